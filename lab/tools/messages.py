@@ -22,7 +22,15 @@ from bitrawl.reasons import Reason
 SOURCE = Path(__file__).parents[2] / "src" / "bitrawl" / "web"
 CATALOGUES = SOURCE / "catalogues"
 METHODS = [("**.py", "python"), ("templates/**.html", "jinja2")]
-KEYWORDS = {"_": None, "say": None, "said": None, "marked": None, "Wrong": None, "counted": (1, 2), "count": (1, 2)}
+KEYWORDS = {
+    "_": None,
+    "say": None,
+    "message": None,
+    "marked": None,
+    "MistakeError": None,
+    "counted": (1, 2),
+    "count": (1, 2),
+}
 OPTIONS = {"templates/**.html": {"trimmed": "true", "silent": "false"}}
 
 

@@ -101,9 +101,9 @@ class _Watching:
         self._drawing: asyncio.Future[None] | None = None
         self._now = JobProgress(0, 0, "", "")
         if progress is True:
-            from bitrawl.cli.progress import Progress  # noqa: PLC0415 - rich takes a while to load
+            from bitrawl.cli.foreground import ProgressDisplay  # noqa: PLC0415 - rich takes a while to load
 
-            self._display = Progress(JobFolder(Path(out)))
+            self._display = ProgressDisplay(JobFolder(Path(out)))
 
     def __enter__(self) -> Self:
         if self._display is not None:

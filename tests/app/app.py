@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from bitrawl.web.job_list import INTENT, Command, Intent, Verb, Wish, write_intent
+from bitrawl.web.job_list import INTENT, Command, Intent, JobVerb, Wish, write_intent
 
 SETTINGS = """
 [limits]
@@ -54,25 +54,25 @@ class App:
             [sys.executable, "-m", "bitrawl", "serve", *flags], stderr=subprocess.PIPE, text=True
         )
         assert self.process.stderr is not None
-        said = self.process.stderr.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", said)
-        assert found, said + self.process.stderr.read()
+        message = self.process.stderr.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", message)
+        assert found, message + self.process.stderr.read()
         self.base, self._port = found[0], int(found[1])
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> None:
         self.process.send_signal(number)
         self.process.wait()
         assert self.process.stderr is not None
-        said = self.process.stderr.read()
+        message = self.process.stderr.read()
         self.process.stderr.close()
-        assert "Traceback" not in said, said
+        assert "Traceback" not in message, message
 
     def add(self, folder: Path, name: str, owner: str = "you") -> str:
         """A copy of a finished job, as if somebody had started it here; its id."""
         job_id = secrets.token_hex(16)
         draft = self.jobs / f".{job_id}"
         shutil.copytree(folder, draft)
-        mined = Intent(owner=owner, created=1e9, command=Command(Verb.MINE), intent=Wish.RUNNING, name=name, exit=0)
+        mined = Intent(owner=owner, created=1e9, command=Command(JobVerb.MINE), intent=Wish.RUNNING, name=name, exit=0)
         write_intent(draft, mined)
         draft.rename(self.jobs / job_id)
         return job_id

@@ -16,7 +16,7 @@ from bitrawl.job.ledger import Ledger
 from bitrawl.job.stored_findings import Findings
 from bitrawl.model import PagePair, Segment, SegmentPair
 from bitrawl.web.app import Serving, application, new_server
-from bitrawl.web.job_list import Command, Intent, Verb, Wish, write_intent
+from bitrawl.web.job_list import Command, Intent, JobVerb, Wish, write_intent
 from bitrawl.web.security import host_names
 
 BASE = "http://127.0.0.1"
@@ -60,7 +60,8 @@ def mined(folder: Path, owner: str) -> None:
     ledger.remember("ended", "done: nothing is left to visit")
     ledger.close()
     write_intent(
-        folder, Intent(owner=owner, created=1.0, command=Command(Verb.MINE), intent=Wish.RUNNING, name="Ours", exit=0)
+        folder,
+        Intent(owner=owner, created=1.0, command=Command(JobVerb.MINE), intent=Wish.RUNNING, name="Ours", exit=0),
     )
 
 
@@ -193,7 +194,7 @@ def test_nobody_changes_the_job_of_another_user(guarded: TestClient, action: str
 
 
 @pytest.mark.parametrize(
-    "job", ["%2e%2e", "%2e", ".secret", ".kept", "..%2f..%2fetc", f"{JOB}%2f..%2f{JOB}", "%00", "a" * 5000]
+    "job", ["%2e%2e", "%2e", ".secret", ".exports", "..%2f..%2fetc", f"{JOB}%2f..%2f{JOB}", "%00", "a" * 5000]
 )
 def test_an_id_is_never_a_path(client: TestClient, job: str):
     for view in ("/live", "/job.toml", "/files/job.toml", "/report"):

@@ -359,7 +359,7 @@ def strategy(
     return _adaptive(languages, model, weights, topic)
 
 
-def _of_package(name: str, package: str, scorer: Any) -> LinkScorer:
+def _of_package(name: str, package: str, scorer: Any) -> Any:
     """The strategy of another package; what it raises is told as an error that names the package."""
     methods: dict[str, Any] = {method: getattr(scorer, method, None) for method in ("score", "learn", "advise")}
     if not all(callable(call) for call in methods.values()):

@@ -1,7 +1,6 @@
 """How much likelier two runs of sentences are as translations than as strangers: by lengths and by words, in nats.
 
-`Text` and `Document` are what an aligner sees of texts. `cognates` finds words that look alike in two languages, and `path`
-where to look in long texts, along words that both have.
+`Text` and `Document` are what an aligner sees of texts. `path` tells where to look in long texts, along words that both have.
 """
 
 import re
@@ -11,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from math import ceil, lgamma
+from math import lgamma
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -239,8 +238,8 @@ class _Direction:
         rows = np.zeros((a.lattices, (lattices.sizes_b if self._turned else lattices.sizes_a).max() + 1))
         rows[a.lattice, a.place + 1] = left
         down, across = (self._b_sizes, rows) if self._turned else (rows, self._b_sizes)
-        found: Floats = down.T[:, :, None] * lattices.at_columns(across)
-        return found
+        gains: Floats = down.T[:, :, None] * lattices.at_columns(across)
+        return gains
 
     def _scattered(self, group: Ints, last: Ints, gain: Floats) -> Floats:
         """The gains of words after sentence i, added up in the nodes wherever sentences of b have them."""
@@ -481,52 +480,12 @@ class NumberedTexts(NamedTuple):
         )
 
 
-# Judgements.
-_STEM = 4  # letters that must agree, from the first
-_LEAST_LIKE = 0.6  # share of the longer word
-_INDEXED = 16  # letters of a beginning that words are found by: one of a million letters must not be found by each
-# What a look-alike is worth as a translation before anything is learned.
-# On Text+Berg and MAC dev (2026-11) 0.9 and 0.8 instead change F1 by 0.1 points.
-_IDENTICAL, _SIMILAR = 0.5, 0.5
-
-
-def cognates(words_a: Sequence[str], words_b: Sequence[str]) -> tuple[Ints, Ints, Floats]:
-    """Pairs by their numbers, and how probably one translates the other."""
-    by_beginning: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for number, word in enumerate(words_b):
-        plain = folded(word)
-        for end in range(min(_STEM, len(plain)), min(len(plain), _INDEXED) + 1):
-            by_beginning[plain[:end]].append((plain, number))
-    pairs = [
-        (number, other, like)
-        for number, word in enumerate(words_a)
-        for plain in [folded(word)]
-        # Whatever is like it begins like it.
-        for candidate, other in by_beginning.get(plain[: min(max(_STEM, ceil(_LEAST_LIKE * len(plain))), _INDEXED)], ())
-        if (like := _likeness(plain, candidate))
-    ]
-    a, b, likeness = zip(*pairs, strict=True) if pairs else ((), (), ())
-    return np.array(a, np.int64), np.array(b, np.int64), np.array(likeness, np.float64)
-
-
 @lru_cache(maxsize=1 << 17)
 def folded(word: str) -> str:
+    """The word without accents."""
     if word.isascii():
         return word
     return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
-
-
-def _likeness(a: str, b: str) -> float:
-    if a == b:
-        return _IDENTICAL
-    if min(len(a), len(b)) < _STEM or not a[0].isalpha():
-        return 0.0
-    longest = max(len(a), len(b))
-    least = ceil(_LEAST_LIKE * longest)
-    if a[:least] != b[:least] or least > min(len(a), len(b)):
-        return 0.0
-    shared = next((i for i in range(least, min(len(a), len(b))) if a[i] != b[i]), min(len(a), len(b)))
-    return _SIMILAR * shared / longest
 
 
 Point = tuple[int, int]
@@ -545,8 +504,8 @@ def path(document: Document, translations: Mapping[str, Sequence[str]] | None = 
     anchors = _believed(_increasing(_shared_rare_words(document, translations or {})))
     at_a = [0.0, *(ends_a[i] + document.a.lengths[i] / 2 for i, _ in anchors), ends_a[-1]]
     at_b = [0.0, *(ends_b[j] + document.b.lengths[j] / 2 for _, j in anchors), ends_b[-1]]
-    found: Floats = np.interp(np.interp(ends_a, at_a, at_b), ends_b, np.arange(len(ends_b)))
-    return found
+    reached: Floats = np.interp(np.interp(ends_a, at_a, at_b), ends_b, np.arange(len(ends_b)))
+    return reached
 
 
 def _shared_rare_words(document: Document, translations: Mapping[str, Sequence[str]]) -> list[Point]:

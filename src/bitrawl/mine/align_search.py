@@ -515,8 +515,8 @@ def _keep_core(tables: Posteriors, core: tuple[Ints, Ints]) -> None:
 def _at_nodes(values: Ints, cut: Cut) -> Ints:
     """Of the sentence before each node, by lattice; of the first before the first."""
     place = np.clip(np.arange(int(cut.size.max()) + 1) - 1, 0, np.maximum(cut.size[:, None] - 1, 0))
-    found: Ints = values[np.minimum(cut.first[:, None] + place, len(values) - 1)]
-    return found
+    at_nodes: Ints = values[np.minimum(cut.first[:, None] + place, len(values) - 1)]
+    return at_nodes
 
 
 def _crossed(blocks: Ints, count: int) -> Ints:

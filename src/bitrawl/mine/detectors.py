@@ -226,8 +226,8 @@ def digits(site: Site, pair: PageNumbers) -> float:
 def across(site: Site, groups: Iterable[Sequence[int]], most: int) -> set[PageNumbers]:
     """The pairs of pages in two languages that share a group, among groups of at most so many; their numbers ascend."""
     spoken = site.spoken.tolist()
-    some = (numbers for numbers in groups if len(numbers) <= most)
-    return {(a, b) for numbers in some for a, b in combinations(numbers, 2) if spoken[a] != spoken[b]}
+    small = (numbers for numbers in groups if len(numbers) <= most)
+    return {(a, b) for numbers in small for a, b in combinations(numbers, 2) if spoken[a] != spoken[b]}
 
 
 # Judgements, except where a line names its evidence.

@@ -109,7 +109,7 @@ class _SectionCounter:
         return len(self._new[0]) + len(self._texts)
 
     def add(self, section: tuple[str, str], keys: Collection[int]) -> None:
-        """One page of that section."""
+        """Count the texts of one page of that section."""
         number = self._numbers.setdefault(section, len(self._numbers))
         if number == len(self._pages):
             self._pages.append(0)

@@ -189,13 +189,13 @@ def with_changes_joined(urls: Sequence[MarkedTokens], changes: Iterable[tuple[st
     names: dict[str, str] = {}
     for old, new in changes:
         if old.isalnum() and new.isalnum():
-            one, other = sorted((_root(names, old), _root(names, new)))
-            if one != other:
-                names[other] = one
+            first, second = sorted((_root(names, old), _root(names, new)))
+            if first != second:
+                names[second] = first
         else:
-            for text in (old, new):
-                names.update({token: "" for token in (text.strip("/-_.^$"),) if token.isalnum()})
-    return [_renamed(one, names) for one in urls] if names else list(urls)
+            tokens = (text.strip("/-_.^$") for text in (old, new))
+            names.update((token, "") for token in tokens if token.isalnum())
+    return [_renamed(url, names) for url in urls] if names else list(urls)
 
 
 def _renamed(url: MarkedTokens, names: dict[str, str]) -> MarkedTokens:

@@ -57,18 +57,18 @@ class SiteUrls:
         """If the language of every URL is known, `settled` are the pairs that need no judge; otherwise None."""
         self.urls, self.languages, self.settled = urls, languages, settled
         self.tokens = [marked_tokens(url) for url in urls]
-        self.frequency = Counter(token for one in self.tokens for token in set(one.tokens))
+        self.frequency = Counter(token for url_tokens in self.tokens for token in set(url_tokens.tokens))
         self.carriers = Carriers(self.tokens, self.frequency)
         self.contents = [
-            frozenset(token for token in one.tokens if token.isalnum() and token not in PAGE_WORDS)
-            for one in self.tokens
+            frozenset(token for token in url_tokens.tokens if token.isalnum() and token not in PAGE_WORDS)
+            for url_tokens in self.tokens
         ]
         self.told = [sign_of(languages, language_of[url]) if url in language_of else 0 for url in urls]
         self._read_signs()
         self.signs = self.marked
         self.ordered: dict[UrlNumbers, NumberFit] = {}
         self._runs: dict[int, float] = {}
-        self.templates = [_template(one) for one in self.tokens]
+        self.templates = [_template(url_tokens) for url_tokens in self.tokens]
         self._comparisons: dict[UrlNumbers, UrlComparison] = {}
 
     def _read_signs(self) -> None:

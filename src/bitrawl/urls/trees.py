@@ -42,5 +42,5 @@ class Trees:
 
     @classmethod
     def named(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> "Trees":
-        """Read what `arrays` wrote."""
+        """The trees of that name in a file of several models."""
         return cls(arrays[f"{name}.feature"], arrays[f"{name}.threshold"], arrays[f"{name}.leaf"])

@@ -27,9 +27,9 @@ from bitrawl.web.actions import LANGUAGE_COOKIE, Server, words_of
 from bitrawl.web.api import operations as api
 from bitrawl.web.api.operations import json_answer
 from bitrawl.web.api.shapes import ApiError
-from bitrawl.web.commands import ErrandError, Errands, Indexing, KeptFiles, clean
-from bitrawl.web.job_list import Shelf
-from bitrawl.web.messages import RequestError, Said, catalogues, error_said, marked, quoted, said
+from bitrawl.web.commands import CommandError, CommandRunner, ExportCache, Indexing, clean
+from bitrawl.web.job_list import JobList
+from bitrawl.web.messages import Message, RequestError, catalogues, marked, message, message_of, quoted
 from bitrawl.web.operator_settings import Settings
 from bitrawl.web.pages import comparison, downloads, job_page, review, start_forms, tools
 from bitrawl.web.pages.rendering import rendered
@@ -37,24 +37,20 @@ from bitrawl.web.security import SAFE, Guard, Users, host_names, is_loopback, po
 from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
 _PAGES = (api, start_forms, review, downloads, comparison, tools, job_page)
+GRACE = 3  # seconds for answers in flight when the server is stopped; judgement
+BACKLOG = 128  # connections that wait to be taken; judgement
 TICK = 1.0  # seconds between two looks at the jobs
 UPLOAD_MEGABYTES = 512  # of one request: a web archive; judgement
 
 
 def application(server: Server, hosts: Iterable[str]) -> Starlette:
     """`hosts` are the names by which the app may be reached."""
+    per_minute = server.settings.limits.requests
+    guard = Middleware(Guard, users=server.users, hosts=hosts, per_minute=per_minute, megabytes=UPLOAD_MEGABYTES)
     app = Starlette(
         # The actions of a job come last: the others are more particular.
         routes=[*_own_routes(), *(route for page in _PAGES for route in page.ROUTES)],
-        middleware=[
-            Middleware(
-                Guard,
-                users=server.users,
-                hosts=hosts,
-                per_minute=server.settings.limits.requests,
-                megabytes=UPLOAD_MEGABYTES,
-            )
-        ],
+        middleware=[guard],
         exception_handlers={HTTPException: _refused, BitrawlError: _faulty, Exception: _broken},
         lifespan=partial(_living, server),
     )
@@ -166,31 +162,27 @@ _UNTITLED = marked("Something went wrong")
 async def _refused(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 500)
     if status == 405 and request.method in SAFE and not request.url.path.startswith("/api/"):
-        return _told(request, 404, Said(""))  # an address that only takes forms is no page
-    told = error.said if isinstance(error, RequestError) else quoted(getattr(error, "detail", ""))
-    return _told(request, status, told)
+        return _error_page(request, 404, Message(""))  # an address that only takes forms is no page
+    why = error.message if isinstance(error, RequestError) else quoted(getattr(error, "detail", ""))
+    return _error_page(request, status, why)
 
 
 async def _faulty(request: Request, error: Exception) -> Response:
     """Mistakes of the asker are 422; what cannot be done now is 409."""
-    fields = {name: str(said) for name, said in error.fields.items()} if isinstance(error, FieldError) else {}
-    mistaken = isinstance(error, ConfigError | UrlError | ErrandError)
-    return _told(request, 422 if mistaken else 409, error_said(error), fields)
+    fields = {name: str(why) for name, why in error.fields.items()} if isinstance(error, FieldError) else {}
+    mistaken = isinstance(error, ConfigError | UrlError | CommandError)
+    return _error_page(request, 422 if mistaken else 409, message_of(error), fields)
 
 
 async def _broken(request: Request, _error: Exception) -> Response:
-    return _told(request, 500, said("The server has written down what happened."))
+    return _error_page(request, 500, message("The server has written down what happened."))
 
 
-def _told(request: Request, status: int, told: Said, fields: Mapping[str, str] | None = None) -> Response:
+def _error_page(request: Request, status: int, why: Message, fields: Mapping[str, str] | None = None) -> Response:
     if request.url.path.startswith("/api/"):
-        return json_answer(ApiError(str(told), dict(fields or {})), status)
+        return json_answer(ApiError(str(why), dict(fields or {})), status)
     title = words_of(request).say(_TITLES.get(status, _UNTITLED))
-    return rendered(request, "error.html", status, title=title, detail=told if str(told) != "Not Found" else Said(""))
-
-
-GRACE = 3  # seconds for answers in flight when the server is stopped; judgement
-BACKLOG = 128  # connections that wait to be taken; judgement
+    return rendered(request, "error.html", status, title=title, detail=why if str(why) != "Not Found" else Message(""))
 
 
 class Serving(NamedTuple):
@@ -213,17 +205,17 @@ def new_server(serving: Serving) -> Server:
             f"{serving.host} can be reached from other machines, so a token is needed: set BITRAWL_TOKEN or give --token,"
             " or name users in --settings. Make a token with: bitrawl serve --new-token"
         )
-    shelf = Shelf(serving.jobs.resolve())
-    errands = Errands(clean(os.environ))
+    jobs = JobList(serving.jobs.resolve())
+    commands = CommandRunner(clean(os.environ))
     return Server(
         settings,
-        shelf,
-        Supervisor(shelf, settings, SystemProcesses(proxy=settings.job.get("fetch", {}).get("proxy", ""))),
+        jobs,
+        Supervisor(jobs, settings, SystemProcesses(proxy=settings.job.get("fetch", {}).get("proxy", ""))),
         Sampler(),
-        Users(settings.users, secret_of(shelf.path), token=serving.token),
-        errands,
-        KeptFiles(shelf.path),
-        Indexing(errands),
+        Users(settings.users, secret_of(jobs.path), token=serving.token),
+        commands,
+        ExportCache(jobs.path),
+        Indexing(commands),
         catalogues(serving.messages),
         ThreadPoolExecutor(max_workers=1, thread_name_prefix="jobs"),
     )
@@ -234,8 +226,7 @@ def run(serving: Serving, ready: Callable[[str], None]) -> None:
     server = new_server(serving)
     listening = _listening(serving.host, serving.port)
     host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    ready(f"http://{shown}:{port}/")
+    ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
     config = uvicorn.Config(
         application(server, host_names(serving.host, serving.names)),
         log_level="warning",

@@ -7,56 +7,65 @@ import asyncio
 import shutil
 import subprocess
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from bitrawl.errors import BitrawlError
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reading_index import index_signature, is_due
 from bitrawl.job.verdicts import VERDICTS
 from bitrawl.process import Running
-from bitrawl.web.messages import quoted, said
+from bitrawl.web.messages import message, quoted
 
-ERRAND_SECONDS = 60.0  # judgement
-ERRANDS_AT_ONCE = 2
-MOST_OUTPUT = 8 << 20  # bytes of an errand; judgement
+COMMAND_SECONDS = 60.0  # judgement
+COMMANDS_AT_ONCE = 2
+MOST_OUTPUT = 8 << 20  # bytes of a command; judgement
+INDEX_SECONDS = 3600.0  # for one refresh of a large job
+INDEX_REST = 5.0  # seconds after a refresh before the next one of the same job; judgement
+INDEX_PATIENCE = 2.0  # seconds that a page waits for a refresh: enough for most jobs
+EXPORTS = ".kept"  # the folder for exports, beside the jobs
+EXPORT_SECONDS = 3600.0  # that a file stays, so that a broken download can go on; judgement
+EXPORT_IS_NEW = 60.0  # seconds that a file about a running job is taken for new; judgement
 # Proxies and everything else that may hold a secret of the server are left out.
-_KEPT = frozenset(("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV"))
-_KEPT_BEGINNINGS = ("LC_", "SSL_CERT_")
+_PUBLIC = frozenset(("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV"))
+_PUBLIC_BEGINNINGS = ("LC_", "SSL_CERT_")
+
+Make = Callable[[Path], Coroutine[Any, Any, None]]
 
 
-class ErrandError(BitrawlError):
-    """What the command said when it failed."""
+class CommandError(BitrawlError):
+    """The message of a command that failed."""
 
 
-class Errands:
-    """Short commands, a few at a time, with limits. They end with the server."""
+class CommandRunner:
+    """Runs a few commands at a time, with limits. They end with the server."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
-        self._room = asyncio.Semaphore(ERRANDS_AT_ONCE)
+        self._room = asyncio.Semaphore(COMMANDS_AT_ONCE)
 
     async def run(
         self,
         arguments: Sequence[str],
         given: bytes = b"",
         *,
-        seconds: float = ERRAND_SECONDS,
+        seconds: float = COMMAND_SECONDS,
         module: str = "bitrawl.cli",
     ) -> str:
-        """Its output. Raises `ErrandError` with its last line if it fails or takes too long."""
+        """Its output. Raises `CommandError` with its last line if it fails or takes too long."""
         async with self._room:
             with Running.start(module, *arguments, stdout=subprocess.PIPE, environment=self._environment) as process:
                 try:
-                    out = await asyncio.to_thread(_output, process.popen, given, seconds)
+                    output = await asyncio.to_thread(_output, process.popen, given, seconds)
                 except subprocess.TimeoutExpired:
-                    raise ErrandError(said("That took too long. Try with less.")) from None
+                    raise CommandError(message("That took too long. Try with less.")) from None
         death = process.end()
         if death.status:
-            raise ErrandError(quoted(death.last_line) if death.words else said("That could not be done."))
-        return out[:MOST_OUTPUT].decode("utf-8", "replace")
+            raise CommandError(quoted(death.last_line) if death.words else message("That could not be done."))
+        return output[:MOST_OUTPUT].decode("utf-8", "replace")
 
 
 def _output(popen: "subprocess.Popen[bytes]", given: bytes, seconds: float) -> bytes:
@@ -69,47 +78,45 @@ def _output(popen: "subprocess.Popen[bytes]", given: bytes, seconds: float) -> b
 
 
 def clean(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a job may see of the server's environment."""
-    return {name: value for name, value in environment.items() if name in _KEPT or name.startswith(_KEPT_BEGINNINGS)}
-
-
-REST = 5.0  # seconds after a refresh before the next one of the same job; judgement
-INDEX_SECONDS = 3600.0  # for one refresh of a large job
-PATIENCE = 2.0  # seconds that a page waits for a refresh: enough for most jobs
+    """What a command may see of the server's environment."""
+    return {
+        name: value for name, value in environment.items() if name in _PUBLIC or name.startswith(_PUBLIC_BEGINNINGS)
+    }
 
 
 class Indexing:
-    """One refresh at a time for each job."""
+    """Keeps the reading index of a job up to date while somebody reads there. One refresh at a time for each job."""
 
-    def __init__(self, errands: Errands, now: Callable[[], float] = time.monotonic) -> None:
-        self._errands = errands
+    def __init__(self, commands: CommandRunner, now: Callable[[], float] = time.monotonic) -> None:
+        self._commands = commands
         self._now = now
-        self._refreshing: dict[str, asyncio.Task[None]] = {}
-        self._rested: dict[str, float] = {}
+        self._refreshes: dict[str, asyncio.Task[None]] = {}  # by the name of the job's folder, as the next two
+        self._rests_until: dict[str, float] = {}
         self._faults: dict[str, BitrawlError] = {}
 
-    async def is_fresh(self, folder: JobFolder, *, wait: float = PATIENCE) -> bool:
+    async def is_fresh(self, folder: JobFolder, *, wait: float = INDEX_PATIENCE) -> bool:
         """Whether the index has all that was mined. If not, a refresh begins, and is waited for a little.
 
-        If the index cannot be made, so that there is nothing to show, it raises what the refresh said; not to those who
-        do not wait.
+        If the index cannot be made, so that there is nothing to show, it raises the error of the refresh; not to those
+        who do not wait.
         """
         key = folder.path.name
-        if key not in self._refreshing:
+        if key not in self._refreshes:
             try:
                 if not await asyncio.to_thread(is_due, folder.path):
                     return True
             except BitrawlError:  # there is no ledger yet
                 return True
-            if self._now() < self._rested.get(key, 0.0):
+            if self._now() < self._rests_until.get(key, 0.0):
                 if wait:
                     self._complain(folder)
                 return False
-            self._refreshing[key] = asyncio.ensure_future(self._refresh(folder))
+            self._refreshes[key] = asyncio.ensure_future(self._refresh(folder))
         if wait:
-            await asyncio.wait([self._refreshing[key]], timeout=wait) if key in self._refreshing else None
+            if key in self._refreshes:
+                await asyncio.wait([self._refreshes[key]], timeout=wait)
             self._complain(folder)
-        return key not in self._refreshing
+        return key not in self._refreshes
 
     def _complain(self, folder: JobFolder) -> None:
         fault = self._faults.get(folder.path.name)
@@ -117,59 +124,55 @@ class Indexing:
             raise fault
 
     async def _refresh(self, folder: JobFolder) -> None:
-        self._faults.pop(folder.path.name, None)
+        key = folder.path.name
+        self._faults.pop(key, None)
         try:
-            await self._errands.run([str(folder.path)], module="bitrawl.job.reading_index", seconds=INDEX_SECONDS)
+            await self._commands.run([str(folder.path)], module="bitrawl.job.reading_index", seconds=INDEX_SECONDS)
         except BitrawlError as error:
-            self._faults[folder.path.name] = error
+            self._faults[key] = error
         finally:
-            self._rested[folder.path.name] = self._now() + REST
-            self._refreshing.pop(folder.path.name, None)
+            self._rests_until[key] = self._now() + INDEX_REST
+            self._refreshes.pop(key, None)
 
 
-KEPT = ".kept"
-"""The folder for them, beside the jobs."""
-SECONDS = 3600.0  # that a file is kept, so that a broken download can go on; judgement
-AS_NEW = 60.0  # seconds that a file about a running job is taken for new; judgement
+class ExportCache:
+    """Folders of files that are made when somebody asks for them, and stay for a while.
 
-Make = Callable[[Path], Awaitable[None]]
+    The same question has the same answer. Whoever asks first has it made; others wait for it.
+    """
 
-
-class KeptFiles:
-    """Each is a folder, made once by whoever asks first; others wait for it."""
-
-    def __init__(self, shelf: Path, now: Callable[[], float] = time.time) -> None:
-        self._folder = shelf / KEPT
+    def __init__(self, jobs: Path, now: Callable[[], float] = time.time) -> None:
+        self._folder = jobs / EXPORTS
         self._now = now
-        self._making: dict[Path, asyncio.Task[Path]] = {}
+        self._tasks: dict[Path, asyncio.Task[Path]] = {}
 
     def is_ready(self, folder: JobFolder, question: Sequence[str]) -> bool:
         """Whether the answer is there, or could not be made."""
         place = self._place(folder, question)
-        making = self._making.get(place)
-        return place.exists() or (making is not None and making.done())
+        task = self._tasks.get(place)
+        return place.exists() or (task is not None and task.done())
 
-    async def made(self, folder: JobFolder, question: Sequence[str], make: Make) -> Path:
+    async def get(self, folder: JobFolder, question: Sequence[str], make: Make) -> Path:
         """The folder with the answer. What `make` raises is raised to all who wait."""
         place = self._place(folder, question)
         if place.exists():
             return place
         self.begin(folder, question, make)
-        making = self._making[place]
+        task = self._tasks[place]
         try:
-            return await asyncio.shield(making)
+            return await asyncio.shield(task)
         finally:
-            if making.done():
-                self._making.pop(place, None)
+            if task.done():
+                self._tasks.pop(place, None)
 
     def begin(self, folder: JobFolder, question: Sequence[str], make: Make) -> None:
-        """The same without waiting. Ask `made` for the result, or the fault, when it is ready."""
+        """The same without waiting. `get` has the result, or the fault, when it is ready."""
         place = self._place(folder, question)
-        if not place.exists() and place not in self._making:
-            self._making[place] = asyncio.ensure_future(self._make(place, make))
+        if not place.exists() and place not in self._tasks:
+            self._tasks[place] = asyncio.ensure_future(self._make(place, make))
 
     def forget(self, folder: JobFolder) -> None:
-        """A job that is deleted."""
+        """Remove the exports of a job that is deleted."""
         shutil.rmtree(self._folder / folder.path.name, ignore_errors=True)
 
     async def _make(self, place: Path, make: Make) -> Path:
@@ -184,28 +187,27 @@ class KeptFiles:
         return place
 
     def _place(self, folder: JobFolder, question: Sequence[str]) -> Path:
-        asked = [*question, *self._version(folder)]
-        return self._folder / folder.path.name / blake2b("\0".join(asked).encode(), digest_size=12).hexdigest()
-
-    def _version(self, folder: JobFolder) -> list[str]:
-        """Of what the answer is made from; of a running job, the minute."""
-        ledger = folder.ledger
-        sources = [folder.path / VERDICTS, folder.path / f"{VERDICTS}-wal"]
+        """By the question and the version of what the answer is made from; of a running job, the minute."""
         if folder.is_running:
-            return [f"{self._now() // AS_NEW:.0f}"]
-        return [str(_written(path)) for path in (ledger, ledger.with_name(f"{ledger.name}-wal"), *sources)]
+            version = [f"{self._now() // EXPORT_IS_NEW:.0f}"]
+        else:
+            sources = [folder.ledger, folder.path / VERDICTS]
+            logs = [path.with_name(f"{path.name}-wal") for path in sources]
+            version = [str(_written_at(path)) for pair in zip(sources, logs, strict=True) for path in pair]
+        key = blake2b("\0".join([*question, *version]).encode(), digest_size=12).hexdigest()
+        return self._folder / folder.path.name / key
 
     def _forget_old(self) -> None:
         for folder in self._folder.glob("*/*"):
             with suppress(OSError):
-                if self._now() - folder.stat().st_mtime > SECONDS:
+                if self._now() - folder.stat().st_mtime > EXPORT_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _written(path: Path) -> int:
+def _written_at(path: Path) -> int:
     """A log of SQLite without content says nothing: it comes and goes with those who read."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return 0
-    return found.st_mtime_ns if found.st_size else 0
+    return status.st_mtime_ns if status.st_size else 0

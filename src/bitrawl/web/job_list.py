@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import files
+from bitrawl.cluster.bundles import BUNDLES
 from bitrawl.errors import StoreError
 from bitrawl.files import NO_JSON, write_fault
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
@@ -23,6 +24,9 @@ from bitrawl.web.operator_settings import User
 
 INTENT = "intent.json"
 VERSION = 1
+UPLOADS = ".uploads"
+_REMOVED = ".removed-"
+_OWN_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class Wish(StrEnum):
@@ -34,31 +38,29 @@ class Wish(StrEnum):
     STOPPED = "stopped"
 
 
-class Verb(StrEnum):
-    """The commands that the app runs."""
+class JobVerb(StrEnum):
+    """The commands that the app runs as jobs."""
 
     MINE = "mine"
-    CRAWL = "crawl"
     DISCOVER = "discover"
     BOOTSTRAP = "bootstrap"
     PAIR = "pair"
-    ALIGN = "align"
-    EXPORT = "export"
     SIMULATE = "simulate"
 
 
-AGAIN = frozenset((Verb.PAIR, Verb.ALIGN, Verb.EXPORT, Verb.SIMULATE))
+OFFLINE = frozenset((JobVerb.PAIR, JobVerb.SIMULATE))
 """What is done with a job that has been crawled. It asks no site for anything."""
+_KINDS = {JobVerb.DISCOVER: "discover", JobVerb.BOOTSTRAP: "topic"}
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True):
     """A verb with its flags; the folder is added when it is run."""
 
-    verb: Verb
+    verb: JobVerb
     arguments: tuple[str, ...] = ()
 
 
-class Prepared(msgspec.Struct, frozen=True):
+class Prepared(NamedTuple):
     """A job whose files are in its folder."""
 
     command: Command
@@ -89,9 +91,7 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
     gone: float = 0.0  # when a server saw that this process had ended; 0 while none has
     exit: int | None = None  # of that process; None where no server has learned it
     interrupted: bool = False  # SIGINT was sent to that process
-    kill_at: float = (
-        0.0  # when that process is killed, in seconds since the boot, if it has not ended by then; 0 for never
-    )
+    kill_at: float = 0.0  # when that process is killed if it has not ended, in seconds since the boot; 0 for never
     remove: bool = False  # the folder goes as soon as no process works in it
 
     @property
@@ -122,18 +122,30 @@ def write_intent(folder: Path, intent: Intent) -> None:
     files.write(folder / INTENT, msgspec.json.format(msgspec.json.encode(intent)))
 
 
-UPLOADS = ".uploads"
-_REMOVED = ".removed-"
-_OWN_ID = re.compile(r"[0-9a-f]{32}")
-
-
-class ShelvedJob(NamedTuple):
+class ServedJob(NamedTuple):
     """A job folder of the directory. The name of the folder is the job's id."""
 
     id: str
     folder: JobFolder
     intent: Intent | None  # None for a job of the command line
     fault: str = ""  # why its intent cannot be read
+
+    @property
+    def name(self) -> str:
+        if self.intent is None:
+            return self.id
+        return self.intent.name or ", ".join(self.intent.sites[:3]) or self.id[:8]
+
+    @property
+    def kind(self) -> str:
+        """One of "mine", "discover", "topic", and "run" for many sites in bundles."""
+        if self.intent is not None:
+            return _KINDS.get(self.intent.command.verb, "mine")
+        if (self.folder.path / BUNDLES).is_file():
+            return "run"
+        if is_topic(self.folder):
+            return "topic"
+        return "discover" if (self.folder.path / "discovery.json").exists() else "mine"
 
     def belongs_to(self, user: User) -> bool:
         """Jobs of the command line belong to admins. What is being deleted belongs to nobody any more."""
@@ -142,34 +154,38 @@ class ShelvedJob(NamedTuple):
         return user.admin or (self.intent is not None and self.intent.owner == user.name)
 
 
-class Shelf:
-    """The directory of `bitrawl serve --jobs DIR`."""
+def is_topic(folder: JobFolder) -> bool:
+    """Whether the command line has gathered a topic there, and mined nothing."""
+    return (folder.path / BOOTSTRAPPED).exists() and not folder.description.exists()
+
+
+class JobList:
+    """The directory of `bitrawl serve --jobs DIR`. Iterating gives all jobs, by id."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._known: dict[str, tuple[tuple[int, int, int], Intent]] = {}  # by id, with what the file looked like
+        self._intents: dict[str, tuple[tuple[int, int, int], Intent]] = {}  # by id, with what the file looked like
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise write_fault(path, error) from error
 
-    def jobs(self) -> Iterator[ShelvedJob]:
-        """All of them, by id. A link to a folder elsewhere is no job."""
-        seen = set()
+    def __iter__(self) -> Iterator[ServedJob]:
+        """A link to a folder elsewhere is no job."""
+        ids = set()
         for name in self._folders():
-            folder = self.path / name
-            if any((folder / mark).exists() for mark in (INTENT, "job.toml", BOOTSTRAPPED)):
-                seen.add(name)
+            if any((self.path / name / mark).exists() for mark in (INTENT, "job.toml", BOOTSTRAPPED)):
+                ids.add(name)
                 yield self._job(name)
-        for name in self._known.keys() - seen:
-            del self._known[name]
+        for name in self._intents.keys() - ids:
+            del self._intents[name]
 
-    def of(self, user: User) -> list[ShelvedJob]:
-        return [job for job in self.jobs() if job.belongs_to(user)]
+    def of(self, user: User) -> list[ServedJob]:
+        return [job for job in self if job.belongs_to(user)]
 
-    def find(self, job_id: str, user: User) -> ShelvedJob | None:
+    def find(self, job_id: str, user: User) -> ServedJob | None:
         """The user's job of that id; None if there is none, and if it is another user's."""
-        return next((job for job in self.jobs() if job.id == job_id and job.belongs_to(user)), None)
+        return next((job for job in self if job.id == job_id and job.belongs_to(user)), None)
 
     def add(self) -> tuple[str, Path]:
         """A new folder under an id that nobody can guess. It is no job before it has an intent or a description."""
@@ -192,7 +208,7 @@ class Shelf:
 
         Raises `StoreError` for what is no job folder.
         """
-        if job_id not in {job.id for job in self.jobs()}:
+        if job_id not in {job.id for job in self}:
             raise StoreError("there is no job of that id")
         folder, hidden = self.path / job_id, self.path / f"{_REMOVED}{secrets.token_hex(8)}"
         try:
@@ -210,15 +226,15 @@ class Shelf:
     def sweep_drafts(self) -> None:
         """Remove uploads and new folders that a killed server left before they became jobs. Only when none is being made."""
         shutil.rmtree(self.path / UPLOADS, ignore_errors=True)
-        jobs = {job.id for job in self.jobs()}
+        ids = {job.id for job in self}
         for name in self._folders():
-            if _OWN_ID.fullmatch(name) and name not in jobs and not (self.path / name / "job.sqlite").exists():
+            if _OWN_ID.fullmatch(name) and name not in ids and not (self.path / name / "job.sqlite").exists():
                 shutil.rmtree(self.path / name, ignore_errors=True)
 
     def write(self, job_id: str, intent: Intent) -> None:
         """Replace what the app wants of a job."""
         write_intent(self.path / job_id, intent)
-        self._known.pop(job_id, None)
+        self._intents.pop(job_id, None)
 
     def size(self) -> int:
         """Bytes of all that is in the directory, also of what is hidden."""
@@ -230,32 +246,29 @@ class Shelf:
 
     def _folders(self) -> list[str]:
         with os.scandir(self.path) as entries:
-            return sorted(
-                entry.name
-                for entry in entries
-                if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
-            )
+            folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        return sorted(name for name in folders if not name.startswith("."))
 
-    def _job(self, name: str) -> ShelvedJob:
+    def _job(self, name: str) -> ServedJob:
         folder = self.path / name
         try:
-            return ShelvedJob(name, JobFolder(folder), self._intent(name, folder))
+            return ServedJob(name, JobFolder(folder), self._intent(name, folder))
         except StoreError as error:
-            return ShelvedJob(name, JobFolder(folder), None, str(error))
+            return ServedJob(name, JobFolder(folder), None, str(error))
 
     def _intent(self, name: str, folder: Path) -> Intent | None:
-        """Read again only if the file has changed: `jobs` is asked for often."""
+        """Read again only if the file has changed: the jobs are asked for often."""
         try:
-            found = (folder / INTENT).lstat()
+            file = (folder / INTENT).lstat()
         except OSError:
             return None
-        looks = (found.st_mtime_ns, found.st_ino, found.st_size)
-        known = self._known.get(name)
-        if known is not None and known[0] == looks:
-            return known[1]
+        stamp = (file.st_mtime_ns, file.st_ino, file.st_size)
+        cached = self._intents.get(name)
+        if cached is not None and cached[0] == stamp:
+            return cached[1]
         intent = read_intent(folder)
         if intent is not None:
-            self._known[name] = (looks, intent)
+            self._intents[name] = (stamp, intent)
         return intent
 
 

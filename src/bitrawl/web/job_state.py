@@ -5,40 +5,44 @@ Runs over many sites (`bitrawl mine --sites` in bundles) are shown beside jobs: 
 
 import os
 import time
+from collections import Counter
 from pathlib import Path
 
 import msgspec
 
-from bitrawl.cluster.bundles import BUNDLES, PROGRESS
+from bitrawl.cluster.bundles import PROGRESS
 from bitrawl.cluster.run import FAILED, MERGED, existing_run
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
-from bitrawl.web.job_list import Intent, Verb, Wish
-from bitrawl.web.messages import Said, quoted, said
+from bitrawl.web.job_list import Intent, JobVerb, Wish, is_topic
+from bitrawl.web.messages import Message, message, quoted
 
 LOG = "run.log"
 SIMULATED = "simulated"
 """The folder that a comparison of strategies writes, in the job's own."""
-_RESULTS = {Verb.EXPORT: "corpus/summary.json", Verb.SIMULATE: f"{SIMULATED}/simulate.html"}  # what each writes last
-
-ACTIVE = frozenset((State.RUNNING, State.PAUSING, State.STOPPING))
-"""States in which a process works in the folder."""
+SILENT = 60.0  # seconds without a word of any bundle of a run: then nobody is at work; they report every few seconds
 
 
 class JobState(msgspec.Struct, frozen=True):
     """A state, with what there is to say about it."""
 
     state: State
-    said: Said = Said("")
+    message: Message = Message("")
     doing: Doing | None = None  # what is being mined now
-    ended: CrawlEnd | None = None  # if that is what is said
+    ended: CrawlEnd | None = None  # if that is what the message says
 
     @property
     def is_active(self) -> bool:
-        return self.state in ACTIVE
+        """Whether a process works in the folder."""
+        return self.state in (State.RUNNING, State.PAUSING, State.STOPPING)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a process works in the folder, or will soon."""
+        return self.is_active or self.state is State.WAITING
 
 
 def last_run(folder: JobFolder) -> LastRun:
@@ -59,32 +63,32 @@ class IdleRuns:
     """`last_run` of many jobs, most of them idle: their ledgers are read again only when they have changed."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[tuple[int, ...], LastRun]] = {}
+        self._runs: dict[str, tuple[tuple[int, ...], LastRun]] = {}
 
     def of(self, folder: JobFolder) -> LastRun:
         if folder.is_running:  # it may write twice within one tick of the file system's clock
             return last_run(folder)
         stamp = (*_stamp(folder.ledger), *_stamp(folder.path / "job.sqlite-wal"))
-        known = self._known.get(str(folder.path))
-        if known is None or known[0] != stamp:
-            known = self._known[str(folder.path)] = (stamp, last_run(folder))
-        return known[1]
+        cached = self._runs.get(str(folder.path))
+        if cached is None or cached[0] != stamp:
+            cached = self._runs[str(folder.path)] = (stamp, last_run(folder))
+        return cached[1]
 
     def forget(self, folder: JobFolder) -> None:
         """A job that is deleted."""
-        self._known.pop(str(folder.path), None)
+        self._runs.pop(str(folder.path), None)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ()
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def state_of(
-    folder: JobFolder, intent: Intent | None, run: LastRun, *, alive: bool, locked: bool, waits: Said | None = None
+    folder: JobFolder, intent: Intent | None, run: LastRun, *, alive: bool, locked: bool, waits: Message | None = None
 ) -> JobState:
     """The state of a job.
 
@@ -100,25 +104,25 @@ def state_of(
         done = run.complete or is_topic(folder)
         return _after(run, State.ENDED if done else State.INTERRUPTED)
     if intent.intent is Wish.WAITING:
-        return JobState(State.WAITING, waits or said("starts in a moment"))
+        return JobState(State.WAITING, waits or message("starts in a moment"))
     if intent.intent is Wish.PAUSED:
         done = run.complete and run.ended is not None and run.ended.kind is not EndKind.STOPPED
         return _after(run) if done else JobState(State.PAUSED)
     if intent.intent is Wish.STOPPED:
-        return _after(run) if run.ended else JobState(State.ENDED, said("stopped by you"))
+        return _after(run) if run.ended else JobState(State.ENDED, message("stopped by you"))
     return _after_running(folder, intent, run)
 
 
 def _after_running(folder: JobFolder, intent: Intent, run: LastRun) -> JobState:
     """Nobody asked it to end: it came to its end, could not be run, or was killed."""
     code = intent.exit
-    if code == 1 and intent.current.verb is Verb.BOOTSTRAP and is_done(folder, intent, run):
+    if code == 1 and intent.current.verb is JobVerb.BOOTSTRAP and is_done(folder, intent, run):
         return JobState(State.ENDED)  # it found no terms, and its folder says why
     if code == 0 or (code is None and is_done(folder, intent, run)) or (code in (1, 130) and run.complete):
         return _after(run)
     if code in (1, 2):
-        return JobState(State.FAILED, quoted(_last_said(folder)))
-    return JobState(State.INTERRUPTED, said("the job was interrupted; nothing is lost"), run.doing)
+        return JobState(State.FAILED, quoted(_last_complaint(folder)))
+    return JobState(State.INTERRUPTED, message("the job was interrupted; nothing is lost"), run.doing)
 
 
 def _after(run: LastRun, state: State = State.ENDED) -> JobState:
@@ -126,34 +130,26 @@ def _after(run: LastRun, state: State = State.ENDED) -> JobState:
     return JobState(state, quoted(str(run.ended or "")), ended=run.ended)
 
 
-def is_topic(folder: JobFolder) -> bool:
-    """Whether the command line has gathered a topic there, and mined nothing."""
-    return (folder.path / BOOTSTRAPPED).exists() and not folder.description.exists()
-
-
 def is_done(folder: JobFolder, intent: Intent, run: LastRun) -> bool:
     """Whether the folder itself shows that the current command has come to its end."""
-    verb = intent.current.verb
-    if verb in _RESULTS:
-        return _written_since(folder.path / _RESULTS[verb], intent.since)
-    if verb is Verb.BOOTSTRAP:
-        return (folder.path / BOOTSTRAPPED).exists()
-    return run.complete
+    match intent.current.verb:
+        case JobVerb.SIMULATE:
+            try:
+                return (folder.path / SIMULATED / "simulate.html").stat().st_mtime >= intent.since
+            except OSError:
+                return False
+        case JobVerb.BOOTSTRAP:
+            return (folder.path / BOOTSTRAPPED).exists()
+        case _:
+            return run.complete
 
 
-def _written_since(path: Path, since: float) -> bool:
-    try:
-        return path.stat().st_mtime >= since
-    except OSError:
-        return False
-
-
-def _last_said(folder: JobFolder) -> str:
+def _last_complaint(folder: JobFolder) -> str:
     """The message that the command ended with."""
     lines = last_lines(folder.path)
     complaints = [number for number, line in enumerate(lines) if line.startswith("bitrawl:")]
-    told = " ".join(lines[complaints[-1] if complaints else -1 :]).removeprefix("bitrawl:").strip()
-    return without_place(folder, told)[:500]
+    complaint = " ".join(lines[complaints[-1] if complaints else -1 :]).removeprefix("bitrawl:").strip()
+    return without_place(folder, complaint)[:500]
 
 
 def without_place(folder: JobFolder, text: str) -> str:
@@ -162,43 +158,36 @@ def without_place(folder: JobFolder, text: str) -> str:
 
 
 def last_lines(folder: Path, most: int = 5) -> list[str]:
-    """What the job's process said last."""
+    """The last lines of the log of the job's process."""
     try:
         with (folder / LOG).open("rb") as file:
             file.seek(max(file.seek(0, os.SEEK_END) - 8192, 0))
-            said = file.read().decode("utf-8", "replace")
+            text = file.read().decode("utf-8", "replace")
     except OSError:
         return []
-    return [line.strip() for line in said.splitlines() if line.strip()][-most:]
-
-
-SILENT = 60.0  # seconds without a word of any bundle: then nobody is at work; they tell every few seconds
-
-
-def is_run(folder: JobFolder) -> bool:
-    return (folder.path / BUNDLES).is_file()
+    return [line.strip() for line in text.splitlines() if line.strip()][-most:]
 
 
 def merged_files(folder: JobFolder) -> list[str]:
     """What merging has written, by paths in the folder of the run."""
     merged = folder.path / MERGED
-    found = (*sorted(merged.glob("corpus/*")), merged / "sites.tsv", merged / FAILED)
-    return [str(path.relative_to(folder.path)) for path in found if path.is_file()]
+    paths = (*sorted(merged.glob("corpus/*")), merged / "sites.tsv", merged / FAILED)
+    return [str(path.relative_to(folder.path)) for path in paths if path.is_file()]
 
 
 def state_of_run(folder: JobFolder, now: float | None = None) -> JobState:
-    """By what is done, and by when a bundle last told how far it is."""
+    """By what is done, and by when a bundle last reported how far it is."""
     try:
         run = existing_run(str(folder.path))
     except BitrawlError as error:
         return JobState(State.FAILED, quoted(str(error)))
     if run is None or not run.tally.left:
-        return JobState(State.ENDED, said("all sites are done"))
-    told = [path.stat().st_mtime for path in Path(folder.path, PROGRESS).glob("*.json")]
+        return JobState(State.ENDED, message("all sites are done"))
+    reports = [path.stat().st_mtime for path in Path(folder.path, PROGRESS).glob("*.json")]
     date = time.time() if now is None else now
-    if any(abs(date - at) < SILENT for at in told):  # one from the future was written before somebody set the date back
-        return JobState(State.RUNNING, said("{left} sites are left", left=run.tally.left))
-    return JobState(State.INTERRUPTED, said("{left} sites are left", left=run.tally.left))
+    # A report from the future was written before somebody set the date back.
+    state = State.RUNNING if any(abs(date - at) < SILENT for at in reports) else State.INTERRUPTED
+    return JobState(state, message("{left} sites are left", left=run.tally.left))
 
 
 def figures_of_run(folder: JobFolder, now: float) -> Live:
@@ -210,9 +199,6 @@ def figures_of_run(folder: JobFolder, now: float) -> Live:
     if run is None:
         return Live(at=now)
     sums = run.tally.finished + run.running()
-    failed = {one.failed.partition(",")[0]: 0 for one in run.tally.failed}
-    for one in run.tally.failed:
-        failed[one.failed.partition(",")[0]] += 1
     return Live(
         at=now,
         fetched=sums.fetches,
@@ -222,5 +208,5 @@ def figures_of_run(folder: JobFolder, now: float) -> Live:
         pairs={"": sums.pairs},
         segments=sums.segments,
         units={"": sums.units},
-        skips=failed,
+        skips=dict(Counter(site.failed.partition(",")[0] for site in run.tally.failed)),
     )

@@ -1,4 +1,4 @@
-"""What the app says: sentences apart from what is filled in, the names of codes, catalogues, and languages as people type them."""
+"""The messages of the app, their catalogues, the names of codes, and languages as people type them."""
 
 import difflib
 import re
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 from babel import Locale, UnknownLocaleError
-from babel.messages.catalog import Message
+from babel.messages.catalog import Message as CatalogueEntry
 from babel.messages.pofile import PoFileError, read_po
 from babel.numbers import format_decimal, format_percent
 from babel.units import format_unit
@@ -28,16 +28,12 @@ from bitrawl.model import Language, Method
 from bitrawl.reasons import Reason
 from bitrawl.text.language_names import language_table, spaced
 
-SOURCE = "en"
-"""The language in which the messages are written in templates and code."""
+SOURCE = "en"  # the language in which the messages are written in templates and code
+LEAST_SHARE = 0.01  # smaller ones are shown as less than this
 
 
-LEAST_SHARE = 0.01
-"""Smaller ones are shown as less than this."""
-
-
-class Said(NamedTuple):
-    """`text` is the message in the catalogue, with names in braces; `values` are data, and never translated."""
+class Message(NamedTuple):
+    """`text` is the sentence in the catalogue, with names in braces; `values` are data, and never translated."""
 
     text: str
     values: dict[str, str] = {}  # noqa: RUF012 - never changed
@@ -47,32 +43,32 @@ class Said(NamedTuple):
 
     @property
     def is_quoted(self) -> bool:
-        """Whether the program said it, not the app: it is English in every language of the interface."""
-        return self.text == "{said}"
+        """Whether it is a sentence of the program, not of the app: English in every language of the interface."""
+        return self.text == "{quoted}"
 
 
-def said(text: str, **values: object) -> Said:
+def message(text: str, **values: object) -> Message:
     """The sentence with these values. A catalogue's tool finds the text in calls of this function."""
-    return Said(text, {name: str(value) for name, value in values.items()})
+    return Message(text, {name: str(value) for name, value in values.items()})
 
 
-def quoted(text: str) -> Said:
-    """What somebody else said, as it is: the ending of a job, the message of an error. It may have braces."""
-    return Said("{said}", {"said": text}) if text else Said("")
+def quoted(text: str) -> Message:
+    """A sentence of somebody else, as it is: the ending of a job, the message of an error. It may have braces."""
+    return Message("{quoted}", {"quoted": text}) if text else Message("")
 
 
-def error_said(error: Exception) -> Said:
-    """What an error says: a sentence of the app, or one of the program."""
+def message_of(error: Exception) -> Message:
+    """A sentence of the app, or one of the program."""
     first = error.args[0] if error.args else ""
-    return first if isinstance(first, Said) else quoted(str(error))
+    return first if isinstance(first, Message) else quoted(str(error))
 
 
 class RequestError(HTTPException):
     """A request that is refused, with a sentence that can be translated."""
 
-    def __init__(self, status: int, told: Said) -> None:
-        super().__init__(status, str(told))
-        self.said = told
+    def __init__(self, status: int, why: Message) -> None:
+        super().__init__(status, str(why))
+        self.message = why
 
 
 def marked(message: str) -> str:
@@ -141,9 +137,9 @@ class Words(msgspec.Struct, frozen=True):
         form = forms[min(self.plural_form(n), len(forms) - 1)]
         return form.format(n=self.number(n), **values)
 
-    def tell(self, said: Said) -> str:
-        """A sentence of the app translated; what the program said as it is."""
-        return self.say(said.text, **said.values) if said.text else ""
+    def tell(self, message: Message) -> str:
+        """A sentence of the app is translated; one of the program is left as it is."""
+        return self.say(message.text, **message.values) if message.text else ""
 
     def number(self, n: float) -> str:
         return str(format_decimal(n, locale=self._locale))
@@ -211,16 +207,13 @@ def direction(code: str) -> str:
 
 def catalogues(folder: Path | None = None) -> dict[str, Words]:
     """Those of the package, and those of a folder of .po files; a file there wins over one of ours."""
-    found = {SOURCE: Words(SOURCE)}
+    languages = [Words(SOURCE)]
     ours = (resources.files("bitrawl.web") / "catalogues").iterdir()
-    for entry in sorted((one for one in ours if one.name.endswith(".po")), key=lambda one: one.name):
+    for entry in sorted((file for file in ours if file.name.endswith(".po")), key=lambda file: file.name):
         with resources.as_file(entry) as path:
-            words = _read(path)
-        found[words.code] = words
-    for path in sorted(folder.glob("*.po")) if folder else ():
-        words = _read(path)
-        found[words.code] = words
-    return found
+            languages.append(_read(path))
+    languages += [_read(path) for path in sorted(folder.glob("*.po"))] if folder else []
+    return {words.code: words for words in languages}
 
 
 def _read(path: Path) -> Words:
@@ -232,27 +225,26 @@ def _read(path: Path) -> Words:
     except (OSError, ValueError, UnknownLocaleError, PoFileError) as error:
         raise ConfigError(f"{path} is no message catalogue: {error}") from error
     messages, plurals = {}, {}
-    for message in catalogue:
-        if not message.id or message.fuzzy:
+    for entry in catalogue:
+        if not entry.id or entry.fuzzy:
             continue
-        _check_names(path, message)
-        if isinstance(message.id, tuple | list):
-            if message.string and all(message.string):
-                plurals[message.id[0]] = tuple(map(str, message.string))
-        elif message.string:
-            messages[message.id] = str(message.string)
-    plural_form = _plural_form(code)
-    return Words(code, messages, plurals, plural_form)
+        _check_names(path, entry)
+        if isinstance(entry.id, tuple | list):
+            if entry.string and all(entry.string):
+                plurals[entry.id[0]] = tuple(map(str, entry.string))
+        elif entry.string:
+            messages[entry.id] = str(entry.string)
+    return Words(code, messages, plurals, _plural_form(code))
 
 
-def _check_names(path: Path, message: Message) -> None:
+def _check_names(path: Path, entry: CatalogueEntry) -> None:
     """A translation with a name that its message does not have could not be filled in."""
-    sources = message.id if isinstance(message.id, tuple | list) else (message.id,)
-    texts = message.string if isinstance(message.string, tuple | list) else (message.string,)
-    known = {name for source in sources for name in names_in(source)}
+    sources = entry.id if isinstance(entry.id, tuple | list) else (entry.id,)
+    texts = entry.string if isinstance(entry.string, tuple | list) else (entry.string,)
+    names = {name for source in sources for name in names_in(source)}
     for text in texts:
         try:
-            strange = set(names_in(str(text or ""))) - known
+            strange = set(names_in(str(text or ""))) - names
         except ValueError as error:
             raise ConfigError(f"{path}: the translation of {sources[0]!r} is wrong: {error}") from error
         if strange:
@@ -274,26 +266,20 @@ def _plural_form(code: str) -> Callable[[int], int]:
     return form
 
 
-def preferred(accepted: str, known: Iterable[str]) -> str:
+def preferred(accepted: str, codes: Iterable[str]) -> str:
     """The language of the interface that a browser asks for by its Accept-Language."""
-    exact = {one.lower(): one for one in known}
-    near = {one.partition("-")[0]: exact[one] for one in sorted(exact, reverse=True)}  # "pt" before "pt-br"
-    for code in _wanted(accepted):
-        if one := exact.get(code) or near.get(code.partition("-")[0]):
-            return one
-    return SOURCE
-
-
-def _wanted(accepted: str) -> list[str]:
-    """The codes, the most wanted first; those with a weight of 0 are not wanted at all."""
+    exact = {code.lower(): code for code in codes}
+    near = {code.partition("-")[0]: exact[code] for code in sorted(exact, reverse=True)}  # "pt" before "pt-br"
     weighted = []
     for part in accepted.split(","):
-        code, _, weight = part.lower().partition(";")
-        try:
-            weighted.append((float(weight.strip().removeprefix("q=") or 1), code.strip()))
-        except ValueError:
-            continue
-    return [code for weight, code in sorted(weighted, key=lambda one: -one[0]) if weight > 0]
+        code, _, share = part.lower().partition(";")
+        with suppress(ValueError):
+            weighted.append((float(share.strip().removeprefix("q=") or 1), code.strip()))
+    for weight, code in sorted(weighted, key=lambda item: -item[0]):
+        choice = exact.get(code) or near.get(code.partition("-")[0])
+        if choice and weight > 0:  # 0 means not wanted at all
+            return choice
+    return SOURCE
 
 
 _BETWEEN = re.compile(r"[,;/+&|\n]+|\s+(?:and|et|y|und)\s+")
@@ -302,18 +288,16 @@ _SHORTEST_NAME, _LONGEST_NAME = 3, 40  # characters that a name has more than, a
 
 def typed_languages(text: str) -> list[Language]:
     """Each once, in the order in which they were typed. Raises `ConfigError` for what is no language."""
-    found: list[Language] = []
-    for part in (part.strip() for part in _BETWEEN.split(text)):
-        if not part:
-            continue
+    languages: list[Language] = []
+    for part in filter(None, (part.strip() for part in _BETWEEN.split(text))):
         try:
-            found.append(_typed_language(part))
+            languages.append(_typed_language(part))
         except ConfigError:
             words = part.split()
             if len(words) < 2:
                 raise
-            found += [_typed_language(word) for word in words]
-    return list(dict.fromkeys(found))
+            languages += [_typed_language(word) for word in words]
+    return list(dict.fromkeys(languages))
 
 
 def _typed_language(text: str) -> Language:
@@ -326,21 +310,21 @@ def _typed_language(text: str) -> Language:
         return parse_language(code)
 
 
-def _unknown_language(text: str) -> Said:
+def _unknown_language(text: str) -> Message:
     """Names that most people use come first: with those of all languages, almost any word is near one."""
     usual = _usual_names()
     near = difflib.get_close_matches(spaced(text), usual, 1) if len(text) > _SHORTEST_NAME else []
     if near:
-        return said("{typed} is no known language; did you mean {near}?", typed=text, near=usual[near[0]])
-    return said("{typed} is no known language; type its name, or its code", typed=text)
+        return message("{typed} is no known language; did you mean {near}?", typed=text, near=usual[near[0]])
+    return message("{typed} is no known language; type its name, or its code", typed=text)
 
 
 @lru_cache(maxsize=1)
 def _codes() -> dict[str, str]:
     """By name, as `spaced` writes it. An endonym wins over a name in another language."""
     table = language_table()
-    codes = {name: one.code for one in reversed(table) for name in one.others}
-    codes.update({name: one.code for one in reversed(table) for name in one.endonyms})
+    codes = {name: row.code for row in reversed(table) for name in row.others}
+    codes.update({name: row.code for row in reversed(table) for name in row.endonyms})
     return codes
 
 
@@ -348,9 +332,9 @@ def _codes() -> dict[str, str]:
 def _usual_names() -> dict[str, str]:
     """English names and endonyms, as `spaced` writes them, and how each language is named to people."""
     names: dict[str, str] = {}
-    for one in language_table():
+    for row in language_table():
         with suppress(ConfigError):
-            code = parse_language(one.code)
-            called = (spaced(language_name(code)), *one.endonyms[:1])
-            names |= {name: f"{language_name(code)} ({code})" for name in called if name}
+            code = parse_language(row.code)
+            spellings = (spaced(language_name(code)), *row.endonyms[:1])
+            names |= {name: f"{language_name(code)} ({code})" for name in spellings if name}
     return names

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bitrawl.files import write_fault
-from bitrawl.web.messages import RequestError, said
+from bitrawl.web.messages import RequestError, message
 from bitrawl.web.operator_settings import SINGLE_USER, User, UserSection, hashed
 
 SESSION_DAYS = 30  # judgement
@@ -42,11 +42,9 @@ class Users:
 
     def by_token(self, token: str) -> User | None:
         """Each token is compared, so that the time tells nothing."""
-        given, found = hashed(token), None
-        for name, known in self._hashes.items():
-            if hmac.compare_digest(given, known):
-                found = self._users[name]
-        return found
+        digest = hashed(token)
+        names = [name for name, expected in self._hashes.items() if hmac.compare_digest(digest, expected)]
+        return self._users[names[-1]] if names else None
 
     def new_session(self, user: User) -> str:
         """The value of a cookie. It ends when the user's token changes."""
@@ -74,21 +72,17 @@ def secret_of(jobs: Path) -> bytes:
     """The key of this app's sessions, made once; only its owner can read it. Raises `StoreError`."""
     path = jobs / ".secret"
     try:
-        return _read_or_made(path)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            if len(secret := path.read_bytes()) >= 32:
+                return secret
+            descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC)
+        secret = secrets.token_bytes(32)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secret)
     except OSError as error:
         raise write_fault(path, error) from error
-
-
-def _read_or_made(path: Path) -> bytes:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        if len(secret := path.read_bytes()) >= 32:
-            return secret
-        descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC)
-    secret = secrets.token_bytes(32)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secret)
     return secret
 
 
@@ -104,7 +98,7 @@ class RateLimit:
     def wait(self, key: str, now: float) -> float:
         """Count one request; how many seconds to wait if there were too many, otherwise 0."""
         if len(self._times) > self.MOST_KEYS:
-            self._times = {one: times for one, times in self._times.items() if times and now - times[-1] < 60}
+            self._times = {other: times for other, times in self._times.items() if times and now - times[-1] < 60}
         times = self._times.setdefault(key, deque())
         while times and now - times[0] >= 60:
             times.popleft()
@@ -230,12 +224,12 @@ async def posted(request: Request) -> FormData:
     form = await request.form(max_files=20, max_fields=MOST_FIELDS, max_part_size=4 * MEGABYTE)
     if request.state.by_token:
         return form
-    given = request.headers.get("x-csrf-token") or str(form.get("csrf", ""))
+    secret = request.headers.get("x-csrf-token") or str(form.get("csrf", ""))
     cookie = cookie_of(request.headers)
     users: Users = request.app.state.server.users
     # Compared as text: a wrong one costs a try, and there are 2^160 of them.
-    if not cookie or given != users.csrf_of(cookie):
-        raise RequestError(403, said("This form is out of date. Open the page again, then send it again."))
+    if not cookie or secret != users.csrf_of(cookie):
+        raise RequestError(403, message("This form is out of date. Open the page again, then send it again."))
     return form
 
 
@@ -285,23 +279,23 @@ def _bounded(receive: Receive, most: int) -> Receive:
 
     async def bounded() -> Message:
         nonlocal read
-        message = await receive()
-        read += len(message.get("body", b""))
+        event = await receive()
+        read += len(event.get("body", b""))
         if read > most:
-            raise RequestError(413, said("That is more than {most} MB.", most=most // MEGABYTE))
-        return message
+            raise RequestError(413, message("That is more than {most} MB.", most=most // MEGABYTE))
+        return event
 
     return bounded
 
 
 def _with_headers(send: Send, cookie: str) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
+    async def sending(event: Message) -> None:
+        if event["type"] == "http.response.start":
+            headers = MutableHeaders(scope=event)
             if cookie and headers.get("content-type", "").startswith("text/html"):
                 headers.append("Set-Cookie", cookie)
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
-        await send(message)
+        await send(event)
 
     return sending

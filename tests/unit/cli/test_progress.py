@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from bitrawl.cli.progress import Progress
+from bitrawl.cli.foreground import ProgressDisplay
 from bitrawl.facts import Doing, MiningStep
 
 
@@ -16,7 +16,7 @@ from bitrawl.facts import Doing, MiningStep
     ],
 )
 def test_the_live_display_says_what_is_being_mined(doing: Doing, what: str):
-    progress, console = Progress(), Console(width=120)
+    progress, console = ProgressDisplay(), Console(width=120)
     progress.mining(doing)
     with console.capture() as shown:
         console.print(progress._table())
@@ -28,19 +28,19 @@ def test_the_live_display_says_what_is_being_mined(doing: Doing, what: str):
 
 
 def test_without_a_terminal_many_sites_do_not_flood_the_log(capsys: pytest.CaptureFixture[str]):
-    progress = Progress()
+    progress = ProgressDisplay()
     for number in range(100):
         progress.mining(Doing(MiningStep.PAIRING, f"site{number}.test", "pages", total=8))
     assert capsys.readouterr().err.count("pairing") < 10
 
 
 def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]):
-    Progress(quiet=True).mining(Doing(MiningStep.WRITING))
+    ProgressDisplay(quiet=True).mining(Doing(MiningStep.WRITING))
     assert not any(capsys.readouterr())
 
 
 def test_a_line_before_the_first_page_has_no_empty_parts():
-    line = Progress()._line()
+    line = ProgressDisplay()._line()
     assert "; ;" not in line
     assert "brought no page" not in line
     assert line.endswith("0 pages, 0.0/s, 0 queued, 0 B")

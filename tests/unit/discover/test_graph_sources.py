@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from bitrawl.cli.discover_graph import app
+from bitrawl.cli.discover import graph
 from bitrawl.discover.backlinks import BacklinkService, LinkRows, read_table
 from bitrawl.discover.graph_files import look_reversed, reversed_host, spellings, without_www
 from bitrawl.discover.graph_index import HostLanguages
@@ -289,13 +289,13 @@ def test_a_list_of_hosts_that_is_none_is_an_error(tmp_path: Path, hosts: str | N
 def test_the_command_builds_a_graph_and_shows_who_links(tmp_path: Path):
     folder, out = write_graph(tmp_path / "graph"), tmp_path / "index"
     hosts = file(tmp_path / "hosts.txt", "https://www.a.com/page\nx.org\n")
-    built = CliRunner().invoke(app, ["build", str(folder), "--around", str(hosts), "--out", str(out)])
+    built = CliRunner().invoke(graph, ["build", str(folder), "--around", str(hosts), "--out", str(out)])
     assert built.exit_code == 0, built.output
     assert "2 hosts and 1 links around 1 of them, of 1 read" in built.output
     assert "not in the graph: x.org" in built.output
-    shown = CliRunner().invoke(app, ["show", "www.a.com", "--backlinks", str(out)])
+    shown = CliRunner().invoke(graph, ["show", "www.a.com", "--backlinks", str(out)])
     assert "https://www.a.com/\thttps://hub.org/\t\t1" in shown.output
-    nobody = CliRunner().invoke(app, ["show", "hub.org", "--backlinks", str(out)])
+    nobody = CliRunner().invoke(graph, ["show", "hub.org", "--backlinks", str(out)])
     assert nobody.exit_code == 1
     assert "nobody is known to link to hub.org" in nobody.output
 

@@ -4,7 +4,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from bitrawl.cli.urls import app as urls
+from bitrawl.cli.urls import urls
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.url import Url

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bitrawl.cli.urls import app as urls_app
+from bitrawl.cli.urls import urls as urls_app
 from bitrawl.languages import same_language
 from bitrawl.model_files import model_file
 from bitrawl.url import Url

@@ -10,7 +10,7 @@ from bitrawl.errors import ConfigError, FieldError
 from bitrawl.job.folder import JobFolder
 from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads
-from bitrawl.web.job_list import Command, Verb
+from bitrawl.web.job_list import Command, JobVerb
 from bitrawl.web.messages import typed_languages
 from bitrawl.web.operator_settings import LimitsSection, Settings, WikiSection
 
@@ -26,12 +26,12 @@ def job_of(folder: Path, given: dict[str, object], settings: Settings = PLAIN, u
 def mistakes_of(given: dict[str, object], settings: Settings = PLAIN, uploads: Uploads | None = None) -> dict[str, str]:
     with pytest.raises(FieldError) as error:
         allowed.mining({**LEAST, **given}, settings, uploads)
-    return {name: str(said) for name, said in error.value.fields.items()}
+    return {name: str(message) for name, message in error.value.fields.items()}
 
 
 def test_the_least_that_a_person_types_is_a_job_with_the_budget_of_the_server(tmp_path: Path):
     asked = allowed.mining(LEAST, PLAIN).prepare(tmp_path)
-    assert asked.command == Command(Verb.MINE)
+    assert asked.command == Command(JobVerb.MINE)
     assert asked.sites == ("example.org",)
     job = JobFolder(tmp_path).job()
     assert job.seeds == ["https://www.example.org/"]
@@ -236,7 +236,7 @@ def test_a_seed_list_that_is_no_text_is_told_at_its_field():
 def test_a_search_for_sites(tmp_path: Path):
     settings = Settings(job={"discovery": {"backlinks": ["http://graph.example/"]}})
     asked = allowed.discovery({**LEAST, "downloads": "50"}, settings)
-    assert asked.prepare(tmp_path).command == Command(Verb.DISCOVER)
+    assert asked.prepare(tmp_path).command == Command(JobVerb.DISCOVER)
     found = JobFolder(tmp_path).job().discovery
     assert (found.walk, found.downloads, found.backlinks) == ("cocitation", 50, ["http://graph.example/"])
     for given, field in (

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from bitrawl.web import allowed
 from bitrawl.web.api import shapes
-from bitrawl.web.api.operations import OPERATIONS, ROOT, described
+from bitrawl.web.api.operations import OPERATIONS, ROOT, description
 from bitrawl.web.app import Serving, application, new_server
 
 TOKEN = "a token of the test"
@@ -30,7 +30,7 @@ def client(tmp_path: Path) -> TestClient:
 
 
 def test_openapi_is_valid():
-    validate(msgspec.json.decode(msgspec.json.encode(described())))
+    validate(msgspec.json.decode(msgspec.json.encode(description())))
 
 
 def test_every_operation_is_described_once(client: TestClient):

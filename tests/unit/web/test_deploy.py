@@ -11,7 +11,7 @@ import pytest
 import typer
 import uvicorn
 
-from bitrawl.cli.serve import app
+from bitrawl.cli import app
 from bitrawl.web import operator_settings
 from bitrawl.web.app import UPLOAD_MEGABYTES
 from bitrawl.web.corpus_files import SECONDS
@@ -28,7 +28,7 @@ NOT_OURS = {"--now"}
 
 def flags() -> set[str]:
     """Of `bitrawl serve`."""
-    return {flag for option in typer.main.get_command(app).params for flag in option.opts}
+    return {flag for option in typer.main.get_command(app).get_command(None, "serve").params for flag in option.opts}
 
 
 def unit() -> configparser.ConfigParser:
@@ -162,5 +162,5 @@ def test_the_proxy_uses_no_directive_that_nginx_of_debian_12_does_not_know():
 
 
 def test_the_port_is_the_default_one():
-    (option,) = (one for one in typer.main.get_command(app).params if "--port" in one.opts)
+    (option,) = (one for one in typer.main.get_command(app).get_command(None, "serve").params if "--port" in one.opts)
     assert str(option.default) == PORT

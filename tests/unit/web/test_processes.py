@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from bitrawl.web import supervisor
-from bitrawl.web.commands import ErrandError, Errands, clean
+from bitrawl.web.commands import CommandError, CommandRunner, clean
 from bitrawl.web.job_state import LOG, last_lines
 from bitrawl.web.supervisor import SystemProcesses
 
@@ -96,16 +96,16 @@ def test_a_long_log_is_set_aside_when_a_process_starts(
 
 
 @pytest.fixture
-def errands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Errands:
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandRunner:
     """Runs `main` of a module of the test, which does what its first argument says."""
-    (tmp_path / "errand.py").write_text("import sys\ndef main(): exec(sys.argv[1])")
+    (tmp_path / "command.py").write_text("import sys\ndef main(): exec(sys.argv[1])")
     monkeypatch.syspath_prepend(str(tmp_path))
-    return Errands({"PATH": os.environ["PATH"]})
+    return CommandRunner({"PATH": os.environ["PATH"]})
 
 
-async def test_an_errand_answers_what_it_was_given(errands: Errands):
+async def test_a_command_answers_what_it_was_given(commands: CommandRunner):
     code = "import os; print(sys.stdin.read() * 2, os.getsid(0) == os.getpid(), sys.argv[2:])"
-    assert await errands.run([code, "--flag"], b"word", module="errand") == "wordword True ['--flag']\n"
+    assert await commands.run([code, "--flag"], b"word", module="command") == "wordword True ['--flag']\n"
 
 
 @pytest.mark.parametrize(
@@ -117,17 +117,17 @@ async def test_an_errand_answers_what_it_was_given(errands: Errands):
         ("import signal; signal.pause()", "That took too long. Try with less."),
     ],
 )
-async def test_an_errand_that_fails_says_why_in_one_line(errands: Errands, code: str, message: str):
-    with pytest.raises(ErrandError, match=message):
-        await errands.run([code], module="errand", seconds=60.0 if "pause" not in code else 0.5)
+async def test_a_command_that_fails_says_why_in_one_line(commands: CommandRunner, code: str, message: str):
+    with pytest.raises(CommandError, match=message):
+        await commands.run([code], module="command", seconds=60.0 if "pause" not in code else 0.5)
 
 
-async def test_an_errand_dies_with_the_request_that_waits_for_it(errands: Errands, tmp_path: Path):
+async def test_a_command_dies_with_the_request_that_waits_for_it(commands: CommandRunner, tmp_path: Path):
     os.mkfifo(tmp_path / "alive")
     code = f"file = open({str(tmp_path / 'alive')!r}, 'wb'); import signal; signal.pause()"
-    waiting = asyncio.create_task(errands.run([code], module="errand"))
+    waiting = asyncio.create_task(commands.run([code], module="command"))
     with await asyncio.to_thread((tmp_path / "alive").open, "rb") as alive:
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        assert alive.read() == b"", "the errand lives on"
+        assert alive.read() == b"", "the command lives on"

@@ -22,7 +22,8 @@ from bitrawl.config import Job
 from bitrawl.facts import State
 from bitrawl.job.folder import JobFolder
 from bitrawl.web.app import Serving, application, new_server
-from bitrawl.web.job_state import SILENT, figures_of_run, is_run, state_of_run
+from bitrawl.web.job_list import ServedJob
+from bitrawl.web.job_state import SILENT, figures_of_run, state_of_run
 
 JOB = Job(langs=["en", "fr"], seeds=["https://a.org/", "https://b.org/"])
 
@@ -42,7 +43,7 @@ def run(tmp_path: Path) -> JobFolder:
 
 
 def test_figures_are_sums_over_bundles(run: JobFolder):
-    assert is_run(run)
+    assert ServedJob("many", run, None).kind == "run"
     progress_file(place(str(run.path)), "00001").write(b'{"pages": 5, "fetches": 6, "units": 2}')
     live = figures_of_run(run, now=1.0)
     assert (live.pages, live.fetched, live.sites, live.units) == (12, 15, 1, {"": 20})

@@ -12,7 +12,7 @@ from bitrawl.facts import State
 from bitrawl.job.database import locked
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.web.job_list import Command, Prepared, Process, Shelf, ShelvedJob, Verb, Wish
+from bitrawl.web.job_list import Command, JobList, JobVerb, Prepared, Process, ServedJob, Wish
 from bitrawl.web.job_state import LOG, last_lines
 from bitrawl.web.operator_settings import LimitsSection, Settings, User
 from bitrawl.web.supervisor import PAUSE_SECONDS, STOP_SECONDS, Supervisor
@@ -59,9 +59,9 @@ class Server:
         self.restart()
 
     def restart(self) -> None:
-        self.shelf = Shelf(self.path)
+        self.jobs = JobList(self.path)
         self.supervisor = Supervisor(
-            self.shelf,
+            self.jobs,
             self.settings,
             self.processes,
             now=lambda: self.date + self.now,
@@ -74,7 +74,7 @@ class Server:
         self.now += seconds
         self.supervisor.tick()
 
-    def add(self, site: str = "a.example", user: User = ANNA, verb: Verb = Verb.MINE) -> str:
+    def add(self, site: str = "a.example", user: User = ANNA, verb: JobVerb = JobVerb.MINE) -> str:
         def prepare(folder: Path) -> Prepared:
             config.write(Job(langs=["en", "fr"], seeds=[f"https://{site}/"]), folder / "job.toml")
             return Prepared(Command(verb), (site,))
@@ -82,16 +82,16 @@ class Server:
         self.now += 0.1
         return self.supervisor.create(user, prepare)
 
-    def job(self, job_id: str) -> ShelvedJob:
-        found = self.shelf.find(job_id, ADMIN)
-        assert found is not None
-        return found
+    def job(self, job_id: str) -> ServedJob:
+        job = self.jobs.find(job_id, ADMIN)
+        assert job is not None
+        return job
 
     def state(self, job_id: str) -> State:
         return self.supervisor.state(self.job(job_id)).state
 
-    def said(self, job_id: str) -> str:
-        return str(self.supervisor.state(self.job(job_id)).said)
+    def message(self, job_id: str) -> str:
+        return str(self.supervisor.state(self.job(job_id)).message)
 
     def pid(self, job_id: str) -> int:
         return self.job(job_id).intent.process.pid
@@ -133,7 +133,7 @@ def test_a_job_waits_runs_and_ends(server: Server):
     server.end(job_id)
     server.tick()
     assert server.state(job_id) is State.ENDED
-    assert server.said(job_id) == "done"
+    assert server.message(job_id) == "done"
     server.restart()
     server.tick()
     assert server.state(job_id) is State.ENDED
@@ -305,7 +305,7 @@ def test_a_job_that_cannot_be_run_says_why_without_our_paths(server: Server):
     server.processes.codes[1] = 2
     server.tick()
     assert server.state(job_id) is State.FAILED
-    assert server.said(job_id) == "given/terms.txt, line 1: no term"
+    assert server.message(job_id) == "given/terms.txt, line 1: no term"
     server.supervisor.resume(server.job(job_id))
     assert server.state(job_id) is State.WAITING
 
@@ -316,7 +316,7 @@ def test_a_job_that_found_nothing_has_ended_and_not_failed(server: Server):
     server.end(job_id, 1, ended="no page was found")
     server.tick()
     assert server.state(job_id) is State.ENDED
-    assert server.said(job_id) == "no page was found"
+    assert server.message(job_id) == "no page was found"
 
 
 def test_braces_in_what_a_job_says_are_no_fields(server: Server):
@@ -324,7 +324,7 @@ def test_braces_in_what_a_job_says_are_no_fields(server: Server):
     server.tick()
     server.end(job_id, 1, ended="no page was found: the seed http://a.example/{x} is gone")
     server.tick()
-    assert server.said(job_id) == "no page was found: the seed http://a.example/{x} is gone"
+    assert server.message(job_id) == "no page was found: the seed http://a.example/{x} is gone"
 
 
 def test_limits_of_all_and_of_one_user(server: Server):
@@ -332,9 +332,9 @@ def test_limits_of_all_and_of_one_user(server: Server):
     bens = [server.add(f"b{n}.example", BEN) for n in range(2)]
     server.tick()
     assert [server.state(one) for one in annas] == [State.RUNNING, State.RUNNING, State.WAITING]
-    assert server.said(annas[2]) == "waits for your other jobs; running jobs: 2"
+    assert server.message(annas[2]) == "waits for your other jobs; running jobs: 2"
     assert [server.state(one) for one in bens] == [State.RUNNING, State.WAITING]
-    assert server.said(bens[1]) == "waits for a free place; running jobs: 3"
+    assert server.message(bens[1]) == "waits for a free place; running jobs: 3"
     server.end(annas[0])
     server.tick()
     assert server.state(annas[2]) is State.RUNNING
@@ -345,7 +345,7 @@ def test_one_job_per_site_server_wide_and_the_others_pass(server: Server):
     first, second, third = server.add("a.example"), server.add("a.example", BEN), server.add("c.example", BEN)
     server.tick()
     assert [server.state(one) for one in (first, second, third)] == [State.RUNNING, State.WAITING, State.RUNNING]
-    assert server.said(second) == "waits for another job on a.example to end"
+    assert server.message(second) == "waits for another job on a.example to end"
     server.end(first)
     server.tick()
     assert server.state(second) is State.RUNNING
@@ -358,7 +358,7 @@ def test_a_job_of_the_command_line_on_the_same_site_counts(server: Server):
     job_id = server.add("bbc.co.uk")
     with working(folder):
         server.tick()
-        assert server.said(job_id) == "waits for another job on bbc.co.uk to end"
+        assert server.message(job_id) == "waits for another job on bbc.co.uk to end"
         assert server.supervisor.state(server.job("by-hand")).state is State.RUNNING
     server.tick()
     assert server.state(job_id) is State.RUNNING
@@ -369,7 +369,7 @@ def test_jobs_of_the_command_line_are_only_read(server: Server, name: str):
     folder = server.path / "by-hand"
     folder.mkdir()
     (folder / "job.toml").write_text("")
-    action: Callable[[ShelvedJob], None] = getattr(server.supervisor, name)
+    action: Callable[[ServedJob], None] = getattr(server.supervisor, name)
     with pytest.raises(RefusedError, match="command line"):
         action(server.job("by-hand"))
     assert folder.exists()
@@ -383,7 +383,7 @@ def test_a_job_of_ours_that_somebody_runs_by_hand_is_left_alone(server: Server):
         with pytest.raises(RefusedError):
             server.supervisor.resume(server.job(job_id))
         with pytest.raises(RefusedError):
-            server.supervisor.delete(server.job(job_id), stop=True)
+            server.supervisor.delete(server.job(job_id))
     assert server.processes.signals == []
 
 
@@ -392,11 +392,11 @@ def test_no_job_starts_on_a_full_disk(tmp_path: Path):
     job_id = full.add()
     full.tick()
     assert full.state(job_id) is State.WAITING
-    assert "MB are free" in full.said(job_id)
+    assert "MB are free" in full.message(job_id)
     used = Server(tmp_path / "used", Settings(limits=LimitsSection(disk_megabytes=1e-6, free_megabytes=1e-6)))
     job_id = used.add()
     used.tick()
-    assert "the jobs take" in used.said(job_id)
+    assert "the jobs take" in used.message(job_id)
 
 
 def test_more_jobs_than_allowed_are_refused_and_a_refused_job_leaves_nothing(server: Server):
@@ -419,13 +419,11 @@ def test_deleting_removes_an_idle_job(server: Server):
     assert [path.name for path in server.path.iterdir()] == [kept]
 
 
-def test_a_running_job_is_deleted_only_with_a_stop_and_once_it_has_ended(server: Server):
+def test_a_running_job_is_deleted_once_it_has_ended(server: Server):
     job_id = server.add()
     server.tick()
-    with pytest.raises(RefusedError, match="running"):
-        server.supervisor.delete(server.job(job_id))
-    server.supervisor.delete(server.job(job_id), stop=True)
-    assert server.shelf.find(job_id, ADMIN) is None
+    server.supervisor.delete(server.job(job_id))
+    assert server.jobs.find(job_id, ADMIN) is None
     assert (server.path / job_id).exists()
     assert server.processes.signals == [(1, signal.SIGTERM)]
     server.processes.codes[1] = 143
@@ -436,7 +434,7 @@ def test_a_running_job_is_deleted_only_with_a_stop_and_once_it_has_ended(server:
 def test_what_was_to_be_deleted_when_the_server_died_is_deleted(server: Server):
     job_id = server.add()
     server.tick()
-    server.supervisor.delete(server.job(job_id), stop=True)
+    server.supervisor.delete(server.job(job_id))
     server.processes.codes[1] = 143
     server.restart()
     assert list(server.path.iterdir()) == []
@@ -456,25 +454,23 @@ def test_going_on_changes_the_job_and_starts_it_again(server: Server):
     assert server.state(job_id) is State.RUNNING
 
 
-def test_exporting_again_needs_no_site_and_leaves_the_job_as_it_was(server: Server):
+def test_pairing_again_needs_no_site_and_leaves_the_job_as_it_was(server: Server):
     job_id = server.add()
     with pytest.raises(RefusedError):
-        server.supervisor.run_again(server.job(job_id), Command(Verb.EXPORT))
+        server.supervisor.run_again(server.job(job_id), Command(JobVerb.PAIR))
     server.tick()
     server.end(job_id)
     server.tick()
     other = server.add("a.example", BEN)
     server.tick()
-    with pytest.raises(RefusedError):
-        server.supervisor.run_again(server.job(job_id), Command(Verb.MINE))
-    server.supervisor.run_again(server.job(job_id), Command(Verb.EXPORT, ("--formats=tmx",)))
+    server.supervisor.run_again(server.job(job_id), Command(JobVerb.PAIR))
     server.tick()
     assert server.state(other) is State.RUNNING
-    assert server.processes.commands[-1] == ["export", str(server.path / job_id), "--formats=tmx"]
+    assert server.processes.commands[-1] == ["pair", str(server.path / job_id)]
     server.processes.codes[server.pid(job_id)] = 0
     server.tick()
     assert server.state(job_id) is State.ENDED
-    assert server.job(job_id).intent.current == Command(Verb.MINE)
+    assert server.job(job_id).intent.current == Command(JobVerb.MINE)
 
 
 def test_comparing_strategies_replays_the_jobs_own_archive(server: Server):
@@ -482,7 +478,7 @@ def test_comparing_strategies_replays_the_jobs_own_archive(server: Server):
     server.tick()
     server.end(job_id)
     server.tick()
-    server.supervisor.run_again(server.job(job_id), Command(Verb.SIMULATE))
+    server.supervisor.run_again(server.job(job_id), Command(JobVerb.SIMULATE))
     server.tick()
     folder = server.path / job_id
     assert server.processes.commands[-1] == [
@@ -495,7 +491,7 @@ def test_a_process_that_cannot_be_started_leaves_the_job_waiting(server: Server)
     server.processes.broken = True
     server.tick()
     assert server.state(job_id) is State.WAITING
-    assert "cannot be started" in server.said(job_id)
+    assert "cannot be started" in server.message(job_id)
     server.processes.broken = False
     server.tick()
     assert server.state(job_id) is State.RUNNING
@@ -512,7 +508,7 @@ def test_one_broken_job_does_not_hold_up_the_others(server: Server):
 
 
 def test_a_search_and_a_bootstrap_are_called_as_the_command_line_has_them(server: Server):
-    search, topic = server.add("a.example", verb=Verb.DISCOVER), server.add("b.example", verb=Verb.BOOTSTRAP)
+    search, topic = server.add("a.example", verb=JobVerb.DISCOVER), server.add("b.example", verb=JobVerb.BOOTSTRAP)
     server.tick()
     assert server.processes.commands == [
         ["discover", "sites", "--out", str(server.path / search), "--quiet"],
@@ -526,7 +522,7 @@ def test_a_search_and_a_bootstrap_are_called_as_the_command_line_has_them(server
 
 
 def test_a_job_that_fails_never_seems_to_be_interrupted(server: Server):
-    job_id = server.add(verb=Verb.BOOTSTRAP)
+    job_id = server.add(verb=JobVerb.BOOTSTRAP)
     server.tick()
     server.processes.codes[server.pid(job_id)] = 2
     assert server.state(job_id) is State.FAILED, "before the next tick too"
@@ -535,7 +531,7 @@ def test_a_job_that_fails_never_seems_to_be_interrupted(server: Server):
 
 
 def test_a_bootstrap_that_found_no_terms_has_ended(server: Server):
-    job_id = server.add(verb=Verb.BOOTSTRAP)
+    job_id = server.add(verb=JobVerb.BOOTSTRAP)
     server.tick()
     server.processes.codes[server.pid(job_id)] = 1
     (server.path / job_id / "bootstrap.toml").write_text("")

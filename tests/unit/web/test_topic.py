@@ -8,11 +8,10 @@ from bitrawl.facts import State
 from bitrawl.job.bootstrapping import BilingualSite, BootstrapProgress, BootstrapStep, BootstrapSummary, ProgressFile
 from bitrawl.job.folder import JobFolder
 from bitrawl.show.diagnosis import Diagnosis, Point
-from bitrawl.web.actions import ShownJob, shown
-from bitrawl.web.job_list import ShelvedJob
+from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import JobState
 from bitrawl.web.messages import catalogues, quoted
-from bitrawl.web.pages.job_page import ShownTopic, _told_topic, _without_place, shown_topic
+from bitrawl.web.pages.job_page import TopicView, _topic_text, _without_path, topic_view
 
 WORDS = catalogues()
 PLENTY = BootstrapSummary(
@@ -29,13 +28,13 @@ PLENTY = BootstrapSummary(
 )
 
 
-def topic(found: BootstrapSummary | None = None, progress: BootstrapProgress | None = None) -> ShownTopic:
-    return ShownTopic(progress, found, [], [])
+def topic(summary: BootstrapSummary | None = None, progress: BootstrapProgress | None = None) -> TopicView:
+    return TopicView(progress, summary, [], [])
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> ShownJob:
-    return shown(ShelvedJob("x", JobFolder(tmp_path), None))
+def job(tmp_path: Path) -> ServedJob:
+    return ServedJob("x", JobFolder(tmp_path), None)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +43,7 @@ def job(tmp_path: Path) -> ShownJob:
         ({"terms": {"en": 5, "it": 0}}, "No article has a title in Italian."),
         ({"complete": False}, "more articles than were read"),
         ({"cited": 0, "checked": 0, "sites": ()}, "cite no site"),
-        ({"sites": ()}, "No cited site announces a translation"),
+        ({"sites": ()}, "No cited site has translated pages"),
     ],
 )
 def test_what_is_missing_is_told_with_what_to_try(changed: dict[str, object], said: str):
@@ -69,23 +68,23 @@ def test_a_failure_is_told_with_what_to_try_at_every_step(step: BootstrapStep):
 def test_why_it_failed_is_told_without_what_to_type_and_where_the_folder_is(tmp_path: Path):
     notes = ProgressFile(tmp_path, "wiki.example")
     notes.fail(WikiError(f"wiki.example does not answer {tmp_path}/x", advice=". Check --wiki"))
-    failed = shown_topic(JobFolder(tmp_path))
+    failed = topic_view(JobFolder(tmp_path))
     state = JobState(State.FAILED, quoted("wiki.example does not answer. Check --wiki"))
-    assert _told_topic(WORDS["en"], state, failed, "").detail == "wiki.example does not answer x"
+    assert _topic_text(WORDS["en"], state, failed, "").detail == "wiki.example does not answer x"
     of_an_earlier_version = topic(progress=BootstrapProgress(BootstrapStep.ASKING, "wiki.example"))
-    assert _told_topic(WORDS["en"], state, of_an_earlier_version, "").detail == str(state.said)
+    assert _topic_text(WORDS["en"], state, of_an_earlier_version, "").detail == str(state.message)
 
 
 def test_a_folder_with_nothing_in_it_yet_is_shown(tmp_path: Path):
-    empty = shown_topic(JobFolder(tmp_path))
+    empty = topic_view(JobFolder(tmp_path))
     assert (empty.tiles(WORDS["en"]), empty.excluded(WORDS["en"]), empty.doing(WORDS["en"], "")) == ([], {}, "")
     (tmp_path / "progress.json").write_text('{"step": "resting"}')
     (tmp_path / "found.json").write_text("{}")
-    assert shown_topic(JobFolder(tmp_path)) == empty
+    assert topic_view(JobFolder(tmp_path)) == empty
 
 
-def test_a_diagnosis_does_not_tell_where_the_folder_is(job: ShownJob, tmp_path: Path):
+def test_a_diagnosis_does_not_tell_where_the_folder_is(job: ServedJob, tmp_path: Path):
     why = Diagnosis(
         "Nothing", (Point(f"{tmp_path}/given/terms.txt has no term", f"look at {tmp_path}/given/terms.txt"),)
     )
-    assert _without_place(why, job).points == (Point("given/terms.txt has no term", "look at given/terms.txt"),)
+    assert _without_path(why, job).points == (Point("given/terms.txt has no term", "look at given/terms.txt"),)

@@ -29,14 +29,14 @@ from bitrawl.web.messages import (
     SOURCE,
     Words,
     catalogues,
-    error_said,
+    message,
+    message_of,
     names_in,
     preferred,
     quoted,
-    said,
     typed_languages,
 )
-from bitrawl.web.pages.job_page import EXCLUSIONS, STEPS, _step, _told
+from bitrawl.web.pages.job_page import EXCLUSIONS, STEPS, _state_text, _step
 from bitrawl.web.pages.rendering import written
 
 ROOT = Path(__file__).parents[3]
@@ -241,14 +241,14 @@ def test_a_language_is_typed_in_any_language_or_a_near_one_is_named():
     with pytest.raises(ConfigError) as caught:
         typed_languages("xq")
     assert str(caught.value) == "xq is no known language; type its name, or its code"
-    assert OURS["fr"].tell(error_said(caught.value)).startswith("xq n’est pas une langue connue")
+    assert OURS["fr"].tell(message_of(caught.value)).startswith("xq n’est pas une langue connue")
 
 
 def test_what_the_program_says_is_not_taken_for_a_message():
     told = quoted("left {site}: accepted")
     assert OURS["fr"].tell(told) == str(told) == "left {site}: accepted"
     assert told.is_quoted
-    assert not said("accepted").is_quoted
+    assert not message("accepted").is_quoted
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, s
 
 
 def test_what_an_earlier_version_wrote_down_is_shown_as_it_is():
-    told = _told(OURS["es"], JobState(State.RUNNING, doing=Doing(None, sentence="aligning a.org")), Live())
+    told = _state_text(OURS["es"], JobState(State.RUNNING, doing=Doing(None, sentence="aligning a.org")), Live())
     assert (told.detail, told.note) == ("", "aligning a.org")
 
 
@@ -320,7 +320,7 @@ def test_what_an_earlier_version_wrote_down_is_shown_as_it_is():
 )
 def test_how_a_job_ended_is_called_english_and_advises_no_command(rest: dict[str, Any]):
     end = crawl_end(**rest)
-    told = _told(OURS["fr"], JobState(State.ENDED, quoted(str(end)), ended=end), Live())
+    told = _state_text(OURS["fr"], JobState(State.ENDED, quoted(str(end)), ended=end), Live())
     assert told.detail
     assert told.quoted
     assert "command" not in told.detail

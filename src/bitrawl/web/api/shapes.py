@@ -1,6 +1,6 @@
 """What the API takes and gives."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -162,6 +162,3 @@ class ApiError(msgspec.Struct, frozen=True, omit_defaults=True):
 
     error: str
     fields: dict[str, str] = {}  # mistakes by key
-
-
-Given = dict[str, Any]

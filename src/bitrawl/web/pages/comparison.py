@@ -1,7 +1,6 @@
 """Strategies compared on a job's own archive."""
 
 import asyncio
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.facts import State
 from bitrawl.show.plots import Series, lines
-from bitrawl.web.actions import USUAL, ShownJob, comparable, compare, found_mining, looked_at, server_of, words_of
-from bitrawl.web.job_list import Verb
+from bitrawl.web.actions import USUAL, comparable, compare, find_mining_job, look_at, read_table, server_of, words_of
+from bitrawl.web.job_list import JobVerb, ServedJob
 from bitrawl.web.job_state import SIMULATED, last_lines
 from bitrawl.web.messages import Words
 from bitrawl.web.pages.rendering import answer_part, fragment, load_again, rendered, written
@@ -24,7 +22,7 @@ MOST_POINTS = 200  # of a line
 
 
 async def show(request: Request) -> Response:
-    job = await found_mining(request)
+    job = await find_mining_job(request)
     values = await _values(request, job)
     if request.query_params.get("part"):
         if not values["running"]:
@@ -34,46 +32,23 @@ async def show(request: Request) -> Response:
 
 
 async def start(request: Request) -> Response:
-    form = await posted(request)
-    job = await found_mining(request)
-    await compare(server_of(request), job, [str(one) for one in form.getlist("strategies")])
+    form, job = await posted(request), await find_mining_job(request)
+    await compare(server_of(request), job, [str(name) for name in form.getlist("strategies")])
     return RedirectResponse(f"/jobs/{job.id}/compare", 303)
 
 
-async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
-    state, _ = await looked_at(request, job)
-    intent = job.shelved.intent
-    comparing = intent is not None and intent.current.verb is Verb.SIMULATE
-    running = comparing and (state.is_active or state.state is State.WAITING)
-    folder = job.folder.path / SIMULATED
-    charts, heads, rows = ([], (), []) if running else await asyncio.to_thread(drawn, words_of(request), folder)
-    return {
-        "running": running,
-        "messages": "\n".join(last_lines(job.folder.path, 5)),
-        "strategies": comparable(),
-        "chosen": USUAL,
-        "charts": charts,
-        "heads": heads,
-        "rows": rows,
-    }
+async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
+    state, _ = await look_at(request, job)
+    comparing = job.intent is not None and job.intent.current.verb is JobVerb.SIMULATE
+    values: dict[str, Any] = {"charts": [], "heads": (), "rows": [], "running": comparing and state.is_pending}
+    if not values["running"]:
+        values |= await asyncio.to_thread(_drawn, words_of(request), job.folder.path / SIMULATED)
+    messages = "\n".join(last_lines(job.folder.path, 5))
+    return {**values, "messages": messages, "strategies": comparable(), "chosen": USUAL}
 
 
-def drawn(words: Words, folder: Path) -> tuple[list[Markup], tuple[str, ...], list[tuple[str, ...]]]:
+def _drawn(words: Words, folder: Path) -> dict[str, Any]:
     """The curves of each site, and a table."""
-    curves: dict[str, dict[str, list[tuple[int, int]]]] = {}
-    for row in _table(folder / "curves.csv"):
-        points = curves.setdefault(row["site"], {}).setdefault(row["strategy"], [(0, 0)])
-        points.append((int(row["fetches"]), int(row["pairs"])))
-    charts = [
-        lines(
-            words.say("Pairs on {site}", site=site),
-            [Series(_strategy(words, name), tuple(_thinned(points))) for name, points in found.items()],
-            x=words.say("visits"),
-            y=words.say("pairs"),
-            written=written(words),
-        )
-        for site, found in list(curves.items())[:MOST_SITES]
-    ]
     heads = (
         words.say("Strategy"),
         words.say("Site"),
@@ -81,34 +56,37 @@ def drawn(words: Words, folder: Path) -> tuple[list[Markup], tuple[str, ...], li
         words.say("Area under the curve"),
         words.say("Visits until 95 % of the pairs"),
     )
-    rows: list[tuple[str, ...]] = [
-        (
-            _strategy(words, row["strategy"]),
-            row["site"],
-            words.number(int(row["pairs"])),
-            words.score(float(row["area"])),
-            words.number(int(row["until_95"])) if row["until_95"] else "–",
+    rows = [_cells(words, **row) for row in read_table(folder / "simulate.csv")]
+    return {"charts": _charts(words, folder), "heads": heads, "rows": rows}
+
+
+def _cells(
+    words: Words, *, strategy: str, site: str, pairs: str, area: str, until_95: str, **_: str
+) -> tuple[str, ...]:
+    visits = words.number(int(until_95)) if until_95 else "–"
+    return words.say(strategy), site, words.number(int(pairs)), words.score(float(area)), visits
+
+
+def _charts(words: Words, folder: Path) -> list[Markup]:
+    curves: dict[str, dict[str, list[tuple[int, int]]]] = {}
+    for row in read_table(folder / "curves.csv"):
+        points = curves.setdefault(row["site"], {}).setdefault(row["strategy"], [(0, 0)])
+        points.append((int(row["fetches"]), int(row["pairs"])))
+    return [
+        lines(
+            words.say("Pairs on {site}", site=site),
+            [Series(words.say(name), tuple(_thinned(points))) for name, points in strategies.items()],
+            x=words.say("visits"),
+            y=words.say("pairs"),
+            written=written(words),
         )
-        for row in _table(folder / "simulate.csv")
+        for site, strategies in list(curves.items())[:MOST_SITES]
     ]
-    return charts, heads, rows
-
-
-def _strategy(words: Words, name: str) -> str:
-    return words.say(name)
 
 
 def _thinned(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
     step = max(1, len(points) // MOST_POINTS)
     return [*points[:-1:step], points[-1]]
-
-
-def _table(path: Path) -> list[dict[str, str]]:
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
-    except OSError:
-        return []
 
 
 ROUTES: list[BaseRoute] = [

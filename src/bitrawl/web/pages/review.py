@@ -1,143 +1,47 @@
 """Reading what was found: the pairs of pages, two pages side by side, verdicts, and a phrase in context."""
 
 import asyncio
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.job.reviewing import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment, SearchedSide
+from bitrawl.job.reviewing import Mark, Reading, ReadPair
 from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict
-from bitrawl.web.actions import (
-    SORTS,
-    ShownJob,
-    found_mining,
-    give_verdict,
-    number_in,
-    server_of,
-    two_languages,
-    wanted_pairs,
-    words_of,
-)
-from bitrawl.web.messages import METHODS, RequestError, Words, marked, said
+from bitrawl.web import actions
+from bitrawl.web.actions import SORTS, find_mining_job, give_verdict, number_in, pair_filter, server_of, words_of
+from bitrawl.web.job_list import ServedJob
+from bitrawl.web.messages import METHODS, RequestError, Words, marked, message
 from bitrawl.web.pages.rendering import fragment, load_again, rendered
 from bitrawl.web.security import posted
 
 PAIRS = 50  # on one page of the list
 SEGMENTS = 200  # on one page of two texts: more makes a browser slow
 HITS = 20
-
 VERDICTS = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
 
 
-class Fresh(NamedTuple):
-    """Whether the list has all that was mined."""
-
-    ready: bool
-
-
-class ShownPair(NamedTuple):
-    key: str
-    lang_a: str
-    lang_b: str
-    url_a: str
-    url_b: str
-    title_a: str
-    title_b: str
-    score: float
-    segments: int
-    methods: str
-    partial: bool
-    verdict: str
-
-    @classmethod
-    def of(cls, one: ListedPair) -> "ShownPair":
-        row = one.row
-        texts = (row.key, row.lang_a, row.lang_b, row.url_a, row.url_b, row.title_a, row.title_b)
-        return cls(*texts, row.score, row.segments, row.methods, row.partial, str(one.verdict or ""))
-
-
-class ShownSegment(NamedTuple):
-    key: str
-    text_a: str
-    text_b: str
-    score: float
-    type: str
-    flags: tuple[str, ...]
-    verdict: str
-    left_out: bool  # the thresholds keep it out of the corpus, unless somebody accepts it
-
-    @classmethod
-    def of(cls, one: ReadSegment) -> "ShownSegment":
-        texts = (one.key, one.text_a, one.text_b)
-        return cls(*texts, one.score, one.type, one.flags, str(one.verdict or ""), one.left_out is not None)
-
-
-class ShownHit(NamedTuple):
-    pair: str
-    key: str
-    score: float
-    lang_a: str
-    lang_b: str
-    parts_a: list[tuple[str, bool]]  # and whether each is a part of what was searched
-    parts_b: list[tuple[str, bool]]
-    before_a: str
-    before_b: str
-    after_a: str
-    after_b: str
-
-    @classmethod
-    def of(cls, hit: Hit) -> "ShownHit":
-        row, segment, before, after = hit.pair.row, hit.segment, hit.previous, hit.following
-        return cls(
-            row.key,
-            segment.key,
-            segment.score,
-            row.lang_a,
-            row.lang_b,
-            _parts(segment.text_a, hit.marks_a),
-            _parts(segment.text_b, hit.marks_b),
-            before.text_a if before else "",
-            before.text_b if before else "",
-            after.text_a if after else "",
-            after.text_b if after else "",
-        )
-
-
-def _parts(text: str, marks: tuple[Mark, ...]) -> list[tuple[str, bool]]:
-    parts, at = [], 0
-    for mark in marks:
-        if mark.start < at:
-            continue
-        parts += [(text[at : mark.start], False), (text[mark.start : mark.end], True)]
-        at = mark.end
-    return [*parts, (text[at:], False)]
-
-
 async def pairs(request: Request) -> Response:
-    job = await found_mining(request)
+    job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
     ready = await server_of(request).indexing.is_fresh(job.folder)
-    values, words = dict(request.query_params), words_of(request)
-    offset = number_in(values, "offset")
-    wanted = wanted_pairs(values, offset, PAIRS)
-    reading = Reading(job.folder)
-    found = await asyncio.to_thread(reading.pairs, wanted)
+    offset, reading = number_in(values, "offset"), Reading(job.folder)
+    page = await asyncio.to_thread(reading.pairs, pair_filter(values, offset, PAIRS))
     return rendered(
         request,
         "pairs.html",
         job=job,
         tab="/pairs",
-        index=Fresh(ready),
+        index_ready=ready,
         values=values,
-        language_choices=await _choices(words, reading, all_of_them=True),
+        language_choices=await _language_choices(words, reading),
         methods=[("", words.say("any")), *((letter, words.say(name)) for letter, name in METHODS.items())],
         verdict_names={verdict: words.say(name) for verdict, name in VERDICTS.items()},
-        sorts=[(name, words.say(said)) for name, (_, _, said) in SORTS.items()],
-        pairs=[ShownPair.of(one) for one in found.pairs],
-        total=found.total,
+        sorts=[(name, words.say(label)) for name, (_, _, label) in SORTS.items()],
+        pairs=page.pairs,
+        total=page.total,
         offset=offset,
         size=PAIRS,
         base=_base(request, values),
@@ -148,97 +52,97 @@ def _base(request: Request, values: dict[str, str]) -> str:
     return f"{request.url.path}?{urlencode(values)}"
 
 
-async def _choices(words: Words, reading: Reading, *, all_of_them: bool) -> list[tuple[str, str]]:
-    found = (await asyncio.to_thread(reading.choices)).languages
-    shown = []
-    for one in found:
-        both = two_languages(one.name)
-        shown.append((one.name, " – ".join(words.language(code) for code in both) if both else one.name))
-    return [("", words.say("all")), *shown] if all_of_them and len(shown) != 1 else shown
+async def _language_choices(words: Words, reading: Reading) -> list[tuple[str, str]]:
+    choices = []
+    for corpus in (await asyncio.to_thread(reading.choices)).languages:
+        both = actions.two_languages(corpus.name)
+        choices.append((corpus.name, " – ".join(words.language(code) for code in both) if both else corpus.name))
+    return [("", words.say("all")), *choices] if len(choices) != 1 else choices
 
 
 async def pair(request: Request) -> Response:
-    job = await found_mining(request)
+    job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
     await server_of(request).indexing.is_fresh(job.folder)
-    found = await _pair(job, request.path_params["key"])
-    values, words = dict(request.query_params), words_of(request)
-    offset = number_in(values, "offset")
-    shown = ShownPair.of(found.pair)
-    some = found.segments[offset : offset + SEGMENTS]
+    texts, offset = await _pair(job, request.path_params["key"]), number_in(values, "offset")
+    evidence = texts.pair.row.evidence
     return rendered(
         request,
         "pair.html",
         job=job,
         tab="/pairs",
-        pair=shown,
-        evidence=[(words.say(METHODS.get(one, one)), words.score(n)) for one, n in found.pair.row.evidence.items()],
-        segments=[ShownSegment.of(one) for one in some],
-        total=len(found.segments),
+        pair=texts.pair,
+        evidence=[(words.say(METHODS.get(method, method)), words.score(n)) for method, n in evidence.items()],
+        segments=texts.segments[offset : offset + SEGMENTS],
+        total=len(texts.segments),
         offset=offset,
         size=SEGMENTS,
         base=_base(request, values),
     )
 
 
-async def _pair(job: ShownJob, key: str) -> ReadPair:
-    found = await asyncio.to_thread(Reading(job.folder).pair, key)
-    if found is None:
-        raise RequestError(404, said("There is no such pair of pages any more."))
-    return found
+async def _pair(job: ServedJob, key: str) -> ReadPair:
+    pair = await asyncio.to_thread(Reading(job.folder).pair, key)
+    if pair is None:
+        raise RequestError(404, message("There is no such pair of pages any more."))
+    return pair
 
 
 async def judge(request: Request) -> Response:
     """A verdict by click or key: the part of the page that it changes, or the page again."""
-    form = await posted(request)
-    job = await found_mining(request)
+    form, job = await posted(request), await find_mining_job(request)
     kind, key, within = (str(form.get(name, "")) for name in ("kind", "key", "within"))
     await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
-    anchor = f"#s-{key}" if kind == SubjectKind.SEGMENT else ""
     if not request.headers.get("x-part"):
+        anchor = f"#s-{key}" if kind == SubjectKind.SEGMENT else ""
         return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{anchor}", 303)
-    found = await _pair(job, within)
-    values: dict[str, Any] = {"job": job, "pair": ShownPair.of(found.pair)}
+    texts = await _pair(job, within)
+    values: dict[str, Any] = {"job": job, "pair": texts.pair}
     if kind == SubjectKind.PAIR:
         return HTMLResponse(fragment(request, "pair_verdict.html", **values))
-    segment = next(one for one in found.segments if one.key == key)
-    return HTMLResponse(fragment(request, "segment.html", segment=ShownSegment.of(segment), **values))
+    segment = next(segment for segment in texts.segments if segment.key == key)
+    return HTMLResponse(fragment(request, "segment.html", segment=segment, **values))
 
 
 async def search(request: Request) -> Response:
-    job = await found_mining(request)
+    job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
     ready = await server_of(request).indexing.is_fresh(job.folder)
-    values, words = dict(request.query_params), words_of(request)
-    offset = number_in(values, "offset")
+    offset, reading = number_in(values, "offset"), Reading(job.folder)
     values.setdefault("q", "")
-    reading = Reading(job.folder)
-    side = SearchedSide(values["side"]) if values.get("side") in set(SearchedSide) else SearchedSide.BOTH
-    both = two_languages(values.get("languages", ""))
-    found = await asyncio.to_thread(lambda: reading.search(values["q"], side, both, offset=offset, limit=HITS))
+    places = await asyncio.to_thread(actions.search, reading, values, offset=offset, limit=HITS)
+    sides = {"both": words.say("both languages"), "a": words.say("first language"), "b": words.say("second language")}
     return rendered(
         request,
         "search.html",
         job=job,
         tab="/search",
-        index=Fresh(ready),
+        index_ready=ready,
         values=values,
-        language_choices=await _choices(words, reading, all_of_them=True),
-        side_choices=[
-            ("both", words.say("both languages")),
-            ("a", words.say("first language")),
-            ("b", words.say("second language")),
-        ],
-        hits=[ShownHit.of(one) for one in found.hits],
-        total=found.total,
-        is_cut=found.is_cut,
+        language_choices=await _language_choices(words, reading),
+        side_choices=list(sides.items()),
+        hits=places.hits,
+        total=places.total,
+        is_cut=places.is_cut,
         offset=offset,
         size=HITS,
         base=_base(request, values),
+        split=_split,
     )
+
+
+def _split(text: str, marks: tuple[Mark, ...]) -> list[tuple[str, bool]]:
+    """The text in parts, and whether each is a part of what was searched."""
+    parts, at = [], 0
+    for mark in marks:
+        if mark.start < at:
+            continue
+        parts += [(text[at : mark.start], False), (text[mark.start : mark.end], True)]
+        at = mark.end
+    return [*parts, (text[at:], False)]
 
 
 async def index_part(request: Request) -> Response:
     """Tells the script to load the page again when the index is ready."""
-    job = await found_mining(request)
+    job = await find_mining_job(request)
     ready = await server_of(request).indexing.is_fresh(job.folder, wait=0)
     return load_again() if ready else Response(status_code=304)
 

@@ -1,4 +1,7 @@
-"""The forms that start jobs: mine sites (the first page, with the list of jobs), search for sites, search for a topic."""
+"""The forms that start jobs: mine sites (the first page, with the list of jobs), search for sites, search for a topic.
+
+What a search finds goes into the form of a mining job.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,9 +18,10 @@ from bitrawl.config import FOCUSED, Job, Strategy
 from bitrawl.config.choices import strategy_names
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.web import allowed
-from bitrawl.web.actions import ShownJob, find, server_of, words_of
+from bitrawl.web.actions import find_job, server_of, start_job, words_of
 from bitrawl.web.allowed import Upload, Uploads
-from bitrawl.web.pages.rendering import answer_part, fragment, rendered, shown_jobs
+from bitrawl.web.job_list import ServedJob
+from bitrawl.web.pages.rendering import answer_part, fragment, job_rows, rendered
 from bitrawl.web.security import MEGABYTE, posted
 
 CHUNK = 1 << 20
@@ -29,50 +33,45 @@ _FILES = ("seeds_file", "terms_file", "texts", "warc")
 
 
 async def show(request: Request) -> Response:
-    values: Mapping[str, Any] = {}
-    if repeated := request.query_params.get("repeat"):
-        values = await _repeated(request, repeated)
-    return await _page(request, values, {})
+    job_id = request.query_params.get("repeat")
+    return await _page(request, await _repeated(request, job_id) if job_id else {}, {})
 
 
 async def start(request: Request) -> Response:
     """A new job from the form, or the form again with its mistakes."""
-    form, server = await posted(request), server_of(request)
-    given = typed(form)
-    uploads = await received(request, form)
+    form = await posted(request)
+    uploads = await _uploads(request, form)
     try:
-        asked = await asyncio.to_thread(allowed.mining, given, server.settings, uploads)
-        job_id = await server.supervised(server.supervisor.create, request.state.user, asked.prepare, name=asked.name)
+        job = await asyncio.to_thread(allowed.mining, _typed(form), server_of(request).settings, uploads)
+        return RedirectResponse(f"/jobs/{await start_job(request, job)}", 303)
     except FieldError as error:
         return await _page(request, {name: form.get(name, "") for name in form}, error.fields, 422)
     finally:
         if uploads.warc is not None:
             uploads.warc.unlink(missing_ok=True)
-    return RedirectResponse(f"/jobs/{job_id}", 303)
 
 
-def typed(form: FormData) -> dict[str, object]:
+def _typed(form: FormData) -> dict[str, object]:
     """The fields of a form as `allowed` names them: languages together, and without what is no setting."""
-    given: dict[str, object] = {
-        name: value
-        for name, value in form.items()
-        if isinstance(value, str) and name not in ("csrf", *_LANGUAGES, *_FILES)
+    others = ("csrf", *_LANGUAGES, *_FILES)
+    fields: dict[str, object] = {
+        name: value for name, value in form.items() if isinstance(value, str) and name not in others
     }
     languages = [str(form.get(name, "")).strip() for name in _LANGUAGES]
-    given["languages"] = ", ".join(filter(None, languages))
-    if isinstance(under := given.get("under"), str):
-        given["under"] = "\n".join(under.split())
-    return given
+    fields["languages"] = ", ".join(filter(None, languages))
+    if isinstance(under := fields.get("under"), str):
+        fields["under"] = "\n".join(under.split())
+    return fields
 
 
-async def received(request: Request, form: FormData) -> Uploads:
+async def _uploads(request: Request, form: FormData) -> Uploads:
     """What was uploaded. An archive goes to the disk, the rest is small."""
-    texts = [upload for upload in [await _read(one) for one in form.getlist("texts")] if upload]
+    texts = [await _read(field) for field in form.getlist("texts")]
     warc = form.get("warc")
     return Uploads(
         seeds=await _read(form.get("seeds_file")),
         terms=await _read(form.get("terms_file")),
-        texts=tuple(texts),
+        texts=tuple(text for text in texts if text),
         warc=await _written(request, warc) if isinstance(warc, UploadFile) and warc.size else None,
     )
 
@@ -84,7 +83,7 @@ async def _read(field: object) -> Upload | None:
 
 
 async def _written(request: Request, upload: UploadFile) -> Path:
-    path = server_of(request).shelf.upload_path()
+    path = server_of(request).jobs.upload_path()
     with path.open("wb") as file:
         while chunk := await upload.read(CHUNK):
             await asyncio.to_thread(file.write, chunk)
@@ -93,27 +92,27 @@ async def _written(request: Request, upload: UploadFile) -> Path:
 
 async def _repeated(request: Request, job_id: str) -> Mapping[str, Any]:
     """The fields of the form as an earlier job had them, or as a search has filled them."""
-    job = await find(request, job_id)
+    served = await find_job(request, job_id)
     try:
-        if job.kind != "mine":
-            found = await asyncio.to_thread(allowed.handed_over, job.folder)
-            return {**_split({**found, **_asked_with(job)}), FILLED_BY: job.name}
-        described = await asyncio.to_thread(job.folder.job)
+        if served.kind != "mine":
+            fields = await asyncio.to_thread(allowed.handed_over, served.folder)
+            return {**_split({**fields, **_asked_with(served)}), FILLED_BY: served.name}
+        job = await asyncio.to_thread(served.folder.job)
     except ConfigError:
         return {}
     return _split(
         {
-            "seeds": "\n".join(described.seeds),
-            "languages": ", ".join(described.langs),
-            "contact": described.fetch.contact,
-            "pages": str(described.budget.pages or ""),
-            "strategy": described.strategy,
-            "scope": described.scope.reach,
-            "under": " ".join(described.scope.under),
-            **_settings(described),
-            "like": "\n".join(described.topic.like),
-            "terms": await asyncio.to_thread(_terms, job, described.topic.terms),
-            "name": job.name,
+            "seeds": "\n".join(job.seeds),
+            "languages": ", ".join(job.langs),
+            "contact": job.fetch.contact,
+            "pages": str(job.budget.pages or ""),
+            "strategy": job.strategy,
+            "scope": job.scope.reach,
+            "under": " ".join(job.scope.under),
+            **_settings(job),
+            "like": "\n".join(job.topic.like),
+            "terms": await asyncio.to_thread(_terms, served, job.topic.terms),
+            "name": served.name,
         }
     )
 
@@ -125,16 +124,15 @@ def _settings(job: Job) -> dict[str, str]:
     return {name: "true" if value is True else str(value or "") for name, value in values.items()}
 
 
-def _asked_with(job: ShownJob) -> dict[str, str]:
+def _asked_with(job: ServedJob) -> dict[str, str]:
     """What the mining job has of a topic job besides what it found."""
-    if job.kind != "topic" or job.shelved.intent is None:
+    if job.kind != "topic" or job.intent is None:
         return {}
-    arguments = job.shelved.intent.command.arguments
-    contact = next((one.removeprefix("--contact=") for one in arguments if one.startswith("--contact=")), "")
-    return {"name": job.name, "contact": contact}
+    flags = [flag for flag in job.intent.command.arguments if flag.startswith("--contact=")]
+    return {"name": job.name, "contact": flags[0].removeprefix("--contact=") if flags else ""}
 
 
-def _terms(job: ShownJob, path: str) -> str:
+def _terms(job: ServedJob, path: str) -> str:
     """The term list that was given to the job, if it is a text that a form can hold."""
     terms = Path(path)
     if not path or terms.suffix != ".txt" or not terms.is_relative_to(job.folder.path.resolve()):
@@ -151,13 +149,8 @@ def _split(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200) -> Response:
-    limits = server_of(request).settings.limits
-    say = words_of(request).say
-    strategies = [
-        (name, say("{name} (needs a topic)", name=say(name)) if name in FOCUSED else say(name))
-        for name in dict.fromkeys([str(Strategy.ADAPTIVE), *strategy_names()])
-    ]
-    fields = allowed.form_fields()
+    say, fields = words_of(request).say, allowed.form_fields()
+    is_opened = set(errors) - {"seeds", "languages", "contact", ""} or "name" in values or values.get("terms")
     return rendered(
         request,
         "home.html",
@@ -165,20 +158,21 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
         values=values,
         errors=errors,
         filled_by=values.get(FILLED_BY, ""),
-        opened=bool(set(errors) - {"seeds", "languages", "contact", ""})
-        or "name" in values
-        or bool(values.get("terms")),
-        limits=limits,
-        strategies=strategies,
+        opened=bool(is_opened),
+        limits=server_of(request).settings.limits,
+        strategies=[
+            (name, say("{name} (needs a topic)", name=say(name)) if name in FOCUSED else say(name))
+            for name in dict.fromkeys([str(Strategy.ADAPTIVE), *strategy_names()])
+        ],
         settings=fields,
         numbers=tuple(field.name for group in fields.values() for field in group if not field.is_switch),
-        jobs=await shown_jobs(request),
+        jobs=await job_rows(request),
     )
 
 
 async def live(request: Request) -> Response:
     """The list again."""
-    return answer_part(request, fragment(request, "job_list.html", jobs=await shown_jobs(request)))
+    return answer_part(request, fragment(request, "job_list.html", jobs=await job_rows(request)))
 
 
 async def show_sites(request: Request) -> Response:
@@ -186,14 +180,13 @@ async def show_sites(request: Request) -> Response:
 
 
 async def find_sites(request: Request) -> Response:
-    form, server = await posted(request), server_of(request)
+    form = await posted(request)
     try:
-        uploads = await received(request, form)
-        asked = await asyncio.to_thread(allowed.discovery, typed(form), server.settings, uploads)
-        job_id = await server.supervised(server.supervisor.create, request.state.user, asked.prepare, name=asked.name)
+        uploads = await _uploads(request, form)
+        job = await asyncio.to_thread(allowed.discovery, _typed(form), server_of(request).settings, uploads)
+        return RedirectResponse(f"/jobs/{await start_job(request, job)}", 303)
     except FieldError as error:
         return rendered(request, "discover.html", 422, values=dict(form), errors=error.fields)
-    return RedirectResponse(f"/jobs/{job_id}", 303)
 
 
 async def show_topic(request: Request) -> Response:
@@ -202,14 +195,13 @@ async def show_topic(request: Request) -> Response:
 
 
 async def find_topic(request: Request) -> Response:
-    form, server = await posted(request), server_of(request)
+    form = await posted(request)
     try:
-        asked = await asyncio.to_thread(allowed.bootstrapping, typed(form), server.settings)
-        name = asked.name or str(form.get("category", ""))
-        job_id = await server.supervised(server.supervisor.create, request.state.user, asked.prepare, name=name)
+        job = await asyncio.to_thread(allowed.bootstrapping, _typed(form), server_of(request).settings)
+        name = job.name or str(form.get("category", ""))
+        return RedirectResponse(f"/jobs/{await start_job(request, job, name)}", 303)
     except FieldError as error:
         return _topic_page(request, dict(form), error.fields, 422)
-    return RedirectResponse(f"/jobs/{job_id}", 303)
 
 
 def _topic_page(request: Request, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200) -> Response:
