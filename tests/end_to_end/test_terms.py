@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from bitrawl.corpus.terms import COLUMNS
+from bitrawl.corpus.term_pairs import COLUMNS
 from bitrawl.topic.term_list import read_terms
 from tests.unit.test_job_terms import job
 

@@ -12,7 +12,7 @@ from bitrawl.cli.flags import with_settings
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cluster.run import is_run, shards_of
 from bitrawl.config.settings import Group, described, listed
-from bitrawl.corpus.facts import MergedCounts, MergeFacts
+from bitrawl.corpus.figures import MergedCounts, MergeFacts
 from bitrawl.job.merging import merge as merge_jobs
 from bitrawl.show.wording import counted
 

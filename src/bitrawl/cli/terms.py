@@ -9,7 +9,7 @@ import typer
 from bitrawl.cli.console import err
 from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.corpus.terms import TermFormat
+from bitrawl.corpus.term_pairs import TermFormat
 from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
 from bitrawl.job.terms import MIN_SCORE, MOST_TERMS, bilingual_terms, write

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bitrawl.config import fitting
-from bitrawl.corpus.terms import TermPair
+from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError
 from bitrawl.facts import State
 from bitrawl.job.bootstrap import Summary, read_found
