@@ -35,12 +35,12 @@ ifeq ($(CHROMIUM),)
 	$(SUDO) apt-get update --quiet
 	$(SUDO) apt-get install --yes --no-install-recommends chromium
 endif
-	CHROMIUM=$(or $(CHROMIUM),chromium) $(BIN)/pytest -n 2 --dist worksteal tests/browser
+	CHROMIUM=$(or $(CHROMIUM),chromium) $(BIN)/pytest -n 2 --dist worksteal tests/app
 
 # Against a real S3 server on this machine: `make test` runs the same contract over a store in memory.
 test-cluster: .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group cluster-tests
-	$(BIN)/pytest tests/contracts/test_places.py tests/unit/test_s3.py tests/end_to_end/test_checkpoint.py
+	$(BIN)/pytest tests/contracts/test_places.py tests/unit/cluster/test_s3.py tests/end_to_end/test_checkpoint.py
 
 # PyTorch is gigabytes: these tests have a venv of their own, and `make test` goes without them.
 .venv-neural: pyproject.toml
@@ -71,7 +71,7 @@ wiki-answers: .venv .mediawiki
 
 # The laboratory: what trains the models and measures them. Some benchmarks train what they measure, to leave out what it is
 # measured on.
-.venv/lab: .venv
+.venv/lab: pyproject.toml | .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group lab
 	touch .venv/lab
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from browser.program import what_is_missing
+from app.program import what_is_missing
 
-BROWSER_TESTS = Path(__file__).parent / "browser"
+BROWSER_TESTS = Path(__file__).parent / "app"
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -9,7 +9,8 @@ import numpy as np
 from small_site import EN, FR, WORDS, page
 
 from bitrawl.job.ledger import Ledger
-from bitrawl.model import Lease, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
+from bitrawl.model import Lease, Link, LinkKind, Page, Sitemap, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 
 
 def prose(count: int, *, seed: int = 1) -> tuple[list[Page], set[tuple[str, str]]]:

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
-ANSWERS = Path(__file__).parent / "unit" / "wiki_answers.json"
+ANSWERS = Path(__file__).parent / "unit" / "topic" / "wiki_answers.json"
 
 ENGLISH = (
     "<p>Safety at work protects the health of everybody who works in a factory or in an office, every day.</p>" * 3

@@ -3,9 +3,10 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.job.ledger import MemoryQueue
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Paragraph, Sitemap, Skip
 from bitrawl.protocols import LinkScorer
 from bitrawl.simulation.trial import ReplayLedger

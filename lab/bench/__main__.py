@@ -19,6 +19,7 @@ SERVING = frozenset(
         "homes",
         "large_site",
         "libreoffice",
+        "paper_check",
         "servers",
         "small_sites",
         "spider",

@@ -145,7 +145,7 @@ def print_growth() -> None:
         end = max((bead for bead in gold if bead[0] and bead[1] and bead[0][-1] <= rest), key=lambda bead: bead[0])
         left, right = a * times + a[: end[0][-1] + 1], b * times + b[: end[1][-1] + 1]
         began = time.process_time()
-        LexicalAligner().align(left, right, (Language("en"), Language("ro")))
+        LexicalAligner().align_documents([Document.plain(left, right, (Language("en"), Language("ro")))])
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(f"{count:16} {time.process_time() - began:6.1f} {peak:8}", flush=True)
 

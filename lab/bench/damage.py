@@ -37,8 +37,8 @@ from bitrawl.cluster.places import place
 from bitrawl.demo import LOOPBACK, seeds
 from bitrawl.errors import BitrawlError
 from bitrawl.job import reading_index
-from bitrawl.job.findings import Findings
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.model import Verdict
 

@@ -28,7 +28,8 @@ from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges, links_inside
 from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.site_checks import SiteChecks
-from bitrawl.model import Language, Link, LinkKind, Page, Skip, Stage
+from bitrawl.model import Language, Link, LinkKind, Page, Skip
+from bitrawl.reasons import Stage
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.text.language_names import spaced
 from bitrawl.url import Url

@@ -38,10 +38,11 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.job.crawl_wiring import Topic, strategy
+from bitrawl.job.ledger import MemoryQueue
 from bitrawl.job.topics import Examples, learned_terms, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay

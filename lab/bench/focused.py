@@ -29,12 +29,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.job.archived_web import open_archives
 from bitrawl.job.crawl_wiring import Topic, bucket_scores, strategy
 from bitrawl.job.fetching import codec
+from bitrawl.job.ledger import MemoryQueue
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Visit
 from bitrawl.page.analyser import page_reader
@@ -87,7 +88,7 @@ async def crawled(
         clock=clock,
         settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=False),
         judge=judge,
-        observe=keep,
+        observers=[keep],
     )  # fmt: skip
     crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
     await crawl.run()

@@ -6,9 +6,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.scope import Sites
-from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger import Ledger, LedgerQueue, MemoryQueue
 from bitrawl.model import Link, LinkKind
 from bitrawl.protocols import Queue
 from bitrawl.url import Url

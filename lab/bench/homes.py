@@ -22,9 +22,9 @@ import msgspec
 
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.simulation.replay import landed
+from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 
 HOMES = ("plain", "splash", "redirect", "shell", "foreign", "hidden", "other")

@@ -24,8 +24,8 @@ import msgspec
 
 from bitrawl.corpus.figures import CorpusPart, JobPart, Origin, SitePart, SiteRows
 from bitrawl.corpus.merger import grouped, keyed, merged, page_pair_keys, shard_counts, shard_writer
-from bitrawl.job.export import PART, page_pairs_shard, segments_shard
-from bitrawl.job.merging import merge
+from bitrawl.job.exporting import PART, page_pairs_shard, segments_shard
+from bitrawl.job.job_merge import merge
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, pack
 from bitrawl.url import Url
 

@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.reading import PairFilter, Reading, VerdictState
-from bitrawl.job.reading_index import Languages, Order, Side, is_due
+from bitrawl.job.reading_index import is_due
+from bitrawl.job.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, SearchedSide, VerdictState
+from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
 from bitrawl.url import Url
@@ -103,11 +103,11 @@ def _read(folder: JobFolder) -> None:
     questions: dict[str, Callable[[], object]] = {
         "is a refresh due?": lambda: is_due(folder.path),
         "first pairs": lambda: reading.pairs(PairFilter()),
-        "by segments, far down": lambda: reading.pairs(PairFilter(order=Order.SEGMENTS, offset=40_000)),
+        "by segments, far down": lambda: reading.pairs(PairFilter(order=PairOrder.SEGMENTS, offset=40_000)),
         "text in URL or title": lambda: reading.pairs(PairFilter(text="zh/77/")),
         "text that is nowhere": lambda: reading.pairs(PairFilter(text="nowhere")),
         "languages, method, score": lambda: reading.pairs(
-            PairFilter(languages=Languages(EN, ZH), method="c", least=0.5, order=Order.MEAN_SCORE)
+            PairFilter(languages=LanguageOrder(EN, ZH), method="c", least=0.5, order=PairOrder.MEAN_SCORE)
         ),
         "rejected": lambda: reading.pairs(PairFilter(verdict=VerdictState.REJECTED)),
         "not judged": lambda: reading.pairs(PairFilter(verdict=VerdictState.NONE)),
@@ -117,11 +117,11 @@ def _read(folder: JobFolder) -> None:
         "a common word": lambda: reading.search("mari"),
         "a rare phrase of common words": lambda: reading.search("mari toris lékution"),
         "a word that is nowhere": lambda: reading.search("nowhere"),
-        "a word in one language pair": lambda: reading.search("mari", Side.A, Languages(EN, FR)),
-        "one Chinese character": lambda: reading.search("学", Side.B),
-        "two Chinese characters": lambda: reading.search("大学", Side.B),
-        "two that are nowhere": lambda: reading.search("龘龘", Side.B),
-        "four Chinese characters": lambda: reading.search("大学生自", Side.B),
+        "a word in one language pair": lambda: reading.search("mari", SearchedSide.A, LanguageOrder(EN, FR)),
+        "one Chinese character": lambda: reading.search("学", SearchedSide.B),
+        "two Chinese characters": lambda: reading.search("大学", SearchedSide.B),
+        "two that are nowhere": lambda: reading.search("龘龘", SearchedSide.B),
+        "four Chinese characters": lambda: reading.search("大学生自", SearchedSide.B),
     }
     for what, ask in questions.items():
         ask()

@@ -42,13 +42,12 @@ from bitrawl.model import (
     Page,
     Paragraph,
     ParagraphKind,
-    Reason,
     Skip,
-    Stage,
     Visit,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.text.lexicon import Lexicon
-from bitrawl.text.template import relabelled
+from bitrawl.text.template import relabel, template_of
 from bitrawl.url import Url
 from lab.bench.strategies import CACHE, SITES
 from lab.train.pairs import labelled_site
@@ -108,18 +107,15 @@ def _bands(blocks: Sequence[Block]) -> Iterator[list[tuple[str, str]]]:
     """Words and their only translation, the commonest first."""
     texts = [(_words(block.english), _words(block.french)) for block in blocks]
     lexicon = Lexicon.learn(texts)
+    back = Lexicon.learn([(french, english) for english, french in texts])
     frequency = Counter(word for english, _ in texts for word in english)
     known = []
     for word, _ in frequency.most_common():
         likely = lexicon.translations(word)[:1]
-        if likely and not word.isdecimal() and lexicon.sources(likely[0][0])[:1] == [(word, _share(lexicon, likely))]:
+        if likely and not word.isdecimal() and back.translations(likely[0][0])[0][0] == word:
             known.append((word, likely[0][0]))
     for start in range(UNTOUCHED, len(known), BAND):
         yield known[start : start + BAND]
-
-
-def _share(lexicon: Lexicon, likely: Sequence[tuple[str, float]]) -> float:
-    return lexicon.sources(likely[0][0])[0][1]
 
 
 def _words(text: str) -> list[str]:
@@ -252,7 +248,10 @@ def pair(folder: Path) -> set[tuple[str, str]]:
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     site = next(iter(ledger.sites())).site
     view = ledger.view(site)
-    result = Pairing().pairs(relabelled(view.pages), [EN, FR], view.sitemaps(), page_of=ledger.page)
+    template = template_of(view.pages())
+    result = Pairing().pairs(
+        lambda: (relabel(page, template) for page in view.pages()), [EN, FR], view.sitemaps(), page_of=ledger.page
+    )
     return {(str(pair.url_a), str(pair.url_b)) for pair in result.pairs}
 
 

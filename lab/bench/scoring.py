@@ -31,26 +31,14 @@ from bitrawl.demo.web import bundled
 from bitrawl.job.archived_web import Archives, open_archives
 from bitrawl.job.crawl_wiring import strategy
 from bitrawl.job.fetching import codec
-from bitrawl.model import (
-    Advice,
-    Capture,
-    Language,
-    Link,
-    LinkKind,
-    Page,
-    Reason,
-    SiteKnowledge,
-    Sitemap,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.model_files import model_file
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.protocols import LinkScorer
+from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.replay import Replay, ReplaySettings
 from bitrawl.simulation.trial import run_trial
+from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 from bitrawl.urls.language_model import LinearUrlLanguageModel
 from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees

@@ -27,7 +27,7 @@ from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
 from lab.train.segment_sources import Group
-from lab.train.segments import Regime, Sample, all_groups, fit, measured
+from lab.train.segments import Regime, Sample, all_groups, fit, measured, write_model
 
 SHARED = Path(__file__).parents[3] / "shared"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "bitrawl-segments"))
@@ -144,7 +144,7 @@ def main() -> None:
         return
     samples = _cached("samples.pickle", lambda: measured(groups()))
     if asked.train:
-        fit(samples).save(asked.train)
+        write_model(fit(samples), asked.train)
         return
     report(samples)
     print_speed(groups())

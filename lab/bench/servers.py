@@ -6,8 +6,9 @@ from contextlib import suppress
 import msgspec
 
 from bitrawl.errors import UrlError
-from bitrawl.model import Capture, Link, Page, Reason, Skip, Stage
+from bitrawl.model import Capture, Link, Page, Skip
 from bitrawl.protocols import Fetcher
+from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.replay import landed
 from bitrawl.url import Url
 

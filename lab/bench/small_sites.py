@@ -18,9 +18,10 @@ from bitrawl.job.analyses import Analyses
 from bitrawl.job.archived_web import Archives, open_archives
 from bitrawl.job.fetching import codec
 from bitrawl.languages import same_language
-from bitrawl.model import Capture, Language, Page, Reason, Sitemap, Skip, Stage
+from bitrawl.model import Capture, Language, Page, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
+from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.replay import RememberedAnalyses, Replay
 from bitrawl.simulation.trial import Truth, UrlPair
 from bitrawl.url import Url

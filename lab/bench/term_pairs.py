@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bitrawl.corpus.term_pairs import FoundPair, find_pairs
 from bitrawl.demo.sites import sites
-from bitrawl.job.terms import MIN_SCORE, bilingual_terms
+from bitrawl.job.corpus_terms import MIN_SCORE, bilingual_terms
 from bitrawl.model import Language
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 from bitrawl.text.sentences import sentences

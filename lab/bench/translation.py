@@ -46,7 +46,7 @@ from bitrawl.simulation.replay import opened_replay
 from bitrawl.simulation.trial import UrlPair
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.template import without_template
-from bitrawl.text.words import bare
+from bitrawl.text.words import bare_texts
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import rule_pairs
 from lab.bench.strategies import CACHE, SITES
@@ -126,10 +126,10 @@ def without_leaks(tests: Iterable[Texts], corpora: Iterable[Sequence[Texts]]) ->
     taught = [set(), set()]
     for corpus in corpora:
         for side in (0, 1):
-            taught[side].update(bare(texts[side]) for texts in corpus)
+            taught[side].update(bare_texts([texts[side] for texts in corpus]))
     kept = []
     for texts in tests:
-        keys = [bare(text) for text in texts]
+        keys = bare_texts(texts)
         if all(key not in seen for key, seen in zip(keys, taught, strict=True)):
             taught[0].add(keys[0])
             kept.append(texts)

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Relevance, Skip
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Relevance, Skip
+from bitrawl.reasons import Reason
 from bitrawl.text.ngram_models import sequences
 from bitrawl.url import Url
 from lab.bench.focused import Accepted, Fetched, accepted, perplexity_curve, share, within

@@ -1,4 +1,4 @@
-"""Each trainer makes, from a tiny made-up set, a model that the program loads. Those whose packages are not installed are skipped."""
+"""Each trainer makes, from a tiny made-up set, a model that the program loads."""
 
 import gzip
 import json
@@ -63,7 +63,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_pair_model_is_trained(packs: Path, cache: Path, tmp_path: Path):
-    pytest.importorskip("lightgbm")
     heard: list[str] = []
     pairs.train(packs, tmp_path / "pairs.npz", cache=cache, tell=heard.append)
     assert any("museum" in line and "98 pages, 32 true pairs" in line for line in heard)
@@ -144,8 +143,6 @@ def test_the_boilerplate_model_is_trained(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_language_model_is_trained(tmp_path: Path):
-    for package in ("py3langid", "language_data"):
-        pytest.importorskip(package)
     from lab.train import language  # noqa: PLC0415 (of the group lab)
 
     sentences = {
@@ -161,7 +158,6 @@ def test_the_language_model_is_trained(tmp_path: Path):
 
 
 def test_the_url_language_model_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("scipy")
     from lab.train import url_language  # noqa: PLC0415 (of the group lab)
 
     tables = UrlLanguageData.load()
@@ -182,7 +178,6 @@ def _gzipped(*lines: str) -> bytes:
 
 
 def test_the_url_pair_model_is_trained(tmp_path: Path):
-    pytest.importorskip("lightgbm")
     from lab.train import url_pairs  # noqa: PLC0415 (of the group lab)
 
     rows = [f"http://s{n}.test/en/{word}\thttp://s{n}.test/fr/{word}" for n in range(6) for word in WORDS]

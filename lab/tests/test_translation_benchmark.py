@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from small_site import alternate
 
 import lab.bench
@@ -126,7 +125,6 @@ def test_the_runs_name_a_site_and_a_language():
 
 
 def test_a_difference_over_sites_is_certain_where_each_segment_is_better_and_nothing_where_all_are_the_same():
-    pytest.importorskip("sacrebleu")
     lines = [f"the red house number {n} is old" for n in range(30)]
     worse = [f"the red house number {n} was small" for n in range(30)]
     systems = {"ours": lines, "known": lines, "rules": worse}

@@ -16,12 +16,21 @@ from babel.messages.pofile import read_po, write_po
 from bitrawl.config import Strategy
 from bitrawl.config.resolving import RULES
 from bitrawl.config.settings import SETTINGS
-from bitrawl.model import Method, Reason
+from bitrawl.model import Method
+from bitrawl.reasons import Reason
 
 SOURCE = Path(__file__).parents[2] / "src" / "bitrawl" / "web"
 CATALOGUES = SOURCE / "catalogues"
 METHODS = [("**.py", "python"), ("templates/**.html", "jinja2")]
-KEYWORDS = {"_": None, "say": None, "said": None, "marked": None, "Wrong": None, "counted": (1, 2), "count": (1, 2)}
+KEYWORDS = {
+    "_": None,
+    "say": None,
+    "message": None,
+    "marked": None,
+    "MistakeError": None,
+    "counted": (1, 2),
+    "count": (1, 2),
+}
 OPTIONS = {"templates/**.html": {"trimmed": "true", "silent": "false"}}
 
 

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from bitrawl.cli import HelpfulCommand, HelpfulGroup
 from bitrawl.cli.console import complain
-from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.errors import BitrawlError
 from lab.train.recipes import RECIPES, Recipe, make
 

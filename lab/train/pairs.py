@@ -14,6 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.files import replacing
 from bitrawl.mine.evidence import ALL, METHODS_OF, PageNumbers, both_ends, page_numbers
 from bitrawl.mine.page_score import COLUMN, NAMES, Candidates, ScoreModel, probabilities
 from bitrawl.mine.pairing import PairingSettings, Rounds
@@ -27,7 +28,7 @@ from bitrawl.urls.trees import Trees
 from lab.train import Tell, silent
 from lab.train.folds import without
 from lab.train.site_packs import SitePack, open_packs
-from lab.train.trees import grow
+from lab.train.trees import grow, named_arrays
 
 Floats = NDArray[np.float64]
 Sample = tuple[Floats, Floats, Floats]
@@ -123,8 +124,7 @@ class Lesson:
 
     def later(self, first: Trees) -> Candidates:
         """The candidates of the second round, after a first round with those trees."""
-        self.rounds.candidates = self.first
-        self.rounds.settle(probabilities(first, self.first))
+        self.rounds.settle(self.first, probabilities(first, self.first))
         return self.rounds.survey()
 
 
@@ -132,7 +132,14 @@ def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = sile
     """Write the model that the site packs below `data` give. A `cache` keeps their analysed pages for the next time."""
     taught = lessons(_labelled_sites(open_packs(data), cache, tell))
     tell(f"fitting the trees to {len(taught)} sites")
-    fit([lesson for views in taught.values() for lesson in views]).save(out)
+    write_model(fit([lesson for views in taught.values() for lesson in views]), out)
+
+
+def write_model(model: ScoreModel, path: Path) -> None:
+    """Write what `ScoreModel.load` reads. The same trees give the same bytes."""
+    arrays = named_arrays(first=model.first, later=model.later)
+    with replacing(path) as stream:
+        np.savez_compressed(stream, names=np.array(NAMES), **arrays)  # type: ignore[arg-type]
 
 
 def _labelled_sites(packs: Sequence[SitePack], cache: Path | None, tell: Tell) -> Iterator[LabelledSite]:

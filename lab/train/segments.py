@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.files import replacing
 from bitrawl.mine.judging import SHORT, Judge
 from bitrawl.mine.segment_score import DIRECTIONS, NEIGHBOURHOOD, SegmentScore, neighbourhood, table
 from bitrawl.model import Language
@@ -18,7 +19,7 @@ from bitrawl.urls.trees import Trees
 from lab.train import Tell, silent
 from lab.train.segment_errors import Pool, spoiled
 from lab.train.segment_sources import GROUPS, Group, LabelledPage, gold_groups, site_group
-from lab.train.trees import grow
+from lab.train.trees import grow, named_arrays
 
 Floats = NDArray[np.float32]
 
@@ -70,7 +71,14 @@ def train(data: Path, out: Path, *, tell: Tell = silent) -> None:
     tell("mining and aligning the sites")
     groups = all_groups(data)
     tell(f"fitting the score to {len(groups)} groups of pages")
-    fit(measured(groups)).save(out)
+    write_model(fit(measured(groups)), out)
+
+
+def write_model(model: SegmentScore, path: Path) -> None:
+    """Write what `SegmentScore.load` reads."""
+    arrays = named_arrays(alone=model.alone, in_place=model.in_place)
+    with replacing(path) as file:
+        np.savez_compressed(file, calibration=model.calibration, **arrays)  # type: ignore[arg-type]
 
 
 def all_groups(data: Path) -> list[Group]:

@@ -27,6 +27,12 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
+def named_arrays(**models: Trees) -> dict[str, NDArray[Any]]:
+    """The arrays of several models for one file, as `Trees.named` reads them."""
+    parts = ("feature", "threshold", "leaf")
+    return {f"{name}.{part}": getattr(trees, part) for name, trees in models.items() for part in parts}
+
+
 def grow(
     rows: NDArray[np.float32],
     labels: NDArray[np.float32],

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.errors import UrlError
+from bitrawl.files import replacing
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
 from bitrawl.urls.language_evidence import KINDS, Form, UrlPlace, UrlReader
@@ -56,7 +57,34 @@ def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = sile
     made = tables(cache or WORDS)
     tell(f"fitting the weights to {len(labelled)} URLs in {len({row.language for row in labelled})} languages")
     out.parent.mkdir(parents=True, exist_ok=True)
-    fit(made, labelled).save(out)
+    write_model(fit(made, labelled), out)
+
+
+def write_model(model: UrlLanguageData, path: Path) -> None:
+    """Write what `UrlLanguageData.load` reads."""
+    zero = -int(model.ngrams.weights.min())
+    raised = (model.ngrams.weights + zero).astype(np.uint8)
+    if raised.shape[1] % 2:
+        raised = np.pad(raised, ((0, 0), (0, 1)))
+    with replacing(path) as file:
+        np.savez_compressed(
+            file,
+            languages=" ".join(model.languages),
+            keys=model.ngrams.keys,
+            weights=raised[:, 0::2] | (raised[:, 1::2] << 4),
+            zero=zero,
+            multiplier=model.ngrams.multiplier,
+            prior=model.prior,
+            wealth=model.wealth,
+            countries=" ".join(model.countries),
+            shares=model.shares.astype(np.float16),
+            official=model.official.astype(np.float16),
+            stopped=" ".join(sorted(model.stopped)),
+            wordlike=" ".join(sorted(model.wordlike)),
+            particles=" ".join(sorted(model.particles)),
+            dense=model.dense,
+            marks=model.marks,
+        )
 
 
 def read_urls(data: Path) -> list[Labelled]:
@@ -152,7 +180,7 @@ IMPORTANCE = {"books": 1.0, "hosts": 0.5, "mdn-masked": 0.2, "mdn": 0.15, "wmt16
 
 def fit(data: UrlLanguageData, labelled: Sequence[Labelled]) -> UrlLanguageData:
     """With the weights of evidence that explain those labels best."""
-    from scipy.optimize import minimize  # type: ignore[import-untyped]  # noqa: PLC0415 (the extra's)
+    from scipy.optimize import minimize  # noqa: PLC0415 (the extra's)
 
     labelled = [row for row in labelled if row.language in data.languages]
     data = data._replace(stopped=_stopped(labelled, data))

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.language import LONGEST_NGRAM, LanguageNgrams, ngram_keys
 from bitrawl.urls.language_evidence import KINDS
-from bitrawl.urls.language_model import ENGLISH, LEAST_SHARE, LEVELS, STEP, Dense, UrlLanguageData, UrlNgrams
+from bitrawl.urls.language_model import ENGLISH, LEAST_SHARE, STEP, Dense, UrlLanguageData, UrlNgrams
 from lab.train.url_language_words import base_language, supplemental, words_of_languages
 
 NGRAMS = 32000  # that are kept; judgement: they make 3.4 MB
 CONSIDERED = 45000  # n-grams of each length, by how usual they are in some language; judgement
+LEVELS = 16  # of an n-gram's weight: four bits
 LOWEST = -9  # steps: -3.6 nats; the highest is then +2.4; judgement
 # A language is taken with so many speakers or words, and never with fewer words than the third. Judgement.
 MANY_SPEAKERS = 1_000_000

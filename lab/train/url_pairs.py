@@ -12,14 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.files import replacing
+from bitrawl.text.arrays import Floats32
 from bitrawl.urls.pair_model import FEATURES, feature_rows
-from bitrawl.urls.site_evidence import SITE_FEATURES, Floats
+from bitrawl.urls.site_evidence import SITE_FEATURES
 from bitrawl.urls.site_pairs import MatchingModels, first_round, second_round, settled
 from bitrawl.urls.trees import Trees
 from lab.train import Tell, silent
 from lab.train.folds import fold_of
 from lab.train.made_up_urls import is_made_up, made_up
-from lab.train.trees import grow
+from lab.train.trees import grow, named_arrays
 from lab.train.url_examples import Case, Example, all_examples, case_of, sampled
 from lab.train.url_negatives import Generator, UrlPair, negatives
 
@@ -98,8 +99,8 @@ class Round(NamedTuple):
     """What one case gives to learn from."""
 
     pairs: Sequence[tuple[int, int]]
-    rows: Floats
-    labels: Floats
+    rows: Floats32
+    labels: Floats32
     weight: float  # of all its rows together, beside that of others with as many
 
 
@@ -114,7 +115,7 @@ def train(data: Path, out: Path, *, tell: Tell = silent) -> None:
     tell("learning to judge two URLs")
     pair = train_pair_model([example for example in examples if example.source != "numbered"])
     with replacing(out) as file:
-        arrays = pair.arrays("pair") | judges.first.arrays("first") | judges.second.arrays("second")
+        arrays = named_arrays(pair=pair, first=judges.first, second=judges.second)
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
@@ -165,7 +166,7 @@ def directions(names: Sequence[str]) -> list[int]:
     return [(name in _SPEAKS_FOR) - (name in _SPEAKS_AGAINST) for name in names]
 
 
-def _labelled(case: Case, pairs: Sequence[tuple[int, int]], rows: Floats) -> Round:
+def _labelled(case: Case, pairs: Sequence[tuple[int, int]], rows: Floats32) -> Round:
     labels = np.array([pair in case.gold for pair in pairs], np.float32)
     return Round(pairs, rows, labels, MADE_UP_WEIGHT if is_made_up(case.example) else 1.0)
 

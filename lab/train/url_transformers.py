@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError, StoreError, UrlError
 from bitrawl.model import UNDETERMINED
+from bitrawl.text.encoder import first_line
 from bitrawl.url import Url
 from bitrawl.urls.transformers import (
     Classifier,
     Texts,
     batches,
-    first_line,
     label_language,
     need_transformers,
     url_text,

@@ -4,20 +4,21 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import msgspec
 
-from bitrawl.config.settings import CRAWL, MINE, Group, described
+from bitrawl.config.settings import CRAWL, MINE, described
 from bitrawl.crawl.ending import Ending
 from bitrawl.facts import Doing, JobFacts
-from bitrawl.job import crawling, mining
+from bitrawl.job import running
 from bitrawl.job.crawl_wiring import Parts, described_job
-from bitrawl.job.facts import status
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.opened import OpenedJob
+from bitrawl.job.reporting import status
 from bitrawl.model import Page, Visit
 
 Result = TypeVar("Result")
@@ -54,17 +55,10 @@ async def mine(
     **settings: Any,
 ) -> JobResult:
     """As `bitrawl.mine`."""
+    settings = described({"langs": langs, **settings}, MINE)
     with _Watching(progress, out) as watching:
-        return await _done(
-            lambda job, folder: mining.mine(
-                job, folder, observe=watching.visited, started=watching.started, watch=watching.mining, fresh=fresh
-            ),
-            {"langs": langs, **settings},
-            MINE,
-            seeds=seeds,
-            out=out,
-            fresh=fresh,
-        )
+        work = partial(running.mine, observe=watching.visited, started=watching.started, watch=watching.mining)
+        return await _done(work, seeds, settings, JobFolder(Path(out)), fresh=fresh)
 
 
 async def crawl(
@@ -77,32 +71,23 @@ async def crawl(
     **settings: Any,
 ) -> JobResult:
     """As `bitrawl.crawl`."""
+    settings = described({"langs": langs, **settings}, CRAWL)
     with _Watching(progress, out) as watching:
-        return await _done(
-            lambda job, folder: crawling.crawl(
-                job, folder, observe=watching.visited, started=watching.started, fresh=fresh
-            ),
-            {"langs": langs, **settings},
-            CRAWL,
-            seeds=seeds,
-            out=out,
-            fresh=fresh,
-        )
+        work = partial(running.crawl, observe=watching.visited, started=watching.started)
+        return await _done(work, seeds, settings, JobFolder(Path(out)), fresh=fresh)
 
 
 async def _done(
     work: Callable[..., Awaitable[Ending]],
-    settings: dict[str, Any],
-    groups: Iterable[Group],
-    *,
     seeds: str | Iterable[str],
-    out: str | PathLike[str],
+    settings: dict[str, Any],
+    folder: JobFolder,
+    *,
     fresh: bool,
 ) -> JobResult:
-    folder = JobFolder(Path(out))
-    given = [seeds] if isinstance(seeds, str) else [str(seed) for seed in seeds]
-    job = described_job({"seeds": given or None, **described(settings, groups)}, folder, fresh=fresh)
-    ending = await work(job, folder)
+    addresses = [seeds] if isinstance(seeds, str) else [str(seed) for seed in seeds]
+    job = described_job({"seeds": addresses or None, **settings}, folder, fresh=fresh)
+    ending = await work(job, folder, fresh=fresh)
     return JobResult(folder.path, ending, status(folder))
 
 
@@ -116,9 +101,9 @@ class _Watching:
         self._drawing: asyncio.Future[None] | None = None
         self._now = JobProgress(0, 0, "", "")
         if progress is True:
-            from bitrawl.cli.progress import Progress  # noqa: PLC0415 - rich takes a while to load
+            from bitrawl.cli.foreground import ProgressDisplay  # noqa: PLC0415 - rich takes a while to load
 
-            self._display = Progress(JobFolder(Path(out)))
+            self._display = ProgressDisplay(JobFolder(Path(out)))
 
     def __enter__(self) -> Self:
         if self._display is not None:

@@ -1,7 +1,7 @@
 """What is known about a job, as values. `JobFacts` is all of it; status, report, card, app and cluster only format it.
 
-`job/facts.py` computes them, and `job/ledger_facts.py` has the queries. The types stand apart, and low, because the rooms that
-show a job are below the room that computes: `show` must name what it is given.
+`job/reporting.py` computes them, and `job/ledger_facts.py` has the queries. The types stand apart because the room that
+shows a job, `show`, is below the room that computes.
 """
 
 from collections import Counter
@@ -9,12 +9,13 @@ from enum import StrEnum
 
 import msgspec
 
-from bitrawl.config import ExportSection, Thresholds, TopicModel, TopicSection
-from bitrawl.languages import asked_language
-from bitrawl.model import Language, PagePair, Reason, Relevance, SegmentPair
+from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel, TopicSection
+from bitrawl.languages import asked_language, same_language
+from bitrawl.model import Language, PagePair, Relevance, SegmentPair
+from bitrawl.reasons import Reason
 
-LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation; judgement
-BINS = 20  # of a histogram from 0 to 1; judgement
+LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
+BINS = 20  # of a histogram from 0 to 1
 
 Histogram = tuple[int, ...]
 """Counts of values between 0 and 1, in `BINS` bins of the same width."""
@@ -36,9 +37,7 @@ class State(StrEnum):
     FAILED = "failed"  # it could not be run
 
 
-class Step(StrEnum):
-    """What mining is doing."""
-
+class MiningStep(StrEnum):
     PAIRING = "pairing"
     LEARNING = "learning words from"
     ALIGNING = "aligning"
@@ -48,7 +47,7 @@ class Step(StrEnum):
 class Doing(msgspec.Struct, frozen=True, omit_defaults=True):
     """What mining is doing now, and how far it has come."""
 
-    step: Step | None  # None in a ledger that an earlier version wrote: only `sentence` is known
+    step: MiningStep | None  # None in a ledger that an earlier version wrote: only `sentence` is known
     site: str = ""
     what: str = ""  # what `done` and `total` count: "pages", "en-fr pairs"
     done: int = 0
@@ -102,7 +101,6 @@ _ADVICE = {
 }
 _EMPTY = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED)
 _NOUNS = {EndKind.LEFT: "site", EndKind.ONLY_LEFT: "site", EndKind.GAVE_UP: "host", EndKind.NO_ANSWER: "host"}
-_STOPPED = _SENTENCES[EndKind.STOPPED]
 
 
 class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -160,12 +158,8 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.reason in (Reason.OFF_SITE, Reason.OFF_HOST):
             other = "site" if self.reason is Reason.OFF_SITE else "host"
             return f"{start} is on another {other}; give that address as the seed"
-        detail = f" ({self.why})" if self.why else ""
-        return (
-            f"{start} answered {self.status}{detail}"
-            if self.status >= 400
-            else f"{start} was skipped: {self.reason}{detail}"
-        )
+        fate = f"answered {self.status}" if self.status >= 400 else f"was skipped: {self.reason}"
+        return f"{start} {fate}" + (f" ({self.why})" if self.why else "")
 
 
 def _counted(count: int, noun: str) -> str:
@@ -185,16 +179,16 @@ class LastRun(msgspec.Struct, frozen=True):
         return self.ended is not None and self.doing is None
 
 
-def kept_end(text: str) -> CrawlEnd | None:
+def stored_end(text: str) -> CrawlEnd | None:
     """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one."""
     try:
         return msgspec.json.decode(text, type=CrawlEnd) if text else None
     except msgspec.DecodeError:
-        kind = EndKind.STOPPED if text.startswith(_STOPPED) else EndKind.EARLIER
+        kind = EndKind.STOPPED if text.startswith(_SENTENCES[EndKind.STOPPED]) else EndKind.EARLIER
         return CrawlEnd(kind=kind, sentence=text)
 
 
-def kept_doing(text: str) -> Doing | None:
+def stored_doing(text: str) -> Doing | None:
     """The same of what is being mined."""
     try:
         return msgspec.json.decode(text, type=Doing) if text else None
@@ -207,25 +201,6 @@ class HostCount(msgspec.Struct, frozen=True):
     fetches: int
     pages: int
     seconds: float  # mean time of an answer
-
-
-class LogLine(msgspec.Struct, frozen=True):
-    """One fetch. The names of the fields are part of the output format and stay as they are."""
-
-    seq: int
-    url: str
-    status: int
-    language: str | None
-    kind: str
-    score: float
-    bytes: int
-    at: float
-    took: float
-    attempt: int
-    outcome: str  # "page", or why it was skipped
-    relevance: float | None = None  # 0 to 1; only in jobs with a topic
-    relevant: bool | None = None
-    perplexity: float | None = None  # only with a language model
 
 
 class SkipCount(msgspec.Struct, frozen=True):
@@ -315,14 +290,6 @@ class CrawlFacts(msgspec.Struct, frozen=True, kw_only=True):
     declared_off_site: dict[str, int] = {}  # declared translations among these links
 
     @property
-    def began(self) -> float:
-        return self.summary.began
-
-    @property
-    def finished(self) -> float:
-        return self.summary.finished
-
-    @property
     def lost(self) -> int:
         """How many things could not be mined."""
         return sum(fault.count for fault in self.faults)
@@ -367,14 +334,6 @@ class SiteFacts(msgspec.Struct, frozen=True):
     pairs: int
     left: str = ""  # why the strategy left it
     patterns: dict[str, int] = {}
-
-
-class SiteTroubles(msgspec.Struct, frozen=True):
-    """Why a site brought less than it might have."""
-
-    skips: dict[str, int] = {}  # links that were fetched, or that robots.txt forbade, and became no page, by reason
-    refusals: dict[str, int] = {}  # suggested pairs that were refused, by reason
-    faults: dict[str, int] = {}  # what could not be mined, by reason
 
 
 class PairSample(msgspec.Struct, frozen=True):
@@ -540,7 +499,7 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
         return self.occurrences - self.units
 
 
-class AskedJob(msgspec.Struct, frozen=True):
+class RequestedJob(msgspec.Struct, frozen=True):
     """The part of the job file that a reader wants to know."""
 
     langs: list[str] = []
@@ -553,6 +512,15 @@ class AskedJob(msgspec.Struct, frozen=True):
     export: ExportSection = ExportSection()
     topic: TopicSection = TopicSection()
 
+    @property
+    def topic_model(self) -> TopicModel:
+        """What compares pages with the topic."""
+        strategy = Strategy(self.strategy) if self.strategy in tuple(Strategy) else Strategy.ADAPTIVE
+        return Job(strategy=strategy, topic=self.topic).topic_model() or TopicModel.LEARNED
+
+    def wants(self, language: Language) -> bool:
+        return any(same_language(language, Language(code)) for code in self.langs)
+
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One moment of a job. What only a report needs is empty where `status` reads it: that takes a pass over all findings."""
@@ -563,7 +531,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     mined: MiningFacts
     written: dict[str, WrittenCorpus] = {}  # by name: "en-fr"; empty before the first is written
     killed: int = 0  # pages, page pairs and sites that are left out only until the next run
-    asked: AskedJob = AskedJob()
+    asked: RequestedJob = RequestedJob()
     files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder
     topic: TopicFacts | None = None  # None in a job without one
 

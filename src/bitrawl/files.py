@@ -31,8 +31,8 @@ _SUM = re.compile(rb'\{"sum":"([0-9a-f]{8})",')
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last one occurs if file sizes are limited
 # Measured on 32 MB of sentences.jsonl (2026-11): igzip 2 reaches 384 MB/s and a ratio of .317, gzip 6 36 MB/s and .290.
 _LEVEL = 2
-_CHECKED = 1 << 20  # bytes that are read at once for a checksum; judgement
-_BUFFER = 1 << 18  # judgement: few system calls, and little memory for the dozen files of a corpus
+_CHECKED = 1 << 20  # bytes that are read at once for a checksum
+_BUFFER = 1 << 18  # few system calls, and little memory for the dozen files of a corpus
 
 
 @contextmanager
@@ -94,8 +94,8 @@ def with_sum(content: bytes) -> bytes:
 
 def checked(content: bytes) -> bytes:
     """What `with_sum` made, as it is. Raises `ValueError` if it has changed. Content without a checksum passes."""
-    found = _SUM.match(content)
-    if found and int(found[1], 16) != zlib.crc32(content[found.end() :]):
+    sum_ = _SUM.match(content)
+    if sum_ and int(sum_[1], 16) != zlib.crc32(content[sum_.end() :]):
         raise ValueError("its checksum is wrong")
     return content
 

@@ -1,6 +1,6 @@
 """Which file each model is read from: the package's own, or its replacement in a folder that a job names.
 
-The folder holds within `models_from`, also for tasks and child processes (`child.py`) that begin there. Nobody passes it on:
+The folder holds within `models_from`, also for tasks and child processes (`process.py`) that begin there. Nobody passes it on:
 models are read in many places, most of them far below the job, and one that was forgotten would silently be the package's.
 """
 
@@ -54,7 +54,7 @@ def replacements(folder: str) -> list[Path]:
 
 
 def check_model_names(folder: str) -> None:
-    """Raise `ConfigError` unless each file of the folder is named like a model; `assemble.models` loads them."""
+    """Raise `ConfigError` unless each file of the folder is named like a model; `job.crawl_wiring` loads them."""
     names = model_names()
     try:
         unknown = [path.name for path in replacements(folder) if path.name not in names]

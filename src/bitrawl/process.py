@@ -34,10 +34,10 @@ from bitrawl import errors
 from bitrawl.errors import BitrawlError, ChildError
 from bitrawl.model_files import models_folder, models_from
 
-START_SECONDS = 120.0  # for a child to load its models on a busy machine; judgement
-ATTEMPTS = 3  # deaths of a child that is alone, at the same request, until that counts as failed; judgement
+START_SECONDS = 120.0  # for a child to load its models on a busy machine
+ATTEMPTS = 3  # deaths of a child that is alone, at the same request, until that counts as failed
 
-WORDS = 4000  # the last bytes that a process said, for its log and for the reason; judgement
+WORDS = 4000  # the last bytes that a process said, for its log and for the reason
 
 _TERMINAL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what a terminal or a service manager sends to a group
 # What a fault in a program brings about, and the timer of `main`. Every other signal comes from outside, as does a bus error:

@@ -5,7 +5,9 @@ import heapq
 from collections.abc import Mapping
 from itertools import count
 
-from bitrawl.model import Capture, Link, Reason, Skip, Stage
+from bitrawl.model import Capture, Link, Page, Sitemap, Skip
+from bitrawl.page.sandbox import Reader
+from bitrawl.reasons import Reason, Stage
 
 
 class FakeClock:
@@ -74,3 +76,17 @@ class FakeWeb:
             headers = (("Content-Type", "text/html; charset=utf-8"),)
             return Capture(link.url, 200, headers, answer.encode(), at=0.0, media_type="text/html")
         return answer
+
+
+class InlineAnalyser:
+    """`SandboxedAnalyser` without processes, for bytes that are trusted."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+        """An error costs this page; a hang costs everything."""
+        try:
+            return self._reader.read(capture, index=index)
+        except Exception as error:  # noqa: BLE001 - a parser may raise anything, as in `child`
+            return Skip(capture.url, Stage.ANALYSE, Reason.ANALYSIS_ERROR, f"{type(error).__name__}: {error}"[:300])

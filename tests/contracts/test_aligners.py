@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
+from bitrawl.mine.align_evidence import Document
 from bitrawl.mine.embedding_aligner import EmbeddingAligner
 from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Language
@@ -60,7 +61,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_every_sentence_is_in_exactly_one_bead_in_order(aligner, case):
     a, b = CASES[case]
-    beads = aligner.align(a, b, LANGUAGES)
+    beads = aligner.align_documents([Document.plain(a, b, LANGUAGES)])[0]
     assert [i for bead in beads for i in bead.a] == list(range(len(a)))
     assert [j for bead in beads for j in bead.b] == list(range(len(b)))
     assert all(bead.a or bead.b for bead in beads)
@@ -68,25 +69,25 @@ def test_every_sentence_is_in_exactly_one_bead_in_order(aligner, case):
 
 
 def test_identical_texts_are_aligned_one_to_one(aligner):
-    beads = aligner.align(TEXT, TEXT, LANGUAGES)
+    beads = aligner.align_documents([Document.plain(TEXT, TEXT, LANGUAGES)])[0]
     assert [(bead.a, bead.b) for bead in beads] == [((n,), (n,)) for n in range(len(TEXT))]
 
 
 def test_a_sentence_that_only_one_text_has_stays_alone(aligner):
     extra = "Nobody translated what is written 1234 here about zebras."
-    beads = aligner.align([*TEXT[:3], extra, *TEXT[3:]], TEXT, LANGUAGES)
+    beads = aligner.align_documents([Document.plain([*TEXT[:3], extra, *TEXT[3:]], TEXT, LANGUAGES)])[0]
     assert ((3,), ()) in [(bead.a, bead.b) for bead in beads]
 
 
 def test_the_same_texts_give_the_same_beads(aligner):
     kind = type(aligner)
-    first = aligner.align(TEXT, TEXT[::-1], LANGUAGES)
-    again = (kind() if kind is LexicalAligner else EmbeddingAligner(HashingEncoder())).align(
-        TEXT, TEXT[::-1], LANGUAGES
-    )
+    first = aligner.align_documents([Document.plain(TEXT, TEXT[::-1], LANGUAGES)])[0]
+    again = (kind() if kind is LexicalAligner else EmbeddingAligner(HashingEncoder())).align_documents(
+        [Document.plain(TEXT, TEXT[::-1], LANGUAGES)]
+    )[0]
     assert first == again
 
 
 def test_what_was_aligned_can_be_judged_by_a_lexicon(aligner):
-    aligner.align(TEXT, TEXT, LANGUAGES)
+    aligner.align_documents([Document.plain(TEXT, TEXT, LANGUAGES)])
     assert aligner.lexicon.coverage(["wall"], ["wall"]) == (1.0, 1.0)

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+import pytest_asyncio
 
 from bitrawl.discover.backlinks import Backlinks, BacklinkService
 from bitrawl.discover.graph_build import build_graph
@@ -152,8 +153,14 @@ LOCAL: list[Callable[[Path], str]] = [index, around, downloaded, table, bare_tab
 HOST_LEVEL = {"index", "around", "downloaded"}
 
 
-@pytest.fixture(params=[*(each.__name__ for each in LOCAL), "service", "service-lines", "several"])
-async def source(request, tmp_path: Path) -> AsyncIterator[BacklinkSource]:
+@pytest_asyncio.fixture(
+    params=[*(each.__name__ for each in LOCAL), "service", "service-lines", "several"],
+    scope="module",
+    loop_scope="module",
+)
+async def source(request, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BacklinkSource]:
+    """Opened once for all questions: to open an archive reads its pages in a process of its own."""
+    tmp_path = tmp_path_factory.mktemp("source")
     made = {each.__name__: each for each in LOCAL}
     async with AsyncExitStack() as stack:
         if request.param.startswith("service"):

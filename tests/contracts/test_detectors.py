@@ -3,7 +3,7 @@
 import pytest
 from small_site import EN, FR, alternate, articles, images, links, page
 
-from bitrawl.mine.content import KeptSpace
+from bitrawl.mine.content import TermSpace
 from bitrawl.mine.detectors import (
     DeclaredDetector,
     DigitDetector,
@@ -22,7 +22,7 @@ class Kept:
     """What translations keep has no detector of its own: the survey asks its candidates and its similarity."""
 
     def propose(self, site, known):
-        space = KeptSpace(site)
+        space = TermSpace(site)
         keys = space.candidates()
         return Evidence(keys, space.cosines(keys))
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bitrawl.crawl.frontier import Budget, Frontier, InFlight, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness
 from bitrawl.crawl.scope import Sites
-from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger import Ledger, LedgerQueue, MemoryQueue
 from bitrawl.model import Lease, Link, LinkKind
 from bitrawl.protocols import Queue
 from bitrawl.testing import FakeClock

@@ -8,21 +8,9 @@ from table_site import Walk, moved, page, site, url
 from bitrawl.config import FOCUSED, Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import STATELESS, Topic, strategy
-from bitrawl.model import (
-    Advice,
-    Language,
-    Lease,
-    Link,
-    LinkKind,
-    Page,
-    Reason,
-    SiteKnowledge,
-    Sitemap,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import Advice, Language, Lease, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.protocols import LinkScorer
+from bitrawl.reasons import Reason, Stage
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url

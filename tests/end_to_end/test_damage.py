@@ -21,10 +21,10 @@ from prose_site import keep, prose
 from bitrawl import config, demo
 from bitrawl.job import reading_index
 from bitrawl.job.archive import WarcArchive
-from bitrawl.job.crawling import crawl
-from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.running import crawl
+from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.model import Capture, Language, PagePair, Segment, SegmentPair, Verdict
 from bitrawl.testing import FakeClock

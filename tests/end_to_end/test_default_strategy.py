@@ -13,11 +13,11 @@ from bitrawl.cli import app
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.job.crawling import crawl
-from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log, summarise
+from bitrawl.job.running import crawl
+from bitrawl.job.stored_findings import Findings
 
 BILINGUAL = ("http://www.town-library.test/", "http://www.beekeepers.test/")
 ENGLISH = "http://www.allotment-diary.test/"

@@ -8,7 +8,7 @@ import typer
 from made_up_pack import write_pack
 from typer.testing import CliRunner
 
-from bitrawl.cli.discover_check import check
+from bitrawl.cli.discover import check
 from bitrawl.errors import ArchiveError, ConfigError
 
 app = typer.Typer()

@@ -15,7 +15,7 @@ import tracemalloc
 import aiohttp
 import pytest
 from aiohttp.client_reqrep import ConnectionKey
-from web.pathologies import ROUTES, SMUGGLED, pathology_server
+from hostile.pathologies import ROUTES, SMUGGLED, pathology_server
 
 from bitrawl import __version__
 from bitrawl.crawl.bodies import MIB
@@ -23,7 +23,8 @@ from bitrawl.crawl.connections import GuardedResolver, Proxies, Routes
 from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, failure, redirect_target
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage
+from bitrawl.model import Capture, Link, LinkKind, Skip
+from bitrawl.reasons import Reason, Stage
 from bitrawl.testing import FakeClock
 from bitrawl.url import Url
 

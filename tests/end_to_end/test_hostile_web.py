@@ -5,11 +5,11 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from web.pathologies import Base, pathology_server
+from hostile.pathologies import Base, pathology_server
 
 from bitrawl import config
 from bitrawl.crawl.ending import Ending
-from bitrawl.job import crawling
+from bitrawl.job import running
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
@@ -24,7 +24,7 @@ async def crawl(folder: Path, seeds: list[str], **job: object) -> dict[str, str]
     visits: list[Visit] = []
     asked = {"langs": ["en"], "seeds": seeds, "politeness": {"delay": 0, "attempts": 1, "backoff": 0}, "fetch": SMALL}
     asked["scope"] = {"sitemaps": False, "probe": False}
-    ending = await crawling.crawl(config.resolve(asked | job), JobFolder(folder), observe=visits.append)
+    ending = await running.crawl(config.resolve(asked | job), JobFolder(folder), observe=visits.append)
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     rows = ledger.database.query("SELECT url, state, reason FROM links").fetchall()
     ledger.close()
@@ -140,7 +140,7 @@ async def test_a_long_sitemap_is_read_whole_and_handed_over_in_parts(tmp_path: P
         await fetch_sitemap(base)  # the server makes it once
         tracemalloc.start()
         try:
-            await crawling.crawl(
+            await running.crawl(
                 config.resolve(asked), JobFolder(tmp_path), observe=stop_after_the_sitemap, started=parts.append
             )
             peak = tracemalloc.get_traced_memory()[1]

@@ -15,11 +15,10 @@ from bitrawl.cli.status import tell_of_kills
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.job import crawl_wiring, site_mining
-from bitrawl.job.crawling import crawl
-from bitrawl.job.facts import status
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine
-from bitrawl.model import Reason
+from bitrawl.job.reporting import status
+from bitrawl.job.running import crawl, mine
+from bitrawl.reasons import Reason
 
 HOST = "http://harbour.test"
 

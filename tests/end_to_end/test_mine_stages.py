@@ -21,13 +21,13 @@ from bitrawl.cli import app
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import Doing
-from bitrawl.job import mining
+from bitrawl.job import running
 from bitrawl.job.database import VERSION, locked
-from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import summarise
 from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
+from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.stages import PairedSite
 from bitrawl.process import Failure, FailureKind
@@ -175,7 +175,7 @@ def test_to_align_again_gives_the_same_corpus_and_pairs_nothing(mined: Path):
 
 async def test_to_align_again_is_not_to_pair_again(mined: Path):
     told: list[Doing | None] = []
-    await mining.mine_again(job_of(mined), JobFolder(mined), known_pairs=True, watch=told.append)
+    await running.mine_again(job_of(mined), JobFolder(mined), known_pairs=True, watch=told.append)
     steps = ["pairing s.test (24 pages)", "aligning s.test (12 of 12 en-fr pairs)", "writing the corpus", "None"]
     assert list(map(str, told)) == steps  # the segments are known: nothing is aligned
 
@@ -192,7 +192,7 @@ def test_mining_again_pairs_again_what_was_paired_with_other_settings(mined: Pat
         return Ending.DONE
 
     monkeypatch.setattr(SiteMiner, "mine", counted)
-    monkeypatch.setattr(mining, "finished", nothing_to_crawl)
+    monkeypatch.setattr(running, "finished", nothing_to_crawl)
     for flags, times, pairs in (([], 0, COUNT), (["--methods", "a"], 1, 0), ([], 0, 0), (["--methods", "u"], 1, COUNT)):
         asked.clear()
         done("mine", "--out", mined, "--quiet", *flags)
@@ -236,12 +236,12 @@ class FakeWorkers:
 
 
 async def test_what_is_mined_while_the_crawl_ends_is_kept(crawled: Path):
-    ledger, due = Ledger(crawled / "job.sqlite"), asyncio.Queue()
+    ledger = Ledger(crawled / "job.sqlite")
     async with MiningWorkers(job_of(crawled), crawled) as workers:
-        work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
+        work = running._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
         for name in ("s.test", ""):  # the crawl ends while the site waits to be mined
-            due.put_nowait(name)
-        await work.mine_due(due)
+            work.due.put_nowait(name)
+        await work.mine_due()
     ledger.close()
     assert paired(crawled) == COUNT
 
@@ -249,7 +249,7 @@ async def test_what_is_mined_while_the_crawl_ends_is_kept(crawled: Path):
 async def test_a_site_is_mined_again_at_the_end_only_if_something_came_after_it_was_read(crawled: Path):
     ledger = Ledger(crawled / "job.sqlite")
     workers = FakeWorkers(ledger)
-    work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
+    work = running._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
     for more, times in (([], 1), ([], 1), ([page("http://s.test/late", EN, ["Late."])], 2), ([], 2)):
         visit(ledger, more)
         await work.mine_all()
@@ -260,31 +260,31 @@ async def test_a_site_is_mined_again_at_the_end_only_if_something_came_after_it_
 async def test_a_site_whose_pairing_failed_is_taken_up_at_the_end_and_by_the_next_run_and_not_after_each_page(
     crawled: Path,
 ):
-    ledger, due = Ledger(crawled / "job.sqlite"), asyncio.Queue()
+    ledger = Ledger(crawled / "job.sqlite")
     workers = FakeWorkers(ledger)
-    work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
+    work = running._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
     assert work.is_due("s.test")
     workers.fails = True
     for name in ("s.test", ""):
-        due.put_nowait(name)
-    await work.mine_due(due)
+        work.due.put_nowait(name)
+    await work.mine_due()
     assert not work.is_due("s.test")
     await work.mine_all()
     assert len(workers.mined) == 2
     workers.fails = False
     for times in (3, 3):
-        await mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock()).mine_all()
+        await running._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock()).mine_all()
         assert len(workers.mined) == times
     ledger.close()
 
 
 async def test_the_corpus_is_not_written_after_each_site_but_at_the_end(crawled: Path):
-    ledger, due = Ledger(crawled / "job.sqlite"), asyncio.Queue()
+    ledger = Ledger(crawled / "job.sqlite")
     workers = FakeWorkers(ledger)
-    work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
+    work = running._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
     for name in ("s.test", "s.test", "s.test", ""):
-        due.put_nowait(name)
-    await work.mine_due(due)
+        work.due.put_nowait(name)
+    await work.mine_due()
     assert (len(workers.mined), workers.written) == (3, 1)
     await work.mine_all()
     assert (len(workers.mined), workers.written) == (3, 2)
@@ -292,31 +292,31 @@ async def test_the_corpus_is_not_written_after_each_site_but_at_the_end(crawled:
 
 
 async def test_the_corpus_is_written_again_when_writing_has_rested(crawled: Path):
-    ledger, due, clock = Ledger(crawled / "job.sqlite"), asyncio.Queue(), FakeClock()
+    ledger, clock = Ledger(crawled / "job.sqlite"), FakeClock()
     workers = FakeWorkers(ledger)
-    work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, clock)
+    work = running._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, clock)
     for _ in range(3):
-        due.put_nowait("s.test")
-        due.put_nowait("")
-        await work.mine_due(due)
-        clock.advance(mining.SHORTEST_REST)
+        work.due.put_nowait("s.test")
+        work.due.put_nowait("")
+        await work.mine_due()
+        clock.advance(running.SHORTEST_REST)
     assert workers.written == 3
     ledger.close()
 
 
 def test_a_small_site_is_mined_while_it_is_crawled():
-    assert mining.FIRST <= 10
+    assert running.FIRST <= 10
 
 
 def test_what_is_being_mined_is_shown_and_status_says_so(crawled: Path, monkeypatch: pytest.MonkeyPatch):
     states: list[str] = []
-    tell = mining._Mining._tell
+    tell = running._Mining._tell
 
-    def told(work: mining._Mining, doing: Doing | None) -> None:
+    def told(work: running._Mining, doing: Doing | None) -> None:
         tell(work, doing)
         states.append(done("status", crawled).splitlines()[0])
 
-    monkeypatch.setattr(mining._Mining, "_tell", told)
+    monkeypatch.setattr(running._Mining, "_tell", told)
     assert "pairing s.test (24 pages)" in done("pair", crawled)
     for what in ("pairing s.test (24 pages)", "aligning s.test (12 en-fr pairs)", "writing the corpus"):
         assert any(f"running, {what}" in state for state in states), states

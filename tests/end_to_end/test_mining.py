@@ -12,11 +12,11 @@ from bitrawl import config, demo
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.job.export import write_corpus
-from bitrawl.job.findings import Findings
+from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.mining import mine, mine_again
+from bitrawl.job.running import mine, mine_again
+from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]

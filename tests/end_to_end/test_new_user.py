@@ -15,9 +15,9 @@ import pytest
 from bitrawl import demo
 from bitrawl.cli import status as status_verb
 from bitrawl.facts import State
-from bitrawl.job.facts import gather
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.reporting import gather
 from bitrawl.show.job_report import brief
 
 Bitrawl = Callable[..., tuple[int, str, str]]

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from web.pathologies import pathology_server
+from hostile.pathologies import pathology_server
 
 from bitrawl import config
 from bitrawl.crawl.ending import Ending
-from bitrawl.job import crawling
+from bitrawl.job import running
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 
@@ -25,7 +25,7 @@ TOKEN = base64.b64encode(f"me:{PASSWORD}".encode())
 async def crawl(folder: Path, seed: str, **fetch: object) -> tuple[Ending, str]:
     """How it ended, and in which words."""
     asked = {"langs": ["en"], "seeds": [seed], "politeness": POLITE, "fetch": {"allow_private": True} | fetch}
-    ending = await crawling.crawl(config.resolve(asked), JobFolder(folder))
+    ending = await running.crawl(config.resolve(asked), JobFolder(folder))
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     said = str(ledger.last_run().ended)
     ledger.close()

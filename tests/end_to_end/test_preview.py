@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from web.pathologies import pathology_server
+from hostile.pathologies import pathology_server
 
 from bitrawl import demo
 from bitrawl.crawl.fetch import FetchSettings, HttpFetcher
@@ -13,9 +13,9 @@ from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.preview import Preview, Previewer
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.model import Reason
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
+from bitrawl.reasons import Reason
+from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 
 

@@ -9,8 +9,8 @@ from small_site import articles
 
 from bitrawl.job import reading_index
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.reading import PairFilter, Reading, ReadPair
-from bitrawl.job.verdicts import Kind
+from bitrawl.job.reviewing import PairFilter, Reading, ReadPair
+from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict
 
 Command = Callable[..., tuple[int, str, str]]
@@ -51,7 +51,7 @@ def test_what_people_said_survives_mining_again(bitrawl: Command, tmp_path: Path
     assert read.pair.row.url_a not in tmx
     assert "rejected by a person" in (tmp_path / "corpus/card.md").read_text()
 
-    reading.undo(Kind.PAIR, key, "anna", 4.0)
+    reading.undo(SubjectKind.PAIR, key, "anna", 4.0)
     reading.judge_segment(key, segment.key, Verdict.ACCEPT, "anna", 5.0)
     assert bitrawl("export", tmp_path, "--accepted-only")[0] == 0
     assert [line["text_a"] for line in written(tmp_path)] == [segment.text_a]

@@ -16,10 +16,10 @@ from topic_web import Served, serve
 from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
-from bitrawl.job import mining, site_mining
+from bitrawl.job import running, site_mining
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.mining import mine, mine_again
+from bitrawl.job.running import mine, mine_again
 from bitrawl.model import Page
 from bitrawl.url import Url
 
@@ -84,7 +84,7 @@ def corpus(folder: Path) -> dict[str, bytes]:
 def test_a_site_that_is_mined_without_a_pause_while_it_grows_has_the_corpus_of_the_finished_job(
     served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(mining, "GROWTH", 1.0001)
+    monkeypatch.setattr(running, "GROWTH", 1.0001)
     asked = job(served)
     found = mined(asked, tmp_path / "job")
     asyncio.run(mine_again(asked, JobFolder(tmp_path / "job")))

@@ -18,8 +18,8 @@ from bitrawl.cli.simulate import simulate
 from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.crawl.ending import Ending
 from bitrawl.job.analyses import Analyses
-from bitrawl.job.crawling import crawl as run_crawl
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.running import crawl as run_crawl
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
 from bitrawl.show import harvest
 from bitrawl.simulation.replay import ReplaySettings, opened_replay

@@ -13,13 +13,11 @@ from bitrawl import demo
 from bitrawl.demo import Served
 from bitrawl.facts import State
 from bitrawl.job.ledger_facts import log
+from bitrawl.job.live_facts import Sampler
 from bitrawl.web import allowed
-from bitrawl.web.intent import Command, Verb
-from bitrawl.web.live import Sampler
-from bitrawl.web.processes import SystemProcesses
-from bitrawl.web.settings import SINGLE_USER, LimitsSection, Settings, User
-from bitrawl.web.shelf import Shelf, ShelvedJob
-from bitrawl.web.supervisor import Supervisor
+from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
+from bitrawl.web.operator_settings import SINGLE_USER, LimitsSection, Settings, User
+from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")
 SEEDS = "http://www.town-library.test/ http://www.beekeepers.test/"
@@ -37,22 +35,22 @@ class Server:
         }
         self.settings = Settings(limits=LimitsSection(free_megabytes=1e-3), job=operator)
         self.user = User(SINGLE_USER, admin=True)
-        self.shelf = Shelf(path)
+        self.jobs = JobList(path)
         self.machines: list[SystemProcesses] = []
         self.restart()
 
     def restart(self) -> None:
         """As after `kill -9` of the server: nothing is known but what the folders say."""
         self.machines.append(SystemProcesses())
-        self.supervisor = Supervisor(Shelf(self.shelf.path), self.settings, self.machines[-1])
+        self.supervisor = Supervisor(JobList(self.jobs.path), self.settings, self.machines[-1])
         self.supervisor.recover()
 
     def add(self) -> str:
         asked = allowed.mining({"seeds": SEEDS, "languages": "English, français", "exhaustive": "on"}, self.settings)
         return self.supervisor.create(self.user, asked.prepare)
 
-    def job(self, job_id: str) -> ShelvedJob:
-        return self.shelf.find(job_id, self.user)
+    def job(self, job_id: str) -> ServedJob:
+        return self.jobs.find(job_id, self.user)
 
     def state(self, job_id: str) -> State:
         return self.supervisor.state(self.job(job_id)).state
@@ -72,7 +70,7 @@ class Server:
         await self.until(lambda: self.state(job_id) is state)
 
     def kill_all(self) -> None:
-        for job in self.shelf.jobs():
+        for job in self.jobs:
             if job.intent is not None and job.intent.process is not None:
                 self.machines[-1].signal(job.intent.process, signal.SIGKILL)
         for machine in self.machines:
@@ -104,12 +102,12 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str]
     return found
 
 
-def units(job: ShelvedJob) -> set[tuple[str, str]]:
+def units(job: ServedJob) -> set[tuple[str, str]]:
     lines = (job.folder.corpus / "en-fr.sentences.jsonl").read_bytes().splitlines()
     return {(unit["text_a"], unit["text_b"]) for unit in map(json.decode, lines)}
 
 
-def concluded(job: ShelvedJob) -> set[str]:
+def concluded(job: ServedJob) -> set[str]:
     ledger = job.folder.reading()
     urls = {line.url for line in log(ledger)}
     ledger.close()
@@ -137,10 +135,10 @@ async def test_a_job_paused_by_one_server_and_resumed_by_another_fetches_nothing
     assert not asked & {visit.url for visit in server.web.visits[paused:]}
     assert units(server.job(job_id)) == undisturbed
     visits = len(server.web.visits)
-    server.supervisor.run_again(server.job(job_id), Command(Verb.EXPORT, ("--formats=moses",)))
+    server.supervisor.run_again(server.job(job_id), Command(JobVerb.PAIR))
     await server.until_state(job_id, State.RUNNING)
     await server.until_state(job_id, State.ENDED)
-    assert (server.job(job_id).folder.corpus / "en-fr.fr").exists()
+    assert units(server.job(job_id)) == undisturbed
     assert len(server.web.visits) == visits
     live = Sampler().sample(server.job(job_id).folder)
     assert live.pages == 42
@@ -165,13 +163,13 @@ async def test_a_job_that_cannot_be_run_says_why(server: Server):
     description = server.job(job_id).folder.description
     description.write_text(description.read_text().replace('strategy = "adaptive"', 'strategy = "none"'))
     await server.until_state(job_id, State.FAILED)
-    assert "there is no strategy 'none'" in str(server.supervisor.state(server.job(job_id)).said)
+    assert "there is no strategy 'none'" in str(server.supervisor.state(server.job(job_id)).message)
 
 
 async def test_a_running_job_is_deleted_and_no_process_is_left(server: Server):
     job_id = server.add()
     await server.until_visits(10)
     process = server.job(job_id).intent.process
-    server.supervisor.delete(server.job(job_id), stop=True)
-    await server.until(lambda: not list(server.shelf.path.iterdir()))
+    server.supervisor.delete(server.job(job_id))
+    await server.until(lambda: not list(server.jobs.path.iterdir()))
     assert not SystemProcesses().is_alive(process)

@@ -12,14 +12,12 @@ from small_site import articles
 from starlette.testclient import TestClient
 
 from bitrawl.job import reading_index
-from bitrawl.job.findings import Findings
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.stored_findings import Findings
 from bitrawl.model import PagePair, Segment, SegmentPair
-from bitrawl.web import intent as intents
-from bitrawl.web.app import application
-from bitrawl.web.intent import Command, Intent, Verb, Wish
+from bitrawl.web.app import Serving, application, new_server
+from bitrawl.web.job_list import Command, Intent, JobVerb, Wish, write_intent
 from bitrawl.web.security import host_names
-from bitrawl.web.serving import Serving, server_of
 
 BASE = "http://127.0.0.1"
 JOB = "0" * 32
@@ -61,14 +59,15 @@ def mined(folder: Path, owner: str) -> None:
     keep_findings(Findings(ledger), "s.test", len(pages), found)
     ledger.remember("ended", "done: nothing is left to visit")
     ledger.close()
-    intents.write(
-        folder, Intent(owner=owner, created=1.0, command=Command(Verb.MINE), intent=Wish.RUNNING, name="Ours", exit=0)
+    write_intent(
+        folder,
+        Intent(owner=owner, created=1.0, command=Command(JobVerb.MINE), intent=Wish.RUNNING, name="Ours", exit=0),
     )
 
 
 def client_of(folder: Path, settings: str = "") -> TestClient:
     (folder / "serve.toml").write_text(settings, "utf-8")
-    server = server_of(Serving(folder / "jobs", settings=folder / "serve.toml"))
+    server = new_server(Serving(folder / "jobs", settings=folder / "serve.toml"))
     app = application(server, host_names("127.0.0.1", ("corpora.example.org",)))
     return TestClient(app, BASE, follow_redirects=False)
 
@@ -195,7 +194,7 @@ def test_nobody_changes_the_job_of_another_user(guarded: TestClient, action: str
 
 
 @pytest.mark.parametrize(
-    "job", ["%2e%2e", "%2e", ".secret", ".kept", "..%2f..%2fetc", f"{JOB}%2f..%2f{JOB}", "%00", "a" * 5000]
+    "job", ["%2e%2e", "%2e", ".secret", ".exports", "..%2f..%2fetc", f"{JOB}%2f..%2f{JOB}", "%00", "a" * 5000]
 )
 def test_an_id_is_never_a_path(client: TestClient, job: str):
     for view in ("/live", "/job.toml", "/files/job.toml", "/report"):

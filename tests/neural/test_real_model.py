@@ -14,7 +14,8 @@ from bitrawl import config
 from bitrawl.cli import app
 from bitrawl.errors import ConfigError
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine_again
+from bitrawl.job.running import mine_again
+from bitrawl.mine.align_evidence import Document
 from bitrawl.mine.embedding_aligner import EmbeddingAligner
 from bitrawl.mine.pairing import Pairing
 from bitrawl.text.encoder import load_encoder
@@ -47,7 +48,7 @@ def test_a_folder_without_a_model_is_a_fault_that_names_the_fix(tmp_path, conten
 def test_it_aligns(model):
     a = ["The boat opens.", "The king sees the storm and the snow.", "Old stone."]
     b = ["Le bateau ouvre.", "Le roi voit le tempête.", "Et le neige.", "Cheval, roue, verre, sel.", "Vieux pierre."]
-    beads = EmbeddingAligner(load_encoder(model)).align(a, b, (EN, FR))
+    beads = EmbeddingAligner(load_encoder(model)).align_documents([Document.plain(a, b, (EN, FR))])[0]
     assert [(bead.a, bead.b) for bead in beads] == [((0,), (0,)), ((1,), (1, 2)), ((), (3,)), ((2,), (4,))]
 
 

@@ -89,5 +89,5 @@ def test_alpine_german_and_french_are_aligned_as_well_as_they_were():
         (folder / name).read_text("utf-8").removesuffix("\n").split("\n") for name in ("src.txt", "trg.txt", "gold.tsv")
     )
     true = [tuple(tuple(map(int, filter(None, side.split(",")))) for side in line.split("\t")) for line in gold[1:]]
-    beads = LexicalAligner().align(a, b, (Language("de"), Language("fr")))
+    beads = LexicalAligner().align_documents([Document.plain(a, b, (Language("de"), Language("fr")))])[0]
     assert strict_f1([beads], [[bead for bead in true if bead[0] or bead[1]]]) >= 0.85

@@ -14,7 +14,7 @@ from bitrawl.config import Job
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import LOADERS, check
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine
+from bitrawl.job.running import mine
 from bitrawl.model import Capture, Language, Page
 from bitrawl.model_files import PACKAGE, model_file, model_names, models_from
 from bitrawl.page.analyser import page_reader
@@ -35,6 +35,11 @@ def changed(name: str, folder: Path, **arrays: object) -> None:
 
 def test_each_model_of_the_package_can_be_replaced_and_nothing_else():
     assert list(LOADERS) == model_names()
+
+
+@BY_NAME
+def test_each_model_of_the_package_has_its_card_beside_it(name: str):
+    assert (PACKAGE / name).with_suffix(".md").is_file()
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path):

@@ -16,8 +16,8 @@ import aiohttp
 import brotli
 import pytest
 import zstandard
-from web import pathologies
-from web.pathologies import HOSTS, ROUTES, Base, pathology_server
+from hostile import pathologies
+from hostile.pathologies import HOSTS, ROUTES, Base, pathology_server
 from yarl import URL
 
 QUICK = aiohttp.ClientTimeout(total=0.5)
@@ -193,7 +193,7 @@ async def test_it_runs_as_a_program_too(client):
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "web.pathologies",
+        "hostile.pathologies",
         cwd=Path(pathologies.__file__).parents[1],
         stdout=asyncio.subprocess.PIPE,
     )

@@ -18,7 +18,7 @@ from bitrawl.topic.wiki_articles import Extent
 from bitrawl.topic.wiki_topic import Wanted, gather
 from bitrawl.url import Url
 
-RECORDED = Path(__file__).parents[1] / "unit" / "wiki_answers.json"
+RECORDED = Path(__file__).parents[1] / "unit" / "topic" / "wiki_answers.json"
 # Addresses in the record, each replaced by that of the server which stands for it.
 SITES = {name: f"http://{name}.test/" for name in ("bilingual", "single", "home")}
 

@@ -16,7 +16,7 @@ from wiki.mediawiki import wikis
 
 from bitrawl.errors import ConfigError
 from bitrawl.job import fetching
-from bitrawl.job.bootstrap import Asked, Summary, bootstrap, read
+from bitrawl.job.bootstrapping import BootstrapRequest, BootstrapSummary, bootstrap, read_bootstrap
 from bitrawl.job.fetching import FetchPolicy
 from bitrawl.topic.wiki_api import KeptAnswers, WikiClient
 from bitrawl.url import Url
@@ -37,15 +37,15 @@ def apis(sites: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[di
         yield running
 
 
-async def run(apis: dict[str, str], folder: Path, category: str, langs: str, wiki: str = "en") -> Summary:
-    asked = Asked(category=category, langs=tuple(langs.split(",")), wiki=apis[wiki])
+async def run(apis: dict[str, str], folder: Path, category: str, langs: str, wiki: str = "en") -> BootstrapSummary:
+    asked = BootstrapRequest(category=category, langs=tuple(langs.split(",")), wiki=apis[wiki])
     return await bootstrap(asked, folder, policy=AT_ONCE)
 
 
 async def test_the_real_wiki_answers_as_the_recorded_one(apis: dict[str, str], sites: Served, tmp_path: Path):
     """All that the tests with recorded answers assert rests on this."""
     await run(apis, tmp_path / "real", "Health and safety at work", "en,de")
-    recorded = Asked(category="Health and safety at work", langs=("en", "de"), wiki=sites.api())
+    recorded = BootstrapRequest(category="Health and safety at work", langs=("en", "de"), wiki=sites.api())
     await bootstrap(recorded, tmp_path / "recorded", policy=AT_ONCE)
     for name in ("topic.txt", "terms.tsv", "seeds.txt", "sites.txt"):
         assert (tmp_path / "real" / name).read_text("utf-8") == (tmp_path / "recorded" / name).read_text("utf-8")
@@ -56,7 +56,7 @@ async def test_a_category_becomes_topic_seeds_and_sites(apis: dict[str, str], si
     assert (summary.articles, summary.categories) == (15, 4)
     assert summary.terms == {"en": 8, "de": 7}
     assert summary.excluded == {"name": 2, "disambiguation": 2, "abbreviation": 2, "list": 2, "redirect": 1}
-    assert read(tmp_path).sites == [sites.addresses["bilingual"], sites.addresses["home"]]
+    assert read_bootstrap(tmp_path).sites == [sites.addresses["bilingual"], sites.addresses["home"]]
 
 
 async def test_the_other_edition_can_be_the_first(apis: dict[str, str], tmp_path: Path):

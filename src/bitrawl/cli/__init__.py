@@ -1,4 +1,4 @@
-"""Arguments in, printed lines out; what is done lies below. One file for each verb, loaded when it is used."""
+"""Arguments in, printed lines out; what is done lies below. The module of a verb is loaded when the verb is used."""
 
 import io
 import os
@@ -9,44 +9,83 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from bitrawl.cli.help import HelpfulGroup
 from bitrawl.errors import BitrawlError, ConfigError, OutOfMemoryError
 from bitrawl.version import __version__
 
 
-class Verb(NamedTuple):
-    """A command: the module that has it, and the first line of its help."""
-
-    module: str
-    help: str
+class LazyVerb(NamedTuple):
+    module: str  # has the verb's function, or its group of commands, under the verb's name
+    help: str  # the first line of it
 
 
 VERBS = {
-    "mine": Verb("mine", "Crawl sites and write a corpus of what is translated on them."),
-    "crawl": Verb("crawl", "Visit sites and keep their pages."),
-    "pair": Verb("pair", "Pair and align the pages of a job again, with other settings."),
-    "align": Verb("align", "Align the sentences of two texts, or those of a job again."),
-    "export": Verb("export", "Write the corpus of a job again, in more formats or with other thresholds."),
-    "merge": Verb("merge", "Merge the corpora of several jobs into one, each text once."),
-    "sample": Verb("sample", "Print some units of a corpus, to read."),
-    "terms": Verb("terms", "List the terms of a corpus with their translations, and examples of both."),
-    "report": Verb("report", "Draw the report of a job: one HTML file that opens offline."),
-    "status": Verb("status", "Show how far a job is."),
-    "check": Verb("check", "Check that the files of a job are as they were written, and repair what can be repaired."),
-    "log": Verb("log", "List the fetches of a job in the order in which they were made."),
-    "bootstrap": Verb("bootstrap", "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia."),
-    "discover": Verb("discover", "Find bilingual sites that nobody listed, check sites, and make link graphs."),
-    "partition": Verb("partition", "Split WARC files that mix many sites into one file for each site."),
-    "clean": Verb("clean", "Print the main text of pages, or every paragraph with its label."),
-    "simulate": Verb("simulate", "Replay archived sites under several strategies and compare them."),
-    "tune": Verb("tune", "Move the boundaries of a crawl by perplexity, also while it runs."),
-    "topic": Verb("topic", "Make a term list from texts, explain what it says about a page, or translate it."),
-    "urls": Verb("urls", "Tell the language of pages, and which are translations, from their URLs alone."),
-    "serve": Verb("serve", "Open the web app: start jobs, watch them, read, judge and download what they find."),
-    "demo": Verb("demo", "Mine a small web that comes with the package, and show the result."),
+    "mine": LazyVerb("mine", "Crawl sites and write a corpus of what is translated on them."),
+    "crawl": LazyVerb("mine", "Visit sites and keep their pages."),
+    "pair": LazyVerb("mine", "Pair and align the pages of a job again, with other settings."),
+    "align": LazyVerb("align", "Align the sentences of two texts, or those of a job again."),
+    "export": LazyVerb("mine", "Write the corpus of a job again, in more formats or with other thresholds."),
+    "merge": LazyVerb("many_sites", "Merge the corpora of several jobs into one, each text once."),
+    "sample": LazyVerb("folder_verbs", "Print some units of a corpus, to read."),
+    "terms": LazyVerb("folder_verbs", "List the terms of a corpus with their translations, and examples of both."),
+    "report": LazyVerb("status", "Draw the report of a job: one HTML file that opens offline."),
+    "status": LazyVerb("status", "Show how far a job is."),
+    "check": LazyVerb(
+        "status", "Check that the files of a job are as they were written, and repair what can be repaired."
+    ),
+    "log": LazyVerb("folder_verbs", "List the fetches of a job in the order in which they were made."),
+    "bootstrap": LazyVerb(
+        "wikipedia", "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia."
+    ),
+    "discover": LazyVerb("discover", "Find bilingual sites that nobody listed, check sites, and make link graphs."),
+    "partition": LazyVerb("many_sites", "Split WARC files that mix many sites into one file for each site."),
+    "clean": LazyVerb("texts", "Print the main text of pages, or every paragraph with its label."),
+    "simulate": LazyVerb("simulate", "Replay archived sites under several strategies and compare them."),
+    "tune": LazyVerb("folder_verbs", "Move the boundaries of a crawl by perplexity, also while it runs."),
+    "topic": LazyVerb("texts", "Make a term list from texts, explain what it says about a page, or translate it."),
+    "urls": LazyVerb("urls", "Tell the language of pages, and which are translations, from their URLs alone."),
+    "serve": LazyVerb("serve", "Open the web app: start jobs, watch them, read, judge and download what they find."),
+    "demo": LazyVerb("demo", "Mine a small web that comes with the package, and show the result."),
 }
+
+
+_WORDS = {"int": "N", "float": "NUMBER", "Path": "PATH", "str": "TEXT"}  # typer's own are <int>, <list[Path]>, <bool>
+
+
+class HelpfulCommand(TyperCommand):
+    """A command whose help has a word for each value, in place of Python's types."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _worded(super().get_params(ctx))
+
+
+class HelpfulGroup(TyperGroup):
+    """The same for a group of commands."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _worded(super().get_params(ctx))
+
+
+def _worded(parameters: Any) -> Any:
+    """A flag without a value gets no word, and a parameter that has a word keeps it."""
+    for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None  # noqa: ARG005 - its name says what it is
+        elif parameter.metavar is None:
+            annotation = str(getattr(getattr(parameter, "type_descriptor", None), "annotation", None))
+            word = next(
+                (word for kind, word in _WORDS.items() if kind in annotation), None
+            )  # None: typer lists the choices
+            parameter.metavar = "" if parameter.is_flag else word
+    return parameters
+
+
+def group(name: str, text: str, cls: type[HelpfulGroup] = HelpfulGroup) -> typer.Typer:
+    """A verb that has commands of its own."""
+    return typer.Typer(
+        name=name, cls=cls, rich_markup_mode="rich", add_completion=False, no_args_is_help=True, help=text
+    )
 
 
 class Verbs(HelpfulGroup):
@@ -60,8 +99,11 @@ class Verbs(HelpfulGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's
         if self._listing or cmd_name not in VERBS:
             return self.commands.get(cmd_name)
-        app = import_module(f"bitrawl.cli.{VERBS[cmd_name].module}").app
-        command = typer.main.get_command(app)
+        verb = getattr(import_module(f"bitrawl.cli.{VERBS[cmd_name].module}"), cmd_name)
+        if not isinstance(verb, typer.Typer):
+            function, verb = verb, typer.Typer(rich_markup_mode="rich", add_completion=False)
+            verb.command(cls=HelpfulCommand)(function)
+        command = typer.main.get_command(verb)
         command.name = cmd_name
         return command
 
@@ -140,8 +182,8 @@ _MEMORY_WORDS = (
 def _lacks_memory(error: BaseException | None) -> bool:
     """Whether it, or what it came from, is a lack of memory; also of a child process that tells its traceback."""
     while error is not None:
-        said = str(error).lower()
-        if isinstance(error, MemoryError | OutOfMemoryError) or any(word.lower() in said for word in _MEMORY_WORDS):
+        text = str(error).lower()
+        if isinstance(error, MemoryError | OutOfMemoryError) or any(word.lower() in text for word in _MEMORY_WORDS):
             return True
         error = error.__cause__
     return False
@@ -149,14 +191,13 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 def _complain_of_memory() -> None:
     """Without the console, which may not fit into what is left."""
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    why = "No memory is left on this machine" if most == resource.RLIM_INFINITY else _LIMITED.format(most // 1_000_000)
+    why, most = "No memory is left on this machine", resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most != resource.RLIM_INFINITY:
+        why = f"This process may use only {most // 1_000_000} MB of address space (ulimit -v), which is too little."
+        why += " Allow at least 1000"
     message = f"bitrawl: {why}. Nothing that was written is lost: run the same command again with more memory.\n"
     with suppress(OSError, ValueError):
         os.write(2, message.encode())
-
-
-_LIMITED = "This process may use only {} MB of address space (ulimit -v), which is too little. Allow at least 1000"
 
 
 def _print_any_script() -> None:

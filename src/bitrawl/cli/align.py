@@ -9,20 +9,16 @@ from typing import Annotated
 
 import msgspec
 import typer
+from typer import Argument, Option
 
-from bitrawl.cli.console import err
-from bitrawl.cli.foreground import Foreground
-from bitrawl.cli.help import HelpfulCommand
-from bitrawl.cli.progress import Progress
-from bitrawl.cli.status import tell, tell_of_kills
-from bitrawl.config.settings import described
-from bitrawl.config.settings import listed as names
+from bitrawl.cli.console import print_err
+from bitrawl.cli.foreground import mine_in_foreground
+from bitrawl.config.settings import described, listed
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.corpus.tmx import tmx
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine_again
 from bitrawl.languages import parse_language
 from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.mine.aligned_pages import TextPair, align_texts
@@ -34,65 +30,36 @@ from bitrawl.text.lexicon import read_dictionary
 from bitrawl.text.words import one_line
 from bitrawl.url import Url
 
-app = typer.Typer(rich_markup_mode="rich", add_completion=False)
-
 _NOWHERE = Url.known("http://localhost/")  # a text that comes from no page
 Aligner = LexicalAligner | EmbeddingAligner
 Languages = tuple[Language, Language]
 
 
-class Format(StrEnum):
-    """What to print."""
+AlignFormat = StrEnum("AlignFormat", ["LADDER", "TSV", "TMX", "JSONL"])  # a ladder has numbers of lines
 
-    LADDER = "ladder"  # numbers of lines
-    TSV = "tsv"
-    TMX = "tmx"
-    JSONL = "jsonl"
+_FORMAT_HELP = (
+    "Print the texts as TSV, TMX or JSON lines, split into sentences by bitrawl; or a ladder of line numbers, for texts that"
+    " have one sentence per line."
+)
+_LIST_HELP = "Align many pairs with one lexicon: a file with two paths per line, separated by a tab."
+_DICTIONARY_HELP = "Use these word pairs: TSV, or hunalign's translation @ word."
+_ENCODER_HELP = "Align with this sentence-transformers model: sentence-transformers/LaBSE (extra neural)."
 
 
-@app.command(cls=HelpfulCommand)
 def align(  # noqa: PLR0913 - flags
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="Two texts, or a job folder.", metavar="A.TXT B.TXT | DIR", show_default=False),
+        Argument(help="Two texts, or a job folder.", metavar="A.TXT B.TXT | DIR", show_default=False),
     ] = None,
     *,
-    langs: Annotated[
-        str | None, typer.Option("--langs", help="The languages of the two texts: de,fr", metavar="CODES")
-    ] = None,
-    style: Annotated[
-        Format,
-        typer.Option(
-            "--format",
-            help="Print the texts as TSV, TMX or JSON lines, split into sentences by bitrawl; or a ladder of line"
-            " numbers, for texts that have one sentence per line.",
-        ),
-    ] = Format.LADDER,
-    listed: Annotated[
-        Path | None,
-        typer.Option(
-            "--list",
-            help="Align many pairs with one lexicon: a file with two paths per line, separated by a tab.",
-            metavar="PAIRS.TSV",
-        ),
-    ] = None,
+    langs: Annotated[str | None, Option(help="The languages of the two texts: de,fr", metavar="CODES")] = None,
+    style: Annotated[AlignFormat, Option("--format", help=_FORMAT_HELP)] = AlignFormat.LADDER,
+    pair_list: Annotated[Path | None, Option("--list", help=_LIST_HELP, metavar="PAIRS.TSV")] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Write the results of --list here: N.tsv for line N.", metavar="DIR"),
+        Path | None, Option(help="Write the results of --list here: N.tsv for line N.", metavar="DIR")
     ] = None,
-    dictionary: Annotated[
-        Path | None,
-        typer.Option(
-            "--dictionary", help="Use these word pairs: TSV, or hunalign's translation @ word.", metavar="FILE"
-        ),
-    ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            help="Align with this sentence-transformers model: sentence-transformers/LaBSE (extra neural).",
-            metavar="NAME_OR_PATH",
-        ),
-    ] = None,
+    dictionary: Annotated[Path | None, Option(help=_DICTIONARY_HELP, metavar="FILE")] = None,
+    encoder: Annotated[str | None, Option(help=_ENCODER_HELP, metavar="NAME_OR_PATH")] = None,
 ) -> None:
     """Align the sentences of two texts, or those of a job again.
 
@@ -105,33 +72,31 @@ def align(  # noqa: PLR0913 - flags
     [bold]bitrawl align jobs/example[/] aligns the pairs of a job again and writes its corpus. Nothing is fetched or paired.
     """
     if files and len(files) == 1 and (files[0].is_dir() or not (langs or files[0].exists())):
-        _align_job(files[0], encoder, refused=bool(langs or listed or out or dictionary or style is not Format.LADDER))
+        _align_job(
+            files[0], encoder, refused=bool(langs or pair_list or out or dictionary or style is not AlignFormat.LADDER)
+        )
         return
     languages = _languages(langs or "")
-    pairs = _pairs(files or [], listed, out)  # by the number of their line
+    pairs = _pairs(files or [], pair_list, out)  # by the number of their line
     aligner = _aligner(languages, dictionary, encoder)
-    if style is Format.LADDER:
+    if style is AlignFormat.LADDER:
         results = _ladders(list(pairs.values()), languages, aligner)
     else:
         results = [_texts(a, b, languages, aligner, style) for a, b in pairs.values()]
     if out is None:
         typer.echo(results[0], nl=False)
         return
-    ending = "tsv" if style is Format.LADDER else style
+    ending = "tsv" if style is AlignFormat.LADDER else style
     for number, result in zip(pairs, results, strict=True):
         write_file(out / f"{number}.{ending}", result)
-    err.print(f"{len(results)} files in {out}", markup=False)
+    print_err(f"{len(results)} files in {out}")
 
 
 def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
     if refused:
         raise ConfigError("a job has its own languages, dictionary and folder: bitrawl align DIR takes only --encoder")
-    where = JobFolder(folder)
-    job = where.changed(described({"encoder": encoder}))
-    foreground = Foreground(Progress(where))
-    foreground.run(lambda: mine_again(job, where, known_pairs=True, watch=foreground.progress.mining))
-    tell(where)
-    tell_of_kills(where)
+    job_folder = JobFolder(folder)
+    mine_in_foreground(job_folder.changed(described({"encoder": encoder})), job_folder, known_pairs=True)
 
 
 def _ladders(pairs: Sequence[tuple[Path, Path]], languages: Languages, aligner: Aligner) -> list[str]:
@@ -139,35 +104,31 @@ def _ladders(pairs: Sequence[tuple[Path, Path]], languages: Languages, aligner: 
         Document(*(Text.plain(_lines(path), language) for path, language in zip(pair, languages, strict=True)))
         for pair in pairs
     ]
-    return [ladder(beads) for beads in aligner.align_documents(documents)]
+    return ["".join(map(_rung, beads)) for beads in aligner.align_documents(documents)]
 
 
-def ladder(beads: Sequence[Bead]) -> str:
-    """One line per bead."""
-    return "".join(f"{_cell(bead.a)}\t{_cell(bead.b)}\t{bead.score:.4f}\n" for bead in beads)
+def _rung(bead: Bead) -> str:
+    a, b = (",".join(map(str, numbers)) for numbers in (bead.a, bead.b))
+    return f"{a}\t{b}\t{bead.score:.4f}\n"
 
 
-def _cell(numbers: Sequence[int]) -> str:
-    return ",".join(map(str, numbers))
-
-
-def _texts(a: Path, b: Path, languages: Languages, aligner: Aligner, style: Format) -> str:
+def _texts(a: Path, b: Path, languages: Languages, aligner: Aligner, style: AlignFormat) -> str:
     """What has no counterpart is left out of TMX, and has an empty side elsewhere."""
-    found = align_texts(_read(a), _read(b), languages, aligner)
-    if style is Format.TMX:
-        return _tmx([pair for pair in found if pair.text_a and pair.text_b], languages)
-    if style is Format.JSONL:
-        return "".join(msgspec.json.encode(pair._asdict()).decode() + "\n" for pair in found)
-    return "".join(f"{one_line(pair.text_a)}\t{one_line(pair.text_b)}\t{pair.score:.4f}\n" for pair in found)
+    pairs = align_texts(_read(a), _read(b), languages, aligner)
+    if style is AlignFormat.TMX:
+        return _tmx([pair for pair in pairs if pair.text_a and pair.text_b], languages)
+    if style is AlignFormat.JSONL:
+        return "".join(msgspec.json.encode(pair._asdict()).decode() + "\n" for pair in pairs)
+    return "".join(f"{one_line(pair.text_a)}\t{one_line(pair.text_b)}\t{pair.score:.4f}\n" for pair in pairs)
 
 
 def _tmx(pairs: Sequence[TextPair], languages: Languages) -> str:
     header = CorpusHeader(languages, time.time())
     with TemporaryDirectory(prefix="bitrawl-") as folder:
         with tmx(Path(folder), header) as write:
-            for one in pairs:
-                segments = Segment(one.text_a), Segment(one.text_b)
-                write(TranslationUnit(SegmentPair(_NOWHERE, _NOWHERE, *segments, one.score, one.type), ()))
+            for pair in pairs:
+                segments = Segment(pair.text_a), Segment(pair.text_b)
+                write(TranslationUnit(SegmentPair(_NOWHERE, _NOWHERE, *segments, pair.score, pair.type), ()))
         return (Path(folder) / header.file_name("tmx", compress=False)).read_text("utf-8")
 
 
@@ -182,14 +143,14 @@ def _aligner(languages: Languages, dictionary: Path | None, encoder: str | None)
 def _languages(langs: str) -> Languages:
     if not langs:
         raise ConfigError("--langs is missing: the languages of the two texts, as in --langs de,fr")
-    codes = [parse_language(code) for code in names(langs)]
+    codes = [parse_language(code) for code in listed(langs)]
     if len(codes) != 2:
         raise ConfigError(f"--langs takes two languages, as in de,fr; {langs!r} has {len(codes)}")
     return codes[0], codes[1]
 
 
-def _pairs(files: Sequence[Path], listed: Path | None, out: Path | None) -> dict[int, tuple[Path, Path]]:
-    if listed is None:
+def _pairs(files: Sequence[Path], pair_list: Path | None, out: Path | None) -> dict[int, tuple[Path, Path]]:
+    if pair_list is None:
         if len(files) != 2:
             raise ConfigError(f"align takes two files, or --list PAIRS.TSV; {len(files)} files were given")
         if out is not None:
@@ -200,12 +161,12 @@ def _pairs(files: Sequence[Path], listed: Path | None, out: Path | None) -> dict
     if out is None:
         raise ConfigError("--list needs --out DIR, where the results go")
     pairs = {}
-    for number, line in enumerate(_lines(listed), 1):
+    for number, line in enumerate(_lines(pair_list), 1):
         if not line.strip():
             continue
         cells = line.split("\t")
         if len(cells) < 2 or not cells[0].strip() or not cells[1].strip():
-            raise ConfigError(f"{listed}, line {number}: write two paths with a tab between them")
+            raise ConfigError(f"{pair_list}, line {number}: write two paths with a tab between them")
         pairs[number] = (Path(cells[0].strip()), Path(cells[1].strip()))
     return pairs
 

@@ -4,37 +4,31 @@ from itertools import combinations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from bitrawl import config
 from bitrawl import demo as bundled
-from bitrawl.cli.console import out as console
+from bitrawl.cli.console import print_out
 from bitrawl.cli.foreground import Foreground, leave
-from bitrawl.cli.help import HelpfulCommand
-from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
 from bitrawl.config import Job
 from bitrawl.config.settings import listed
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
-from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.mining import mine
+from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with two domains
 
-app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
-
-@app.command(cls=HelpfulCommand)
 def demo(
     *,
     out: Annotated[
-        Path, typer.Option(help="Keep the job in this folder. What it holds is deleted first.", metavar="DIR")
+        Path, Option(help="Keep the job in this folder. What it holds is deleted first.", metavar="DIR")
     ] = Path("demo"),
-    langs: Annotated[str, typer.Option(help="Languages: any of en, fr, es, zh.", metavar="CODES")] = "en,fr",
+    langs: Annotated[str, Option(help="Languages: any of en, fr, es, zh.", metavar="CODES")] = "en,fr",
 ) -> None:
     """Mine a small web that comes with the package, and show the result.
 
@@ -42,44 +36,34 @@ def demo(
 
     The web is served on this machine; nothing leaves it.
     """
-    folder = JobFolder(out)
-    _check(langs)
-    foreground = Foreground(Progress(folder))
-    leave(foreground.run(lambda: _mine(folder, langs, foreground)))
+    folder, codes = JobFolder(out), listed(langs)
+    languages = dict.fromkeys(bundled.pages().values())
+    if unknown := [code for code in codes if code not in languages]:
+        raise ConfigError(
+            f"--langs {langs}: the demo has no pages in {', '.join(unknown)}; it has {', '.join(languages)}"
+        )
+    foreground = Foreground(folder)
+    leave(foreground.run(lambda: _mine(folder, codes, foreground)))
     show(folder, advise=False)
     ledger = folder.reading()
-    _compare(ledger, listed(langs))
+    _compare(ledger, codes)
     ledger.close()
     tell(folder)
-    console.print(f"\nLook closer: bitrawl status {out}, bitrawl log {out}, {folder.report}", markup=False)
+    print_out(f"\nLook closer: bitrawl status {out}, bitrawl log {out}, {folder.report}")
 
 
-def _check(langs: str) -> None:
-    known = dict.fromkeys(bundled.pages().values())
-    unknown = [code for code in listed(langs) if code not in known]
-    if unknown:
-        raise ConfigError(f"--langs {langs}: the demo has no pages in {', '.join(unknown)}; it has {', '.join(known)}")
-
-
-async def _mine(folder: JobFolder, langs: str, foreground: Foreground) -> Ending:
-    progress = foreground.progress
+async def _mine(folder: JobFolder, langs: list[str], foreground: Foreground) -> Ending:
     async with bundled.serve() as served:
-        progress.note(f"{len(bundled.pages())} pages on {len(bundled.hosts())} hosts, served on port {served.port}")
-        return await mine(
-            _job(langs, served.port),
-            folder,
-            observe=progress.visited,
-            started=foreground.started,
-            watch=progress.mining,
-            fresh=True,
-        )
+        pages, hosts = len(bundled.pages()), len(bundled.hosts())
+        foreground.progress.note(f"{pages} pages on {hosts} hosts, served on port {served.port}")
+        return await foreground.mine(_job(langs, served.port), folder, fresh=True)
 
 
-def _job(langs: str, port: int) -> Job:
+def _job(langs: list[str], port: int) -> Job:
     """Impatient, since nobody else uses this web."""
     return config.resolve(
         {
-            "langs": listed(langs),
+            "langs": langs,
             "seeds": [str(url) for url in bundled.seeds()],
             "politeness": {"delay": 0.0},
             "scope": {"one_site": ONE_SITE},
@@ -90,22 +74,20 @@ def _job(langs: str, port: int) -> Job:
 
 def _compare(ledger: Ledger, langs: list[str]) -> None:
     """What was found against what is there."""
-    found = {page.url: page.language for page in ledger.pages()}
-    known = bundled.pages()
-    wanted = {url for url, language in known.items() if language in langs}
-    right = sum(found.get(url) == known[url] for url in wanted)
-    console.print(
+    visited = {page.url: page.language for page in ledger.pages()}
+    pages = bundled.pages()
+    wanted = {url for url, language in pages.items() if language in langs}
+    right = sum(visited.get(url) == pages[url] for url in wanted)
+    print_out(
         f"\npages      {right} of {len(wanted)} in these languages found, with their language;"
-        f" {sum(url not in wanted for url in found)} others visited",
-        markup=False,
+        f" {sum(url not in wanted for url in visited)} others visited"
     )
     findings, repeats = Findings(ledger), bundled.duplicates()
     for lang_a, lang_b in combinations(langs, 2):
         true = {frozenset(p[:2]) for p in bundled.truth() if {p.lang_a, p.lang_b} == {lang_a, lang_b}}
-        found_pairs = findings.pairs(Language(lang_a), Language(lang_b))
         # A pair of print versions is as good as the pair of what they repeat.
-        pairs = {frozenset(repeats.get(url, url) for url in (p.url_a, p.url_b)) for p in found_pairs}
-        console.print(
-            f"{lang_a}-{lang_b}      {len(pairs & true)} of {len(true)} pairs found, {len(pairs - true)} wrong",
-            markup=False,
-        )
+        pairs = {
+            frozenset(repeats.get(url, url) for url in (p.url_a, p.url_b))
+            for p in findings.pairs(Language(lang_a), Language(lang_b))
+        }
+        print_out(f"{lang_a}-{lang_b}      {len(pairs & true)} of {len(true)} pairs found, {len(pairs - true)} wrong")

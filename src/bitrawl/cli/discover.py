@@ -1,86 +1,190 @@
-"""`bitrawl discover`: find bilingual sites that nobody listed."""
+"""`bitrawl discover`: find bilingual sites that nobody listed, `check` sites, and make or read a link `graph`."""
 
+import asyncio
+from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from typer import Argument, Option
 
-from bitrawl.cli.console import err
-from bitrawl.cli.console import out as console
-from bitrawl.cli.crawl import Bootstrap, Fresh, Out, Quiet
-from bitrawl.cli.discover_check import check
-from bitrawl.cli.discover_graph import app as graph
-from bitrawl.cli.flags import Seeds, SeedsFile, seeds_of, with_settings
+from bitrawl.cli import HelpfulCommand, HelpfulGroup, group
+from bitrawl.cli.console import complain, err, print_err, print_out
+from bitrawl.cli.flags import (
+    AllowPrivate,
+    Bootstrap,
+    Fresh,
+    Out,
+    Quiet,
+    Seeds,
+    SeedsFile,
+    TableFormat,
+    job_option,
+    seeds_of,
+    with_settings,
+)
 from bitrawl.cli.foreground import Foreground, leave
-from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
-from bitrawl.cli.progress import Progress
 from bitrawl.config import Job, Walk
 from bitrawl.config.settings import DISCOVER, Group, described, listed
-from bitrawl.discover.site_lists import SiteVerdict
-from bitrawl.job.bootstrap import from_bootstrap
+from bitrawl.discover.graph_index import Caps
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
+from bitrawl.errors import ConfigError, UrlError
+from bitrawl.job.bootstrapping import from_bootstrap
 from bitrawl.job.crawl_wiring import described_job
+from bitrawl.job.fetching import FetchPolicy
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine as run_mine
-from bitrawl.job.site_search import MINED, SEEDS, SITES_TABLE, Discovered, mining_job
+from bitrawl.job.site_checks import SiteQuestion, check_sites
+from bitrawl.job.site_search import MINED, SEEDS, SITES_TABLE, Discovered, mining_job, open_backlinks
+from bitrawl.job.site_search import build as build_index
 from bitrawl.job.site_search import discover as run_discover
+from bitrawl.languages import parse_language, two_languages
+from bitrawl.model import Language, Link
+from bitrawl.url import Url
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
 SHOWN = 20  # sites that are printed; judgement
+_COUNTED = 1000  # hosts that a page links to; more are not counted
 
 
 class SearchByDefault(HelpfulGroup):
     """`bitrawl discover URL …` searches; `bitrawl discover check …` and `… graph …` are commands of their own."""
 
-    by_default = SEARCH
-
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in self.commands and args[0] != "--help":
-            args = [self.by_default, *args]
+            args = [SEARCH, *args]
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(
-    name="discover",
-    cls=SearchByDefault,
-    rich_markup_mode="rich",
-    add_completion=False,
-    no_args_is_help=True,
-    help="Find bilingual sites that nobody listed, check sites, and make link graphs.\n\n"
+discover = group(
+    "discover",
+    "Find bilingual sites that nobody listed, check sites, and make link graphs.\n\n"
     "Example: [bold]bitrawl discover https://www.example.org/ --langs en,fr --backlinks graph/ --out found[/]\n\n"
     "[bold]bitrawl discover sites --help[/] lists the flags of the search. The word sites can be left out.",
+    SearchByDefault,
 )
-
-app.command(cls=HelpfulCommand)(check)
-app.add_typer(graph)
-
-
-@app.callback()
-def _discover() -> None:
-    """One command alone would lose its name."""
+graph = group(
+    "graph",
+    "Build the index of a downloaded link graph, or show who links to a host.\n\n"
+    "Example: [bold]bitrawl discover graph build cc-graph --around seeds.txt --out graph[/]",
+)
+discover.add_typer(graph)
 
 
-@app.command(SEARCH, cls=HelpfulCommand)
+@discover.command(cls=HelpfulCommand)
+def check(  # noqa: PLR0913 - flags
+    urls: Annotated[
+        list[str] | None,
+        Argument(
+            help="The entry page of each site, usually its home page. With --replay, none means all home pages.",
+            metavar="URL",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    langs: Annotated[str, Option(help="Two languages or more, as ISO 639 or BCP 47 codes: en,fr", metavar="CODES")],
+    replay: Annotated[
+        list[Path] | None,
+        Option(help="Read these WARC files, or folders of them, in place of the web.", metavar="PATH"),
+    ] = None,
+    style: Annotated[
+        TableFormat, Option("--format", help="Print a table, or one JSON object per line.")
+    ] = TableFormat.TABLE,
+    max_downloads: Annotated[
+        int, Option(min=1, max=20, help="Fetch at most this many pages of a site.", metavar="N")
+    ] = 5,
+    delay: Annotated[
+        float, Option(min=0, help="Wait this many seconds between two requests to a host.", metavar="SECONDS")
+    ] = 1.0,
+    contact: Annotated[
+        str, Option(help="Tell webmasters this e-mail address or page, in the User-Agent.", metavar="TEXT")
+    ] = "",
+    allow_private: AllowPrivate = False,
+) -> None:
+    """Tell whether sites are bilingual, from a handful of pages of each.
+
+    Example: [bold]bitrawl discover check https://www.example.org/ --langs en,fr[/]
+
+    A site is bilingual if two of its pages are translations of each other. The verdicts are bilingual, thin (only a
+    page or two are translated), no, and unknown (the site did not answer, or asks to be left alone).
+    """
+    question = SiteQuestion(
+        _entry_pages(urls or [], replay=bool(replay)),
+        _languages(langs),
+        tuple(replay or ()),
+        max_downloads,
+        FetchPolicy(contact, delay, allow_private),
+    )
+    if not asyncio.run(_print_verdicts(question, style)):
+        complain("no site was checked: the archives have no home page. Name the entry pages")
+        raise typer.Exit(1)
+
+
+async def _print_verdicts(question: SiteQuestion, style: TableFormat) -> int:
+    count = 0
+    async for verdict in check_sites(question):
+        count += 1
+        as_json = style is TableFormat.JSONL
+        print_out(msgspec.json.encode(verdict, enc_hook=str).decode() if as_json else _verdict_line(verdict))
+    return count
+
+
+def _verdict_line(verdict: SiteVerdict) -> str:
+    """Site, verdict, probability, languages, downloads, estimated pages, and why."""
+    evidence = ", ".join(f"{name} {value:.2f}" for name, value in verdict.evidence.items())
+    cells = [
+        f"{verdict.site:32}",
+        f"{verdict.verdict:10}",
+        f"{verdict.probability:.2f}" if verdict.verdict is not SiteAnswer.UNKNOWN else "   -",
+        f"{','.join(verdict.languages) or '-':8}",
+        f"{verdict.downloads} fetched",
+        f"about {verdict.pages} pages" if verdict.pages else "size unknown",
+        f"{verdict.detail}{f' ({evidence})' if evidence else ''}",
+    ]
+    pages = f"\n    {verdict.url_a}\n    {verdict.url_b}" if verdict.url_a and verdict.url_b else ""
+    return "  ".join(cells) + pages
+
+
+def _entry_pages(raw: list[str], *, replay: bool) -> tuple[Url, ...]:
+    if not raw and not replay:
+        raise ConfigError("name at least one site: bitrawl discover check https://www.example.org/ --langs en,fr")
+    urls = []
+    for text in raw:
+        try:
+            urls.append(Url.parse(text if "://" in text else f"https://{text}"))
+        except UrlError as error:
+            raise ConfigError(str(error)) from error
+    return tuple(urls)
+
+
+def _languages(raw: str) -> tuple[Language, ...]:
+    languages = tuple(dict.fromkeys(parse_language(code) for code in listed(raw)))
+    if len(languages) < 2:
+        both = two_languages(raw)
+        hint = f"{both[0]},{both[1]}" if both else "en,fr"
+        raise ConfigError(f"a site is bilingual in two languages; name both, with a comma: --langs {hint}")
+    return languages
+
+
+_WALK_HELP = "Visit sites in this order: by which sites are cited together (cocitation), or as one of the crawlers of Barbosa et al. 2011."
+
+
+@discover.command(SEARCH, cls=HelpfulCommand)
 @with_settings(DISCOVER)
 def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     seeds: Seeds = None,
     *,
     langs: Annotated[
-        str | None,
-        typer.Option(help="Languages, as ISO 639 or BCP 47 codes: en,fr", metavar="CODES", rich_help_panel=Group.JOB),
+        str | None, job_option(help="Languages, as ISO 639 or BCP 47 codes: en,fr", metavar="CODES")
     ] = None,
     out: Out,
     seeds_file: SeedsFile = None,
     bootstrap: Bootstrap = None,
     strategy: Annotated[
-        Walk | None,
-        typer.Option(
-            help="Visit sites in this order: by which sites are cited together (cocitation), or as one of the crawlers of Barbosa et al. 2011.",
-            show_default="cocitation",
-            rich_help_panel=Group.DISCOVERY,
-        ),
+        Walk | None, Option(help=_WALK_HELP, show_default="cocitation", rich_help_panel=Group.DISCOVERY)
     ] = None,
     then_mine: Annotated[
-        bool,
-        typer.Option("--then-mine", help=f"Mine the sites found, into {MINED}/.", rich_help_panel=Group.DISCOVERY),
+        bool, Option("--then-mine", help=f"Mine the sites found, into {MINED}/.", rich_help_panel=Group.DISCOVERY)
     ] = False,
     fresh: Fresh = False,
     quiet: Quiet = False,
@@ -93,86 +197,160 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     The list grows while the search runs: sites.jsonl, sites.tsv, and sites.txt for [bold]bitrawl mine --sites[/]. The same
     command resumes.
     """
-    where = JobFolder(out)
-    job = _job(where, seeds_of(seeds, seeds_file), langs, strategy, settings, bootstrap, fresh=fresh)
-    progress = Progress(where, quiet=quiet)
-    foreground = Foreground(progress)
+    folder = JobFolder(out)
+    description: dict[str, Any] = {"seeds": seeds_of(seeds, seeds_file), **described(settings, DISCOVER)}
+    if langs is not None:
+        description["langs"] = listed(langs)
+    earlier = None if fresh or not folder.description.exists() else folder.job().discovery.walk
+    walk = (strategy or earlier or Walk.COCITATION).value
+    description["discovery"] = {**description.get("discovery", {}), "walk": walk}
+    if bootstrap is not None:
+        description = from_bootstrap(bootstrap, description)
+    job = described_job(description, folder, fresh=fresh)
+    discovered = _search(job, folder, fresh=fresh, quiet=quiet)
+    if not quiet:
+        _show_sites(discovered, folder)
+    if then_mine and discovered.sites:
+        mined = JobFolder(folder.path / MINED)
+        foreground = Foreground(mined, quiet=quiet)
+        leave(foreground.run(lambda: foreground.mine(mining_job(job, discovered), mined)))
+    leave(discovered.ending)
 
-    def found(verdict: SiteVerdict) -> None:
+
+def _search(job: Job, folder: JobFolder, *, fresh: bool, quiet: bool) -> Discovered:
+    foreground = Foreground(folder, quiet=quiet)
+    progress = foreground.progress
+
+    def note(verdict: SiteVerdict) -> None:
         progress.note(f"found {verdict.site}: {', '.join(verdict.languages)}")
 
-    discovered = foreground.run(
+    return foreground.run(
         lambda: run_discover(
             job,
-            where,
+            folder,
             observe=progress.visited,
             started=foreground.started,
-            found=found,
+            found=note,
             tell=progress.note,
             fresh=fresh,
         )
     )
-    if not quiet:
-        _show(discovered, where)
-    if then_mine and discovered.sites:
-        _mine(job, discovered, where, quiet=quiet)
-    leave(discovered.ending)
 
 
-def _job(  # noqa: PLR0913 - what the command line gave
-    folder: JobFolder,
-    seeds: list[str] | None,
-    langs: str | None,
-    strategy: Walk | None,
-    settings: dict[str, Any],
-    bootstrap: Any,
-    *,
-    fresh: bool,
-) -> Job:
-    given: dict[str, Any] = {"seeds": seeds, **described(settings, DISCOVER)}
-    if langs is not None:
-        given["langs"] = listed(langs)
-    held = None if fresh or not folder.description.exists() else folder.job().discovery.walk
-    given["discovery"] = {**given.get("discovery", {}), "walk": (strategy or held or Walk.COCITATION).value}
-    if bootstrap is not None:
-        given = from_bootstrap(bootstrap, given)
-    return described_job(given, folder, fresh=fresh)
-
-
-def _show(discovered: Discovered, folder: JobFolder) -> None:
+def _show_sites(discovered: Discovered, folder: JobFolder) -> None:
     facts = discovered.facts
     for site in discovered.sites[:SHOWN]:
-        console.print(f"{site.probability:.2f}  {site.site}  {', '.join(site.languages)}", markup=False)
+        print_out(f"{site.probability:.2f}  {site.site}  {', '.join(site.languages)}")
     if len(discovered.sites) > SHOWN:
-        console.print(f"… and {len(discovered.sites) - SHOWN} more in {folder.path / SITES_TABLE}", markup=False)
+        print_out(f"… and {len(discovered.sites) - SHOWN} more in {folder.path / SITES_TABLE}")
     judged = sum(facts.answers.values())
-    err.print(
-        f"{facts.found} bilingual sites beside {facts.bilingual_seeds} among the seeds; {judged} judged, {facts.downloads} downloads.",
-        markup=False,
+    print_err(
+        f"{facts.found} bilingual sites beside {facts.bilingual_seeds} among the seeds; {judged} judged,"
+        f" {facts.downloads} downloads."
     )
-    err.print(discovered.why, markup=False)
-    for note in facts.notes:
-        err.print(note, markup=False)
+    for line in (discovered.why, *facts.notes):
+        print_err(line)
     if discovered.sites:
         langs = ",".join(facts.languages)
-        err.print(
-            f"Mine them: bitrawl mine --sites {folder.path / SEEDS} --langs {langs} --out {folder.path / MINED}",
-            markup=False,
-        )
+        print_err(f"Mine them: bitrawl mine --sites {folder.path / SEEDS} --langs {langs} --out {folder.path / MINED}")
 
 
-def _mine(job: Job, discovered: Discovered, folder: JobFolder, *, quiet: bool) -> None:
-    mined = JobFolder(folder.path / MINED)
-    progress = Progress(mined, quiet=quiet)
-    foreground = Foreground(progress)
-    leave(
-        foreground.run(
-            lambda: run_mine(
-                mining_job(job, discovered),
-                mined,
-                observe=progress.visited,
-                started=foreground.started,
-                watch=progress.mining,
-            )
+@graph.command(cls=HelpfulCommand)
+def build(
+    folder: Annotated[Path, Argument(help="The vertices and edges, as Common Crawl publishes them.", metavar="DIR")],
+    *,
+    target: Annotated[Path, Option("-o", "--out", help="Write the index into this folder.", metavar="DIR")],
+    around: Annotated[
+        Path | None,
+        Option(
+            help="Keep only what lies around the hosts or URLs listed in this file: who links to them, and what these "
+            "link to.",
+            metavar="FILE",
+            show_default="the whole graph",
+        ),
+    ] = None,
+    max_links: Annotated[
+        int, Option(min=1, help="With --around, keep this many links of a host that links to many.", metavar="N")
+    ] = Caps().links,
+    max_referrers: Annotated[
+        int,
+        Option(min=1, help="With --around, keep about this many hosts that link to a popular one.", metavar="N"),
+    ] = Caps().referrers,
+    quiet: Annotated[bool, Option("-q", "--quiet", help="Print errors only.")] = False,
+) -> None:
+    """Make an index of a link graph, to ask who links to a host.
+
+    Example: [bold]bitrawl discover graph build cc-graph --around seeds.txt --out graph[/]
+
+    The files are read once. The index replaces an earlier one when it is complete, so you can stop at any time.
+    """
+    columns = (TextColumn("reading"), BarColumn(), TaskProgressColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
+        task = bar.add_task("reading", total=None)
+        meta = build_index(
+            folder,
+            target,
+            around=around,
+            caps=Caps(max_links, max_referrers),
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
-    )
+    if not quiet:
+        what = "domains" if meta.domains else "hosts"
+        near = f" around {meta.given} of them" if meta.given else ""
+        print_out(f"{meta.hosts:,} {what} and {meta.edges:,} links{near}, of {meta.edges_read:,} read ({target})")
+    if meta.missing:
+        more = " and others" if len(meta.missing) >= 20 else ""
+        complain(f"not in the graph: {', '.join(meta.missing)}{more}")
+
+
+@graph.command(cls=HelpfulCommand)
+def show(
+    targets: Annotated[list[str], Argument(help="Hosts, or URLs of pages.", metavar="HOST|URL")],
+    *,
+    backlinks: Annotated[
+        list[str],
+        Option(
+            help="Where to look: the index of a graph, a table of links, a job folder, a WAT or WARC file, or the URL of a "
+            "service with {url} in it. May be given several times.",
+            metavar="DIR|FILE|URL",
+        ),
+    ],
+    limit: Annotated[int, Option(min=1, help="Show at most this many for each.", metavar="N")] = 20,
+    contact: Annotated[
+        str, Option(help="Tell the operator of a service this e-mail address or page.", metavar="EMAIL|URL")
+    ] = "",
+    allow_private: AllowPrivate = False,
+) -> None:
+    """Show who links to a host or a page.
+
+    Example: [bold]bitrawl discover graph show www.example.org --backlinks graph[/]
+
+    Prints a table separated by tabs: the page linked to, the page that links, its anchor, and how many hosts that page links to.
+    The most informative pages come first.
+    """
+    pages = [Url.parse(target) if "://" in target else target for target in targets]
+    if not asyncio.run(_print_links(pages, backlinks, limit, FetchPolicy(contact, allow_private=allow_private))):
+        raise typer.Exit(1)
+
+
+async def _print_links(targets: list[str | Url], places: list[str], limit: int, policy: FetchPolicy) -> bool:
+    """Whether there are any."""
+    any_links = False
+    async with open_backlinks(places, policy=policy, tell=print_err) as source:
+        if not len(source):
+            raise ConfigError(f"{', '.join(places)}: there are no links between hosts in it")
+        await source.prefetch(targets, limit)
+        typer.echo("to\tfrom\tanchor\thosts it links to")
+        for target in targets:
+            links = source.referrers(target, limit)
+            any_links = any_links or bool(links)
+            if not links:
+                complain(f"nobody is known to link to {target}")
+            for link in links:
+                typer.echo(_link_line(link, len(source.cites(link.source or "", _COUNTED))))
+    return any_links
+
+
+def _link_line(link: Link, hosts: int) -> str:
+    anchor = " ".join((link.anchor or link.image_alt).split())
+    return "\t".join((link.url, link.source or "", anchor, str(hosts or "")))

@@ -2,11 +2,13 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import typer
+from typer import Argument, Option
 
 from bitrawl import config
 from bitrawl.config.settings import Group, Setting, flags, value_of
@@ -14,33 +16,29 @@ from bitrawl.errors import ConfigError
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
-Folder = Annotated[Path, typer.Argument(help="The job folder, as given to --out.", metavar="DIR", show_default=False)]
-FolderOrPlace = Annotated[
-    str,
-    typer.Argument(
-        help="The job folder, or the place of a run over many sites, as given to --out.",
-        metavar="DIR",
-        show_default=False,
-    ),
-]
-Seeds = Annotated[list[str] | None, typer.Argument(help="URLs to start from.", metavar="URL", show_default=False)]
+TableFormat = StrEnum("TableFormat", ["TABLE", "JSONL"])
+job_option = partial(Option, rich_help_panel=Group.JOB)
+
+Folder = Annotated[Path, Argument(help="The job folder, as given to --out.", metavar="DIR", show_default=False)]
+_RUN_HELP = "The job folder, or the place of a run over many sites, as given to --out."
+FolderOrPlace = Annotated[str, Argument(help=_RUN_HELP, metavar="DIR", show_default=False)]
+Seeds = Annotated[list[str] | None, Argument(help="URLs to start from.", metavar="URL", show_default=False)]
 SeedsFile = Annotated[
     Path | None,
-    typer.Option(
-        help="Read seed URLs from this file, one per line; - reads standard input.",
-        metavar="FILE",
-        rich_help_panel=Group.JOB,
-    ),
+    job_option(help="Read seed URLs from this file, one per line; - reads standard input.", metavar="FILE"),
 ]
-SitesFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--sites",
-        help="Mine the sites of this list: hosts or URLs, one per line, or a table, JSON lines or Parquet with a column site.",
-        metavar="FILE",
-        rich_help_panel=Group.JOB,
-    ),
-]
+_OUT_HELP = "Keep the job in this folder. The same folder resumes."
+Out = Annotated[Path, job_option(help=_OUT_HELP, metavar="DIR")]
+OutOrPlace = Annotated[str, job_option(help=_OUT_HELP, metavar="DIR")]
+JobFile = Annotated[Path | None, job_option("--job", help="Read a TOML job file. Flags override it.", metavar="FILE")]
+_BOOTSTRAP_HELP = "Take the topic and the seeds of this folder, made by bitrawl bootstrap."
+Bootstrap = Annotated[Path | None, Option(help=_BOOTSTRAP_HELP, metavar="DIR", rich_help_panel=Group.TOPIC)]
+Fresh = Annotated[bool, job_option("--fresh", help="Delete what the folder holds and start over.")]
+_DRY_HELP = "Show what would be done: ask each seed's host for its rules, the seed and a sitemap, and stop."
+DryRun = Annotated[bool, job_option("--dry-run", help=_DRY_HELP)]
+Quiet = Annotated[bool, job_option("--quiet", "-q", help="Show no progress.")]
+PRIVATE_HELP = "Visit private and loopback addresses."
+AllowPrivate = Annotated[bool, Option("--allow-private", help=PRIVATE_HELP)]
 
 
 def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:
@@ -48,7 +46,7 @@ def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
-        parameters = [*own, *_parameters(groups)]
+        parameters = [*own, *(_parameter(name, setting) for name, setting in flags(groups).items())]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command
@@ -56,17 +54,12 @@ def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:
     return decorate
 
 
-def _parameters(groups: Iterable[Group]) -> Iterator[inspect.Parameter]:
-    for name, setting in flags(groups).items():
-        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(setting))
-
-
-def _annotation(setting: Setting) -> Any:
+def _parameter(name: str, setting: Setting) -> inspect.Parameter:
     value = value_of(setting)
     kind: Any = list[value.kind] if value.several else value.kind  # type: ignore[name-defined]
     on = kind is bool and value.default is True and setting.read is None  # unless it is switched off
     switch = on or setting.reversible
-    option = typer.Option(
+    option = Option(
         f"{setting.flag}/--no-{setting.flag.removeprefix('--')}" if switch else setting.flag,
         help=setting.shown_help(),
         show_default=("on" if on else "off" if switch else setting.default or _shown(value.default)) or False,
@@ -75,7 +68,8 @@ def _annotation(setting: Setting) -> Any:
         max=value.most,
         rich_help_panel=setting.group,
     )
-    return Annotated[kind | None, option]
+    annotation = Annotated[kind | None, option]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def _shown(default: Any) -> str:
@@ -84,12 +78,12 @@ def _shown(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
-def seeds_of(given: list[str] | None, file: Path | None) -> list[str] | None:
+def seeds_of(urls: list[str] | None, file: Path | None) -> list[str] | None:
     """The seeds of the command line and of a file; None when neither has any."""
-    return [*(given or []), *(_listed(file) if file else [])] or None
+    return [*(urls or []), *(_seeds_in(file) if file else [])] or None
 
 
-def _listed(path: Path) -> list[str]:
+def _seeds_in(path: Path) -> list[str]:
     if str(path) == "-":
         return config.seeds_from(sys.stdin.buffer.read(), "standard input")
     try:

@@ -1,33 +1,172 @@
-"""Run a job in the foreground: its progress, the signals that end it, and the exit code."""
+"""A job in the foreground: how it is going, the signals that end it, its exit code, and what `--dry-run` prints."""
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Self, TypeVar
 
 import typer
+from rich.console import Group
+from rich.live import Live
+from rich.text import Text
 
-from bitrawl.cli.console import complain, err
-from bitrawl.cli.progress import Progress
+from bitrawl.cli.console import (
+    TELL_EVERY,
+    complain,
+    duration,
+    err,
+    labelled,
+    out,
+    print_err,
+    print_out,
+    size,
+    skip_text,
+)
+from bitrawl.cli.status import corpus_figures, tell, tell_of_kills
+from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
+from bitrawl.crawl.preview import Preview
+from bitrawl.facts import Doing, LanguagePair
 from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.facts import status as status_of
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.reporting import found_so_far
+from bitrawl.job.reporting import status as status_of
+from bitrawl.job.running import mine, mine_again
+from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
+from bitrawl.show.wording import counted
 
 Result = TypeVar("Result")
 
 EXIT_CODES = {Ending.DONE: 0, Ending.FAILED: 1, Ending.STOPPED: 130}
+LINE_EVERY = 10.0  # seconds, where there is no terminal
+REDRAW_EVERY = 0.25
+COUNT_EVERY = 2.0
+
+
+class ProgressDisplay:
+    """A live table on a terminal, a line now and then elsewhere. It asks the ledger every few seconds only."""
+
+    def __init__(self, folder: JobFolder | None = None, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self._started = time.monotonic()
+        self.pages = 0
+        self.bytes = 0
+        self.languages: Counter[str] = Counter()
+        self.skips: Counter[str] = Counter()
+        self.hosts: Counter[str] = Counter()
+        self._folder = folder
+        self._crawl: Parts | None = None
+        self._queued, self._corpora, self._counted_at = 0, dict[str, LanguagePair](), 0.0
+        self._mining, self._line_at = "", 0.0
+        self._live = Live(console=err, auto_refresh=False, transient=True) if err.is_terminal and not quiet else None
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def watch(self, parts: Parts) -> None:
+        """A crawl is about to begin."""
+        self._crawl = parts
+
+    def visited(self, visit: Visit) -> None:
+        self.bytes += visit.bytes
+        self.hosts[visit.lease.link.url.host] += 1
+        if isinstance(visit.outcome, Page):
+            self.pages += 1
+            self.languages[visit.outcome.language] += 1
+        elif isinstance(visit.outcome, Skip) and visit.lease.link.kind not in OWN_REQUESTS:
+            self.skips[visit.outcome.reason] += 1
+
+    def note(self, message: str) -> None:
+        """A line that stays."""
+        if not self.quiet:
+            print_err(message)
+
+    def mining(self, doing: Doing | None) -> None:
+        """What is mined now, None for nothing; without a terminal a line each, if they do not come too fast."""
+        self._mining = str(doing or "")
+        if self._mining and self._live is None and time.monotonic() - self._line_at > TELL_EVERY:
+            self._line_at = time.monotonic()
+            self.note(f"{self._elapsed()}  {self._mining}")
+
+    async def draw_now_and_then(self) -> None:
+        """Until cancelled."""
+        while not self.quiet:
+            await asyncio.sleep(LINE_EVERY if self._live is None else REDRAW_EVERY)
+            self._count()
+            if self._live is not None:
+                self._live.update(self._table(), refresh=True)
+            elif self._crawl:
+                parts = (self._line(), *self._corpus_lines(), self._waits(), self._mining)
+                print_err("; ".join(filter(None, parts)))
+
+    def _count(self) -> None:
+        """Now and then, since counting a million takes a while."""
+        if time.monotonic() - self._counted_at > COUNT_EVERY:
+            self._queued = len(self._crawl.queue) if self._crawl else 0
+            self._corpora = found_so_far(self._folder) if self._folder else {}
+            self._counted_at = time.monotonic()
+
+    def _elapsed(self) -> str:
+        return duration(time.monotonic() - self._started)
+
+    def _rate(self) -> str:
+        return f"{self.pages / max(time.monotonic() - self._started, 0.001):.1f}/s"
+
+    def _waits(self) -> str:
+        """For which host a crawl waits that does nothing else."""
+        pause = self._crawl.crawl.frontier.pause() if self._crawl else None
+        return f"waiting {pause[1]:.0f} s for {pause[0]}" if pause and pause[1] >= 1 else ""
+
+    def _line(self) -> str:
+        without_page = sum(self.skips.values())
+        pages = f"{counted(self.pages, 'page')}, {self._rate()}"
+        parts = (
+            f"{self._elapsed()}  {pages}, {self._queued} queued, {size(self.bytes)}",
+            ", ".join(f"{language} {count}" for language, count in self.languages.most_common(5)),
+            f"{without_page} fetch{'' if without_page == 1 else 'es'} brought no page" if without_page else "",
+        )
+        return "; ".join(filter(None, parts))
+
+    def _corpus_lines(self) -> list[str]:
+        return [f"{name}: {corpus_figures(pair)}" for name, pair in self._corpora.items()]
+
+    def _table(self) -> Group:
+        rows = [("found", "\n".join(self._corpus_lines())), ("mining", self._mining)]
+        if self._crawl:
+            rows = [
+                ("pages", f"{self.pages}   {self._rate()}   {size(self.bytes)}"),
+                ("queue", counted(self._queued, "link")),
+                ("languages", _top(self.languages)),
+                ("no page", _top(self.skips)),
+                ("hosts", _top(self.hosts, 4)),
+                ("now", self._waits()),
+                *rows,
+            ]
+        head = Text(f"bitrawl  {self._elapsed()}   Ctrl-C stops; the same command resumes", style="dim")
+        return Group(head, labelled((label, value) for label, value in rows if value))
+
+
+def _top(counts: Counter[str], most: int = 6) -> str:
+    return "   ".join(f"{name} {count}" for name, count in counts.most_common(most))
 
 
 class Foreground:
     """The first Ctrl-C finishes what is in flight, where that can be done; every other signal ends the job at once."""
 
-    def __init__(self, progress: Progress, *, mines: bool = False) -> None:
-        self.progress = progress
+    def __init__(self, folder: JobFolder, *, quiet: bool = False, mines: bool = False) -> None:
+        self.progress = ProgressDisplay(folder, quiet=quiet)
         self._mines = mines  # what was fetched, also after the first Ctrl-C
         self._parts: Parts | None = None
         self._task: asyncio.Future[Any] | None = None
-        self._ended_by: signal.Signals | None = None
+        self._signal = signal.SIGINT
 
     def run(self, main: Callable[[], Awaitable[Result]]) -> Result:
         """Until it is done; a signal that ends it at once ends this program too, with one line."""
@@ -35,14 +174,19 @@ class Foreground:
             try:
                 return asyncio.run(self._run(main))
             except asyncio.CancelledError:
-                ended_by = self._ended_by or signal.SIGINT
-        err.print(f"Stopped by {ended_by.name}. Nothing is lost: resume with the same command.", markup=False)
-        raise typer.Exit(128 + ended_by)
+                pass
+        print_err(f"Stopped by {self._signal.name}. Nothing is lost: resume with the same command.")
+        raise typer.Exit(128 + self._signal)
 
     def started(self, parts: Parts) -> None:
         """A crawl is about to begin: the first Ctrl-C finishes what is in flight."""
         self._parts = parts
         self.progress.watch(parts)
+
+    async def mine(self, job: Job, folder: JobFolder, *, fresh: bool = False) -> Ending:
+        """The whole job, shown here."""
+        watched = self.progress
+        return await mine(job, folder, observe=watched.visited, started=self.started, watch=watched.mining, fresh=fresh)
 
     async def _run(self, main: Callable[[], Awaitable[Result]]) -> Result:
         task = asyncio.ensure_future(main())
@@ -62,8 +206,16 @@ class Foreground:
             self.progress.note(f"Finishing what is in flight.{then} Press Ctrl-C again to stop now.")
             self._parts.crawl.stop()
         elif self._task is not None:
-            self._ended_by = number
+            self._signal = number
             self._task.cancel()
+
+
+def mine_in_foreground(job: Job, folder: JobFolder, *, known_pairs: bool = False) -> None:
+    """Pair and align what a job has, or only align it, and show what was found."""
+    foreground = Foreground(folder)
+    foreground.run(lambda: mine_again(job, folder, known_pairs=known_pairs, watch=foreground.progress.mining))
+    tell(folder)
+    tell_of_kills(folder)
 
 
 def leave(ending: Ending, *, quiet_in: JobFolder | None = None) -> None:
@@ -72,3 +224,34 @@ def leave(ending: Ending, *, quiet_in: JobFolder | None = None) -> None:
         complain(f"{quiet_in.path}: {status_of(quiet_in).ended}")
     if EXIT_CODES[ending]:
         raise typer.Exit(EXIT_CODES[ending])
+
+
+def show_previews(previews: Sequence[Preview], job: Job) -> None:
+    """One block for each host: its answers to a few questions, and what the job would do with them."""
+    for preview in previews:
+        out.print(Text(preview.host, style="bold"))
+        for label, value in _preview_rows(preview):
+            out.print(Text.assemble((f"  {label:<10}", "cyan"), value))
+    print_out(f"strategy {job.strategy}, languages {', '.join(job.langs)}; nothing was written")
+
+
+def _preview_rows(preview: Preview) -> list[tuple[str, str]]:
+    rows = [("seed", f"{preview.seed}: {skip_text(preview.skip) if preview.skip else 'allowed'}")]
+    if preview.crawl_delay:
+        rows.append(("delay", f"robots.txt asks for {preview.crawl_delay:g} s between visits"))
+    sitemap = preview.sitemap
+    if sitemap is None:
+        return rows
+    html_lang = f", declared as {preview.html_lang}" if preview.html_lang else ""
+    alternates = "   ".join(f"{code} {count}" for code, count in sorted(preview.languages.items())[:12])
+    urls = f"{sitemap.urls} URLs" if sitemap.skip is None else f"not read ({sitemap.skip.reason})"
+    files = f", first of {sitemap.files} files" if sitemap.files > 1 else ""
+    rows += [
+        ("language", f"{preview.language}{html_lang}"),
+        ("links", f"{preview.links} in scope on the seed"),
+        ("sitemap", f"{sitemap.url}: {urls}{files}"),
+        ("declared", alternates or "no translations"),
+    ]
+    if preview.seconds:
+        rows.append(("estimate", f"{sitemap.estimated} pages in about {duration(preview.seconds)}"))
+    return rows

@@ -1,85 +1,77 @@
-"""`bitrawl mine --sites` in bundles: side by side in processes, on a cluster, or one part of the list."""
+"""Many sites: `bitrawl mine --sites` in bundles, `merge` of what several jobs found, and `partition` of their archives."""
 
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.live import Live
-from rich.table import Table
-from rich.text import Text
+from typer import Argument, Option
 
-from bitrawl.cli.console import complain, duration, err, out, size
-from bitrawl.cli.merge import Progress, show_merged
+from bitrawl.cli.console import complain, duration, err, labelled, print_err, print_out, size, timed_lines
+from bitrawl.cli.flags import with_settings
 from bitrawl.cluster.bundle_process import mine_bundle
 from bitrawl.cluster.bundles import PARTS
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor
-from bitrawl.cluster.run import MERGED, Run, RunRequest, Tally, merge_run, plan, read_share
+from bitrawl.cluster.run import MERGED, Run, RunRequest, Tally, is_run, merge_run, plan, read_share, shards_of
+from bitrawl.cluster.warc_split import MOST_GROUPS, Grouping, SplitFile
+from bitrawl.cluster.warc_split import partition as split
 from bitrawl.config import Job
+from bitrawl.config.settings import Group, described, listed
+from bitrawl.corpus.figures import MergedCounts, MergeFacts
+from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
+from bitrawl.job.archived_web import warc_files
+from bitrawl.job.job_merge import merge as merge_jobs
 from bitrawl.show.wording import counted
+from bitrawl.url import Url
 
 if TYPE_CHECKING:
     from bitrawl.cluster.executor import DaskExecutor
 
-MANY = "Many sites"
 LOCAL = "local"
 REDRAW_EVERY, LINE_EVERY = 1.0, 10.0  # seconds
 SHOWN = 10  # failed sites that are printed; judgement
 
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        help="Mine the sites on the Dask cluster with this scheduler, tcp://HOST:PORT; local starts one here, with --workers"
-        " processes (extra cluster).",
-        metavar="ADDRESS",
-        rich_help_panel=MANY,
-    ),
-]
-Part = Annotated[
-    str | None,
-    typer.Option(
-        help="Mine one part of the sites, the first of three with 0/3; each part can run on another machine.",
-        metavar="I/N",
-        rich_help_panel=MANY,
-    ),
-]
+_option = partial(Option, rich_help_panel="Many sites")
+_CLUSTER_HELP = (
+    "Mine the sites on the Dask cluster with this scheduler, tcp://HOST:PORT; local starts one here, with --workers"
+    " processes (extra cluster)."
+)
+_PART_HELP = "Mine one part of the sites, the first of three with 0/3; each part can run on another machine."
+_RETRY_HELP = (
+    "Visit the sites again that brought no page. Sites that a fault of a machine stopped are always tried again."
+)
+Cluster = Annotated[str | None, _option(help=_CLUSTER_HELP, metavar="ADDRESS")]
+Part = Annotated[str | None, _option(help=_PART_HELP, metavar="I/N")]
 BundleSites = Annotated[
     int | None,
-    typer.Option(
+    _option(
         min=1,
         help="Mine about this many sites in one process; sites with the same address stay together.",
         show_default="50, or fewer if there are few sites",
         metavar="N",
-        rich_help_panel=MANY,
     ),
 ]
 Scratch = Annotated[
     Path | None,
-    typer.Option(
+    _option(
         help="Keep unfinished work in this folder, on the local disk of each machine.",
         show_default="in the folder for temporary files",
         metavar="DIR",
-        rich_help_panel=MANY,
     ),
 ]
-
-RetryFailed = Annotated[
-    bool,
-    typer.Option(
-        "--retry-failed",
-        help="Visit the sites again that brought no page. Sites that a fault of a machine stopped are always tried again.",
-        rich_help_panel=MANY,
-    ),
-]
+RetryFailed = Annotated[bool, _option("--retry-failed", help=_RETRY_HELP)]
 
 
-class Many(NamedTuple):
+class Bundling(NamedTuple):
     """Flags that divide the sites of a list; None means not given."""
 
     cluster: str | None = None
@@ -90,63 +82,66 @@ class Many(NamedTuple):
     retry_failed: bool | None = None
 
     @property
-    def is_asked(self) -> bool:
+    def is_given(self) -> bool:
         return any(flag is not None for flag in self)
 
 
-def mine_many(job: Job, to: str, many: Many, *, fresh: bool, quiet: bool) -> None:
+def mine_many(job: Job, to: str, bundling: Bundling, *, fresh: bool, quiet: bool) -> None:
     """Mine the sites of the job in bundles, and leave with an exit code."""
-    with _signals(), _executor(many, quiet=quiet) as (executor, at_once):
-        share = read_share(many.part) if many.part else None
-        asked = RunRequest(to, at_once * (share.parts if share else 1), size=many.bundle_sites, scratch=many.scratch)
-        asked = asked._replace(retry_failed=bool(many.retry_failed))
-        run = plan(job, asked._replace(share=share) if share else asked, fresh=fresh)
-        with _Drawn(run, executor, quiet=quiet):
+    with _signals(), _executor(bundling, quiet=quiet) as (executor, at_once):
+        share = read_share(bundling.part or "0/1")
+        request = RunRequest(
+            to, at_once * share.parts, share, bundling.bundle_sites, bundling.scratch, bool(bundling.retry_failed)
+        )
+        run = plan(job, request, fresh=fresh)
+        with _RunDisplay(run, executor, quiet=quiet):
             run.finish(executor, complain)
     _leave(run, to, quiet=quiet)
-    if share is None or share.parts == 1:
-        _merge(to, quiet=quiet)
+    if share.parts == 1:  # when all is done, the parts become one corpus
+        facts = merge_run(to, {}, (lambda _line: None) if quiet else timed_lines())
+        if not quiet:
+            show_merged(facts, f"{to.rstrip('/')}/{MERGED}")
     elif not quiet:
-        err.print(f"When all parts are done: bitrawl merge {to} --out DIR", markup=False)
+        print_err(f"When all parts are done: bitrawl merge {to} --out DIR")
 
 
 @contextmanager
-def _executor(many: Many, *, quiet: bool) -> Iterator[tuple[Executor, int]]:
+def _executor(bundling: Bundling, *, quiet: bool) -> Iterator[tuple[Executor, int]]:
     """What mines the bundles, and how many at once."""
-    if many.cluster is None:
-        workers = many.workers or 1
+    if bundling.cluster is None:
+        workers = bundling.workers or 1
         executor: Executor = InlineExecutor(mine_bundle) if workers == 1 else ProcessExecutor(mine_bundle, workers)
     else:
-        executor, workers = _dask(many, quiet=quiet)
+        executor, workers = _dask(bundling, quiet=quiet)
     try:
         yield executor, workers
     finally:
         executor.close()
 
 
-def _dask(many: Many, *, quiet: bool) -> tuple[Executor, int]:
+def _dask(bundling: Bundling, *, quiet: bool) -> tuple[Executor, int]:
     from bitrawl.cluster.executor import DaskExecutor  # noqa: PLC0415 - an extra
 
-    if many.cluster == LOCAL:
-        executor = DaskExecutor(mine_bundle, workers=many.workers or 2)
-    elif many.workers is not None:
+    if bundling.cluster == LOCAL:
+        executor = DaskExecutor(mine_bundle, workers=bundling.workers or 2)
+    elif bundling.workers is not None:
         raise ConfigError("--workers is for this machine; a cluster has the workers that were started for it")
     else:
-        executor = DaskExecutor(mine_bundle, str(many.cluster))
+        executor = DaskExecutor(mine_bundle, str(bundling.cluster))
     if not quiet:
-        err.print(f"Dask's dashboard: {executor.dashboard}", markup=False)
+        print_err(f"Dask's dashboard: {executor.dashboard}")
     return executor, _first_workers(executor)
 
 
 def _first_workers(executor: "DaskExecutor") -> int:
     """How many workers there are, once there is one: their number decides how the sites are divided."""
-    said_at = time.monotonic()
+    line_at = time.monotonic()
     try:
         while not (workers := executor.workers()):
             waiting = executor.waiting()
-            if waiting and time.monotonic() - said_at >= LINE_EVERY:
-                said_at = time.monotonic()
-                err.print(waiting, markup=False)
+            if waiting and time.monotonic() - line_at >= LINE_EVERY:
+                line_at = time.monotonic()
+                print_err(waiting)
             time.sleep(REDRAW_EVERY)
     except BaseException:
         executor.close()
@@ -157,15 +152,14 @@ def _first_workers(executor: "DaskExecutor") -> int:
 @contextmanager
 def _signals() -> Iterator[None]:
     """Every signal that ends us leaves no process behind, and says so in one line."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, _stop) for number in numbers}
+    handlers = {number: signal.signal(number, _stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     except _StoppedError as stopped:
-        err.print(f"Stopped by {stopped.by.name}. Nothing is lost: resume with the same command.", markup=False)
+        print_err(f"Stopped by {stopped.by.name}. Nothing is lost: resume with the same command.")
         raise typer.Exit(128 + stopped.by) from None
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
@@ -183,7 +177,7 @@ def _stop(number: int, _frame: FrameType | None) -> None:
     raise _StoppedError(signal.Signals(number))
 
 
-class _Drawn:
+class _RunDisplay:
     """How the run is going: a table on a terminal, a line now and then elsewhere; drawn by a thread."""
 
     def __init__(self, run: Run, executor: Executor, *, quiet: bool) -> None:
@@ -198,9 +192,7 @@ class _Drawn:
         tally = self._run.tally
         if not self._quiet:
             before = f", {counted(tally.finished.sites, 'site')} done before" if tally.bundles else ""
-            err.print(
-                f"{counted(tally.sites, 'site')}; {counted(self._run.todo, 'bundle')} to do{before}.", markup=False
-            )
+            print_err(f"{counted(tally.sites, 'site')}; {counted(self._run.todo, 'bundle')} to do{before}.")
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
@@ -213,19 +205,19 @@ class _Drawn:
             return
         with Live(console=err, auto_refresh=False, transient=True) as live:
             while not self._ending.wait(REDRAW_EVERY):
-                live.update(self._table(), refresh=True)
+                live.update(labelled(self._rows()), refresh=True)
 
     def _print_lines(self) -> None:
-        """That nobody is there to do the work is said even to those who want no progress."""
+        """That nobody is there to do the work is told even to those who want no progress."""
         line_at = waiting_at = self._began
         while not self._ending.wait(REDRAW_EVERY):
             now, waiting = time.monotonic(), self._executor.waiting()
             if waiting and now - waiting_at >= LINE_EVERY:
                 waiting_at = now
-                err.print(waiting, markup=False)
+                print_err(waiting)
             elif not waiting and not self._quiet and now - line_at >= LINE_EVERY:
                 line_at = now
-                err.print("; ".join(f"{value} {label}" for label, value in self._rows()), markup=False)
+                print_err("; ".join(f"{value} {label}" for label, value in self._rows()))
 
     def _rows(self) -> list[tuple[str, str]]:
         tally, seconds = self._run.tally, time.monotonic() - self._began
@@ -247,63 +239,127 @@ class _Drawn:
             rows.append(("left", f"about {duration(seconds / now * (tally.sites - figures.sites))}"))
         return rows
 
-    def _table(self) -> Table:
-        table = Table.grid(padding=(0, 2))
-        for label, value in self._rows():
-            table.add_row(Text(label, style="bold cyan"), Text(value))
-        return table
-
 
 def show_run(run: Run, to: str) -> None:
     """How far it is."""
     tally = run.tally
     figures = tally.finished + run.running()
-    out.print(
+    print_out(
         f"{figures.sites} of {counted(tally.sites, 'site')} done: {counted(figures.pages, 'page')},"
-        f" {counted(figures.pairs, 'page pair')}, {counted(figures.units, 'unit')} before merging.",
-        markup=False,
+        f" {counted(figures.pairs, 'page pair')}, {counted(figures.units, 'unit')} before merging."
     )
     for site in tally.failed[:SHOWN]:
-        out.print(f"failed     {site.site}: {site.failed}", markup=False)
+        print_out(f"failed     {site.site}: {site.failed}")
     if len(tally.failed) > SHOWN:
-        out.print(f"… and {len(tally.failed) - SHOWN} more sites without a page", markup=False)
+        print_out(f"… and {len(tally.failed) - SHOWN} more sites without a page")
     if tally.failed:
-        out.print("To try the failed sites again, add --retry-failed to the command.", markup=False)
+        print_out("To try the failed sites again, add --retry-failed to the command.")
     for line in _not_done(tally):
-        out.print(f"not done   {line}", markup=False)
-    out.print(f"parts      {to.rstrip('/')}/{PARTS}", markup=False)
+        print_out(f"not done   {line}")
+    print_out(f"parts      {to.rstrip('/')}/{PARTS}")
 
 
-def _not_done(tally: Tally) -> list[str]:
+def _not_done(tally: Tally) -> Iterator[str]:
     """Which sites a fault of a machine stopped, and why."""
-    stopped: dict[str, list[str]] = {}
+    sites: dict[str, list[str]] = {}
     for record in tally.faults.values():
-        stopped.setdefault(record.reason, []).extend(record.sites)
-    return [f"{', '.join(names[:SHOWN])}{_more(len(names) - SHOWN)}: {why}" for why, names in stopped.items()]
-
-
-def _more(count: int) -> str:
-    return f" and {counted(count, 'more site')}" if count > 0 else ""
+        sites.setdefault(record.reason, []).extend(record.sites)
+    for why, names in sites.items():
+        more = f" and {counted(len(names) - SHOWN, 'more site')}" if len(names) > SHOWN else ""
+        yield f"{', '.join(names[:SHOWN])}{more}: {why}"
 
 
 def _leave(run: Run, to: str, *, quiet: bool) -> None:
     tally = run.tally
     if not quiet:
         show_run(run, to)
-    elif tally.faults:
+    else:
         for line in _not_done(tally):
-            err.print(f"not done: {line}", markup=False)
+            print_err(f"not done: {line}")
     if tally.faults:
-        err.print(
-            f"Nothing is lost: the same command goes on. To merge what is done: bitrawl merge {to} --out DIR",
-            markup=False,
-        )
+        print_err(f"Nothing is lost: the same command goes on. To merge what is done: bitrawl merge {to} --out DIR")
     if tally.faults or not tally.finished.pages:
         raise typer.Exit(1)
 
 
-def _merge(to: str, *, quiet: bool) -> None:
-    """When all is done, the parts become one corpus."""
-    facts = merge_run(to, {}, Progress().tell if not quiet else lambda _what: None)
+_JOBS_HELP = "Job folders, as given to --out of mine; also runs over many sites."
+_LANGS_HELP = "Merge only the corpora of these two languages: en,fr"
+
+
+@with_settings([Group.CORPUS])
+def merge(
+    folders: Annotated[list[str], Argument(help=_JOBS_HELP, metavar="DIR...", show_default=False)],
+    *,
+    target: Annotated[
+        Path, Option("--out", help="Write the merged corpus into this folder.", metavar="DIR", show_default=False)
+    ],
+    langs: Annotated[str | None, Option(help=_LANGS_HELP, metavar="CODES", rich_help_panel=Group.CORPUS)] = None,
+    **settings: Any,
+) -> None:
+    """Merge the corpora of several jobs into one, each text once.
+
+    Example: [bold]bitrawl merge jobs/one jobs/two --out merged --formats tmx,tsv[/]
+
+    Segments that differ only in case, punctuation or spaces become one unit with all of its sources. Each pair of
+    languages is a corpus. The thresholds are those of each job unless you give others. Nothing is fetched or aligned.
+    """
+    tell, languages = timed_lines(), listed(langs) if langs else ()
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
+        jobs: list[Path] = []
+        for number, address in enumerate(folders):
+            # A job, or all finished parts of a run
+            jobs += shards_of(address, Path(scratch, str(number))) if is_run(address) else [Path(address)]
+        facts = merge_jobs(jobs, target, described(settings, [Group.CORPUS]), langs=languages, tell=tell)
+    show_merged(facts, str(target))
+
+
+def show_merged(facts: MergeFacts, target: str) -> None:
+    for note in facts.notes:
+        print_err(note)
+    for counts in facts.corpora:
+        print_out(_merged_line(counts))
+    failed = sum(bool(site.part.why) for site in facts.sites)
+    if failed:
+        print_out(f"{counted(failed, 'site')} brought nothing, or something failed there: see sites.tsv")
+    print_out(f"corpus in {target}/corpus, report in {target}/report.html")
+
+
+def _merged_line(counts: MergedCounts) -> str:
+    return (
+        f"{'-'.join(counts.languages)}: {counted(counts.units, 'unit')} from {counted(counts.segment_pairs, 'segment pair')}"
+        f" of {counted(len(counts.parts), 'job')}; removed {counted(counts.duplicates, 'duplicate')} and"
+        f" {counted(counts.near_duplicates, 'near duplicate')}"
+    )
+
+
+_GROUPS_HELP = "Write at most this many files, with many sites in each, instead of one file for each site."
+
+
+def partition(
+    files: Annotated[list[Path], Argument(help="WARC files, or folders of them.", metavar="FILE|DIR")],
+    *,
+    out: Annotated[Path, Option(help="Write the split files into this folder.", metavar="DIR")],
+    sites: Annotated[
+        Path | None, Option(help="Keep only the sites of this list, as mine --sites takes it.", metavar="FILE")
+    ] = None,
+    groups: Annotated[int, Option(help=_GROUPS_HELP, metavar="N", min=0, max=MOST_GROUPS, show_default=False)] = 0,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print only what went wrong.")] = False,
+) -> None:
+    """Split WARC files that mix many sites into one file for each site.
+
+    Example: [bold]bitrawl partition segments/ --groups 200 --out by-site[/], then
+    [bold]bitrawl mine --warc by-site/00000.warc.gz --langs en,fr --out jobs/00000[/]
+
+    Keeps the HTTP answers and leaves out everything else. After an interruption, the same command resumes.
+    """
+
+    def tell(file: SplitFile) -> None:
+        if not quiet:
+            print_err(f"{file.path}: {file.answers:,} answers, {size(file.bytes)}")
+
+    only = None if sites is None else frozenset(Url.parse(seed).site for seed in read_sites(sites).seeds)
+    inputs = split(warc_files(files), out, Grouping(groups, only), watch=tell)
     if not quiet:
-        show_merged(facts, f"{to.rstrip('/')}/{MERGED}")
+        earlier = f", {inputs.before} were done before" if inputs.before else ""
+        total = sum(file.answers for file in inputs.done)
+        print_out(f"{len(inputs.done)} files split into {out}: {total:,} answers{earlier}.")

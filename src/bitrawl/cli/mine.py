@@ -1,48 +1,53 @@
-"""`bitrawl mine`: the whole job, from a site to a corpus."""
+"""A job and its stages: `bitrawl mine`, `crawl`, `pair` and `export`."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
-from bitrawl.cli.console import err
-from bitrawl.cli.crawl import Bootstrap, DryRun, Fresh, JobFile, Quiet
-from bitrawl.cli.flags import Seeds, SeedsFile, SitesFile, seeds_of, with_settings
-from bitrawl.cli.foreground import Foreground, leave
-from bitrawl.cli.help import HelpfulCommand
-from bitrawl.cli.many_sites import BundleSites, Cluster, Many, Part, RetryFailed, Scratch, mine_many
-from bitrawl.cli.previews import show_previews
-from bitrawl.cli.progress import Progress
+from bitrawl.cli.console import print_err
+from bitrawl.cli.flags import (
+    Bootstrap,
+    DryRun,
+    Folder,
+    Fresh,
+    JobFile,
+    Out,
+    OutOrPlace,
+    Quiet,
+    Seeds,
+    SeedsFile,
+    job_option,
+    seeds_of,
+    with_settings,
+)
+from bitrawl.cli.foreground import Foreground, leave, mine_in_foreground, show_previews
+from bitrawl.cli.many_sites import BundleSites, Bundling, Cluster, Part, RetryFailed, Scratch, mine_many
 from bitrawl.cli.status import show, tell, tell_of_kills
 from bitrawl.cluster.run import asked_job, check_undivided
 from bitrawl.config import Job
-from bitrawl.config.settings import MINE, Group, described
+from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.job.bootstrap import from_bootstrap
+from bitrawl.job.bootstrapping import from_bootstrap
 from bitrawl.job.crawl_wiring import described_job
-from bitrawl.job.crawling import preview
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine as run_mine
+from bitrawl.job.running import crawl as run_crawl
+from bitrawl.job.running import export as write_again
+from bitrawl.job.running import export_copy, preview
 
-app = typer.Typer(rich_markup_mode="rich", add_completion=False)
-
-Out = Annotated[
-    str,
-    typer.Option(
-        help="Keep the job in this folder. The same folder resumes.", metavar="DIR", rich_help_panel=Group.JOB
-    ),
-]
+_SITES_HELP = (
+    "Mine the sites of this list: hosts or URLs, one per line, or a table, JSON lines or Parquet with a column site."
+)
 
 
-@app.command(cls=HelpfulCommand)
 @with_settings(MINE)
 def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     seeds: Seeds = None,
     *,
-    out: Out,
+    out: OutOrPlace,
     seeds_file: SeedsFile = None,
-    sites: SitesFile = None,
+    sites: Annotated[Path | None, job_option("--sites", help=_SITES_HELP, metavar="FILE")] = None,
     job_file: JobFile = None,
     bootstrap: Bootstrap = None,
     fresh: Fresh = False,
@@ -65,31 +70,26 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
 
     The corpus grows while the crawl runs. One language makes a monolingual corpus. The same command resumes.
     """
-    many = Many(cluster, part, bundle_sites, scratch, retry_failed=retry_failed or None)
-    if sites or many.is_asked:
-        many = many._replace(workers=settings.pop("workers"))
-    folder = JobFolder(Path(out))
-    started_from = seeds_of([*(seeds or []), *_listed(sites, quiet=quiet or many.is_asked)], seeds_file)
-    given = {"seeds": started_from, **described(settings, MINE)}
+    bundling = Bundling(cluster, part, bundle_sites, scratch, retry_failed=retry_failed or None)
+    if sites or bundling.is_given:
+        bundling = bundling._replace(workers=settings.pop("workers"))
+    urls = [*(seeds or []), *_listed_sites(sites, quiet=quiet or bundling.is_given)]
+    description = {"seeds": seeds_of(urls, seeds_file), **described(settings, MINE)}
     if bootstrap is not None:
-        given = from_bootstrap(bootstrap, given)
-    if many.is_asked:
-        divided = asked_job(given, job_file)
-        _check_many(sites, divided, dry_run=dry_run)
-        mine_many(divided, out, many, fresh=fresh, quiet=quiet)
+        description = from_bootstrap(bootstrap, description)
+    if bundling.is_given:
+        job = asked_job(description, job_file)
+        _check_bundling(sites, job, dry_run=dry_run)
+        mine_many(job, out, bundling, fresh=fresh, quiet=quiet)
         return
     check_undivided(out)
-    job = described_job(given, folder, file=job_file, fresh=fresh)
-    foreground = Foreground(Progress(folder, quiet=quiet), mines=True)
+    folder = JobFolder(Path(out))
+    job = described_job(description, folder, file=job_file, fresh=fresh)
+    foreground = Foreground(folder, quiet=quiet, mines=True)
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)
         return
-    progress = foreground.progress
-    ending = foreground.run(
-        lambda: run_mine(
-            job, folder, observe=progress.visited, started=foreground.started, watch=progress.mining, fresh=fresh
-        )
-    )
+    ending = foreground.run(lambda: foreground.mine(job, folder, fresh=fresh))
     if not quiet:
         show(folder, advise=False)
         tell(folder)
@@ -97,7 +97,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     leave(ending, quiet_in=folder if quiet else None)
 
 
-def _check_many(sites: Path | None, job: Job, *, dry_run: bool) -> None:
+def _check_bundling(sites: Path | None, job: Job, *, dry_run: bool) -> None:
     if sites is None and not job.warc:
         raise ConfigError(
             "--cluster, --part, --bundle-sites, --scratch and --retry-failed are for a list of sites (--sites) or WARC files"
@@ -107,12 +107,88 @@ def _check_many(sites: Path | None, job: Job, *, dry_run: bool) -> None:
         raise ConfigError("--dry-run shows what one process would do; leave out --workers, --cluster and --part")
 
 
-def _listed(path: Path | None, *, quiet: bool) -> list[str]:
-    """The seeds of a list of sites."""
+def _listed_sites(path: Path | None, *, quiet: bool) -> list[str]:
     if path is None:
         return []
-    listed = read_sites(path)
+    sites = read_sites(path)
     if not quiet:
-        left_out = f"; {listed.left_out} rows that are not bilingual are left out" if listed.left_out else ""
-        err.print(f"{path}: {listed.sites} site{'s' * (listed.sites != 1)}{left_out}.", markup=False)
-    return listed.seeds
+        left_out = f"; {sites.left_out} rows that are not bilingual are left out" if sites.left_out else ""
+        print_err(f"{path}: {sites.sites} site{'s' * (sites.sites != 1)}{left_out}.")
+    return sites.seeds
+
+
+@with_settings(CRAWL)
+def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
+    seeds: Seeds = None,
+    *,
+    out: Out,
+    seeds_file: SeedsFile = None,
+    job_file: JobFile = None,
+    bootstrap: Bootstrap = None,
+    fresh: Fresh = False,
+    dry_run: DryRun = False,
+    quiet: Quiet = False,
+    **settings: Any,
+) -> None:
+    """Visit sites and keep their pages.
+
+    Example: [bold]bitrawl crawl https://www.example.org/ --langs en,fr --out jobs/example[/]
+
+    Press Ctrl-C once to finish the pages that are being fetched, twice to stop at once. The same command resumes.
+    """
+    folder = JobFolder(out)
+    description = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
+    if bootstrap is not None:
+        description = from_bootstrap(bootstrap, description)
+    job = described_job(description, folder, file=job_file, fresh=fresh)
+    foreground = Foreground(folder, quiet=quiet)
+    if dry_run:
+        show_previews(foreground.run(lambda: preview(job)), job)
+        return
+    ending = foreground.run(
+        lambda: run_crawl(job, folder, observe=foreground.progress.visited, started=foreground.started, fresh=fresh)
+    )
+    if not quiet:
+        show(folder)
+    tell_of_kills(folder)
+    leave(ending, quiet_in=folder if quiet else None)
+
+
+@with_settings([Group.PAIRS])
+def pair(folder: Folder, **settings: Any) -> None:
+    """Pair and align the pages of a job again, with other settings.
+
+    Example: [bold]bitrawl pair jobs/example --methods au[/]
+
+    Nothing is fetched.
+    """
+    job_folder = JobFolder(folder)
+    mine_in_foreground(job_folder.changed(described(settings, [Group.PAIRS])), job_folder)
+
+
+_TO_HELP = "Write into this folder and leave the job as it is; it may be running."
+
+
+@with_settings([Group.CORPUS])
+def export(
+    folder: Folder,
+    *,
+    only: Annotated[
+        bool, Option("--only", help="Delete the files of all other formats.", rich_help_panel=Group.CORPUS)
+    ] = False,
+    to: Annotated[Path | None, Option(help=_TO_HELP, metavar="DIR", rich_help_panel=Group.CORPUS)] = None,
+    **settings: Any,
+) -> None:
+    """Write the corpus of a job again, in more formats or with other thresholds.
+
+    Example: [bold]bitrawl export jobs/example --formats tmx,moses --min-score 0.4[/]
+
+    Nothing is fetched or aligned. Formats that are there already are kept and written again.
+    """
+    job_folder = JobFolder(folder)
+    job = job_folder.changed(described(settings, [Group.CORPUS]))
+    if to is not None:
+        export_copy(job, job_folder, to)
+        return
+    write_again(job, job_folder, only=only)
+    tell(job_folder)

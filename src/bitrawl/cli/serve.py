@@ -5,52 +5,40 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
-from bitrawl.cli.console import err, out
-from bitrawl.cli.help import HelpfulCommand
+from bitrawl.cli.console import print_err, print_out
 from bitrawl.errors import ConfigError
 
-app = typer.Typer(rich_markup_mode="rich", add_completion=False)
-
 NEEDED = ("starlette", "jinja2", "uvicorn", "multipart", "babel", "psutil")
+_ACCESS_HELP = (
+    "Require this token. Set it in the environment if others use this machine: they can see the command line."
+)
+_NAME_HELP = "Answer to this host name too, as behind a reverse proxy. May be given several times."
 
 
-@app.command(cls=HelpfulCommand)
 def serve(  # noqa: PLR0913 - flags
     *,
     jobs: Annotated[
-        Path,
-        typer.Option("--jobs", help="Keep the jobs in this folder; what is there already is shown.", metavar="DIR"),
+        Path, Option(help="Keep the jobs in this folder; what is there already is shown.", metavar="DIR")
     ] = Path("jobs"),
     host: Annotated[
-        str, typer.Option(help="Listen on this address. Any address but loopback needs a token.", metavar="ADDRESS")
+        str, Option(help="Listen on this address. Any address but loopback needs a token.", metavar="ADDRESS")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port.", metavar="N")] = 8000,
+    port: Annotated[int, Option(min=0, max=65535, help="Listen on this port.", metavar="N")] = 8000,
     token: Annotated[
         str,
-        typer.Option(
-            help="Require this token. Set it in the environment if others use this machine: they can see the command line.",
-            envvar="BITRAWL_TOKEN",
-            show_envvar=True,
-            metavar="TEXT",
-            show_default=False,
-        ),
+        Option(help=_ACCESS_HELP, envvar="BITRAWL_TOKEN", show_envvar=True, metavar="TEXT", show_default=False),
     ] = "",
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Answer to this host name too, as behind a reverse proxy. May be given several times.", metavar="HOST"
-        ),
-    ] = None,
+    name: Annotated[list[str] | None, Option(help=_NAME_HELP, metavar="HOST")] = None,
     settings: Annotated[
-        Path | None, typer.Option(help="Read users, limits and settings of all jobs from this file.", metavar="TOML")
+        Path | None, Option(help="Read users, limits and settings of all jobs from this file.", metavar="TOML")
     ] = None,
     messages: Annotated[
-        Path | None, typer.Option(help="Offer the languages of the .po files in this folder too.", metavar="DIR")
+        Path | None, Option(help="Offer the languages of the .po files in this folder too.", metavar="DIR")
     ] = None,
     new_token: Annotated[
-        bool, typer.Option("--new-token", help="Print a token and its hash for the settings file, and end.")
+        bool, Option("--new-token", help="Print a token and its hash for the settings file, and end.")
     ] = False,
 ) -> None:
     """Open the web app: start jobs, watch them, read, judge and download what they find.
@@ -64,17 +52,14 @@ def serve(  # noqa: PLR0913 - flags
         return
     if missing := [module for module in NEEDED if find_spec(module) is None]:
         raise ConfigError(f"the web app needs {', '.join(missing)}. Run: pip install 'bitrawl[web]'")
-    from bitrawl.web.serving import Serving, run  # noqa: PLC0415 - needs the extra
+    from bitrawl.web.app import Serving, run  # noqa: PLC0415 - needs the extra
 
     serving = Serving(jobs, host, port, token, tuple(name or ()), settings, messages)
-    run(
-        serving,
-        ready=lambda address: err.print(f"Open {address} (Ctrl-C stops the server; jobs go on)", markup=False),
-    )
+    run(serving, ready=lambda address: print_err(f"Open {address} (Ctrl-C stops the server; jobs go on)"))
 
 
 def _print_token() -> None:
-    from bitrawl.web.users import hashed  # noqa: PLC0415 - as above
+    from bitrawl.web.operator_settings import hashed  # noqa: PLC0415 - as above
 
     token = secrets.token_urlsafe(24)
-    out.print(f"token        {token}\ntoken_sha256 {hashed(token)}", markup=False)
+    print_out(f"token        {token}\ntoken_sha256 {hashed(token)}")

@@ -6,14 +6,13 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from msgspec.structs import replace
 from rich.box import SIMPLE
 from rich.table import Table
+from typer import Argument, Option
 
-from bitrawl.cli.console import err
+from bitrawl.cli.console import err, print_err, print_out
 from bitrawl.cli.console import out as console
-from bitrawl.cli.help import HelpfulCommand
 from bitrawl.config import FOCUSED, UNFOCUSED, Walk, seeds_from
 from bitrawl.config.choices import strategy_names
 from bitrawl.errors import ConfigError
@@ -28,72 +27,49 @@ from bitrawl.simulation.results import MEASURES, cells, headline, missing_langua
 from bitrawl.simulation.trial import Truth, UrlPair, in_order, read_pairs, write_pairs
 from bitrawl.url import Url
 
-app = typer.Typer(rich_markup_mode="rich", add_completion=False)
+_TRUTH_HELP = "A TSV file of the true pairs, with the columns url_a, url_b, lang_a, lang_b."
+_BACKLINKS_HELP = "With --discover: the link graph that says who cites a site. May be given several times."
+_DOWNLOADS_HELP = "With --discover: end each walk after this many downloads."
 
 
-@app.command(cls=HelpfulCommand)
 def simulate(  # noqa: PLR0913 (flags)
-    archives: Annotated[list[Path], typer.Argument(help="WARC files, or folders of them, to replay.", metavar="WARC")],
+    archives: Annotated[list[Path], Argument(help="WARC files, or folders of them, to replay.", metavar="WARC")],
     *,
-    langs: Annotated[str, typer.Option(help="Languages to pair, as ISO 639 or BCP 47 codes: en,fr", metavar="CODES")],
+    langs: Annotated[str, Option(help="Languages to pair, as ISO 639 or BCP 47 codes: en,fr", metavar="CODES")],
     truth: Annotated[
         Path | None,
-        typer.Option(
-            help="A TSV file of the true pairs, with the columns url_a, url_b, lang_a, lang_b.",
-            metavar="FILE",
-            show_default="pairs that bitrawl finds in the whole archive",
-        ),
+        Option(help=_TRUTH_HELP, metavar="FILE", show_default="pairs that bitrawl finds in the whole archive"),
     ] = None,
-    strategies: Annotated[
-        str, typer.Option(help="Compare these strategies, separated by commas.", metavar="NAMES")
-    ] = "all",
+    strategies: Annotated[str, Option(help="Compare these strategies, separated by commas.", metavar="NAMES")] = "all",
     seeds_file: Annotated[
         Path | None,
-        typer.Option(
-            help="A file of URLs to start from, one per line.", metavar="FILE", show_default="the home pages found"
-        ),
+        Option(help="A file of URLs to start from, one per line.", metavar="FILE", show_default="the home pages found"),
     ] = None,
     one_site: Annotated[
         list[str] | None,
-        typer.Option(help="Treat these hosts as one site: example.org,exemple.org", metavar="HOSTS"),
+        Option(help="Treat these hosts as one site: example.org,exemple.org", metavar="HOSTS"),
     ] = None,
     ignore_alternates: Annotated[
-        bool, typer.Option("--ignore-alternates", help="Ignore translations that pages and sitemaps declare.")
+        bool, Option("--ignore-alternates", help="Ignore translations that pages and sitemaps declare.")
     ] = False,
-    no_models: Annotated[
-        bool, typer.Option("--no-models", help="Do not use the trained models of the package.")
-    ] = False,
-    stop: Annotated[
-        bool, typer.Option("--stop", help="End each replay where the strategy would leave the site.")
-    ] = False,
+    no_models: Annotated[bool, Option("--no-models", help="Do not use the trained models of the package.")] = False,
+    stop: Annotated[bool, Option("--stop", help="End each replay where the strategy would leave the site.")] = False,
     discover: Annotated[
         bool,
-        typer.Option("--discover", help="Replay the search for bilingual sites instead, under each of its walks."),
+        Option("--discover", help="Replay the search for bilingual sites instead, under each of its walks."),
     ] = False,
-    backlinks: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --discover: the link graph that says who cites a site. May be given several times.",
-            metavar="PATH",
-        ),
-    ] = None,
+    backlinks: Annotated[list[str] | None, Option(help=_BACKLINKS_HELP, metavar="PATH")] = None,
     max_downloads: Annotated[
-        int | None,
-        typer.Option(
-            help="With --discover: end each walk after this many downloads.",
-            metavar="N",
-            min=1,
-            show_default=str(MOST_DOWNLOADS),
-        ),
+        int | None, Option(help=_DOWNLOADS_HELP, metavar="N", min=1, show_default=str(MOST_DOWNLOADS))
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write CSV files, plots and a report into this folder.", metavar="DIR")
+        Path | None, Option(help="Write CSV files, plots and a report into this folder.", metavar="DIR")
     ] = None,
     cache: Annotated[
         Path | None,
-        typer.Option(help="Keep analysed pages in this folder, so that the next run is quick.", metavar="DIR"),
+        Option(help="Keep analysed pages in this folder, so that the next run is quick.", metavar="DIR"),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Replay archived sites under several strategies and compare them.
 
@@ -106,16 +82,8 @@ def simulate(  # noqa: PLR0913 (flags)
     seeds = [Url.parse(raw) for raw in _lines(seeds_file)] if seeds_file else []
     hosts = [group.split(",") for group in one_site or []]
     if discover:
-        _refuse(
-            "has no effect with --discover",
-            {
-                "--truth": truth,
-                "--one-site": hosts,
-                "--ignore-alternates": ignore_alternates,
-                "--no-models": no_models,
-                "--stop": stop,
-            },
-        )
+        useless = {"--truth": truth, "--one-site": hosts, "--ignore-alternates": ignore_alternates}
+        _refuse("has no effect with --discover", {**useless, "--no-models": no_models, "--stop": stop})
         search = Search(_languages(langs), seeds, None, max_downloads or MOST_DOWNLOADS)
         asyncio.run(_discover(archives, search, _walks(strategies), backlinks or [], cache=cache, out=out, quiet=quiet))
         return
@@ -139,7 +107,7 @@ def simulate(  # noqa: PLR0913 (flags)
         _warn(f"no page in {language_name(language)} was found; check --langs")
     if out is not None:
         write(out, results)
-        console.print(f"written to {out}", markup=False)
+        print_out(f"written to {out}")
 
 
 async def _trials(
@@ -154,16 +122,12 @@ async def _trials(
             _check_truth(replay, truth, pairs)
         else:
             status.update("pairing the whole archive, because there is no --truth")
-            found = await replay.found_pairs(settings.languages)
-            pairs = frozenset(in_order((pair.url_a, pair.url_b)) for pair in found)
+            page_pairs = await replay.found_pairs(settings.languages)
+            pairs = frozenset(in_order((pair.url_a, pair.url_b)) for pair in page_pairs)
             if out is not None:
-                write_pairs(out / "truth.tsv", found)
-        return await replay.trials(
-            settings,
-            Truth(pairs),
-            seeds or replay.home_pages(),
-            lambda site, name: status.update(f"{site}: {name}"),
-        )
+                write_pairs(out / "truth.tsv", page_pairs)
+        starts = seeds or replay.home_pages()
+        return await replay.trials(settings, Truth(pairs), starts, lambda site, name: status.update(f"{site}: {name}"))
 
 
 async def _discover(  # noqa: PLR0913 (flags)
@@ -193,14 +157,14 @@ async def _discover(  # noqa: PLR0913 (flags)
             search = replace(search, source=await stack.enter_async_context(opening))
         trials = await walk_trials(replay, search, walks, status.update)
     heads, lines = table(trials)
-    console.print("Bilingual sites found, without the seeds", markup=False)
+    print_out("Bilingual sites found, without the seeds")
     _print_table(heads, lines)
-    for one in trials:
-        if one.faults:
-            _warn(f"{one.walk}: a bug ended {one.faults} visits, see the log")
+    for trial in trials:
+        if trial.faults:
+            _warn(f"{trial.walk}: a bug ended {trial.faults} visits, see the log")
     if out is not None:
         write_walks(out, trials)
-        console.print(f"written to {out}", markup=False)
+        print_out(f"written to {out}")
 
 
 def _refuse(why: str, flags: dict[str, object]) -> None:
@@ -211,14 +175,14 @@ def _refuse(why: str, flags: dict[str, object]) -> None:
 
 def _archived(replay: Replay, seeds: list[Url]) -> list[Url]:
     """The seeds as they are archived, with a warning for each that is not."""
-    found = replay.archived(seeds)
-    for seed, archived in found.items():
-        if archived is None:
+    archived = replay.archived(seeds)
+    for seed, url in archived.items():
+        if url is None:
             _warn(f"the seed {seed} is not in the archives")
-    known = list(dict.fromkeys(archived for archived in found.values() if archived is not None))
-    if seeds and not known:
+    urls = list(dict.fromkeys(url for url in archived.values() if url is not None))
+    if seeds and not urls:
         raise ConfigError("none of the seeds is in the archives; without --seeds-file, the home pages found are used")
-    return known
+    return urls
 
 
 def _check_truth(replay: Replay, path: Path, pairs: frozenset[UrlPair]) -> None:
@@ -233,25 +197,25 @@ def _check_truth(replay: Replay, path: Path, pairs: frozenset[UrlPair]) -> None:
 
 
 def _warn(message: str) -> None:
-    err.print(f"warning: {message}", markup=False, soft_wrap=True)
+    print_err(f"warning: {message}")
 
 
 def _show(trials: SiteTrials) -> None:
-    console.print(headline(trials), markup=False)
+    print_out(headline(trials))
     names = (figures.strategy.replace("-", "-\n") for figures in trials.figures)  # Five of them fit a terminal.
     _print_table(("", *names), zip(MEASURES, *map(cells, trials.figures), strict=True))
     for remark in remarks(trials):
-        console.print(remark, markup=False)
+        print_out(remark)
 
 
 def _print_table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    shown = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
-    shown.add_column(heads[0], no_wrap=True)
+    grid = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
+    grid.add_column(heads[0], no_wrap=True)
     for head in heads[1:]:
-        shown.add_column(head, justify="right")
+        grid.add_column(head, justify="right")
     for line in lines:
-        shown.add_row(*line)
-    console.print(shown, soft_wrap=False)
+        grid.add_row(*line)
+    console.print(grid, soft_wrap=False)
 
 
 def _languages(raw: str) -> tuple[Language, ...]:
@@ -262,26 +226,21 @@ def _languages(raw: str) -> tuple[Language, ...]:
 
 
 def _strategies(raw: str) -> tuple[str, ...]:
-    if raw.strip() == "all":
-        return UNFOCUSED
-    names = tuple(dict.fromkeys(name.strip() for name in raw.split(",")))
-    known = [name for name in strategy_names() if name not in FOCUSED]
-    for name in names:
-        if name not in known:
-            why = "needs a topic and cannot be simulated" if name in FOCUSED else "is not a strategy"
-            raise ConfigError(f"{name!r} {why}; choose from {', '.join(known)}")
-    return names
+    choices = [name for name in strategy_names() if name not in FOCUSED]
+    return UNFOCUSED if raw.strip() == "all" else _chosen(raw, choices, FOCUSED, "strategy")
 
 
 def _walks(raw: str) -> tuple[Walk, ...]:
-    if raw.strip() == "all":
-        return WALKS
-    names = dict.fromkeys(name.strip() for name in raw.split(","))
+    return WALKS if raw.strip() == "all" else tuple(map(Walk, _chosen(raw, WALKS, [Walk.FOCUSED], "walk")))
+
+
+def _chosen(raw: str, choices: Sequence[str], with_topic: Sequence[str], noun: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in raw.split(",")))
     for name in names:
-        if name not in WALKS:
-            why = "needs a topic and cannot be simulated" if name == Walk.FOCUSED else "is not a walk"
-            raise ConfigError(f"{name!r} {why}; choose from {', '.join(WALKS)}")
-    return tuple(map(Walk, names))
+        if name not in choices:
+            why = "needs a topic and cannot be simulated" if name in with_topic else f"is not a {noun}"
+            raise ConfigError(f"{name!r} {why}; choose from {', '.join(choices)}")
+    return names
 
 
 def _lines(path: Path) -> list[str]:

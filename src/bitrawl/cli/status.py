@@ -1,7 +1,8 @@
-"""`bitrawl status`: how far a job is, while it runs or after."""
+"""How a job is: `bitrawl status`, `check` and `report`."""
 
 import shlex
 import time
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,20 +10,21 @@ from typing import Annotated
 import msgspec
 import typer
 from rich.text import Text
+from typer import Option
 
-from bitrawl.cli.console import complain, duration, out, size
-from bitrawl.cli.flags import FolderOrPlace
-from bitrawl.cli.help import HelpfulCommand
+from bitrawl.cli.console import complain, duration, out, print_out, size
+from bitrawl.cli.flags import Folder, FolderOrPlace
 from bitrawl.cli.many_sites import show_run
-from bitrawl.cluster.run import Run, existing_run
+from bitrawl.cluster.run import Run, check_run, existing_run, is_run
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, State
-from bitrawl.job.facts import gather
-from bitrawl.job.facts import status as status_of
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder_check import Condition
+from bitrawl.job.folder_check import check as check_job
+from bitrawl.job.reporting import gather, write_report
+from bitrawl.job.reporting import status as status_of
+from bitrawl.job.site_search import draw_report
 from bitrawl.show.job_report import brief, explained
 from bitrawl.show.wording import ADVICE, counted, fetched
-
-app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 WATCH_EVERY = 2.0  # seconds
 # Of `--format json`, in their order: part of the output format
@@ -31,22 +33,19 @@ KEYS = (
     *("mining", "own_requests", "answers", "unanswered", "relevant"),
 )
 CORPUS_KEYS = ("pairs", "segments", "units")
+_CONDITIONS = {Condition.SOUND: "green", Condition.DAMAGED: "bold red", Condition.REPAIRED: "yellow"}
 _wait = time.sleep
 
-
-class Format(StrEnum):
-    """For people or for programs."""
-
-    TABLE = "table"
-    JSON = "json"
+StatusFormat = StrEnum("StatusFormat", ["TABLE", "JSON"])
 
 
-@app.command(cls=HelpfulCommand)
 def status(
     folder: FolderOrPlace,
     *,
-    style: Annotated[Format, typer.Option("--format", help="Print a table, or JSON for programs.")] = Format.TABLE,
-    watch: Annotated[bool, typer.Option("--watch", help="Show it again every two seconds, until it ends.")] = False,
+    style: Annotated[
+        StatusFormat, Option("--format", help="Print a table, or JSON for programs.")
+    ] = StatusFormat.TABLE,
+    watch: Annotated[bool, Option("--watch", help="Show it again every two seconds, until it ends.")] = False,
 ) -> None:
     """Show how far a job is.
 
@@ -57,23 +56,54 @@ def status(
     if (run := existing_run(folder)) is not None:
         _show_many(run, folder, style)
         return
-    where = JobFolder(Path(folder))
+    job_folder = JobFolder(Path(folder))
     while True:
-        now = status_of(where)
-        if style is Format.JSON:
+        now = status_of(job_folder)
+        if style is StatusFormat.JSON:
             typer.echo(msgspec.json.encode(_flat(now)).decode())
         else:
             if watch:
                 out.clear()
-            show(where, now)
+            show(job_folder, now)
         if not watch or now.state is not State.RUNNING:
             return
         _wait(WATCH_EVERY)
 
 
-def _show_many(run: Run, address: str, style: Format) -> None:
+_REPAIR_HELP = "Repair what can be repaired; what is damaged is kept in the folder damaged/."
+
+
+def check(folder: FolderOrPlace, *, repair: Annotated[bool, Option("--repair", help=_REPAIR_HELP)] = False) -> None:
+    """Check that the files of a job are as they were written, and repair what can be repaired.
+
+    Example: [bold]bitrawl check jobs/example --repair[/]
+
+    It reads the settings, the ledger, the archive, verdicts, the corpus and what is derived from them. For each part it
+    says whether it is sound; if not, what is lost and what to do. Without --repair nothing is changed.
+    """
+    parts = check_run(folder, repair=repair) if is_run(folder) else check_job(JobFolder(Path(folder)), repair=repair)
+    damaged = False
+    for part in parts:
+        damaged |= part.condition is Condition.DAMAGED
+        out.print(Text.assemble((f"{part.condition:<9}", _CONDITIONS[part.condition]), f"{part.name}: {part.found}"))
+        if part.advice:
+            out.print(Text(f"         {part.advice}"))
+    if damaged:
+        raise typer.Exit(1)
+
+
+def report(folder: Folder) -> None:
+    """Draw the report of a job: one HTML file that opens offline.
+
+    Example: [bold]bitrawl report jobs/example[/]
+    """
+    JobFolder(folder).job()
+    print_out(str(draw_report(JobFolder(folder)) or write_report(folder)))
+
+
+def _show_many(run: Run, address: str, style: StatusFormat) -> None:
     """A run over many sites is as far as its parts."""
-    if style is Format.TABLE:
+    if style is StatusFormat.TABLE:
         show_run(run, address)
     else:
         typer.echo(msgspec.json.encode({**msgspec.to_builtins(run.tally), "running": run.running()}).decode())
@@ -93,38 +123,41 @@ def show(folder: JobFolder, now: JobFacts | None = None, *, advise: bool = True)
     """The status of a job for a person; with advice where nothing was found."""
     now = now or status_of(folder)
     summary = now.crawl
+    # The time is written down when a run ends: there is none in a job's first run, and after one that was killed.
+    seconds = f", in {duration(summary.seconds)}" if summary.seconds else ""
     rows = [
         ("job", f"{folder.path}: {_state(folder, now)}"),
         ("links", f"{summary.links} = {summary.pages} pages + {summary.skipped} skipped + {summary.queued} queued"),
-        ("fetched", f"{fetched(summary)}, {size(summary.bytes)}{_time(summary)}"),
-        *([("", _own(summary.own_requests))] if summary.own_requests else []),
-        (
-            "languages",
-            "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12])
-            or ("none" if now.ended else "none yet"),
-        ),
+        ("fetched", f"{fetched(summary)}, {size(summary.bytes)}{seconds}"),
     ]
+    if summary.own_requests:
+        own = counted(summary.own_requests, "request")
+        rows.append(("", f"{own} of our own: sitemaps, and missing pages to recognise error pages"))
+    languages = "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12])
+    rows.append(("languages", languages or ("none" if now.ended else "none yet")))
     if summary.relevant is not None:
         rows.append(("on topic", f"{summary.relevant} of {counted(summary.pages, 'page')}"))
-    rows += [("hosts" if n == 0 else "", _host(host)) for n, host in enumerate(summary.hosts[:5])]
-    rows += [
-        ("skipped" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(summary.skips.items())
-    ]
-    rows += [(name, found(one)) for name, one in now.corpora.items()]
-    rows += [("left out" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(now.faults.items())]
+    rows += _block("hosts", map(_host, summary.hosts[:5]))
+    rows += _block("skipped", (f"{count:>6}  {why}" for why, count in summary.skips.items()))
+    rows += [(name, corpus_figures(pair)) for name, pair in now.corpora.items()]
+    rows += _block("left out", (f"{count:>6}  {why}" for why, count in now.faults.items()))
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
     if advise and summary.pages and summary.relevant == 0 and summary.ended:
         for line in explained(gather(folder.path)):
-            out.print(line, markup=False)
+            print_out(line)
     for hint in hints(summary) if advise else ():
-        out.print(f"→ {hint}", markup=False)
+        print_out(f"→ {hint}")
 
 
-def found(one: LanguagePair) -> str:
-    """The figures of one corpus."""
-    pairs = counted(one.pairs, "page pair")
-    return f"{pairs}, {counted(one.segments, 'segment pair')}, {counted(one.units, 'unit')} in the corpus"
+def _block(label: str, values: Iterable[str]) -> list[tuple[str, str]]:
+    """Rows of which only the first has the label."""
+    return [("" if number else label, value) for number, value in enumerate(values)]
+
+
+def corpus_figures(pair: LanguagePair) -> str:
+    pairs = counted(pair.pairs, "page pair")
+    return f"{pairs}, {counted(pair.segments, 'segment pair')}, {counted(pair.units, 'unit')} in the corpus"
 
 
 def _state(folder: JobFolder, now: JobFacts) -> str:
@@ -137,17 +170,8 @@ def _state(folder: JobFolder, now: JobFacts) -> str:
 
 
 def _resume(folder: JobFolder, now: JobFacts) -> str:
-    where = shlex.quote(str(folder.path))
-    return f"bitrawl {now.verb} --out {where}" if now.verb in ("mine", "crawl") else f"bitrawl {now.verb} {where}"
-
-
-def _time(summary: CrawlSummary) -> str:
-    """Nothing in the first run of a job, and after one that was killed: the time is written down when a run ends."""
-    return f", in {duration(summary.seconds)}" if summary.seconds else ""
-
-
-def _own(requests: int) -> str:
-    return f"{counted(requests, 'request')} of our own: sitemaps, and missing pages to recognise error pages"
+    flag = "--out " if now.verb in ("mine", "crawl") else ""
+    return f"bitrawl {now.verb} {flag}{shlex.quote(str(folder.path))}"
 
 
 def hints(summary: CrawlSummary) -> list[str]:
@@ -155,8 +179,8 @@ def hints(summary: CrawlSummary) -> list[str]:
     if summary.pages or not summary.ended:
         return []
     reasons = dict.fromkeys([*summary.skip_reasons, *summary.unanswered])
-    found = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE]
-    return found or ["Look at the log for what the hosts answered."]
+    advice = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE]
+    return advice or ["Look at the log for what the hosts answered."]
 
 
 def _host(host: HostCount) -> str:
@@ -178,7 +202,7 @@ def tell_of_kills(folder: JobFolder) -> None:
 def tell(folder: JobFolder) -> None:
     """What was found, in short, at the end."""
     for line in brief(gather(folder.path)):
-        out.print(line, markup=False)
+        print_out(line)
     for name, path in (("corpus", folder.corpus), ("report", folder.report)):
         if path.exists():
-            out.print(f"{name:<11}{path}", markup=False)
+            print_out(f"{name:<11}{path}")

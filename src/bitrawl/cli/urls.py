@@ -9,9 +9,10 @@ from typing import Annotated
 import numpy as np
 import typer
 from numpy.typing import NDArray
+from typer import Argument, Option
 
+from bitrawl.cli import HelpfulCommand, group
 from bitrawl.cli.console import complain
-from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
@@ -21,39 +22,30 @@ from bitrawl.urls.language_model import LinearUrlLanguageModel, language_by_rule
 from bitrawl.urls.pair_model import rule_pairs
 from bitrawl.urls.site_pairs import THRESHOLD, MatchedUrls, match_urls
 
-app = typer.Typer(
-    name="urls",
-    cls=HelpfulGroup,
-    rich_markup_mode="rich",
-    add_completion=False,
-    no_args_is_help=True,
-    help="Tell the language of pages, and which are translations, from their URLs alone.\n\n"
+urls = group(
+    "urls",
+    "Tell the language of pages, and which are translations, from their URLs alone.\n\n"
     "Example: [bold]bitrawl urls language --langs en,fr < urls.txt[/]\n\n"
     "Nothing is fetched.",
 )
 
+_FILES_HELP = "Text files with one URL per line. Without a file, standard input is read."
+Files = Annotated[list[Path] | None, Argument(help=_FILES_HELP, metavar="FILE", show_default=False)]
 _BATCH = 500
 _Answer = Callable[[Sequence[Url]], list[list[tuple[Language, float]]]]
 
 
-@app.command(cls=HelpfulCommand)
+@urls.command(cls=HelpfulCommand)
 def language(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Text files with one URL per line. Without a file, standard input is read.",
-            metavar="FILE",
-            show_default=False,
-        ),
-    ] = None,
+    files: Files = None,
     *,
     langs: Annotated[
-        str, typer.Option(help="Choose among these languages only: en,fr", metavar="CODES", show_default="all")
+        str, Option(help="Choose among these languages only: en,fr", metavar="CODES", show_default="all")
     ] = "",
     top: Annotated[
-        int, typer.Option(min=1, help="Print this many languages for each URL, the most likely first.", metavar="N")
+        int, Option(min=1, help="Print this many languages for each URL, the most likely first.", metavar="N")
     ] = 1,
-    rules: Annotated[bool, typer.Option("--rules", help="Look for language codes only, and use no model.")] = False,
+    rules: Annotated[bool, Option("--rules", help="Look for language codes only, and use no model.")] = False,
 ) -> None:
     """Print for each URL the language of its page: URL, language, probability.
 
@@ -71,8 +63,7 @@ def language(
             bad += url is None
             for code, chance in next(answers) if url is not None else [(UNDETERMINED, 0.0)]:
                 typer.echo(f"{line}\t{code}\t{chance:.4g}")
-    if bad:
-        complain(f"{bad} line{'s are' if bad > 1 else ' is'} no URL; write them whole, as in https://www.example.org/")
+    _complain_of_lines(bad)
 
 
 def _lines(files: Sequence[Path]) -> Iterator[str]:
@@ -102,30 +93,33 @@ def _parsed(line: str) -> Url | None:
         return None
 
 
-def _split(langs: str) -> list[str]:
-    return [code for code in langs.replace(",", " ").split() if code]
+def _complain_of_lines(count: int) -> None:
+    if count:
+        lines = "lines are" if count > 1 else "line is"
+        complain(f"{count} {lines} no URL; write them whole, as in https://www.example.org/")
 
 
 def _columns(model: UrlLanguageModel, langs: str) -> list[int]:
     """Of the languages asked for, and of "und"; all where none is."""
     every = list(range(len(model.languages)))
-    if not _split(langs):
+    codes = langs.replace(",", " ").split()
+    if not codes:
         return every
     columns = []
-    for code in _split(langs):
-        wanted = parse_language(code)
-        found = [n for n in every if same_language(model.languages[n], Language(wanted.partition("-")[0]))]
-        if not found:
+    for code in codes:
+        bare = Language(parse_language(code).partition("-")[0])
+        numbers = [number for number in every if same_language(model.languages[number], bare)]
+        if not numbers:
             raise ConfigError(f"{code} is none of the {len(every) - 1} languages that are told from a URL")
-        columns += found
+        columns += numbers
     return [*dict.fromkeys(columns), len(every) - 1]
 
 
 def _by_model(model: UrlLanguageModel, langs: str, top: int) -> _Answer:
     columns = _columns(model, langs)
 
-    def answer(good: Sequence[Url]) -> list[list[tuple[Language, float]]]:
-        chances: NDArray[np.float32] = model.distribution(good)[:, columns]
+    def answer(urls: Sequence[Url]) -> list[list[tuple[Language, float]]]:
+        chances: NDArray[np.float32] = model.distribution(urls)[:, columns]
         chances /= np.maximum(chances.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
         order = np.argsort(-chances, axis=1, kind="stable")[:, :top]
         return [
@@ -137,37 +131,28 @@ def _by_model(model: UrlLanguageModel, langs: str, top: int) -> _Answer:
 
 
 def _by_rules(langs: str) -> _Answer:
-    wanted = [parse_language(code) for code in _split(langs)]
+    wanted = [parse_language(code) for code in langs.replace(",", " ").split()]
 
-    def answer(good: Sequence[Url]) -> list[list[tuple[Language, float]]]:
-        found = [language_by_rules(url) for url in good]
-        return [
-            [(code, 1.0)]
-            if code != UNDETERMINED and (not wanted or any(same_language(code, one) for one in wanted))
-            else [(UNDETERMINED, 0.0)]
-            for code in found
-        ]
+    def answer(urls: Sequence[Url]) -> list[list[tuple[Language, float]]]:
+        answers = []
+        for code in map(language_by_rules, urls):
+            is_wanted = not wanted or any(same_language(code, language) for language in wanted)
+            answers.append([(code, 1.0) if code != UNDETERMINED and is_wanted else (UNDETERMINED, 0.0)])
+        return answers
 
     return answer
 
 
-@app.command(cls=HelpfulCommand)
+@urls.command(cls=HelpfulCommand)
 def pairs(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Text files with one URL per line. Without a file, standard input is read.",
-            metavar="FILE",
-            show_default=False,
-        ),
-    ] = None,
+    files: Files = None,
     *,
-    langs: Annotated[str, typer.Option(help="The two languages: en,fr", metavar="CODES")],
+    langs: Annotated[str, Option(help="The two languages: en,fr", metavar="CODES")],
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="Print only pairs that score at least this.", metavar="SCORE")
+        float, Option(min=0, max=1, help="Print only pairs that score at least this.", metavar="SCORE")
     ] = THRESHOLD,
     rules: Annotated[
-        bool, typer.Option("--rules", help="Pair URLs that differ only in a language code, and use no model.")
+        bool, Option("--rules", help="Pair URLs that differ only in a language code, and use no model.")
     ] = False,
 ) -> None:
     """Print the URLs whose pages are likely to be translations of each other: first, second, score.
@@ -176,7 +161,7 @@ def pairs(
 
     All URLs of a site are compared together: the more of them you give, the better. A line that is no URL is counted.
     """
-    languages = [parse_language(code) for code in _split(langs)]
+    languages = [parse_language(code) for code in langs.replace(",", " ").split()]
     if len(languages) != 2 or languages[0] == languages[1]:
         raise ConfigError(f"--langs {langs}: pairs need two languages, as in en,fr")
     sites: dict[str, list[Url]] = {}
@@ -188,10 +173,9 @@ def pairs(
             sites.setdefault(url.site.partition(".")[0], []).append(url)
     for site in sites.values():
         if rules:
-            found = [MatchedUrls(a, b, 1.0) for a, b in rule_pairs(site, *languages)]
+            matches = [MatchedUrls(a, b, 1.0) for a, b in rule_pairs(site, *languages)]
         else:
-            found = match_urls(site, *languages, threshold=threshold)
-        for pair in found:
+            matches = match_urls(site, *languages, threshold=threshold)
+        for pair in matches:
             typer.echo(f"{pair.url_a}\t{pair.url_b}\t{pair.score:.4g}")
-    if bad:
-        complain(f"{bad} line{'s are' if bad > 1 else ' is'} no URL; write them whole, as in https://www.example.org/")
+    _complain_of_lines(bad)

@@ -49,12 +49,12 @@ from bitrawl.crawl.ending import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError
 from bitrawl.facts import JobFacts
 from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.export import SHARD, write_shards
-from bitrawl.job.facts import status
+from bitrawl.job.exporting import SHARD, write_shards
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log, site_counts
-from bitrawl.job.mining import mine
+from bitrawl.job.reporting import status
+from bitrawl.job.running import mine
 from bitrawl.model import Skip
 from bitrawl.process import Death, Running
 from bitrawl.url import Url

@@ -56,13 +56,13 @@ from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.config import Job, Reach
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.job.checking import Checked, Condition, check_corpus
-from bitrawl.job.checking import check as check_job
 from bitrawl.job.crawl_wiring import check as check_crawl
-from bitrawl.job.export import SHARD
+from bitrawl.job.exporting import SHARD
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.merging import merge
-from bitrawl.job.mining import check as check_mining
+from bitrawl.job.folder_check import Checked, Condition, check_corpus
+from bitrawl.job.folder_check import check as check_job
+from bitrawl.job.job_merge import merge
+from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
 
 JOB = "job.toml"

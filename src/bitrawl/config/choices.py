@@ -56,9 +56,7 @@ class Part(NamedTuple):
 
     exporter: str | Callable[..., Any]  # an `Exporter` of bitrawl.corpus.export, or where it is: "module:name"
     takes: tuple[type, ...]  # PagePair, TranslationUnit or Page
-    files: tuple[
-        str, ...
-    ]  # "{name}" stands for en-fr, "{a}" and "{b}" for its codes, "{gz}" for .gz if it is compressed
+    files: tuple[str, ...]  # {name} is en-fr, {a} and {b} its codes, {gz} is .gz if it is compressed
 
 
 class CorpusFormat(NamedTuple):

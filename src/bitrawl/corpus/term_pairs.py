@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from bitrawl.files import cell
 from bitrawl.model import Language
-from bitrawl.text.frequencies import Floats, Ints, Keyness, Phrases, unnested
+from bitrawl.text.arrays import Floats, Ints
+from bitrawl.text.frequencies import Keyness, Phrases, unnested
 from bitrawl.text.lexicon import Lexicon, WordBags
 from bitrawl.text.numbers import values
 from bitrawl.text.words import one_line, xml

@@ -1,18 +1,16 @@
-"""Content-decoding with a limit on what comes out, whatever went in.
-
-What a body is, from its first bytes; the Content-Type header is a witness, not the judge.
-"""
+"""The body of an answer: expanded, with a limit on what comes out whatever went in, and what its first bytes say it is."""
 
 import asyncio
 import re
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 
 import brotli
 import msgspec
 import zstandard
 
-from bitrawl.model import Reason
+from bitrawl.reasons import Reason
 
 MIB = 1 << 20
 
@@ -21,7 +19,7 @@ class Expansion(msgspec.Struct, frozen=True):
     """How far a body may grow; at most one piece more (2 MiB, with zstd 8 MiB) is ever in memory.
 
     The most compressible HTML that is still a page, 2.7 MB of table rows that differ in a running number only, reaches
-    16 (gzip), 44 (br) and 71 (zstd -19); tests/unit/test_decompress.py holds it. Zeros reach 229 (gzip -1), 1,000
+    16 (gzip), 44 (br) and 71 (zstd -19); tests/unit/crawl/test_decompress.py holds it. Zeros reach 229 (gzip -1), 1,000
     (gzip -9), 30,000 (zstd) and 600,000 (br).
     """
 
@@ -91,7 +89,7 @@ def content_codings(header: str) -> tuple[str, ...] | None:
     return codings if all(name in _DECODERS for name in codings) else None
 
 
-MAX_CODINGS = 3  # judgement: one is usual, two are met where a proxy compresses again
+MAX_CODINGS = 3  # one is usual, two are met where a proxy compresses again
 _STEP = 1 << 16  # bytes of input given to zlib at a time: it copies what it has not used yet
 _PIECE = MIB  # bytes of output taken from zlib and brotli at a time
 # A zstd block is at least 4 bytes and at most 128 KiB (RFC 8878, section 3.1.1.2): 256 bytes in, 8 MiB out at most.
@@ -112,7 +110,7 @@ Slices = Generator[int, None, bytes | Reason]
 
 def _layer(body: bytes, coding: str, limits: Expansion) -> Slices:
     pieces: list[bytes] = []
-    size = told = 0
+    size = counted = 0
     try:
         for eaten, piece in _DECODERS[coding](body):
             size += len(piece)
@@ -121,21 +119,17 @@ def _layer(body: bytes, coding: str, limits: Expansion) -> Slices:
             if size > limits.size:
                 return Reason.TOO_LARGE
             pieces.append(piece)
-            if eaten + size - told >= SLICE:
-                yield eaten + size - told
-                told = eaten + size
+            if eaten + size - counted >= SLICE:
+                yield eaten + size - counted
+                counted = eaten + size
     except _BROKEN:
         return Reason.CONTENT_ENCODING
-    yield max(0, len(body) + size - told)
+    yield max(0, len(body) + size - counted)
     return b"".join(pieces)
 
 
 Pieces = Iterator[tuple[int, bytes]]
 """How much of the input has been given to the decoder so far, and what came out of it next."""
-
-
-def _gunzip(data: bytes) -> Pieces:
-    return _inflate(data, wbits=31)
 
 
 def _deflated(data: bytes) -> Pieces:
@@ -204,7 +198,7 @@ def _steps(data: bytes, size: int) -> Pieces:
 
 
 _DECODERS: dict[str, Callable[[bytes], Pieces]] = {
-    "gzip": _gunzip,
+    "gzip": partial(_inflate, wbits=31),
     "deflate": _deflated,
     "br": _unbrotli,
     "zstd": _unzstd,
@@ -214,16 +208,8 @@ _DECODERS: dict[str, Callable[[bytes], Pieces]] = {
 SNIFFED = 2048
 """Bytes that are looked at; the WHATWG standard reads 1,445, and some pages begin with a long comment."""
 
-HTML, TEXT, XML, JSON, GZIP, PDF, SVG, BINARY = (
-    "text/html",
-    "text/plain",
-    "application/xml",
-    "application/json",
-    "application/gzip",
-    "application/pdf",
-    "image/svg+xml",
-    "application/octet-stream",
-)
+HTML, TEXT, XML, JSON = "text/html", "text/plain", "application/xml", "application/json"
+GZIP, PDF, SVG, BINARY = "application/gzip", "application/pdf", "image/svg+xml", "application/octet-stream"
 
 
 def media_type(head: bytes, content_type: str) -> str:
@@ -241,7 +227,7 @@ def media_type(head: bytes, content_type: str) -> str:
 
 
 # https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type, and what else is linked to.
-_MAGIC: tuple[tuple[bytes, str], ...] = (
+_MAGIC = (
     (b"%PDF-", PDF),
     (b"%!PS-Adobe-", "application/postscript"),
     (b"{\\rtf", "application/rtf"),

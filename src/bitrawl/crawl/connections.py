@@ -1,8 +1,7 @@
-"""Connections that are used again only while the server has sent nothing that nobody asked for.
+"""How a request reaches a server: over which connection, to which address, and through which proxy.
 
-Which addresses may be visited: those of the public internet, judged after resolution and pinned for the connection.
-
-Which proxy a request goes through: the one that the user named, or those of the environment.
+A connection is used again only while the server has sent nothing that nobody asked for. An address must be one of the
+public internet, which is judged after resolution and pinned for the connection.
 """
 
 import asyncio
@@ -62,10 +61,10 @@ class CleanConnector(aiohttp.TCPConnector):
             protocol = connection.protocol
             if protocol is None or protocol not in self._used:
                 break
-            found = _leftover(protocol)
-            if found is Leftover.NOTHING:
+            leftover = _leftover(protocol)
+            if leftover is Leftover.NOTHING:
                 break
-            if found is Leftover.BYTES:
+            if leftover is Leftover.BYTES:
                 self.distrust(req.host)
             connection.close()
         if protocol is not None:
@@ -79,16 +78,16 @@ class CleanConnector(aiohttp.TCPConnector):
             return
         too_many = 1 + len(self._acquired) + sum(map(len, self._conns.values())) - self._most_open
         for key in islice([*self._conns], max(0, too_many)):
-            kept = self._conns[key]
-            kept.popleft()[0].close()
-            if not kept:
+            idle = self._conns[key]
+            idle.popleft()[0].close()
+            if not idle:
                 del self._conns[key]
 
     def distrust(self, host: str) -> bool:
         """From now on one request per connection; False when that was so before."""
-        new = host not in self._once
+        is_new = host not in self._once
         self._once.add(host)
-        return new
+        return is_new
 
 
 class Leftover(Enum):
@@ -155,10 +154,9 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(parsed, IPv6Address):
-        embedded = _embedded(parsed)
-        if embedded is None:
+        if parsed not in _MAPPED and parsed not in _NAT64:
             return parsed in _UNICAST and not any(parsed in network for network in _RESERVED_6)
-        parsed = embedded
+        parsed = IPv4Address(int(parsed) & 0xFFFFFFFF)
     return not any(parsed in network for network in _RESERVED_4)
 
 
@@ -186,7 +184,7 @@ class Routes:
             return None
         labels = host.lower().split(".")
         patterns = [host.lower(), *(f"*.{'.'.join(labels[at:])}" for at in range(1, len(labels))), "*"]
-        return next((self._targets[each] for each in patterns if each in self._targets), None)
+        return next((self._targets[pattern] for pattern in patterns if pattern in self._targets), None)
 
 
 class GuardedResolver(AbstractResolver):
@@ -202,7 +200,7 @@ class GuardedResolver(AbstractResolver):
         *,
         allow_private: bool = False,
         trusted: Collection[Endpoint] = (),
-        seconds: float = 15.0,  # judgement: as long as a connection may take
+        seconds: float = 15.0,  # as long as a connection may take
         at_once: int = 16,
         lookup: Lookup | None = None,
     ) -> None:
@@ -221,15 +219,15 @@ class GuardedResolver(AbstractResolver):
         """Raises `PrivateAddressError` when there are addresses and none is public, OSError when there are none."""
         route = self._routes.find(host)
         target, target_port = route or (host, port)
-        found = await self._addresses(target, target_port or port, family)
+        addresses = await self._addresses(target, target_port or port, family)
         if not (self._allow_private or route or (host, port) in self._trusted):
-            public = [each for each in found if is_public(each["host"])]
-            if found and not public:
-                raise PrivateAddressError(f"{host} is {found[0]['host']}")
-            found = public
-        if not found:
+            public = [address for address in addresses if is_public(address["host"])]
+            if addresses and not public:
+                raise PrivateAddressError(f"{host} is {addresses[0]['host']}")
+            addresses = public
+        if not addresses:
             raise OSError(None, f"{host} has no address")
-        return [{**each, "hostname": host} for each in found]
+        return [{**address, "hostname": host} for address in addresses]
 
     async def close(self) -> None:
         """Without waiting for a lookup that hangs."""
@@ -263,8 +261,8 @@ def _getaddrinfo(host: str, port: int, family: int) -> list[tuple[Any, ...]]:
 # The IANA special-purpose registries, as of 2025; written out because `ipaddress.is_global` differs between Python
 # 3.11, 3.12 and 3.13.
 _RESERVED_4 = tuple(
-    IPv4Network(each)
-    for each in (
+    IPv4Network(network)
+    for network in (
         "0.0.0.0/8",
         "10.0.0.0/8",
         "100.64.0.0/10",  # CGNAT; 100.100.100.200 is Alibaba's metadata
@@ -287,8 +285,8 @@ _RESERVED_4 = tuple(
 # site-local, multicast, and the local-use NAT64 prefix 64:ff9b:1::/48.
 _UNICAST = IPv6Network("2000::/3")
 _RESERVED_6 = tuple(
-    IPv6Network(each)
-    for each in (
+    IPv6Network(network)
+    for network in (
         "2001::/23",  # protocol assignments, Teredo among them
         "2001:db8::/32",
         "2002::/16",  # 6to4: nothing answers there any more (RFC 7526), and it wraps any IPv4 address
@@ -298,12 +296,6 @@ _RESERVED_6 = tuple(
 _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")  # how a network without IPv4 reaches every IPv4 site: as good as what it wraps
 _SPECIAL_NAMES = frozenset({"localhost", "local", "internal"})  # RFC 6761, RFC 6762, ICANN 2024
-
-
-def _embedded(address: IPv6Address) -> IPv4Address | None:
-    if address in _MAPPED or address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return None
 
 
 class Proxies(msgspec.Struct, frozen=True):

@@ -6,7 +6,8 @@ from enum import Enum
 import msgspec
 
 from bitrawl.facts import CrawlEnd, EndKind
-from bitrawl.model import MAX_REDIRECTS, NO_ANSWER, Skip
+from bitrawl.model import MAX_REDIRECTS, Skip
+from bitrawl.reasons import NO_ANSWER
 from bitrawl.url import Url
 
 
@@ -29,38 +30,40 @@ class SeedSkip(msgspec.Struct, frozen=True):
     skip: Skip
 
 
-class RunRest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known when a run is over."""
-
-    stopped: bool = False  # by the user
-    budget: str = ""  # the limit that was reached, as in "200 pages"
-    queued: int = 0  # links
-    left: Mapping[str, str] = {}  # sites that the strategy left, and why
-    parked: Mapping[str, str] = {}  # hosts that are not visited any more in this run, and why
-    pages: int = 0  # kept, in this run and before
-    relevant: int | None = None  # of them, about the topic; None in a job without one
-    seeds: Sequence[SeedSkip] = ()  # seeds that brought no page
-
-
 def seed_skips(seeds: Sequence[Url], skip_of: Callable[[Url], Skip | None]) -> list[SeedSkip]:
     """Those of the seeds that were skipped, each with the skip at the end of its redirects."""
     skips = ((seed, _last_skip(seed, skip_of)) for seed in seeds)
     return [SeedSkip(seed, skip) for seed, skip in skips if skip is not None]
 
 
-def crawl_end(rest: RunRest) -> CrawlEnd:
-    queued = rest.queued
-    if rest.stopped:
+def crawl_end(  # noqa: PLR0913 - each may be why it ended
+    *,
+    stopped: bool = False,
+    budget: str = "",
+    queued: int = 0,
+    left: Mapping[str, str] | None = None,
+    parked: Mapping[str, str] | None = None,
+    pages: int = 0,
+    relevant: int | None = None,
+    seeds: Sequence[SeedSkip] = (),
+) -> CrawlEnd:
+    """How a run ended that was stopped by the user, or used up a budget ("200 pages"), or has come to its end.
+
+    `left` has the sites that the strategy left, `parked` the hosts that are not visited any more in this run, each with
+    the reason. `pages` were kept in this run and before, and `relevant` of them are about the topic: None in a job without
+    one. `seeds` are those that brought no page.
+    """
+    if stopped:
         return CrawlEnd(kind=EndKind.STOPPED, queued=queued)
-    if rest.pages and rest.relevant == 0:
-        return CrawlEnd(kind=EndKind.OFF_TOPIC, pages=rest.pages, budget=rest.budget, queued=queued)
-    if not rest.pages:
-        return msgspec.structs.replace(_without_page(rest), budget=rest.budget, queued=queued)
-    if rest.budget:
-        return CrawlEnd(kind=EndKind.BUDGET, budget=rest.budget, queued=queued)
-    if rest.left and queued:
-        return _named(EndKind.LEFT, rest.left, queued)
-    return _named(EndKind.GAVE_UP, rest.parked, queued) if rest.parked else CrawlEnd(kind=EndKind.DONE)
+    if not pages:
+        return msgspec.structs.replace(_without_page(left, parked, seeds), budget=budget, queued=queued)
+    if relevant == 0:
+        return CrawlEnd(kind=EndKind.OFF_TOPIC, pages=pages, budget=budget, queued=queued)
+    if budget:
+        return CrawlEnd(kind=EndKind.BUDGET, budget=budget, queued=queued)
+    if left and queued:
+        return _named(EndKind.LEFT, left, queued)
+    return _named(EndKind.GAVE_UP, parked, queued) if parked else CrawlEnd(kind=EndKind.DONE)
 
 
 def ending(end: CrawlEnd) -> Ending:
@@ -70,9 +73,11 @@ def ending(end: CrawlEnd) -> Ending:
     return Ending.DONE if end.kind in _COMPLETE else Ending.FAILED
 
 
-def _without_page(rest: RunRest) -> CrawlEnd:
-    if rest.seeds:
-        seed, skip = rest.seeds[0].seed, rest.seeds[0].skip
+def _without_page(
+    left: Mapping[str, str] | None, parked: Mapping[str, str] | None, seeds: Sequence[SeedSkip]
+) -> CrawlEnd:
+    if seeds:
+        seed, skip = seeds[0].seed, seeds[0].skip
         kind = EndKind.SEED_SILENT if skip.reason in NO_ANSWER else EndKind.SEED_SKIPPED
         return CrawlEnd(
             kind=kind,
@@ -81,11 +86,11 @@ def _without_page(rest: RunRest) -> CrawlEnd:
             reason=skip.reason,
             status=skip.status,
             why=skip.detail,
-            others=len(rest.seeds) - 1,
+            others=len(seeds) - 1,
         )
-    if rest.parked:
-        return _named(EndKind.NO_ANSWER, rest.parked)
-    return _named(EndKind.ONLY_LEFT, rest.left) if rest.left else CrawlEnd(kind=EndKind.NO_PAGE)
+    if parked:
+        return _named(EndKind.NO_ANSWER, parked)
+    return _named(EndKind.ONLY_LEFT, left) if left else CrawlEnd(kind=EndKind.NO_PAGE)
 
 
 def _named(kind: EndKind, reasons: Mapping[str, str], queued: int = 0) -> CrawlEnd:

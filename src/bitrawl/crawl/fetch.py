@@ -1,8 +1,6 @@
-"""One link, one HTTP request, one answer: never more, and nothing that a server does gets past it.
+"""One link, one HTTP request, one answer: a `Capture`, or a `Skip` that says in words why there is none.
 
-One visit to one link: ask for it, and understand the answer. All that reads pages from the web does it so.
-
-Why no answer came: foreign errors as a `Skip`, with the cause in words and the proxy told apart from the host.
+All that reads pages from the web does it by `visit`, or by `HttpFetcher.fetch` and `understand`.
 """
 
 import contextlib
@@ -47,8 +45,9 @@ from bitrawl.crawl.connections import (
     proxy_name,
 )
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import MAX_REDIRECTS, Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
+from bitrawl.model import MAX_REDIRECTS, Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Clock, Fetcher
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url, without_credentials
 from bitrawl.version import __version__
 
@@ -56,102 +55,6 @@ FOREIGN = (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFErr
 """What aiohttp and the socket raise for what the web does."""
 
 MAX_DETAIL = 200  # characters; judgement: a line or two of a terminal
-
-
-def failure(url: Url, error: Exception, proxy: URL | None) -> Skip:
-    """What that error means for that URL, asked for through that proxy."""
-    if proxy is not None and (said := _of_the_proxy(error, proxy)):
-        return _failure_skip(url, Reason.PROXY, f"the proxy {proxy_name(proxy)} {said}")
-    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    if isinstance(cause, PrivateAddressError):
-        return _failure_skip(url, Reason.PRIVATE_ADDRESS, str(cause))
-    reason = next((reason for kinds, reason in _REASONS if isinstance(error, kinds)), Reason.HTTP_ERROR)
-    return _failure_skip(url, reason, _in_words(url, reason, error, cause))
-
-
-def proxy_refusal(url: Url, proxy: URL) -> Skip:
-    """The proxy answered 407 in place of the host."""
-    return _failure_skip(url, Reason.PROXY, f"the proxy {proxy_name(proxy)} {_WANTS_A_PASSWORD}")
-
-
-_WANTS_A_PASSWORD = "wants a user name and a password, or others than those given (407)"  # noqa: S105
-
-# The first that fits.
-_REASONS: tuple[tuple[tuple[type[Exception], ...], Reason], ...] = (
-    ((TimeoutError,), Reason.TIMEOUT),
-    ((aiohttp.ClientSSLError, ssl.SSLError), Reason.TLS),
-    ((aiohttp.ClientConnectorDNSError,), Reason.DNS),
-    ((aiohttp.ClientResponseError, HttpProcessingError, aiohttp.InvalidURL), Reason.HTTP_ERROR),
-    ((aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, OSError, EOFError), Reason.CONNECTION),
-)
-_NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN})
-
-
-def _of_the_proxy(error: Exception, proxy: URL) -> str:
-    """What the proxy did; empty where the error is not about it."""
-    if isinstance(error, aiohttp.ClientHttpProxyError):
-        said = f"{error.status} {error.message}".strip()
-        return _WANTS_A_PASSWORD if error.status == 407 else f"could not connect to the host ({said})"
-    if isinstance(error, aiohttp.ConnectionTimeoutError):
-        return "did not answer in time"
-    if not isinstance(error, aiohttp.ClientConnectorError) or error.host != proxy.host:
-        return ""
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return f"cannot be reached: {_unresolved(proxy.host or '', error.os_error)}"
-    return f"cannot be reached: {_plain(error.os_error)}"
-
-
-def _in_words(url: Url, reason: Reason, error: Exception, cause: Exception) -> str:
-    host = url.host
-    if reason is Reason.DNS:
-        return _unresolved(host.partition(":")[0], cause)
-    if reason is Reason.TLS:
-        return f"no secure connection to {host} (TLS): {_tls(error)}"
-    if reason is Reason.TIMEOUT:
-        got_through = not isinstance(error, aiohttp.ConnectionTimeoutError)
-        return f"no complete answer from {host} in time" if got_through else f"no connection to {host} in time"
-    if reason is Reason.HTTP_ERROR:
-        return f"the answer of {host} is not valid HTTP{_said(getattr(cause, 'message', '') or cause)}"
-    return _unconnected(host, cause)
-
-
-def _unconnected(host: str, cause: Exception) -> str:
-    if isinstance(cause, OSError) and (cause.errno in _NO_ROUTE or isinstance(cause, ConnectionRefusedError)):
-        return f"no connection to {host}: {_plain(cause)}"
-    before_the_end = isinstance(cause, aiohttp.ClientPayloadError)
-    return f"the connection to {host} broke off{' before the end of the answer' if before_the_end else _said(cause)}"
-
-
-def _unresolved(name: str, cause: Exception) -> str:
-    if isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_AGAIN:
-        return f"the address of {name} could not be looked up: no name server answered (DNS)"
-    if isinstance(cause, OSError) and cause.errno is None:  # of our own resolver, in words
-        return f"{cause.strerror} (DNS)"
-    return f"{name} has no address (DNS)"
-
-
-def _plain(cause: OSError) -> str:
-    if isinstance(cause, ConnectionRefusedError):
-        return "connection refused"
-    if cause.errno in _NO_ROUTE:
-        return "the network is unreachable"
-    return (cause.strerror or str(cause) or type(cause).__name__).lower()
-
-
-def _tls(error: Exception) -> str:
-    cause = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"the certificate is not valid: {cause.verify_message}"
-    return str(getattr(cause, "reason", "") or cause).replace("_", " ").lower()
-
-
-def _said(error: object) -> str:
-    text = str(error).partition("\n")[0].strip(" :")
-    return f" ({text})" if text else ""
-
-
-def _failure_skip(url: Url, reason: Reason, detail: str) -> Skip:
-    return Skip(url, Stage.FETCH, reason, without_credentials(" ".join(detail.split()))[:MAX_DETAIL])
 
 
 PROJECT_PAGE = "https://pypi.org/project/bitrawl/"
@@ -217,6 +120,29 @@ def redirect_target(capture: Capture) -> Url:
     return Url.parse(location, base=capture.url)
 
 
+async def visit(link: Link, fetcher: Fetcher, analyser: Analyser) -> Page | Sitemap | Skip:
+    """One request. A redirect is not followed: it is a skip that names its target (`Skip.target`)."""
+    answer = await fetcher.fetch(link)
+    return answer if isinstance(answer, Skip) else await understand(link, answer, analyser)
+
+
+async def understand(link: Link, answer: Capture, analyser: Analyser) -> Page | Sitemap | Skip:
+    """What the answer to that link is: understood, or the redirect that ends the link."""
+    if 300 <= answer.status < 400:
+        return _redirect(link, answer)
+    return await analyser.analyse(answer, index=link.kind is LinkKind.INDEX)
+
+
+def _redirect(link: Link, answer: Capture) -> Skip:
+    """The end of a link that redirects; the detail is where it leads, or why that is no page."""
+    try:
+        target = redirect_target(answer)
+    except UrlError as error:
+        return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
+    reason = Reason.TOO_MANY_REDIRECTS if link.redirects >= MAX_REDIRECTS else Reason.REDIRECT
+    return Skip(link.url, Stage.FETCH, reason, target, answer.status)
+
+
 class HttpFetcher:
     """The web. Enter it (`async with`) before the first fetch.
 
@@ -252,20 +178,7 @@ class HttpFetcher:
             ssl=self._tls,
             resolver=self._resolver,
         )
-        self._session = aiohttp.ClientSession(
-            connector=self._connector,
-            trace_configs=[noting_reuse()],
-            headers=_request_headers(settings),
-            auto_decompress=False,  # the archive wants the bytes as sent, and we want to stop a bomb
-            cookie_jar=aiohttp.CookieJar() if settings.cookies else aiohttp.DummyCookieJar(),
-            response_class=_Response,
-            timeout=aiohttp.ClientTimeout(
-                total=settings.total_time, sock_connect=settings.connect_time, sock_read=settings.read_time
-            ),
-            max_line_size=settings.max_header,
-            max_field_size=settings.max_header,
-            max_headers=settings.max_headers,
-        )
+        self._session = _session(settings, self._connector)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -388,6 +301,23 @@ class HttpFetcher:
         return msgspec.structs.replace(limits, size=self._settings.max_index) if link.kind is LinkKind.INDEX else limits
 
 
+def _session(settings: FetchSettings, connector: CleanConnector) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        connector=connector,
+        trace_configs=[noting_reuse()],
+        headers=_request_headers(settings),
+        auto_decompress=False,  # the archive wants the bytes as sent, and we want to stop a bomb
+        cookie_jar=aiohttp.CookieJar() if settings.cookies else aiohttp.DummyCookieJar(),
+        response_class=_Response,
+        timeout=aiohttp.ClientTimeout(
+            total=settings.total_time, sock_connect=settings.connect_time, sock_read=settings.read_time
+        ),
+        max_line_size=settings.max_header,
+        max_field_size=settings.max_header,
+        max_headers=settings.max_headers,
+    )
+
+
 class _Response(aiohttp.ClientResponse):
     """Remembers the server's address, which aiohttp forgets with the connection as soon as the body is in."""
 
@@ -498,24 +428,100 @@ def _request_head(request: aiohttp.RequestInfo) -> bytes:
     return "\r\n".join([f"{request.method} {request.url.raw_path_qs} HTTP/1.1", *lines, "", ""]).encode()
 
 
-async def visit(link: Link, fetcher: Fetcher, analyser: Analyser) -> Page | Sitemap | Skip:
-    """One request. A redirect is not followed: it is a skip that names its target (`Skip.target`)."""
-    answer = await fetcher.fetch(link)
-    return answer if isinstance(answer, Skip) else await understand(link, answer, analyser)
+# Why no answer came
 
 
-async def understand(link: Link, answer: Capture, analyser: Analyser) -> Page | Sitemap | Skip:
-    """What the answer to that link is."""
-    if 300 <= answer.status < 400:
-        return _redirect(link, answer)
-    return await analyser.analyse(answer, index=link.kind is LinkKind.INDEX)
+def failure(url: Url, error: Exception, proxy: URL | None) -> Skip:
+    """What that error means for that URL, asked for through that proxy."""
+    if proxy is not None and (fault := _of_the_proxy(error, proxy)):
+        return _failure_skip(url, Reason.PROXY, f"the proxy {proxy_name(proxy)} {fault}")
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    if isinstance(cause, PrivateAddressError):
+        return _failure_skip(url, Reason.PRIVATE_ADDRESS, str(cause))
+    reason = next((reason for kinds, reason in _REASONS if isinstance(error, kinds)), Reason.HTTP_ERROR)
+    return _failure_skip(url, reason, _in_words(url, reason, error, cause))
 
 
-def _redirect(link: Link, answer: Capture) -> Skip:
-    """The end of a link that redirects; the detail is where it leads, or why that is no page."""
-    try:
-        target = redirect_target(answer)
-    except UrlError as error:
-        return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
-    reason = Reason.TOO_MANY_REDIRECTS if link.redirects >= MAX_REDIRECTS else Reason.REDIRECT
-    return Skip(link.url, Stage.FETCH, reason, target, answer.status)
+def proxy_refusal(url: Url, proxy: URL) -> Skip:
+    """The proxy answered 407 in place of the host."""
+    return _failure_skip(url, Reason.PROXY, f"the proxy {proxy_name(proxy)} {_WANTS_A_PASSWORD}")
+
+
+_WANTS_A_PASSWORD = "wants a user name and a password, or others than those given (407)"  # noqa: S105
+
+# The first that fits.
+_REASONS: tuple[tuple[tuple[type[Exception], ...], Reason], ...] = (
+    ((TimeoutError,), Reason.TIMEOUT),
+    ((aiohttp.ClientSSLError, ssl.SSLError), Reason.TLS),
+    ((aiohttp.ClientConnectorDNSError,), Reason.DNS),
+    ((aiohttp.ClientResponseError, HttpProcessingError, aiohttp.InvalidURL), Reason.HTTP_ERROR),
+    ((aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, OSError, EOFError), Reason.CONNECTION),
+)
+_NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN})
+
+
+def _of_the_proxy(error: Exception, proxy: URL) -> str:
+    """What the proxy did; empty where the error is not about it."""
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        answer = f"{error.status} {error.message}".strip()
+        return _WANTS_A_PASSWORD if error.status == 407 else f"could not connect to the host ({answer})"
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return "did not answer in time"
+    if not isinstance(error, aiohttp.ClientConnectorError) or error.host != proxy.host:
+        return ""
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"cannot be reached: {_unresolved(proxy.host or '', error.os_error)}"
+    return f"cannot be reached: {_plain(error.os_error)}"
+
+
+def _in_words(url: Url, reason: Reason, error: Exception, cause: Exception) -> str:
+    host = url.host
+    if reason is Reason.DNS:
+        return _unresolved(host.partition(":")[0], cause)
+    if reason is Reason.TLS:
+        return f"no secure connection to {host} (TLS): {_tls(error)}"
+    if reason is Reason.TIMEOUT:
+        got_through = not isinstance(error, aiohttp.ConnectionTimeoutError)
+        return f"no complete answer from {host} in time" if got_through else f"no connection to {host} in time"
+    if reason is Reason.HTTP_ERROR:
+        return f"the answer of {host} is not valid HTTP{_in_brackets(getattr(cause, 'message', '') or cause)}"
+    return _unconnected(host, cause)
+
+
+def _unconnected(host: str, cause: Exception) -> str:
+    if isinstance(cause, OSError) and (cause.errno in _NO_ROUTE or isinstance(cause, ConnectionRefusedError)):
+        return f"no connection to {host}: {_plain(cause)}"
+    before_the_end = isinstance(cause, aiohttp.ClientPayloadError)
+    return f"the connection to {host} broke off{' before the end of the answer' if before_the_end else _in_brackets(cause)}"
+
+
+def _unresolved(name: str, cause: Exception) -> str:
+    if isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_AGAIN:
+        return f"the address of {name} could not be looked up: no name server answered (DNS)"
+    if isinstance(cause, OSError) and cause.errno is None:  # of our own resolver, in words
+        return f"{cause.strerror} (DNS)"
+    return f"{name} has no address (DNS)"
+
+
+def _plain(cause: OSError) -> str:
+    if isinstance(cause, ConnectionRefusedError):
+        return "connection refused"
+    if cause.errno in _NO_ROUTE:
+        return "the network is unreachable"
+    return (cause.strerror or str(cause) or type(cause).__name__).lower()
+
+
+def _tls(error: Exception) -> str:
+    cause = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"the certificate is not valid: {cause.verify_message}"
+    return str(getattr(cause, "reason", "") or cause).replace("_", " ").lower()
+
+
+def _in_brackets(error: object) -> str:
+    text = str(error).partition("\n")[0].strip(" :")
+    return f" ({text})" if text else ""
+
+
+def _failure_skip(url: Url, reason: Reason, detail: str) -> Skip:
+    return Skip(url, Stage.FETCH, reason, without_credentials(" ".join(detail.split()))[:MAX_DETAIL])

@@ -1,7 +1,4 @@
-"""Which link next: order, per-host delay, retries and budgets.
-
-A queue that is forgotten with the process: for replays, simulations and tests.
-"""
+"""Which link next: order, per-host delay, retries and budgets."""
 
 import asyncio
 import heapq
@@ -18,19 +15,19 @@ from bitrawl.protocols import Clock, Queue
 from bitrawl.url import Url
 
 ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
-BACKOFF_CEILING = 300.0  # seconds; judgement
-MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes its turn. Judgement: comparing costs time
+BACKOFF_CEILING = 300.0  # seconds
+MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes its turn, because comparing costs time
 # A host waits while another of its site has a link more than twice as good. Judgement; without such a rule some sites
 # spent half of their fetches on hosts that had nothing (docs/decisions/frontier-and-queue.md).
 MUCH_BETTER = 0.5
-MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed; judgement
-PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work; judgement
-QUICK_FIRST = 4  # visits to hosts that answer quickly, before one to another host; judgement
-SILENCE = 5.0  # seconds without an answer after which nobody waits for a host any more, nor any budget; judgement
+MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed
+PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work
+QUICK_FIRST = 4  # visits to hosts that answer quickly, before one to another host
+SILENCE = 5.0  # seconds without an answer after which nobody waits for a host any more, nor any budget
 
 
 class Politeness(msgspec.Struct, frozen=True):
-    """How hard one host may be hit. All figures are judgement."""
+    """How hard one host may be hit."""
 
     delay: float = 1.0  # seconds between the end of a fetch and the next; 0 also switches off the adaptation
     connections: int = 1  # at once, per host
@@ -39,10 +36,10 @@ class Politeness(msgspec.Struct, frozen=True):
     failures: int = 8  # in a row, before the host is left for this run; its links stay queued
     first_failures: int = 3  # the same of a host that never answered
 
-    def rest(self, took: float, *, asked: float = 0.0) -> float:
-        """Seconds that a host rests after an answer that took so long; `asked` is its Crawl-delay or Retry-After."""
+    def rest(self, took: float, *, wanted: float = 0.0) -> float:
+        """Seconds that a host rests after an answer that took so long; `wanted` is its Crawl-delay or Retry-After."""
         slow = min(took, ADAPTIVE_CEILING) if self.delay else 0.0
-        return max(self.delay, asked, slow)
+        return max(self.delay, wanted, slow)
 
 
 class InFlight(msgspec.Struct, frozen=True):
@@ -92,7 +89,6 @@ class Spent:
     downloads: int = 0
 
     def minutes(self, now: float) -> float:
-        """Time spent, in this run and before."""
         return (self.seconds + (now - self.started if self.started is not None else 0.0)) / 60
 
 
@@ -121,7 +117,6 @@ class Host:
 
     @property
     def pace(self) -> Pace:
-        """How it answers."""
         if not self.answered:
             return Pace.NEW
         return Pace.SLOW if self.failures or self.took > PATIENCE else Pace.QUICK
@@ -202,7 +197,7 @@ class Frontier:
         self.wake(self.queue.put(scored))
 
     def wake(self, names: set[str]) -> None:
-        """Those hosts have work; said once for each at the start of a resumed run."""
+        """Note that those hosts have work; at the start of a resumed run, once for each."""
         for name in sorted(names):  # a set's own order differs from run to run
             self._rank_anew(name)
             self._schedule(self._host(name))
@@ -235,7 +230,7 @@ class Frontier:
         host.took = took
         if host.failures >= (self.politeness.failures if host.answered else self.politeness.first_failures):
             host.parked = f"{failed} ({host.failures} failures in a row)"
-        rest = self.politeness.rest(took, asked=max(self.floor(host.name), retry_after))
+        rest = self.politeness.rest(took, wanted=max(self.floor(host.name), retry_after))
         if failed:
             rest = max(rest, min(self.politeness.backoff * 2 ** (host.failures - 1), BACKOFF_CEILING))
         host.ready_at = max(host.ready_at, self.clock.now() + rest)
@@ -550,69 +545,3 @@ class Frontier:
         finally:
             change.cancel()
             alarm.cancel()
-
-
-class MemoryQueue:
-    """Heaps by host; an entry that was raised or rescored leaves its old one behind, to be passed over."""
-
-    def __init__(self) -> None:
-        self._queued: dict[str, Lease] = {}
-        self._seen: set[str] = set()
-        self._heaps: dict[str, list[tuple[int, float, int, str]]] = {}
-        self._arrival: dict[str, int] = {}
-        self._order = count()
-
-    def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
-        """As `protocols.Queue`."""
-        hosts = set()
-        for link, score in scored:
-            known = self._queued.get(link.url)
-            if known is None and link.url in self._seen:
-                continue
-            if known is None or score > known.score:
-                self._seen.add(link.url)
-                lease = msgspec.structs.replace(known, score=score) if known else Lease(link, score)
-                self._push(lease)
-            hosts.add(link.url.host)
-        return hosts
-
-    def pop(self, host: str) -> Lease | None:
-        """As `protocols.Queue`."""
-        lease = self._first(host)
-        if lease is not None:
-            heapq.heappop(self._heaps[host])
-            del self._queued[lease.link.url]
-        return lease
-
-    def best(self, host: str) -> float:
-        """As `protocols.Queue`."""
-        lease = self._first(host)
-        return -1.0 if lease is None else lease.score
-
-    def give_back(self, lease: Lease) -> None:
-        """As `protocols.Queue`."""
-        self._push(msgspec.structs.replace(lease, attempt=lease.attempt + 1))
-
-    def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
-        """As `protocols.Queue`."""
-        for url, value in scores:
-            lease = self._queued.get(url)
-            if lease is not None and value != lease.score:
-                self._push(msgspec.structs.replace(lease, score=value))
-
-    def _first(self, host: str) -> Lease | None:
-        heap = self._heaps.get(host, [])
-        while heap:
-            attempt, score, _, url = heap[0]
-            lease = self._queued.get(url)
-            if lease is not None and (lease.attempt, -lease.score) == (attempt, score):
-                return lease
-            heapq.heappop(heap)
-        self._heaps.pop(host, None)
-        return None
-
-    def _push(self, lease: Lease) -> None:
-        url = lease.link.url
-        self._queued[url] = lease
-        arrival = self._arrival.setdefault(url, next(self._order))
-        heapq.heappush(self._heaps.setdefault(url.host, []), (lease.attempt, -lease.score, arrival, url))

@@ -25,7 +25,6 @@ from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreErro
 from bitrawl.model import (
     OPT_OUTS,
     OWN_REQUESTS,
-    TRANSIENT,
     Capture,
     Directive,
     Fetch,
@@ -33,14 +32,13 @@ from bitrawl.model import (
     Link,
     LinkKind,
     Page,
-    Reason,
     SiteKnowledge,
     Sitemap,
     Skip,
-    Stage,
     Visit,
 )
 from bitrawl.protocols import Analyser, Clock, Fetcher, LinkScorer, Recorder
+from bitrawl.reasons import TRANSIENT, Reason, Stage
 from bitrawl.url import Url, without_credentials
 
 BELOW_FIRST = 1 - 1e-6  # the highest score of a link that was found: what a host is asked first has 1, and goes before
@@ -81,7 +79,7 @@ class Crawl:
     settings: LoopSettings = field(default_factory=LoopSettings)
     traps: Traps = field(default_factory=Traps)
     sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()  # what an origin's robots.txt names
-    observe: Callable[[Visit], None] = lambda _visit: None
+    observers: list[Callable[[Visit], None]] = field(default_factory=list)  # told of each visit, when it is recorded
     judge: Callable[[Link, Page], Page] = lambda _link, page: page  # whether the page is about the job's topic
     redirected: Callable[[Url, Url], None] = lambda _source, _target: None  # told of each redirect
 
@@ -128,10 +126,8 @@ class Crawl:
         hosts = {link.url.host: link.url for link in links}
         self.hosts.seed(hosts)
         with self.ledger.transaction():
-            first = [
-                asked for host, url in hosts.items() if self.hosts.ask(host) for asked in self._new.first_asked(url)
-            ]
-            self._enqueue([*first, *links], None)
+            new = [url for host, url in hosts.items() if self.hosts.ask(host)]
+            self._enqueue([*(first for url in new for first in self._new.first_asked(url)), *links], None)
 
     def remember(self, sightings: Iterable[tuple[Link, Page | None]]) -> None:
         """Tell the trap rules of the pages and redirects (None) of earlier runs."""
@@ -147,7 +143,7 @@ class Crawl:
 
         Queued links that stand on none of the pages that were kept (noindex, opt-outs) are told after them.
         """
-        told: set[Url] = set()
+        scored: set[Url] = set()
         own = frozenset(self.seeds)
         seeds: dict[Url, float] = {}  # queued anew before this, with the highest score
         for visit in visits:
@@ -156,16 +152,16 @@ class Crawl:
                 self.judge(visit.lease.link, page)
             for part in visit.parts():
                 self.scorer.learn(part, self._knowledge(visit.lease.link.url))
-                found = self._found(visit.lease.link, part.outcome)
+                links = self._links_of(visit.lease.link, part.outcome)
                 if page is None or not self.traps.repeats(page.url):
-                    told |= self._tell(found, page)
+                    scored |= self._score_only(links, page)
             advice = self.scorer.advise(self._knowledge(visit.lease.link.url))
-            told |= self._tell(advice.links, None)
+            scored |= self._score_only(advice.links, None)
             seeds.update((url, score) for url, score in advice.scores if url in own)
         self.frontier.rescore(seeds.items())
-        self._tell([link for link in queued if link.url not in told], None)
+        self._score_only([link for link in queued if link.url not in scored], None)
 
-    def _tell(self, links: Sequence[Link], found_on: Page | None) -> set[Url]:
+    def _score_only(self, links: Sequence[Link], found_on: Page | None) -> set[Url]:
         """Score the links that belong to the job, and do not queue them: an earlier run did."""
         _, inside = self._judged(links)
         for group in inside:
@@ -194,7 +190,7 @@ class Crawl:
         self.frontier.finish(lease)
 
     async def _visit(self, lease: Lease) -> None:
-        """Steps 2 to 8."""
+        """Steps 2 to 8 of the module's docstring."""
         link = lease.link
         refusal = self._late_refusal(lease)
         if refusal is not None:
@@ -207,13 +203,17 @@ class Crawl:
         fetch = _fetch_of(lease, answer, at=at, took=self.clock.now() - started)
         if isinstance(answer, Skip):
             self._failed(fetch, answer)
-            return
-        if not self.frontier.welcome(lease):
-            self._put_back(fetch)
-            return
-        if link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
+        elif not self.frontier.welcome(lease):  # So late that the budget is used up: it stays queued for a larger one.
+            self.frontier.fetched(lease, took=fetch.took)
+            with self.ledger.transaction():
+                self._return(lease)
+        elif link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
             self._probed(fetch, await understand(link, answer, self.analyser))
-            return
+        else:
+            await self._read(fetch, answer)
+
+    async def _read(self, fetch: Fetch, answer: Capture) -> None:
+        lease, link = fetch.lease, fetch.lease.link
         if lease.score > LAST:
             self.frontier.fetched(lease, took=fetch.took)
         outcome = await understand(link, answer, self.analyser)
@@ -224,7 +224,7 @@ class Crawl:
         elif isinstance(outcome, Page):
             self._decide(fetch, outcome)
         else:
-            self._conclude(fetch.visit(outcome), self._found(link, outcome))
+            self._conclude(fetch.visit(outcome), self._links_of(link, outcome))
 
     def _late_refusal(self, lease: Lease) -> Skip | None:
         """Why a link that was queued is not visited after all."""
@@ -244,23 +244,21 @@ class Crawl:
         """
         link = lease.link
         doubtful = link.kind is LinkKind.PAGE and self.traps.doubtful(link.url)
-        if lease.score <= LAST or not (doubtful or self._idle_sitemap(link, self._page_budget())):
+        budgets = (self.frontier.budget.pages, self.frontier.site_budget.pages)
+        pages = min((limit for limit in budgets if limit is not None), default=None)
+        if lease.score <= LAST or not (doubtful or self._idle_sitemap(link, pages)):
             return False
         with self.ledger.transaction():
-            self.frontier.finish(msgspec.structs.replace(lease, attempt=lease.attempt - 1), retry=True)
+            self._return(lease)
             self.frontier.rescore([(link.url, _last(link))])
         return True
 
     def _idle_sitemap(self, link: Link, pages: int | None = None) -> str:
         """Why a sitemap is not worth its request; empty if it is, and for all other links."""
-        known = self._knowledge(link.url) if link.is_named_sitemap else None
-        if known is None or known.sitemaps < sitemaps_allowed(known.listed, pages):
+        site = self._knowledge(link.url) if link.is_named_sitemap else None
+        if site is None or site.sitemaps < sitemaps_allowed(site.listed, pages):
             return ""
-        return f"{known.sitemaps} sitemaps of the site were read, and list only {known.listed} addresses"
-
-    def _page_budget(self) -> int | None:
-        pages = (self.frontier.budget.pages, self.frontier.site_budget.pages)
-        return min((limit for limit in pages if limit is not None), default=None)
+        return f"{site.sitemaps} sitemaps of the site were read, and list only {site.listed} addresses"
 
     def _asks_first(self, lease: Lease) -> bool:
         """Whether the link has to wait: it is the first that is due on its host, which is asked something else before."""
@@ -272,12 +270,6 @@ class Crawl:
             self._enqueue(first, None)
             self._return(lease)
         return True
-
-    def _put_back(self, fetch: Fetch) -> None:
-        """An answer that came so late that the budget is used up: the link stays queued for a larger one."""
-        self.frontier.fetched(fetch.lease, took=fetch.took)
-        with self.ledger.transaction():
-            self._return(fetch.lease)
 
     def _return(self, lease: Lease) -> None:
         self.frontier.finish(msgspec.structs.replace(lease, attempt=lease.attempt - 1), retry=True)
@@ -296,7 +288,11 @@ class Crawl:
         with self.ledger.transaction():
             self.ledger.record(visit, final=False)
             self.frontier.finish(lease, retry=True)
-        self.observe(visit)
+        self._tell_observers(visit)
+
+    def _tell_observers(self, visit: Visit) -> None:
+        for observe in self.observers:
+            observe(visit)
 
     def _probed(self, fetch: Fetch, outcome: Page | Sitemap | Skip) -> None:
         """What this host answers to an address that cannot exist is its soft 404."""
@@ -306,9 +302,9 @@ class Crawl:
             return
         url = fetch.lease.link.url
         signature = outcome.signature if isinstance(outcome, Page) else 0
-        known = self._knowledge(url)
+        site = self._knowledge(url)
         with self.ledger.transaction():
-            self.ledger.learn(msgspec.structs.replace(known, missing={**known.missing, url.host: signature}))
+            self.ledger.learn(msgspec.structs.replace(site, missing={**site.missing, url.host: signature}))
         self.frontier.fetched(fetch.lease, took=fetch.took)
         detail = "what the host answers to an address that cannot exist"
         self._conclude(fetch.visit(Skip(url, Stage.ANALYSE, Reason.PROBE, detail)))
@@ -324,53 +320,53 @@ class Crawl:
         part = next(parts)
         for following in parts:
             with self.ledger.transaction():
-                self._follow(part, self._new.found(link, part.outcome))
+                self._follow(part, self._new.links_of(link, part.outcome))
             await asyncio.sleep(0)
             part = following
-        self._conclude(visit, self._new.found(link, part.outcome), told=part)
+        self._conclude(visit, self._new.links_of(link, part.outcome), lesson=part)
 
     def _decide(self, fetch: Fetch, page: Page) -> None:
         """Whether the page is kept, and whether its links are followed."""
         link, refusal = fetch.lease.link, self._objection(page)
-        if (
-            refusal is None or refusal.reason is Reason.NOINDEX
-        ):  # Nothing is learned from any other text that is not kept.
+        # Nothing is learned from any other text that is not kept.
+        if refusal is None or refusal.reason is Reason.NOINDEX:
             page = self.judge(link, page)
-        links = self._new.found(link, page)
+        links = self._new.links_of(link, page)
         leads_on = any(self.scope.refusal(new) is None for new in self.traps.new_links(links))
         self.traps.visited(page, link.source, leads_on=leads_on, last=fetch.lease.score <= LAST)
         self.hosts.answered(link.url, page.signature)
         self._conclude(fetch.visit(refusal or page), links, page)
 
-    def _found(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
-        links = self._new.found(link, outcome)
-        for found in links:
-            if found.kind is LinkKind.REDIRECT:
-                self.redirected(link.url, found.url)
+    def _links_of(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
+        links = self._new.links_of(link, outcome)
+        for target in links:
+            if target.kind is LinkKind.REDIRECT:
+                self.redirected(link.url, target.url)
                 self.traps.redirected(link.url, link.source)
         return links
 
     def _objection(self, page: Page) -> Skip | None:
         """Why a page that we understand is not kept."""
+        if refusal := objection(page, opt_outs=self.settings.opt_outs):
+            return refusal
         missing = self._knowledge(page.url).missing.get(page.url.host, 0)
-        soft_404 = missing and (missing ^ page.signature).bit_count() <= NEAR
-        detail = "the same text as an address that cannot exist"
-        found = Skip(page.url, Stage.ANALYSE, Reason.SOFT_404, detail) if soft_404 else None
-        return objection(page, opt_outs=self.settings.opt_outs) or found
+        if not missing or (missing ^ page.signature).bit_count() > NEAR:
+            return None
+        return Skip(page.url, Stage.ANALYSE, Reason.SOFT_404, "the same text as an address that cannot exist")
 
     def _conclude(
-        self, visit: Visit, links: Sequence[Link] = (), page: Page | None = None, *, told: Visit | None = None
+        self, visit: Visit, links: Sequence[Link] = (), page: Page | None = None, *, lesson: Visit | None = None
     ) -> None:
-        """Record, learn, queue, then finish: one transaction. `told` is what the strategy learns from, if not all."""
+        """Record, learn, queue, then finish: one transaction. `lesson` is what the strategy learns from, if not all."""
         link = visit.lease.link
         with self.ledger.transaction():
             self.ledger.record(visit)
-            self._follow(told or visit, links, page)
+            self._follow(lesson or visit, links, page)
             if self.settings.follow:
                 self._enqueue(self._sitemaps_named(link), None)
                 self._follow_advice(link.url)
             self._finish(visit)
-        self.observe(visit)
+        self._tell_observers(visit)
 
     def _follow(self, visit: Visit, links: Sequence[Link], page: Page | None = None) -> None:
         if not self.settings.follow:
@@ -386,7 +382,7 @@ class Crawl:
         with self.ledger.transaction():
             self.ledger.record(visit)
             self._finish(visit)
-        self.observe(visit)
+        self._tell_observers(visit)
 
     def _finish(self, visit: Visit) -> None:
         pages = int(isinstance(visit.outcome, Page))
@@ -399,18 +395,18 @@ class Crawl:
         return [Link(url, LinkKind.INDEX, link.url) for url in self.sitemaps_of(link.url.origin)]
 
     def _follow_advice(self, url: Url) -> None:
-        known = self._knowledge(url)
-        advice = self.scorer.advise(known)
+        site = self._knowledge(url)
+        advice = self.scorer.advise(site)
         self.frontier.rescore((url, min(score, BELOW_FIRST)) for url, score in advice.scores)
         self._enqueue(advice.links, None)
         leaves = self.settings.leave and not self.settings.exhaustive
-        if leaves and known.left and known.site not in self.frontier.left:
-            known = msgspec.structs.replace(known, left="")  # the frontier has gone back to it
-            self.ledger.learn(known)
-        if advice.leave and not known.left:
-            self.ledger.learn(msgspec.structs.replace(known, left=advice.leave))
+        if leaves and site.left and site.site not in self.frontier.left:
+            site = msgspec.structs.replace(site, left="")  # the frontier has gone back to it
+            self.ledger.learn(site)
+        if advice.leave and not site.left:
+            self.ledger.learn(msgspec.structs.replace(site, left=advice.leave))
             if leaves:
-                self.frontier.leave(known.site, advice.leave)
+                self.frontier.leave(site.site, advice.leave)
 
     def _enqueue(self, links: Sequence[Link], found_on: Page | None) -> None:
         """Queue the links that belong to the job and that the strategy wants; record why the others are not queued."""
@@ -422,13 +418,11 @@ class Crawl:
             inside = ()
         for group in inside:
             scores = self.scorer.score(group, found_on, self._knowledge(group[0].url))
-            scored = [(link, self._least(score)) for link, score in zip(group, scores, strict=True)]
+            least = UNWANTED if self.settings.exhaustive else 0.0
+            scored = [(link, max(score, least)) for link, score in zip(group, scores, strict=True)]
             refused += [(link, _unwanted(link)) for link, score in scored if score <= 0]
             self.frontier.add([(link, _capped(link, score)) for link, score in scored if score > 0])
         self.ledger.refuse(refused)
-
-    def _least(self, score: float) -> float:
-        return max(score, UNWANTED) if self.settings.exhaustive else score
 
     def _judged(self, links: Sequence[Link]) -> tuple[list[tuple[Link, Skip]], Iterable[list[Link]]]:
         """The links that do not belong to the job, each with the reason, and the others by site."""
@@ -465,10 +459,9 @@ class Crawl:
 
 def objection(page: Page, *, opt_outs: bool) -> Skip | None:
     """Why the page itself asks not to be kept; None where it does not."""
-    asked = set(page.directives)
-    if opt_outs and asked & OPT_OUTS:
-        return Skip(page.url, Stage.ROBOTS, Reason.OPT_OUT, ", ".join(sorted(asked)))
-    return Skip(page.url, Stage.ROBOTS, Reason.NOINDEX) if Directive.NOINDEX in asked else None
+    if opt_outs and OPT_OUTS.intersection(page.directives):
+        return Skip(page.url, Stage.ROBOTS, Reason.OPT_OUT, ", ".join(sorted(set(page.directives))))
+    return Skip(page.url, Stage.ROBOTS, Reason.NOINDEX) if Directive.NOINDEX in page.directives else None
 
 
 def _fetch_of(lease: Lease, answer: Capture | Skip, *, at: float, took: float) -> Fetch:

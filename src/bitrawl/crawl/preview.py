@@ -11,21 +11,9 @@ from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.loop import objection
 from bitrawl.crawl.robots import RobotsFetcher
 from bitrawl.crawl.scope import Scope
-from bitrawl.model import (
-    NO_ANSWER,
-    UNDETERMINED,
-    Alternate,
-    Capture,
-    Language,
-    Link,
-    LinkKind,
-    Page,
-    Reason,
-    Sitemap,
-    Skip,
-    Stage,
-)
+from bitrawl.model import UNDETERMINED, Alternate, Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Clock
+from bitrawl.reasons import NO_ANSWER, Reason, Stage
 from bitrawl.url import Url
 
 PARALLEL = 16  # hosts at once; as many as a crawl visits by default
@@ -46,7 +34,7 @@ class SitemapPreview(msgspec.Struct, frozen=True):
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """What one host said."""
+    """What a crawl would meet on one host."""
 
     host: str
     seed: Url
@@ -87,11 +75,11 @@ class Previewer:
         first = {seed.host: seed for seed in reversed(seeds)}
         slots = asyncio.Semaphore(PARALLEL)
 
-        async def asked(seed: Url) -> Preview:
+        async def preview(host: str) -> Preview:
             async with slots:
-                return await _HostVisit(self, seed).preview()
+                return await _HostVisit(self, first[host]).preview()
 
-        return list(await asyncio.gather(*(asked(first[host]) for host in dict.fromkeys(seed.host for seed in seeds))))
+        return list(await asyncio.gather(*map(preview, dict.fromkeys(seed.host for seed in seeds))))
 
 
 class _HostVisit:
@@ -101,7 +89,7 @@ class _HostVisit:
         self._settings = settings
         self._seed = seed
         self._took = 0.0  # by the fetch before
-        self._asked = False
+        self._is_first = True
 
     async def preview(self) -> Preview:
         outcome = await self._page(Link(self._seed, LinkKind.SEED))
@@ -156,15 +144,15 @@ class _HostVisit:
         return outcome if isinstance(outcome, Sitemap | Skip) else Skip(url, Stage.ANALYSE, Reason.CONTENT_TYPE)
 
     async def _visit(self, link: Link) -> Page | Sitemap | Skip:
-        if self._asked:
+        if not self._is_first:
             await self._settings.clock.sleep(self._rest())
-        self._asked = True
+        self._is_first = False
         answer = await self._settings.fetcher.fetch(link)
         self._took = answer.took if isinstance(answer, Capture) else 0.0
         return answer if isinstance(answer, Skip) else await understand(link, answer, self._settings.analyser)
 
     def _rest(self) -> float:
-        return self._settings.politeness.rest(self._took, asked=self._settings.fetcher.delay(self._seed.host))
+        return self._settings.politeness.rest(self._took, wanted=self._settings.fetcher.delay(self._seed.host))
 
     def _in_scope(self, links: Iterable[Link]) -> int:
         refusal = self._settings.scope.refusal

@@ -2,30 +2,21 @@
 
 import asyncio
 import re
-from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from contextlib import suppress
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 import msgspec
 from protego import Protego
 
 from bitrawl.crawl.fetch import MAX_DETAIL, MAX_RULES, redirect_target
+from bitrawl.crawl.traps import Recent
 from bitrawl.errors import UrlError
 from bitrawl.files import NO_JSON
-from bitrawl.model import (
-    MAX_REDIRECTS,
-    TRANSIENT,
-    Capture,
-    Directive,
-    Link,
-    LinkKind,
-    Reason,
-    RobotsRecord,
-    Skip,
-    Stage,
-)
+from bitrawl.model import MAX_REDIRECTS, Capture, Directive, Link, LinkKind, RobotsRecord, Skip
 from bitrawl.protocols import Clock, Fetcher
+from bitrawl.reasons import TRANSIENT, Reason, Stage
 from bitrawl.url import Url
 
 PRODUCT = "bitrawl"
@@ -33,10 +24,10 @@ PRODUCT = "bitrawl"
 
 MAX_AGE = 24 * 3600.0  # RFC 9309, section 2.4
 MAX_DELAY = (
-    60.0  # judgement: a longer Crawl-delay (some ask for hours) would end the crawl of a host; it is cut to this
+    60.0  # A longer Crawl-delay (some ask for hours) would end the crawl of a host. It is cut to this; judgement.
 )
 UNREACHABLE_FOR = 5.0  # seconds that a failure counts, so that a host's other links do not ask at once; judgement
-KEPT = 512  # parsed files in memory, the others are parsed again when needed; judgement
+MAX_PARSED = 512  # files in memory; the others are parsed again when needed
 
 
 class RobotsMemory(Protocol):
@@ -58,11 +49,9 @@ class InMemoryRobots:
         self._records: dict[str, RobotsRecord] = {}
 
     def load(self, origin: str) -> RobotsRecord | None:
-        """The last one saved for that origin."""
         return self._records.get(origin)
 
     def save(self, record: RobotsRecord) -> None:
-        """Replaces the one before."""
         self._records[record.origin] = record
 
 
@@ -82,11 +71,11 @@ class RobotsFetcher:
         self._clock = clock
         self._pause = pause
         self._reservations = reservations
-        self._rules: OrderedDict[str, Rules] = OrderedDict()
+        self._rules: Recent[str, Rules] = Recent(MAX_PARSED)
         # By origin, when it was asked in this run. What an earlier run was told may be of any age: the only clock that
         # goes on between two runs is the date, which somebody may have set.
         self._asked_at: dict[str, float] = {}
-        self._failures: OrderedDict[str, tuple[Skip, float]] = OrderedDict()  # and until when each counts
+        self._failures: Recent[str, tuple[Skip, float]] = Recent(MAX_PARSED)  # and until when each counts
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def fetch(self, link: Link) -> Capture | Skip:
@@ -101,18 +90,18 @@ class RobotsFetcher:
 
     def delay(self, host: str) -> float:
         """The seconds that a host asks for between two visits; 0 where it does not, or has not been asked."""
-        known = (self._known(f"{scheme}://{host}") for scheme in ("https", "http"))
-        return max((rules.delay for rules in known if rules is not None), default=0.0)
+        origins = (self._remembered(f"{scheme}://{host}") for scheme in ("https", "http"))
+        return max((rules.delay for rules in origins if rules is not None), default=0.0)
 
     def sitemaps(self, origin: str) -> tuple[Url, ...]:
         """Those that the origin's robots.txt names; empty as long as it has not been asked."""
-        rules = self._known(origin)
+        rules = self._remembered(origin)
         return rules.sitemaps if rules is not None else ()
 
     async def _rules_for(self, origin: str) -> "Rules | Skip":
         lock = self._locks.setdefault(origin, asyncio.Lock())
         async with lock:  # whoever comes meanwhile waits for the same download
-            rules = self._known(origin)
+            rules = self._remembered(origin)
             if rules is not None and self._clock.now() < self._asked_at.get(origin, -MAX_AGE) + MAX_AGE:
                 return rules
             failure, until = self._failures.get(origin, (None, 0.0))
@@ -124,20 +113,20 @@ class RobotsFetcher:
         answer = await self._download(Url.parse(f"{origin}/robots.txt"))
         if isinstance(answer, Skip):
             wait = max(UNREACHABLE_FOR, answer.retry_after)
-            failure, _ = _keep(self._failures, origin, (_failure(origin, answer), self._clock.now() + wait))
+            failure, _ = self._failures.note(origin, (_failure(origin, answer), self._clock.now() + wait))
             return _postponed(failure, wait)
         asked_at, record = self._clock.now(), RobotsRecord(origin, answer.status, answer.body, self._clock.date())
         await self._clock.sleep(self._pause)
         notice = Url.parse(f"{origin}/.well-known/tdmrep.json")
         if self._reservations and Rules(record).allow(notice):
-            found = await self._download(notice)
+            answer = await self._download(notice)
             # TDMRep: failure to provide the file means that the origin does not implement the protocol.
-            if isinstance(found, _RobotsText):
-                record = msgspec.structs.replace(record, reservations=found.body)
+            if isinstance(answer, _RobotsText):
+                record = msgspec.structs.replace(record, reservations=answer.body)
             await self._clock.sleep(self._pause)
         self._memory.save(record)
         self._asked_at[origin] = asked_at
-        return _keep(self._rules, origin, Rules(record))
+        return self._rules.note(origin, Rules(record))
 
     async def _download(self, url: Url) -> "_RobotsText | Skip":
         """The file after its redirects; an empty one where it does not exist, a Skip where nobody can tell."""
@@ -158,13 +147,11 @@ class RobotsFetcher:
             await self._clock.sleep(self._pause)
         return _RobotsText(0)
 
-    def _known(self, origin: str) -> "Rules | None":
+    def _remembered(self, origin: str) -> "Rules | None":
         rules = self._rules.get(origin)
-        if rules is not None:
-            self._rules.move_to_end(origin)
-            return rules
-        record = self._memory.load(origin)
-        return _keep(self._rules, origin, Rules(record)) if record is not None else None
+        if rules is None and (record := self._memory.load(origin)) is not None:
+            rules = Rules(record)
+        return self._rules.note(origin, rules) if rules is not None else None
 
 
 class Rules:
@@ -265,18 +252,7 @@ _SITEMAP = re.compile(r"site-?maps?(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
 _SIGNAL = re.compile(r"content-signal\s*:\s*(.*)", re.IGNORECASE)  # https://contentsignals.org
 _NO_TRAINING = re.compile(r"\bai-train\s*=\s*no\b", re.IGNORECASE)
 _TOKEN_CHARACTERS = re.compile(r"[a-z_-]+")
-_MAX_SITEMAPS = 1000  # of one robots.txt; judgement: the loop reads 500 of a site
-
-
-Value = TypeVar("Value")
-
-
-def _keep(kept: OrderedDict[str, Value], origin: str, value: Value) -> Value:
-    kept[origin] = value
-    kept.move_to_end(origin)
-    while len(kept) > KEPT:
-        kept.popitem(last=False)
-    return value
+_MAX_SITEMAPS = 1000  # of one robots.txt; the loop reads 500 of a site
 
 
 def _failure(origin: str, answer: Skip) -> Skip:
@@ -297,13 +273,11 @@ _FAULTS_ON_THE_WAY = frozenset({Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.TLS, 
 
 
 def _urls(texts: Sequence[str], base: Url) -> tuple[Url, ...]:
-    found: dict[Url, None] = {}
+    urls: dict[Url, None] = {}
     for text in texts[:_MAX_SITEMAPS]:
-        try:
-            found[Url.parse(text, base=base)] = None
-        except UrlError:
-            continue
-    return tuple(found)
+        with suppress(UrlError):
+            urls[Url.parse(text, base=base)] = None
+    return tuple(urls)
 
 
 def _reservations(record: RobotsRecord) -> list[tuple[str, bool]]:

@@ -1,7 +1,4 @@
-"""Which links belong to the job: its sites or hosts, the user's paths and patterns, and the shapes of traps.
-
-Which new links a visit brings: a page's, a sitemap's, the target of a redirect; and what a host is asked first.
-"""
+"""Which links a visit brings, and which of them belong to the job: by site or host, path, pattern, and the shapes of traps."""
 
 import hashlib
 import re
@@ -12,7 +9,8 @@ from zlib import crc32
 import msgspec
 
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import Directive, Link, LinkKind, Page, Reason, SiteKnowledge, Sitemap, Skip, Stage
+from bitrawl.model import Directive, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 MAX_SEGMENTS = 20  # Heritrix' own bound (TooManyPathSegmentsDecideRule)
@@ -179,7 +177,7 @@ ENOUGH = A_FILE * (MAX_SITEMAPS - FIRST_SITEMAPS)  # addresses: with so many, al
 
 
 class NewLinks:
-    """Remembers the sitemaps that each site has named."""
+    """Finds the links that an answer leads to. Remembers the sitemaps that each site has named."""
 
     def __init__(self, site_of: Callable[[str], str], *, probe: bool, sitemaps: bool) -> None:
         self._site_of = site_of
@@ -188,26 +186,26 @@ class NewLinks:
         self._sitemaps_named: dict[str, set[Url]] = {}
         self._listed: dict[str, set[int]] = {}  # by site, the addresses in sitemaps that were named, by a checksum
 
-    def found(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
+    def links_of(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
         """What the answer to that link leads to."""
         if isinstance(outcome, Page):
-            return [_deeper(link, found) for found in _as_asked(outcome)]
+            return [_deeper(link, target) for target in _followed(outcome)]
         if isinstance(outcome, Sitemap):
-            listed = [msgspec.structs.replace(found, source=link.url, depth=link.depth + 1) for found in outcome.links]
-            return spread(listed)
+            depth = link.depth + 1
+            return spread([msgspec.structs.replace(target, source=link.url, depth=depth) for target in outcome.links])
         if outcome.target is not None and link.kind is not LinkKind.PROBE:
             return [_redirected(link, outcome.target)]
         return []
 
-    def after(self, known: SiteKnowledge, link: Link, sitemap: Sitemap) -> SiteKnowledge:
-        """What is known of the site after that part of a sitemap. The same part must not be told twice."""
-        if not link.is_named_sitemap or known.listed >= ENOUGH:
-            self._listed.pop(known.site, None)
-            return known
-        listed = self._listed.setdefault(known.site, set())
+    def after(self, site: SiteKnowledge, link: Link, sitemap: Sitemap) -> SiteKnowledge:
+        """What is known of the site after that part of a sitemap. The same part must not be counted twice."""
+        if not link.is_named_sitemap or site.listed >= ENOUGH:
+            self._listed.pop(site.site, None)
+            return site
+        listed = self._listed.setdefault(site.site, set())
         before = len(listed)
-        listed.update(crc32(found.url.encode()) for found in sitemap.links if found.kind is not LinkKind.INDEX)
-        return msgspec.structs.replace(known, listed=known.listed + len(listed) - before)
+        listed.update(crc32(target.url.encode()) for target in sitemap.links if target.kind is not LinkKind.INDEX)
+        return msgspec.structs.replace(site, listed=site.listed + len(listed) - before)
 
     def first_asked(self, url: Url) -> Iterator[Link]:
         """What a host is asked before anything else: a page that cannot exist, and the sitemap."""
@@ -246,7 +244,7 @@ def spread(links: list[Link]) -> list[Link]:
     return [links[place] for place in sorted(range(len(links)), key=lambda place: int(f"{place:0{bits}b}"[::-1], 2))]
 
 
-def _as_asked(page: Page) -> Iterable[Link]:
+def _followed(page: Page) -> Iterable[Link]:
     """The page's links, none of which is to be followed if the page says so."""
     if Directive.NOFOLLOW not in page.directives:
         return page.links
@@ -259,7 +257,6 @@ def _redirected(link: Link, target: Url) -> Link:
     return msgspec.structs.replace(link, url=target, kind=kind, source=link.url, redirects=link.redirects + 1)
 
 
-def _deeper(source: Link, found: Link) -> Link:
+def _deeper(source: Link, target: Link) -> Link:
     """A translation is as deep as its original; every other link is one step further."""
-    step = 0 if found.kind is LinkKind.ALTERNATE else 1
-    return msgspec.structs.replace(found, depth=source.depth + step)
+    return msgspec.structs.replace(target, depth=source.depth + (target.kind is not LinkKind.ALTERNATE))

@@ -1,10 +1,8 @@
-"""Places that never end: texts and kinds of address that stopped leading to anything new.
+"""Places that never end: texts and kinds of address that stopped leading to anything new, and hosts without number.
 
 A page brings something new by its own text, or by a page that its links lead to. Neither a text that many pages share nor a
 kind of address is given up at first sight: what they lead to comes last, when all else of the host has been visited. By then
 the pages that were followed before have shown whether there is anything behind them.
-
-Which hosts of a site are asked at all: a name server that answers for any name makes them without end.
 """
 
 import re
@@ -28,9 +26,8 @@ LINEAGE = 5  # pages on the way to a page that are looked at
 REMEMBERED = 100_000  # texts, and addresses with parameters: bounds the memory
 PAGES = 50_000  # pages remembered for what is found on them, about 15 MB
 KINDS = 20_000  # kinds of address kept; the one not visited for the longest time is forgotten first
-NEAR = (
-    3  # bits in which two signatures of the same text, but for a word or two, may differ (Manku et al. 2007: 3 of 64)
-)
+# Bits in which two signatures of the same text, but for a word or two, may differ (Manku et al. 2007: 3 of 64).
+NEAR = 3
 ALIKE = 8  # the same for texts that bring nothing new; unrelated pages differ in 17 and more (199 pages of ours)
 
 Key = TypeVar("Key")
@@ -55,7 +52,8 @@ class Traps:
 
     def new_links(self, links: Iterable[Link]) -> list[Link]:
         """Those that no page had before."""
-        new = [link for link in links if not self._has_met(hash(link.url))]
+        places = (self._met, self._earlier, self._pages)
+        new = [link for link in links if not any(hash(link.url) in place for place in places)]
         self._met.update(hash(link.url) for link in new)
         if len(self._met) > REMEMBERED:
             self._met, self._earlier = set(), self._met
@@ -66,15 +64,17 @@ class Traps:
 
         `leads_on` is false for a page without new links, which costs one visit and nothing more.
         """
-        kind, text = self._kind(kind_of(page.url)), self._text((page.url.host, page.signature))
+        address, content = kind_of(page.url), (page.url.host, page.signature)
+        kind = self._kinds.note(address, self._kinds.get(address) or _Kind())
+        text = self._texts.note(content, self._texts.get(content) or _TrapText())
         text.copies += 1
         way = list(self._way(source))
         # Pages without new links are no trap, unless it is an endless row of pages of one text that lists them.
         counts = leads_on or (bool(way) and way[0].text in [passed.text for passed in way[1:]])
-        known = kind.knows(page.signature)
-        kind.count(fresh=not (known and counts), last=last)
+        is_known = kind.knows(page.signature)
+        kind.count(fresh=not (is_known and counts), last=last)
         self._pages.note(hash(page.url), _Visited(kind, text, hash(source) if source else 0, text.like(page)))
-        if page.signature and text.copies == 1 and not known:
+        if page.signature and text.copies == 1 and not is_known:
             for passed in way:
                 passed.led_on(kind)
         elif way and leads_on:
@@ -126,15 +126,6 @@ class Traps:
             yield page
             key = page.source
 
-    def _has_met(self, address: int) -> bool:
-        return address in self._met or address in self._earlier or address in self._pages
-
-    def _kind(self, key: str) -> "_Kind":
-        return self._kinds.note(key, self._kinds.get(key) or _Kind())
-
-    def _text(self, key: tuple[str, int]) -> "_TrapText":
-        return self._texts.note(key, self._texts.get(key) or _TrapText())
-
 
 def kind_of(url: Url) -> str:
     """The path with its numbers masked, and whether there are parameters: sorts and filters combine without end."""
@@ -143,14 +134,13 @@ def kind_of(url: Url) -> str:
 
 
 class Recent(OrderedDict[Key, Value]):
-    """Remembers so many; the longest unmentioned is forgotten first."""
+    """Remembers so many entries. The one that was mentioned longest ago is forgotten first."""
 
     def __init__(self, limit: int) -> None:
         super().__init__()
         self._limit = limit
 
     def note(self, key: Key, value: Value) -> Value:
-        """Remember, and hand back."""
         self[key] = value
         self.move_to_end(key)
         if len(self) > self._limit:
@@ -171,13 +161,12 @@ class _Kind:
 
     def knows(self, signature: int) -> bool:
         """Whether a text of its latest pages is alike, or there is none; remembered from now on."""
-        known = signature == 0 or any((signature ^ other).bit_count() <= ALIKE for other in self._signatures)
-        if not known:
+        is_known = signature == 0 or any((signature ^ other).bit_count() <= ALIKE for other in self._signatures)
+        if not is_known:
             self._signatures = [*self._signatures[1 - MEMORY :], signature]
-        return known
+        return is_known
 
     def count(self, *, fresh: bool, last: bool) -> None:
-        """One visit more."""
         self.fresh = [*self.fresh[1 - WINDOW :], fresh]
         self.tries = max(0, self.tries + (-1 if fresh else 1)) if last else self.tries
         self._weigh()
@@ -223,7 +212,7 @@ class _TrapText:
 
 
 class _Visited:
-    """A page, for what is found on it."""
+    """A visited page, remembered to judge what is found on it."""
 
     __slots__ = ("copies", "kind", "led", "source", "text")
 
@@ -242,7 +231,7 @@ class _Visited:
             self.kind.led_on()
 
 
-# Hosts of a site whose first page has the same text, before the site is held to answer for any name; judgement: more
+# Hosts of a site whose first page has the same text, before the site is held to answer for any name: more
 # than the mirrors (www, m, old) that honest sites have.
 ALIKE_HOSTS = 5
 
@@ -254,33 +243,32 @@ class SiteHosts:
         self._site_of = site_of
         self._most = most
         self._seeds: set[str] = set()
-        self._asked: dict[str, set[str]] = {}  # by site
+        self._visited: dict[str, set[str]] = {}  # hosts that were asked for anything, by site
         self._first_texts: dict[str, dict[str, int]] = {}  # by site and host, the signature of its first page
         self._alike: set[str] = set()  # sites whose hosts answer alike
 
     def seed(self, hosts: Iterable[str]) -> None:
-        """Hosts that the user named."""
         self._seeds.update(hosts)
 
     def refusal(self, host: str) -> str:
         """Why nothing is asked of that host; empty when it may be asked, or was before."""
         site = self._site_of(host)
-        asked = self._asked.get(site, ())
-        if host in asked or host in self._seeds:
+        visited = self._visited.get(site, ())
+        if host in visited or host in self._seeds:
             return ""
         if site in self._alike:
             return f"{ALIKE_HOSTS} hosts of {site} have the same text"
-        return f"{self._most} hosts of {site} were visited" if len(asked) >= self._most else ""
+        return f"{self._most} hosts of {site} were visited" if len(visited) >= self._most else ""
 
     def ask(self, host: str) -> bool:
-        """True at the first time."""
-        asked = self._asked.setdefault(self._site_of(host), set())
-        new = host not in asked
-        asked.add(host)
-        return new
+        """Note that the host is asked for something; true at the first time."""
+        visited = self._visited.setdefault(self._site_of(host), set())
+        is_new = host not in visited
+        visited.add(host)
+        return is_new
 
     def answered(self, url: Url, signature: int) -> None:
-        """A page came from that host; 0 for one without text."""
+        """A page came from that host, with this signature: 0 for one without text."""
         site = self._site_of(url.host)
         texts = self._first_texts.setdefault(site, {})
         if url.host in texts or site in self._alike:

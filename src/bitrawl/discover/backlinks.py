@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 from bitrawl.discover.graph_files import blocks, home_page, host_of, look_reversed, without_www
 from bitrawl.errors import ConfigError, GraphError, UrlError
 from bitrawl.files import NO_JSON
-from bitrawl.model import TRANSIENT, Capture, Link, LinkKind, Reason, Skip, Unpacker, pack
+from bitrawl.model import Capture, Link, LinkKind, Skip, Unpacker, pack
 from bitrawl.protocols import BacklinkSource, Fetcher
+from bitrawl.reasons import TRANSIENT, Reason
 from bitrawl.url import Url, without_credentials
 
 # Links that are read for each one asked for, because several may come from one page.

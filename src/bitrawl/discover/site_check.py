@@ -24,7 +24,8 @@ from bitrawl.discover.suggestions import (
     text_size,
 )
 from bitrawl.languages import asked_language, claimed_language, same_language
-from bitrawl.model import MAX_REDIRECTS, UNDETERMINED, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Visit
+from bitrawl.model import MAX_REDIRECTS, UNDETERMINED, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
+from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
 TRANSLATIONS = "translations"  # the key of the comparison in `SiteVerdict.evidence`

@@ -13,7 +13,8 @@ from bitrawl.discover.cocitation import Cocitation, Weight
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.walk_plan import LearnedWord, Neighbourhood, Plan, SiteCandidate, WalkStep
-from bitrawl.model import NO_ANSWER, Advice, Lease, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Stage, Visit
+from bitrawl.model import Advice, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.reasons import NO_ANSWER, Reason, Stage
 from bitrawl.url import Url
 
 FRONT = 64  # steps in the frontier; the others stay with the plan, which can then reorder them

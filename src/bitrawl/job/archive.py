@@ -1,6 +1,6 @@
-"""The WARC archive of what was fetched. It survives `kill -9` and a full disk.
+"""The WARC archive of what was fetched, which survives `kill -9` and a full disk.
 
-The answers in a WARC file of any origin as bytes to append to another WARC file: copied, if they can be.
+`answers` copies the answers of a WARC file of any origin, as bytes to append to another.
 """
 
 import base64
@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 import msgspec
@@ -78,9 +77,7 @@ class WarcArchive:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -102,9 +99,9 @@ class WarcArchive:
             raise write_fault(self._path, error) from error
         return place
 
-    def _resume(self, known: Mapping[str, int]) -> None:
+    def _resume(self, complete: Mapping[str, int]) -> None:
         files = archive_files(self._folder)
-        if files and repair(files[-1], known.get(files[-1].name, 0)):
+        if files and repair(files[-1], complete.get(files[-1].name, 0)):
             self._open(files[-1], os.O_WRONLY)
 
     def _rotate(self) -> None:
@@ -314,7 +311,7 @@ def _new_id() -> str:
 _GZIP = STARTS[0]
 
 
-class Answer(NamedTuple):
+class ArchivedAnswer(NamedTuple):
     """One HTTP answer: a whole record, as a gzip member."""
 
     url: Url
@@ -328,7 +325,7 @@ class _Held(NamedTuple):
     start: int
 
 
-def answers(path: Path, wanted: Callable[[Url], bool]) -> Iterator[Answer]:
+def answers(path: Path, wanted: Callable[[Url], bool]) -> Iterator[ArchivedAnswer]:
     """HTTP answers of http(s) URLs that are wanted, in the order of the file. Raises `ArchiveError`.
 
     A member that is one record is copied as it is. Otherwise its records are compressed again.
@@ -356,20 +353,20 @@ def _wanted(record: WarcRecord, start: int, wanted: Callable[[Url], bool]) -> _H
     return _Held(url, start) if url is not None and wanted(url) else None
 
 
-def _copied(file: int, held: _Held, end: int) -> Answer:
+def _copied(file: int, held: _Held, end: int) -> ArchivedAnswer:
     # After a damaged place, what lies before the next record is not the record's: no record compresses to more than this.
     data = os.pread(file, min(end - held.start, MAX_BLOCK + (1 << 20)), held.start)
-    return Answer(held.url, data if data.startswith(_GZIP) else _packed(data))
+    return ArchivedAnswer(held.url, data if data.startswith(_GZIP) else _packed(data))
 
 
-def _rewritten(path: Path, start: int, wanted: Callable[[Url], bool]) -> Iterator[Answer]:
+def _rewritten(path: Path, start: int, wanted: Callable[[Url], bool]) -> Iterator[ArchivedAnswer]:
     """For files that are compressed as a whole, or several records at a time."""
     for record in warc_records(path, start=start, parse_http=False):
         held = _wanted(record, start, wanted)
         if held is not None:
             buffer = io.BytesIO()
             record.write(buffer)
-            yield Answer(held.url, _packed(buffer.getvalue()))
+            yield ArchivedAnswer(held.url, _packed(buffer.getvalue()))
 
 
 def _packed(data: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """Archives in place of the web: WARC files of any origin, indexed by URL and read one record at a time.
 
-The records of WARC files, and the HTTP answers in them, whatever a server or an archiver wrote.
+First the records of a file and the HTTP answers in them, whatever a server or an archiver wrote; then `Archives`.
 """
 
 import gzip
@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 import msgspec
@@ -25,11 +24,12 @@ import numpy.typing as npt
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from bitrawl.errors import ArchiveError, UrlError
-from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, WarcPlace
+from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPlace
 from bitrawl.protocols import Fetcher
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
-MAX_BLOCK = 64 << 20  # bytes of one record; nothing larger is a page; judgement
+MAX_BLOCK = 64 << 20  # bytes of one record; nothing larger is a page
 Headers = tuple[tuple[str, str], ...]
 STARTS = (b"\x1f\x8b", b"WARC/")  # how a record begins that can be read by itself
 _MEMBER = b"\x1f\x8b\x08"
@@ -267,7 +267,7 @@ def _dechunked(payload: bytes) -> bytes:
     return b"".join(pieces) if pieces else payload
 
 
-MOST_HOMES = 50  # home pages per host; judgement
+MOST_HOMES = 50  # home pages per host
 
 _INDEX_PAGE = re.compile(r"/(?:(?:index|default|home)\b[^/]*)?$")
 _OFFSET_BITS = 44  # 16 TiB per file, a million files
@@ -290,12 +290,6 @@ def open_archives(paths: Iterable[Path], codec: Codec) -> "Archives":
     return Archives(list(paths), codec)
 
 
-def read_capture(folder: Path, place: WarcPlace, codec: Codec) -> Capture | Skip:
-    """What a job has archived at a place that its ledger knows. Raises `ArchiveError` if it is not there."""
-    record = Record.at_place(folder / place.file, place.offset)
-    return _answer(record.capture(place), codec)
-
-
 def warc_files(paths: Iterable[Path]) -> list[Path]:
     """The files as given. A folder stands for the *.warc and *.warc.gz files in it, sorted by name."""
     files: list[Path] = []
@@ -304,12 +298,12 @@ def warc_files(paths: Iterable[Path]) -> list[Path]:
             files.append(path)
             continue
         try:
-            found = sorted(entry for entry in path.iterdir() if entry.name.lower().endswith(_SUFFIXES))
+            archives = sorted(entry for entry in path.iterdir() if entry.name.lower().endswith(_SUFFIXES))
         except OSError as error:
             raise ArchiveError(f"{path} cannot be read: {error.strerror}") from error
-        if not found:
+        if not archives:
             raise ArchiveError(f"{path} contains no WARC files; their names end in .warc or .warc.gz")
-        files += found
+        files += archives
     return list(dict.fromkeys(files))
 
 
@@ -385,9 +379,9 @@ class Archives:
         index = _Index()
         try:
             for number, path in enumerate(paths):
-                readable, found = self._scan(path, number)
+                readable, file_index = self._scan(path, number)
                 self._paths.append(readable)
-                index.extend(found)
+                index.extend(file_index)
         except BaseException:
             self.close()
             raise
@@ -396,9 +390,7 @@ class Archives:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __len__(self) -> int:
@@ -424,7 +416,7 @@ class Archives:
         """The URL itself, or its twin with the other scheme (http, https) if only that is archived; None if neither is."""
         scheme, _, rest = url.partition("://")
         other = Url.parse(f"{'http' if scheme == 'https' else 'https'}://{rest}")
-        return next((known for known in (url, other) if self._find(known) is not None), None)
+        return next((twin for twin in (url, other) if self._find(twin) is not None), None)
 
     def urls(self) -> Iterator[Url]:
         """All pages, in the order of the files: good answers that are HTML, or may be."""

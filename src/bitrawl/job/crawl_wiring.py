@@ -1,10 +1,7 @@
-"""A crawl with its frontier, scope and ledger, and a look ahead.
+"""The objects of a job: a crawl with its frontier, scope and ledger, its strategy with the models that it asks, the
+check of a site and the walk that looks for more of them.
 
-Strategies by name, with the models that they ask.
-
-The check of one site, and the walk that looks for more of them.
-
-How each model of the package is loaded, to check those that a job brings in their place.
+`check` finds the mistakes that only show when they are built, before anything is written.
 """
 
 import os
@@ -26,16 +23,18 @@ from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawl.preview import Previewer
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.barbosa import BackAndForth, Forward
 from bitrawl.discover.cocitation import Cocitation
+from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
 from bitrawl.discover.site_lists import SiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
 from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
 from bitrawl.discover.walk import NewCheck
-from bitrawl.discover.walk_plan import Neighbourhood, PlacedLinkWords, Plan
-from bitrawl.errors import ConfigError
+from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
+from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job.archived_web import Archives, ReplayFetcher
 from bitrawl.job.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, most_waiting, seeds_of
 from bitrawl.job.fetching import web as open_web
@@ -45,19 +44,13 @@ from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.page_score import ScoreModel
 from bitrawl.mine.pairing import THRESHOLD, Pairing
 from bitrawl.mine.segment_score import SegmentScore
-from bitrawl.model import Language, Link, LinkKind, Page, Reason, Visit
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
-from bitrawl.protocols import (
-    BacklinkSource,
-    Fetcher,
-    LinkScorer,
-    RelevanceModel,
-    UrlLanguageModel,
-    UrlPairModel,
-)
+from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
+from bitrawl.reasons import Reason
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.strategies.arrival import GuardedScorer
@@ -104,16 +97,6 @@ def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
     return strategy(job.strategy, job.languages(), named=named, topic=topic)
 
 
-class _Asked(NamedTuple):
-    """What a strategy may be made of, besides the languages."""
-
-    languages: Sequence[Language]
-    models: bool
-    named: UrlModelNames
-    weights: Mapping[str, float] | None
-    topic: Topic | None
-
-
 def strategy(
     name: str,
     languages: Sequence[Language],
@@ -128,12 +111,25 @@ def strategy(
     Without `models` it uses no URL models. `weights` replace the package's weights of `adaptive`. Raises `ConfigError`
     if a named model cannot be loaded or if the strategy would not use it.
     """
-    _check_asked(name, named)
+    _check_models_used(name, named)
     if name in FOCUSED and topic is None:
         raise ConfigError(f"the strategy {name} needs a topic")
-    make = strategy_maker(name)
-    scorer: LinkScorer = make(languages) if make else _MAKERS[name](_Asked(languages, models, named, weights, topic))
-    return _of_package(name, package, scorer) if (package := package_of(STRATEGIES, name)) else scorer
+    if make := strategy_maker(name):
+        package = package_of(STRATEGIES, name)
+        scorer: LinkScorer = make(languages)
+        return _of_package(name, package, scorer) if package else scorer
+    # Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`.
+    match Strategy(name):
+        case Strategy.BREADTH_FIRST:
+            return BreadthFirst()
+        case Strategy.URL_MODELS:
+            return _url_models(languages, named, models=models)
+        case Strategy.PERPLEXITY:
+            return Perplexity(languages)
+        case Strategy.TERMS if topic is not None:
+            return Terms(languages, topic.model)
+    model = _language_model(named.language) if models and len(languages) > 1 else None
+    return _adaptive(languages, model, weights, topic)
 
 
 def _of_package(name: str, package: str, scorer: Any) -> Any:
@@ -144,29 +140,18 @@ def _of_package(name: str, package: str, scorer: Any) -> Any:
     return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
 
 
-def _adaptive(asked: _Asked) -> LinkScorer:
-    languages, topic = asked.languages, asked.topic
-    weights = column_weights(asked.weights) if asked.weights and topic is None else None
-    model = _language_model(asked.named.language) if asked.models and len(languages) > 1 else None
-    pairs = Adaptive(languages, model, weights) if len(languages) > 1 else None  # one language has no pairs to look for
+def _adaptive(
+    languages: Sequence[Language],
+    model: UrlLanguageModel | None,
+    weights: Mapping[str, float] | None,
+    topic: Topic | None,
+) -> LinkScorer:
+    """One language has no pairs to look for."""
+    columns = column_weights(weights) if weights and topic is None else None
+    pairs = Adaptive(languages, model, columns) if len(languages) > 1 else None
     if topic is not None:
         return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
     return pairs or LanguageFilter(languages)
-
-
-def _terms(asked: _Asked) -> LinkScorer:
-    assert asked.topic is not None, "checked for all strategies that need one"
-    return Terms(asked.languages, asked.topic.model)
-
-
-_MAKERS: Mapping[str, Callable[[_Asked], LinkScorer]] = {
-    Strategy.BREADTH_FIRST: lambda _: BreadthFirst(),
-    Strategy.URL_MODELS: lambda asked: _url_models(asked.languages, asked.named, models=asked.models),
-    Strategy.TERMS: _terms,
-    Strategy.PERPLEXITY: lambda asked: Perplexity(asked.languages),
-    Strategy.ADAPTIVE: _adaptive,
-}
-"""Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`."""
 
 
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:
@@ -178,7 +163,7 @@ def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: 
     return UrlModels(languages, _language_model(named.language), pairs)
 
 
-def _check_asked(name: str, named: UrlModelNames) -> None:
+def _check_models_used(name: str, named: UrlModelNames) -> None:
     if named.language and name not in (Strategy.URL_MODELS, Strategy.ADAPTIVE):
         raise ConfigError(f"the strategy {name} does not use url_language_model; only url-models and adaptive do")
     if named.pair and name != Strategy.URL_MODELS:
@@ -189,15 +174,9 @@ def _language_model(name: str) -> UrlLanguageModel:
     return _transformer_languages(name) if name else LinearUrlLanguageModel()
 
 
-@cache
-def _transformer_languages(name: str) -> UrlLanguageModel:
-    """Loaded once per process: it is checked before a crawl, and it may be a gigabyte."""
-    return load_language_transformer(name)
-
-
-@cache
-def _transformer_pairs(name: str) -> UrlPairModel:
-    return load_pair_transformer(name)
+# Loaded once per process: a transformer is checked before a crawl, and may be a gigabyte.
+_transformer_languages = cache(load_language_transformer)
+_transformer_pairs = cache(load_pair_transformer)
 
 
 def walk(
@@ -242,12 +221,7 @@ def new_site_check(
 
 def site_judges(sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()) -> SiteJudges:
     """What the checks of many sites share, for any languages. `sitemaps_of` is what robots.txt names, by origin."""
-    return SiteJudges(
-        translation_check(Pairing()),
-        LinearUrlLanguageModel(),
-        LinkPredictor.load(),
-        sitemaps_of,
-    )
+    return SiteJudges(translation_check(Pairing()), LinearUrlLanguageModel(), LinkPredictor.load(), sitemaps_of)
 
 
 def site_check(
@@ -280,8 +254,8 @@ def _pair_score(pairer: Pairing, a: Page, b: Page) -> float:
 
 def without_boilerplate(page: Page) -> Page:
     """The page with its main text alone."""
-    kept = tuple(paragraph for paragraph in page.paragraphs if not paragraph.boilerplate)
-    return msgspec.structs.replace(page, paragraphs=kept)
+    content = tuple(paragraph for paragraph in page.paragraphs if not paragraph.boilerplate)
+    return msgspec.structs.replace(page, paragraphs=content)
 
 
 LOADERS: dict[str, tuple[Callable[[Path], object], ...]] = {
@@ -312,9 +286,7 @@ def check_models(folder: str) -> None:
 
 
 MAX_WORKERS = 4  # a polite crawl never needs more
-
-
-MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own; judgement
+MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own
 
 
 class Parts(NamedTuple):
@@ -327,14 +299,13 @@ class Parts(NamedTuple):
     walk: SiteWalk | None = None  # in a search for bilingual sites
 
 
-async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
+async def crawl(
     job: Job,
     folder: Path,
     archives: Archives | None,
     stack: AsyncExitStack,
-    observe: Callable[[Visit], None],
     judge: TopicJudge | None = None,
-    backlinks: BacklinkSource | None = None,
+    backlinks: Backlinks | None = None,
 ) -> Parts:
     """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack.
 
@@ -355,33 +326,24 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
         check = new_site_check(job.languages(), robots.sitemaps, counted)
         site_walk = walk(job.discovery.walk, job.languages(), backlinks, check, counted)
     whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
+    fetcher: Fetcher = web if whole else robots
+    if site_walk is not None and backlinks is not None:
+        fetcher = _AskingFetcher(fetcher, backlinks, site_walk)
     orders = not whole and not isinstance(strategy_asked, STATELESS)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock, orders=orders),
-        fetcher=web if whole else robots,
+        fetcher=fetcher,
         analyser=await stack.enter_async_context(_analyser(job, folder)),
         # A walk that fails must not become a crawl of everything: its fault costs the visit.
         scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
         scope=Scope(sites, seeds, scope_rules(job)),
         clock=clock,
-        settings=LoopSettings(
-            parallel=job.politeness.parallel,
-            waiting=most_waiting(job.politeness.parallel) if archives is None else 0,  # an archive answers at once
-            attempts=job.politeness.attempts,
-            follow=not whole,
-            sitemaps=job.scope.sitemaps and site_walk is None,  # The check of a site asks for what it needs.
-            probe=job.scope.probe and archives is None and site_walk is None,
-            opt_outs=job.politeness.opt_outs,
-            exhaustive=job.exhaustive and site_walk is None,  # A search visits only what it looks for.
-            leave=not job.exhaustive,
-            site_hosts=job.budget.site_hosts if site_walk is None else MAX_HOSTS,
-        ),
+        settings=_loop_settings(job, live=archives is None, searching=site_walk is not None),
         sitemaps_of=robots.sitemaps,
-        observe=observe,
+        judge=judge or (lambda _link, page: page),
+        redirected=judge.redirected if judge is not None else lambda _source, _target: None,
     )
-    if judge is not None:
-        made.judge, made.redirected = judge, judge.redirected
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
     made.remember(ledger.sightings())
@@ -391,6 +353,41 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
     learns = judge is not None or not isinstance(strategy_asked, STATELESS)
     return Parts(made, ledger, queue, learns, site_walk)
+
+
+def _loop_settings(job: Job, *, live: bool, searching: bool) -> LoopSettings:
+    """A search visits only what it looks for: the check of a site asks for what it needs."""
+    parallel = job.politeness.parallel
+    return LoopSettings(
+        parallel=parallel,
+        waiting=most_waiting(parallel) if live else 0,  # an archive answers at once
+        attempts=job.politeness.attempts,
+        follow=not job.warc,
+        sitemaps=job.scope.sitemaps and not searching,
+        probe=job.scope.probe and live and not searching,
+        opt_outs=job.politeness.opt_outs,
+        exhaustive=job.exhaustive and not searching,
+        leave=not job.exhaustive,
+        site_hosts=MAX_HOSTS if searching else job.budget.site_hosts,
+    )
+
+
+class _AskingFetcher:
+    """Asks services who cites a site as soon as a second page of it is fetched: only then can it turn out bilingual."""
+
+    def __init__(self, inner: Fetcher, source: Backlinks, walk: SiteWalk) -> None:
+        self._inner = inner
+        self._source = source
+        self._walk = walk
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        host = without_www(link.url.host)
+        if self._walk.near.pages_of[host]:
+            try:
+                await self._source.prefetch([host], BACKLINKS)
+            except GraphError as error:  # the search goes on with what is known
+                self._walk.plan.notes.append(f"{error}. Nobody was asked who cites {host}.")
+        return await self._inner.fetch(link)
 
 
 async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:
@@ -478,8 +475,8 @@ def _frontier(  # noqa: PLR0913 - collaborators
     *,
     orders: bool,
 ) -> Frontier:
-    budget, manners, live = job.budget, job.politeness, not (job.replay or job.warc)
-    spent_on = {known.site: Spent(known.pages, known.bytes) for known in ledger.sites()}
+    budget, politeness, live = job.budget, job.politeness, not (job.replay or job.warc)
+    spent_on = {site.site: Spent(site.pages, site.bytes) for site in ledger.sites()}
     spent = Spent(
         pages=sum(each.pages for each in spent_on.values()),
         bytes=sum(each.bytes for each in spent_on.values()),
@@ -490,18 +487,18 @@ def _frontier(  # noqa: PLR0913 - collaborators
         clock,
         sites.of,
         Politeness(
-            delay=manners.delay if live else 0.0,
+            delay=politeness.delay if live else 0.0,
             # An archive minds no number of connections; a strategy that orders wants to have read what came before.
-            connections=manners.per_host if live else 1 if orders else manners.parallel,
-            attempts=manners.attempts,
-            backoff=manners.backoff,
+            connections=politeness.per_host if live else 1 if orders else politeness.parallel,
+            attempts=politeness.attempts,
+            backoff=politeness.backoff,
         ),
         floor=robots.delay if live else lambda _host: 0.0,
         budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes, job.discovery.downloads),
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
         spent=spent,
         spent_on=spent_on,
-        left={} if job.exhaustive else {known.site: known.left for known in ledger.sites() if known.left},
+        left={} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left},
         ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
         steps=bucket_scores(job),
         orders=orders,

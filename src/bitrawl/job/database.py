@@ -1,13 +1,7 @@
-"""One SQLite file that survives `kill -9`: one writer at a time, any number of readers. Only `store/` uses it.
+"""The SQLite files of a job: they survive `kill -9`, have one writer at a time and any number of readers.
 
-The tables of a job's database. They are created here, when a ledger is opened for writing.
-
-A checksum beside a database that nobody writes: it tells whether the file is still as bitrawl left it.
-
-SQLite notices damage to the structure of its file, and none to a text in it. So a database gets a seal when it is closed,
-and loses it when it is opened for writing. The log of one that was killed has checksums of its own.
-
-Small databases beside the ledger: a connection for each call, so that threads and processes can share the file.
+`Database` is the job's own file, the ledger: its tables are created when it is opened for writing. The small databases
+beside it (`reading`, `writing`) open a connection for each call, so that threads and processes can share the file.
 """
 
 import fcntl
@@ -15,18 +9,19 @@ import os
 import shlex
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from struct import Struct
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import msgspec
 import zstandard
 
 from bitrawl.errors import DamagedError, DiskFullError, StoreError
-from bitrawl.files import NO_JSON, checked, checksum, discard, with_sum, write
-from bitrawl.model import OWN_REQUESTS, Reason, Skip, Stage, Unpacker
+from bitrawl.files import NO_JSON
+from bitrawl.job.seal import damaged, is_sealed, seal, unseal, verify_log, verify_seal
+from bitrawl.model import OWN_REQUESTS, Skip, Unpacker
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 VERSION = 5
@@ -111,131 +106,7 @@ SCHEMA = _LEDGER + _FINDINGS
 LAST_TABLE = "mined"
 """The table that is created last: if it exists, all of them do."""
 
-
-SEAL = ".seal"
-_LOG_HEAD, _FRAME_HEAD = Struct(">8I"), Struct(">6I")
-_LAST_FRAME = Struct("=I")  # in the index of the log, which is in the order of this machine
-_LAST_FRAME_AT = 16
-
-
-class Seal(msgspec.Struct, frozen=True):
-    """What a file was when it was closed."""
-
-    size: int
-    crc: int
-
-
-def seal(path: Path) -> None:
-    """Only the holder of its lock may, with no log left. A seal that cannot be written is none."""
-    with suppress(OSError, StoreError):
-        write(_seal_of(path), with_sum(msgspec.json.encode(_measured(path))))
-
-
-def unseal(path: Path) -> None:
-    discard(_seal_of(path))
-
-
-def is_sealed(path: Path) -> bool:
-    """A seal that is damaged itself is none, and so is that of a file to which something was added since."""
-    return _read(path) is not None and not _size(log_of(path))
-
-
-def verify_seal(path: Path) -> None:
-    """Raise `DamagedError` if the file is not what was sealed; one that a process opens for writing meanwhile is sound."""
-    sealed = _read(path)
-    while sealed is not None and _measured(path) != sealed:
-        before, sealed = sealed, _read(path)
-        if sealed == before:
-            where = _seal_of(path)
-            raise damaged(path, f"its content is not what bitrawl wrote; if you changed it yourself, delete {where}")
-
-
-def verify_log(path: Path) -> None:
-    """Raise `DamagedError` if SQLite reads less of a database's log than was written; a log that ends early is right.
-
-    SQLite ignores a log from the first frame on whose checksum is wrong.
-    """
-    log = log_of(path)
-    size = _size(log)
-    if size <= _LOG_HEAD.size:
-        return
-    read = _frames_read(path)
-    with log.open("rb") as file:
-        head = file.read(_LOG_HEAD.size)
-        numbers = _LOG_HEAD.unpack(head)
-        if _log_checksum(head[:24], little=not numbers[0] & 1) != numbers[6:]:
-            raise damaged(log, "its head is not what was written, so none of it can be read")
-        page = numbers[2]
-        width = page + _FRAME_HEAD.size
-        for place in range(_LOG_HEAD.size + read * width, size - width + 1, width):
-            file.seek(place)
-            _, commits, *salts = _FRAME_HEAD.unpack(file.read(_FRAME_HEAD.size))[:4]
-            if commits and tuple(salts) == numbers[4:6]:
-                raise damaged(log, f"the last {_kilobytes(size - place)} kB of what was written cannot be read")
-
-
-def damaged(path: Path, why: object) -> DamagedError:
-    """The error to raise for a file of a job's folder."""
-    return DamagedError(
-        f"{path} is damaged: {why}. Nothing was changed."
-        f" To see what is lost and how to repair it, run: bitrawl check {shlex.quote(str(path.parent))}"
-    )
-
-
-def log_of(path: Path) -> Path:
-    """Where a database that was not closed keeps what was written last."""
-    return path.with_name(path.name + "-wal")
-
-
-def _frames_read(path: Path) -> int:
-    """How much of the log SQLite accepts: it says so in the index of the log, for as long as somebody reads."""
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            with path.with_name(path.name + "-shm").open("rb") as index:
-                index.seek(_LAST_FRAME_AT)
-                return int(_LAST_FRAME.unpack(index.read(_LAST_FRAME.size))[0])
-    except (sqlite3.Error, OSError) as error:
-        raise damaged(path, error) from error
-
-
-def _log_checksum(data: bytes, *, little: bool) -> tuple[int, int]:
-    """As SQLite computes it, of its file format, section 4.2."""
-    numbers = Struct(f"{'<' if little else '>'}{len(data) // 4}I").unpack(data)
-    first = second = 0
-    for a, b in zip(numbers[::2], numbers[1::2], strict=True):
-        first = (first + a + second) & 0xFFFFFFFF
-        second = (second + b + first) & 0xFFFFFFFF
-    return first, second
-
-
-def _measured(path: Path) -> Seal:
-    return Seal(path.stat().st_size, checksum(path))
-
-
-def _read(path: Path) -> Seal | None:
-    try:
-        return msgspec.json.decode(checked(_seal_of(path).read_bytes()), type=Seal)
-    except (OSError, ValueError, *NO_JSON):
-        return None
-
-
-def _seal_of(path: Path) -> Path:
-    return path.with_suffix(SEAL)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
-def _kilobytes(size: int) -> int:
-    return -(-size // 1000)
-
-
-LOCK_ATTEMPTS = 5  # judgement
+LOCK_ATTEMPTS = 5
 _LEAST_SPACE = 1 << 16  # bytes: the index of a log alone takes half of it
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _MISREAD = ("Could not decode", "malformed", "no such table", "no such column")
@@ -272,7 +143,7 @@ class Database:
         self._unlock()
 
     def query(self, statement: str, values: Values = ()) -> sqlite3.Cursor:
-        return self._cursor().execute(statement, values)
+        return self._cursor().execute(statement, values)  # type: ignore[no-any-return]
 
     def query_many(self, statement: str, rows: Iterable[Values]) -> None:
         self._cursor().executemany(statement, rows)
@@ -281,14 +152,8 @@ class Database:
         """The first row; None if there is none."""
         return self._cursor().execute(statement, values).fetchone()
 
-    def damaged(self, why: object) -> DamagedError:
-        """The error to raise if a row holds what nobody wrote."""
-        return damaged(self.path, why)
-
     def _cursor(self) -> "_Cursor":
-        cursor = self._connection.cursor(_Cursor)
-        cursor.path = self.path
-        return cursor
+        return self._connection.cursor(partial(_Cursor, path=self.path))
 
     def _is_in_one_file(self) -> bool:
         """Bring what is in the log into the file itself. False if that cannot be done now."""
@@ -365,42 +230,28 @@ def stored_skip(path: Path, url: Url, row: Sequence[Any]) -> Skip:
         raise damaged(path, error) from error
 
 
+def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
+    def call(cursor: "_Cursor", *arguments: Any) -> Any:
+        try:
+            return method(cursor, *arguments)
+        except sqlite3.Error as error:
+            raise fault(cursor.path, error) from error
+
+    return call
+
+
 class _Cursor(sqlite3.Cursor):
     """Its errors name the database. Those of a row that cannot be read come when the row is fetched."""
 
-    path: Path
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        super().__init__(connection)
+        self.path = path
 
-    def execute(self, statement: str, values: Any = ()) -> "_Cursor":
-        try:
-            super().execute(statement, values)
-        except sqlite3.Error as error:
-            raise fault(self.path, error) from error
-        return self
-
-    def executemany(self, statement: str, rows: Any) -> "_Cursor":
-        try:
-            super().executemany(statement, rows)
-        except sqlite3.Error as error:
-            raise fault(self.path, error) from error
-        return self
-
-    def __next__(self) -> Any:
-        try:
-            return super().__next__()
-        except sqlite3.Error as error:
-            raise fault(self.path, error) from error
-
-    def fetchone(self) -> Any:
-        try:
-            return super().fetchone()
-        except sqlite3.Error as error:
-            raise fault(self.path, error) from error
-
-    def fetchall(self) -> list[Any]:
-        try:
-            return super().fetchall()
-        except sqlite3.Error as error:
-            raise fault(self.path, error) from error
+    execute = _naming(sqlite3.Cursor.execute)
+    executemany = _naming(sqlite3.Cursor.executemany)
+    __next__ = _naming(sqlite3.Cursor.__next__)
+    fetchone = _naming(sqlite3.Cursor.fetchone)
+    fetchall = _naming(sqlite3.Cursor.fetchall)
 
 
 def verify(path: Path, *, ours: bool = False) -> None:
@@ -440,12 +291,18 @@ def _verify_structure(path: Path) -> None:
     if not path.stat().st_size:
         return  # a run that was killed before it wrote anything
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        with closing(sqlite3.connect(_address(path), uri=True)) as connection:
+            wrong = structural_fault(connection)
     except sqlite3.Error as error:
         raise fault(path, error) from error
-    if found != "ok":
-        raise damaged(path, " ".join(found.split()))
+    if wrong:
+        raise damaged(path, wrong)
+
+
+def structural_fault(connection: sqlite3.Connection) -> str:
+    """The first that SQLite finds; empty if it finds none."""
+    (answer,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    return "" if answer == "ok" else " ".join(answer.split())
 
 
 @contextmanager
@@ -493,7 +350,7 @@ def _opened(path: Path) -> sqlite3.Connection:
             )
         raise StoreError(message)
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        connection = sqlite3.connect(_address(path), uri=True)
         _check_version(path, connection)
         complete = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone()
     except sqlite3.Error as error:
@@ -515,8 +372,8 @@ def _opened_for_writing(path: Path) -> sqlite3.Connection:
             _check_version(path, connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -32768")  # 32 MB; judgement
-        connection.execute("PRAGMA wal_autocheckpoint = 16384")  # pages of 4 kB: 64 MB; judgement
+        connection.execute("PRAGMA cache_size = -32768")  # 32 MB
+        connection.execute("PRAGMA wal_autocheckpoint = 16384")  # pages of 4 kB: 64 MB
         # One transaction: a reader sees all tables or none.
         connection.executescript(
             f"BEGIN; {SCHEMA} INSERT OR IGNORE INTO meta VALUES ('version', {VERSION});"
@@ -582,7 +439,7 @@ def _lock(path: Path) -> int:
     return descriptor
 
 
-_PATIENCE = 10.0  # seconds to wait for another writer (judgement); their transactions take milliseconds
+_PATIENCE = 10.0  # seconds to wait for another writer; their transactions take milliseconds
 
 
 class Layout(NamedTuple):
@@ -603,12 +460,12 @@ def reading(path: Path, layout: Layout) -> Iterator[sqlite3.Connection | None]:
         with closing(sqlite3.connect(_address(path), uri=True, timeout=_PATIENCE)) as connection:
             connection.isolation_level = None
             connection.execute("BEGIN")
-            found = version_of(connection)
-            if found not in (0, layout.version) and not layout.derived:
-                raise _other_format(found, layout)
-            if not found and not layout.derived and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            version = version_of(connection)
+            if version not in (0, layout.version) and not layout.derived:
+                raise _other_format(version, layout)
+            if not version and not layout.derived and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 raise damaged(path, "its version is missing")
-            yield connection if found == layout.version else None
+            yield connection if version == layout.version else None
     except sqlite3.Error as error:
         raise fault(path, error) from error
     except (ValueError, TypeError) as error:  # a word that nobody wrote
@@ -665,18 +522,18 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 def _create(connection: sqlite3.Connection, layout: Layout) -> None:
     """Another process may have done so while we waited."""
-    found = version_of(connection)
-    if found == layout.version:
+    version = version_of(connection)
+    if version == layout.version:
         return
-    if found:
-        raise _other_format(found, layout)
+    if version:
+        raise _other_format(version, layout)
     for statement in layout.tables.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {layout.version}")
 
 
-def _other_format(found: int, layout: Layout) -> sqlite3.DatabaseError:
-    return sqlite3.DatabaseError(f"it has format {found}, and this version of bitrawl knows {layout.version}")
+def _other_format(version: int, layout: Layout) -> sqlite3.DatabaseError:
+    return sqlite3.DatabaseError(f"it has format {version}, and this version of bitrawl knows {layout.version}")
 
 
 def _address(path: Path) -> str:

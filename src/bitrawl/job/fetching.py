@@ -30,20 +30,19 @@ from bitrawl.job.archived_web import (
     warc_files,
 )
 from bitrawl.job.ledger import Ledger
-from bitrawl.model import Language, Reason
+from bitrawl.model import Language
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import (
     Fetcher,
 )
+from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
 MEGABYTE = 1_000_000
 WAITING = 30  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md
 _REREAD = "reread"  # a fact of the job
-MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed; judgement
-
-
+MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed
 # Both go on while the machine sleeps: robots.txt ages then, too. CLOCK_BOOTTIME is Linux only; elsewhere CLOCK_MONOTONIC does it.
 ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -99,18 +98,20 @@ async def web(
     info = {"robots": "classic", "format": "WARC File Format 1.1"}
     archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
     fetcher = ArchivingFetcher(live, archive)
-    kept = _kept(folder / "warc", ledger)
-    return KeptFetcher(fetcher, stack.enter_context(open_archives(kept, codec()))) if kept else fetcher
+    earlier_files = _earlier_archive(folder / "warc", ledger)
+    return (
+        KeptFetcher(fetcher, stack.enter_context(open_archives(earlier_files, codec()))) if earlier_files else fetcher
+    )
 
 
-def _kept(folder: Path, ledger: Ledger) -> list[Path]:
+def _earlier_archive(folder: Path, ledger: Ledger) -> list[Path]:
     """The archive of a job whose ledger is new: somebody has set aside a damaged one. Otherwise nothing."""
     if not (ledger.recall(_REREAD) or ledger.is_new()):
         return []
-    kept = [path for path in archive_files(folder) if first_record(path) is not None]
-    if kept:
+    readable = [path for path in archive_files(folder) if first_record(path) is not None]
+    if readable:
         ledger.remember(_REREAD, 1)  # also when this run is killed
-    return kept
+    return readable
 
 
 def fetch_settings(job: Job) -> FetchSettings:
@@ -177,7 +178,7 @@ def loose_web(policy: FetchPolicy) -> tuple[HttpFetcher, Callable[[HttpFetcher],
 
 
 def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
-    """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki.client.WikiClient`."""
+    """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki_api.WikiClient`."""
     return HttpFetcher(msgspec.structs.replace(policy.settings(), media_types=media_types), SystemClock())
 
 

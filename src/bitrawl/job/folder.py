@@ -1,6 +1,6 @@
 """What a job folder holds: its job, its ledger and the files that bitrawl made.
 
-The buckets of the strategy perplexity: how the pages of a job fall into them, and where they could be.
+`tune_job` and `buckets_of` are about the one setting that may change while a job runs: the buckets of perplexity.
 """
 
 import shlex
@@ -22,20 +22,9 @@ from bitrawl.job.verdicts import VERDICTS
 from bitrawl.topic.judge import boundaries
 
 _WRITTEN = (
-    *(
-        "job.toml",
-        "job.sqlite",
-        "job.sqlite-wal",
-        "job.sqlite-shm",
-        "job.seal",
-        "report.html",
-        "warc",
-        "rejected",
-        "corpus",
-        "shard",
-    ),
-    *("sites.jsonl", "sites.tsv", "sites.txt", "discovery.json", "mined"),
-    *(f"{INDEX}{ending}" for ending in ("", "-wal", "-shm")),
+    *"job.toml job.seal report.html warc rejected corpus shard".split(),
+    *"sites.jsonl sites.tsv sites.txt discovery.json mined".split(),
+    *(f"{database}{ending}" for database in ("job.sqlite", INDEX) for ending in ("", "-wal", "-shm")),
 )
 
 
@@ -113,12 +102,9 @@ class JobFolder(NamedTuple):
     def writing(self) -> Iterator[Ledger]:
         """Its ledger, with nobody else writing; raises `StoreError` where there is none, and makes none."""
         self.reading(verified=False).close()  # It is verified when it is opened to write.
-        ledger = Ledger(self.ledger)
-        self.discard_drafts()
-        try:
+        with Ledger(self.ledger) as ledger:
+            self.discard_drafts()
             yield ledger
-        finally:
-            ledger.close()
 
     def start_over(self) -> None:
         """Remove what jobs have written into this folder, and nothing else; not while one runs there.
@@ -162,13 +148,12 @@ def tune_job(folder: JobFolder, settings: Mapping[str, Any]) -> None:
 def buckets_of(folder: JobFolder) -> Buckets:
     job = folder.job()
     _check(job.strategy)
-    ledger = folder.reading()
-    found = perplexities(ledger)
-    ledger.close()
+    with folder.reading() as ledger:
+        values = perplexities(ledger)
     high, medium = job.topic.buckets
-    counts = (sum(one <= high for one in found), sum(high < one <= medium for one in found))
-    proposed = tuple(boundaries(found))
-    return Buckets((high, medium), (*counts, len(found) - sum(counts)), (proposed[0], proposed[1]))
+    counts = (sum(value <= high for value in values), sum(high < value <= medium for value in values))
+    proposed = tuple(boundaries(values))
+    return Buckets((high, medium), (*counts, len(values) - sum(counts)), (proposed[0], proposed[1]))
 
 
 def _check(strategy: str) -> None:

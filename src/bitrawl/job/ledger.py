@@ -1,46 +1,45 @@
 """The ledger: what a job has seen, decided and stored, in one SQLite file that survives `kill -9`.
 
-Which links were written recently. Most links of a page were on the page before, and need not be written again.
-
-The links that the pages of a job have to other hosts, for jobs that ask who links where.
-
-The rules that origins answered with last.
-
-The frontier's links as rows of the ledger. A million of them cost disk space, not memory.
+`LedgerQueue` has the frontier's links as rows of it: a million of them cost disk space, not memory. `LedgerRobots` has the
+rules that origins answered with last. What mining writes into the same file is in `stored_findings.py`.
 """
 
+import heapq
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Self
 
 import msgspec
 
-from bitrawl.facts import LastRun, kept_doing, kept_end
+from bitrawl.facts import LastRun, stored_doing, stored_end
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, compressor, stored_skip
 from bitrawl.model import (
     Lease,
     Link,
     Metadata,
     Page,
-    Reason,
     RobotsRecord,
     SiteKnowledge,
     Sitemap,
     Skip,
-    Stage,
     Visit,
     WarcPlace,
     pack,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
-SIZE = 50_000  # links in each half of the memory, about 5 MB; judgement
+SIZE = 50_000  # links in each half of the memory, about 5 MB
 
 
 class RecentLinks:
-    """The links that were written last, each with its score."""
+    """The links that were written last, each with its score.
+
+    Most links of a page were on the page before, and need not be written again.
+    """
 
     def __init__(self) -> None:
         # The key is hash(url), which differs between processes, so it is never stored.
@@ -50,11 +49,11 @@ class RecentLinks:
     def has(self, url: str, score: float) -> bool:
         """Whether the link has been written with this score or a higher one. From now on it counts as written."""
         key = hash(url)
-        known = self._young.get(key, self._old.get(key, -1.0))
+        written = self._young.get(key, self._old.get(key, -1.0))
         if len(self._young) >= SIZE:
             self._young, self._old = {}, self._young
-        self._young[key] = max(score, known)
-        return known >= score
+        self._young[key] = max(score, written)
+        return written >= score
 
     def lower(self, url: str, score: float) -> None:
         """The link now has this score, if it had a higher one. The next higher score must be written again."""
@@ -106,16 +105,11 @@ class SiteView:
 class Ledger:
     """One writer at a time, any number of readers.
 
-    `database` and `recent` are for the other modules of `store/`, which store their rows in the same file.
+    `database` and `recent` are for the other modules of this room, which store their rows in the same file.
     """
 
     def __init__(
-        self,
-        path: Path,
-        *,
-        site_of: Callable[[str], str] | None = None,
-        read_only: bool = False,
-        verified: bool = True,
+        self, path: Path, *, site_of: Callable[[str], str] | None = None, read_only: bool = False, verified: bool = True
     ) -> None:
         """`verified`: see `Database`."""
         self._site_of = site_of or (lambda host: Url.known(f"http://{host}/").site)
@@ -132,6 +126,12 @@ class Ledger:
 
     def close(self) -> None:
         self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -182,8 +182,8 @@ class Ledger:
             if self.recent.has(link.url, 0.0):
                 continue
             host = link.url.host
-            known = (link.url, host, self._site_of(host), link.kind)
-            rows.append((*known, SKIPPED, skip.stage, skip.reason, skip.detail, pack(link)))
+            row = (link.url, host, self._site_of(host), link.kind)
+            rows.append((*row, SKIPPED, skip.stage, skip.reason, skip.detail, pack(link)))
         self.database.query_many(
             "INSERT INTO links (url, host, site, kind, state, score, stage, reason, detail, link)"
             " VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?) ON CONFLICT (url) DO NOTHING",
@@ -287,8 +287,8 @@ class Ledger:
         )
         for blob, title, digest, signed in rows:
             link = self._link(blob)
-            known = signed is not None
-            yield link, Page(link.url, title=title, digest=digest, signature=signed % (1 << 64)) if known else None
+            is_page = signed is not None
+            yield link, Page(link.url, title=title, digest=digest, signature=signed % (1 << 64)) if is_page else None
 
     def hosts_asked(self) -> Iterator[str]:
         """The hosts of all links that were visited."""
@@ -347,16 +347,16 @@ class Ledger:
     def last_run(self) -> LastRun:
         """What was remembered of the last run, or of this one."""
         verb, ended, doing = (str(self.recall(key) or "") for key in ("verb", "ended", "mining"))
-        return LastRun(verb or "mine", kept_end(ended), kept_doing(doing), float(self.recall("seconds") or 0))
+        return LastRun(verb or "mine", stored_end(ended), stored_doing(doing), float(self.recall("seconds") or 0))
 
     def _log(self, visit: Visit, language: str | None, outcome: str) -> None:
         lease, place = visit.lease, visit.place
-        asked = (lease.link.url, lease.link.kind, lease.score, lease.attempt)
-        answered = (visit.status, visit.bytes, visit.at, visit.took)
-        kept = (place.file, place.offset) if place else (None, None)
+        request = (lease.link.url, lease.link.kind, lease.score, lease.attempt)
+        answer = (visit.status, visit.bytes, visit.at, visit.took)
+        archived = (place.file, place.offset) if place else (None, None)
         self.database.query(
             "INSERT INTO fetches VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*asked, *answered, language, outcome, *kept, *_relevance(visit.outcome)),
+            (*request, *answer, language, outcome, *archived, *_relevance(visit.outcome)),
         )
 
     def _keep(self, page: Page, site: str) -> None:
@@ -442,22 +442,22 @@ class LedgerQueue:
 
     def pop(self, host: str) -> Lease | None:
         """The lease is written with the next transaction. A crash before that leaves a queued link."""
-        row = self._database.query(
-            f"SELECT id, link, score, attempt FROM links WHERE host = ? AND state = {QUEUED}"
-            " ORDER BY attempt, score DESC, id LIMIT 1",
-            (host,),
-        ).fetchone()
+        row = self._first(host)
         if row is None:
             return None
         self._database.query("UPDATE links SET state = ? WHERE id = ?", (LEASED, row[0]))
         return Lease(self._unpack(row[1]), row[2], row[3])
 
     def best(self, host: str) -> float:
-        row = self._database.query(
-            f"SELECT score FROM links WHERE host = ? AND state = {QUEUED} ORDER BY attempt, score DESC, id LIMIT 1",
+        row = self._first(host)
+        return -1.0 if row is None else float(row[2])
+
+    def _first(self, host: str) -> Any:
+        return self._database.one(
+            f"SELECT id, link, score, attempt FROM links WHERE host = ? AND state = {QUEUED}"
+            " ORDER BY attempt, score DESC, id LIMIT 1",
             (host,),
-        ).fetchone()
-        return -1.0 if row is None else float(row[0])
+        )
 
     def give_back(self, lease: Lease) -> None:
         with self._ledger.transaction():
@@ -502,6 +502,64 @@ class LedgerQueue:
 
     def __len__(self) -> int:
         """The number of queued links without our own requests. It reads every one of them."""
-        return int(
-            self._database.query(f"SELECT count(*) FROM links WHERE state = {QUEUED} AND NOT {OWN}").fetchone()[0]
-        )
+        return int(self._database.one(f"SELECT count(*) FROM links WHERE state = {QUEUED} AND NOT {OWN}")[0])
+
+
+class MemoryQueue:
+    """Is forgotten with the process: for replays, simulations and tests.
+
+    Heaps by host; an entry that was raised or rescored leaves its old one behind, to be passed over.
+    """
+
+    def __init__(self) -> None:
+        self._queued: dict[str, Lease] = {}
+        self._heaps: dict[str, list[tuple[int, float, int, str]]] = {}
+        self._arrival: dict[str, int] = {}  # the number of each link that was ever queued
+
+    def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
+        hosts = set()
+        for link, score in scored:
+            queued = self._queued.get(link.url)
+            if queued is None and link.url in self._arrival:
+                continue
+            if queued is None or score > queued.score:
+                self._push(msgspec.structs.replace(queued, score=score) if queued else Lease(link, score))
+            hosts.add(link.url.host)
+        return hosts
+
+    def pop(self, host: str) -> Lease | None:
+        lease = self._first(host)
+        if lease is not None:
+            heapq.heappop(self._heaps[host])
+            del self._queued[lease.link.url]
+        return lease
+
+    def best(self, host: str) -> float:
+        lease = self._first(host)
+        return -1.0 if lease is None else lease.score
+
+    def give_back(self, lease: Lease) -> None:
+        self._push(msgspec.structs.replace(lease, attempt=lease.attempt + 1))
+
+    def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
+        for url, value in scores:
+            lease = self._queued.get(url)
+            if lease is not None and value != lease.score:
+                self._push(msgspec.structs.replace(lease, score=value))
+
+    def _first(self, host: str) -> Lease | None:
+        heap = self._heaps.get(host, [])
+        while heap:
+            attempt, score, _, url = heap[0]
+            lease = self._queued.get(url)
+            if lease is not None and (lease.attempt, -lease.score) == (attempt, score):
+                return lease
+            heapq.heappop(heap)
+        self._heaps.pop(host, None)
+        return None
+
+    def _push(self, lease: Lease) -> None:
+        url = lease.link.url
+        self._queued[url] = lease
+        arrival = self._arrival.setdefault(url, len(self._arrival))
+        heapq.heappush(self._heaps.setdefault(url.host, []), (lease.attempt, -lease.score, arrival, url))

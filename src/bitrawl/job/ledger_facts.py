@@ -6,9 +6,9 @@ A question that the app asks each second costs little however large the job is; 
 import random
 from array import array
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain, zip_longest
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -16,22 +16,42 @@ import numpy as np
 from bitrawl.facts import (
     BINS,
     Border,
+    CrawlFacts,
     CrawlSummary,
     Curve,
     Histogram,
     HostCount,
     LanguagePair,
-    LogLine,
     Points,
     RefusalCount,
     SiteFacts,
-    SiteTroubles,
     SkipCount,
     TopicShare,
 )
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED
 from bitrawl.job.ledger import Ledger
-from bitrawl.model import NO_ANSWER, OWN_REQUESTS, Reason
+from bitrawl.model import OWN_REQUESTS
+from bitrawl.reasons import NO_ANSWER, Reason
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """One fetch. The names of the fields are part of the output format and stay as they are."""
+
+    seq: int
+    url: str
+    status: int
+    language: str | None
+    kind: str
+    score: float
+    bytes: int
+    at: float
+    took: float
+    attempt: int
+    outcome: str  # "page", or why it was skipped
+    relevance: float | None = None  # 0 to 1; only in jobs with a topic
+    relevant: bool | None = None
+    perplexity: float | None = None  # only with a language model
+
 
 _COLUMNS = ", ".join(LogLine.__struct_fields__)
 _OWN_FETCH = "kind IN ('{}')".format("', '".join(OWN_REQUESTS))
@@ -52,15 +72,8 @@ FROM fetches JOIN links USING (url) GROUP BY links.host ORDER BY {} DESC, 1 LIMI
 """
 
 
-class CrawlCounts(NamedTuple):
-    """The crawl in figures, and its skipped links with an example of each reason."""
-
-    summary: CrawlSummary
-    skips: list[SkipCount]  # the most frequent first
-
-
-def crawl_counts(ledger: Ledger, *, hosts: int = 10) -> CrawlCounts:
-    """The whole crawl, with the `hosts` busiest hosts."""
+def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
+    """The figures of the crawl, with the `hosts` busiest hosts, and an example of each reason for a skip."""
     query = ledger.database.query
     states: Counter[int] = Counter()
     own, skips = 0, []
@@ -91,11 +104,11 @@ def crawl_counts(ledger: Ledger, *, hosts: int = 10) -> CrawlCounts:
         hosts=[HostCount(*row) for row in query(_HOSTS.format(2), (hosts,))],
         run=ledger.last_run(),
     )
-    return CrawlCounts(summary, skips)
+    return CrawlFacts(summary=summary, skips=tuple(skips), faults=fault_counts(ledger))
 
 
 def summarise(ledger: Ledger) -> CrawlSummary:
-    return crawl_counts(ledger).summary
+    return crawl_facts(ledger).summary
 
 
 def slowest_hosts(ledger: Ledger, most: int) -> list[HostCount]:
@@ -203,7 +216,7 @@ def site_count(ledger: Ledger, most: int) -> int:
 # For a report
 
 
-def with_statuses(ledger: Ledger, skips: list[SkipCount]) -> tuple[SkipCount, ...]:
+def with_statuses(ledger: Ledger, skips: Iterable[SkipCount]) -> tuple[SkipCount, ...]:
     """The same, with how many got each HTTP status. A link that was tried several times counts by its last answer."""
     statuses: dict[tuple[str, str], dict[int, int]] = {}
     for stage, reason, status, count in ledger.database.query(_STATUSES, (SKIPPED,)):
@@ -253,6 +266,14 @@ _SITES = """
 SELECT site, (SELECT count(*) FROM pages WHERE pages.site = mined.site), coalesce(sum(NOT partial), 0)
 FROM mined LEFT JOIN pairs USING (site) GROUP BY site ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?
 """
+
+
+class SiteTroubles(msgspec.Struct, frozen=True):
+    """Why a site brought less than it might have."""
+
+    skips: dict[str, int] = {}  # links that were fetched, or that robots.txt forbade, and became no page, by reason
+    refusals: dict[str, int] = {}  # suggested pairs that were refused, by reason
+    faults: dict[str, int] = {}  # what could not be mined, by reason
 
 
 def site_troubles(ledger: Ledger) -> dict[str, SiteTroubles]:
@@ -372,8 +393,8 @@ GROUP BY url ORDER BY relevance DESC, 5 LIMIT ?
 
 STEPS = 60  # points of a curve: about 8 pixels apart, so that you can point at each
 SEED = 20261  # Any number would do. The same job shows the same samples.
-BANDS = 5  # of scores; a sample contains items of each; judgement
-MOST_GROUPS = 200  # groups that a sample tells apart: limits the memory to 30,000 items; judgement
+BANDS = 5  # of scores; a sample contains items of each
+MOST_GROUPS = 200  # groups that a sample tells apart: limits the memory to 30,000 items
 
 Item = TypeVar("Item")
 

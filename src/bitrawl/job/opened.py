@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from bitrawl.config.settings import Group, described
 from bitrawl.errors import ConfigError
 from bitrawl.facts import JobFacts
-from bitrawl.job import facts, mining
-from bitrawl.job.findings import Findings
+from bitrawl.job import reporting, running
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.pages import job_pages
+from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Page, PagePair, SegmentPair
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class OpenedJob:
 
     def status(self) -> JobFacts:
         """How far the job is, and whether it is running."""
-        return facts.status(self._folder)
+        return reporting.status(self._folder)
 
     def pages(self) -> Iterator[Page]:
         """The pages, site by site; what recurs on a site is boilerplate."""
@@ -39,13 +39,10 @@ class OpenedJob:
 
     def pairs(self) -> Iterator[PagePair]:
         """The pairs of pages, by languages and site by site."""
-        ledger = self._folder.reading()
-        try:
+        with self._folder.reading() as ledger:
             findings = Findings(ledger)
             for languages in findings.language_pairs():
                 yield from findings.pairs(*languages)
-        finally:
-            ledger.close()
 
     def segments(self, min_score: float = 0.0) -> Iterator[SegmentPair]:
         """The aligned segments with at least that score, flagged or not, by languages and in the order of the pages."""
@@ -57,7 +54,7 @@ class OpenedJob:
 
         Formats that are there already are kept and written again; with `only` they are deleted.
         """
-        mining.export(self._folder.changed(described(settings, [Group.CORPUS])), self._folder, only=only)
+        running.export(self._folder.changed(described(settings, [Group.CORPUS])), self._folder, only=only)
         return self._folder.corpus
 
     def to_pandas(self, min_score: float = 0.0) -> "pd.DataFrame":
@@ -68,18 +65,24 @@ class OpenedJob:
             raise ConfigError("to_pandas needs pandas. Run: pip install pandas") from error
         columns = ("lang_a", "lang_b", "url_a", "url_b", "text_a", "text_b", "score", "type", "flags")
         rows = (
-            (*languages, str(one.url_a), str(one.url_b), one.a.text, one.b.text, one.score, one.type, list(one.flags))
-            for languages, one in self._segments(min_score)
+            (
+                *languages,
+                str(pair.url_a),
+                str(pair.url_b),
+                pair.a.text,
+                pair.b.text,
+                pair.score,
+                pair.type,
+                list(pair.flags),
+            )
+            for languages, pair in self._segments(min_score)
         )
         return pd.DataFrame(rows, columns=list(columns))
 
     def _segments(self, min_score: float) -> Iterator[tuple[tuple[str, str], SegmentPair]]:
-        ledger = self._folder.reading()
-        try:
+        with self._folder.reading() as ledger:
             findings = Findings(ledger)
             for languages in findings.language_pairs():
                 for segment in findings.segments(*languages):
                     if segment.score >= min_score:
                         yield languages, segment
-        finally:
-            ledger.close()

@@ -8,11 +8,13 @@ from urllib.parse import quote
 from bitrawl.crawl.bodies import HTML, JSON, TEXT, XML, media_type
 from bitrawl.crawl.fetch import visit
 from bitrawl.errors import ConfigError
+from bitrawl.job.exporting import content_pages
 from bitrawl.job.fetching import POLITE, FetchPolicy, loose_analyser, loose_web
 from bitrawl.job.folder import JobFolder
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Fetcher
-from bitrawl.text.template import TemplateCounter, relabel, without_template
+from bitrawl.reasons import Reason, Stage
+from bitrawl.text.template import TemplateCounter, relabel
 from bitrawl.url import Url
 
 SUFFIXES = frozenset((".html", ".htm", ".xhtml"))
@@ -90,12 +92,8 @@ async def loose_pages(
 
 def job_pages(folder: JobFolder) -> Iterator[Page]:
     """What a job has found, site by site, with each site's template told from its content."""
-    ledger = folder.reading()
-    try:
-        for site in [known.site for known in ledger.sites()]:
-            yield from without_template(ledger.view(site).pages)
-    finally:
-        ledger.close()
+    with folder.reading() as ledger:
+        yield from content_pages(ledger)
 
 
 def _content(path: Path) -> bytes:

@@ -65,15 +65,15 @@ class SiteChecks:
 
     async def run(self, check: SiteCheck) -> SiteVerdict:
         """One check to its end, with a pause after each request."""
-        asked = False
+        has_asked = False
         while check.verdict is None:
             links = check.wanted()
             if not links:
                 break
             for link in links:
-                if asked:
+                if has_asked:
                     await self.rest(link.url)
-                asked = True
+                has_asked = True
                 check.saw(await self.visit(link))
                 if check.verdict is not None:
                     break
@@ -81,7 +81,7 @@ class SiteChecks:
 
     async def rest(self, url: Url) -> None:
         """Before another request to that host."""
-        await self._clock.sleep(self._politeness.rest(0.0, asked=self._delay_of(url.host)))
+        await self._clock.sleep(self._politeness.rest(0.0, wanted=self._delay_of(url.host)))
 
     async def visit(self, link: Link) -> Visit:
         """One request. A site that does not want to be mined is no candidate. A page with noindex may lead to others."""
@@ -102,27 +102,29 @@ class SiteQuestion(NamedTuple):
     policy: FetchPolicy = POLITE
 
 
-async def check_sites(asked: SiteQuestion) -> AsyncIterator[SiteVerdict]:
+async def check_sites(question: SiteQuestion) -> AsyncIterator[SiteVerdict]:
     """One verdict for each host, as they come. With archives and no URLs, the home pages in them are checked."""
     async with AsyncExitStack() as stack:
-        urls, delay = asked.urls, asked.policy.delay
-        if asked.replay:
-            files = warc_files(list(asked.replay))
+        urls, delay = question.urls, question.policy.delay
+        if question.replay:
+            files = warc_files(list(question.replay))
             archives = stack.enter_context(open_archives(files, fetching.codec()))
             web: Fetcher = ReplayFetcher(archives)
             urls, delay = urls or tuple(home_pages(archives)), 0.0
             robots = RobotsFetcher(web, InMemoryRobots(), fetching.SystemClock(), pause=0.0)
         else:
-            live, wrap = fetching.loose_web(asked.policy)
+            live, wrap = fetching.loose_web(question.policy)
             robots = wrap(await stack.enter_async_context(live))
         judges = site_judges(robots.sitemaps)
-        settings = CheckSettings(max_downloads=asked.max_downloads)
+        settings = CheckSettings(max_downloads=question.max_downloads)
         checks = SiteChecks(
             robots,
             await stack.enter_async_context(fetching.loose_analyser()),
             fetching.SystemClock(),
             politeness=Politeness(delay=delay),
-            delay_of=(lambda _host: 0.0) if asked.replay else robots.delay,
+            delay_of=(lambda _host: 0.0) if question.replay else robots.delay,
         )
-        async for verdict in checks.verdicts(urls, lambda entry: site_check(entry, asked.languages, judges, settings)):
+        async for verdict in checks.verdicts(
+            urls, lambda entry: site_check(entry, question.languages, judges, settings)
+        ):
             yield verdict

@@ -1,17 +1,14 @@
 """Mine one site: pair its pages, align the pairs in batches on all workers, and survive whatever one of them breaks.
 
-What a worker is killed at from outside is no verdict: it is recorded, and nothing is kept in its place. So the next run
-tries again.
-
-The child processes that mine sites and write the corpus, so that a crawl goes on meanwhile.
-
-The miner of a site, with its pairing and its encoder.
+`SiteMiner` gives the orders, in the job's own process. `MiningWorkers` are the child processes that follow them, so that
+a crawl goes on meanwhile; `mining_service` and what it calls runs there. What a worker is killed at from outside is no
+verdict: it is recorded, and nothing is kept in its place. So the next run tries again.
 """
 
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
@@ -21,10 +18,10 @@ import msgspec
 
 from bitrawl.config import Job
 from bitrawl.errors import ChildError, ConfigError
-from bitrawl.facts import Doing, Step
-from bitrawl.job.export import write_corpus
-from bitrawl.job.findings import AlignmentKey, Findings, made_from
+from bitrawl.facts import Doing, MiningStep
+from bitrawl.job.exporting import write_corpus
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.stored_findings import AlignmentKey, Findings, made_from
 from bitrawl.mine.aligned_pages import translated_part
 from bitrawl.mine.content import Lexicons
 from bitrawl.mine.evidence import ALL
@@ -32,13 +29,14 @@ from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import from_partial_pages
 from bitrawl.mine.pairing import Pairing, PairingSettings
 from bitrawl.mine.stages import AlignedPair, Miner, PairedSite
-from bitrawl.model import Language, Method, Page, PagePair, Reason, Skip, Stage, Unpacker, pack
+from bitrawl.model import Language, Method, Page, PagePair, Skip, Unpacker, pack
 from bitrawl.page.sandbox import Rejects
 from bitrawl.process import ATTEMPTS, Children, Failure, FailureKind, Limits, Report, Service
 from bitrawl.protocols import (
     Clock,
     Encoder,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import read_dictionary
@@ -60,13 +58,11 @@ def wired_miner(job: Job) -> Miner:
 
 def encoder(job: Job) -> Encoder | None:
     """Raises `ConfigError` if the encoder cannot be loaded."""
-    return _encoder(job.encoder) if job.encoder else None
+    return _load_encoder_once(job.encoder) if job.encoder else None
 
 
-@cache
-def _encoder(model: str) -> Encoder:
-    """Loaded once per process, because every site needs it, and again as the site grows."""
-    return load_encoder(model)
+# Once per process, because every site needs it, and again as the site grows.
+_load_encoder_once = cache(load_encoder)
 
 
 def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
@@ -201,24 +197,21 @@ def mining_service(job: Job, folder: Path) -> Service:
 
     def serve(request: bytes, _report: Report) -> bytes:
         nonlocal miner
-        asked = _request(request)
-        if isinstance(asked, WriteCorpus):
+        order = _request(request)
+        if isinstance(order, WriteCorpus):
             write_corpus(job, folder)
             return b""
         miner = miner or wired_miner(job)
-        if isinstance(asked, LoadModels):
+        if isinstance(order, LoadModels):
             return b""
-        ledger = Ledger(folder / "job.sqlite", read_only=True)
-        try:
-            return _answered(miner, ledger, asked)
-        finally:
-            ledger.close()
+        with Ledger(folder / "job.sqlite", read_only=True) as ledger:
+            return _answered(miner, ledger, order)
 
     return serve
 
 
-def _answered(miner: Miner, ledger: Ledger, asked: PairSite | LearnWords | AlignPairs) -> bytes:
-    match asked:
+def _answered(miner: Miner, ledger: Ledger, order: PairSite | LearnWords | AlignPairs) -> bytes:
+    match order:
         case PairSite(site, known_pairs):
             return pack(_pair(miner, ledger, site, known_pairs=known_pairs))
         case LearnWords(languages, pairs, template):
@@ -233,9 +226,9 @@ def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> Pair
         paired = miner.pair(site, view.pages, view.sitemaps(), page_of=ledger.page)
         return msgspec.structs.replace(paired, extent=view.extent)
     pairs, refusals = Findings(ledger).recorded(site)
-    paired = miner.pair(site, view.pages, (), known=pairs)
-    found = msgspec.structs.replace(paired.found, refusals=tuple(refusals))
-    return msgspec.structs.replace(paired, found=found, extent=view.extent)
+    paired = miner.pair(site, view.pages, (), known_pairs=pairs)
+    findings = msgspec.structs.replace(paired.findings, refusals=tuple(refusals))
+    return msgspec.structs.replace(paired, findings=findings, extent=view.extent)
 
 
 def _pages(ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> list[tuple[Page, Page]]:
@@ -293,7 +286,7 @@ class SiteMiner:
 
     async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
         """Everything from pages to judged segments; the segments are in the ledger when this returns."""
-        self._watch(Doing(Step.PAIRING, site, "pages", total=self._ledger.knowledge(site).pages))
+        self._watch(Doing(MiningStep.PAIRING, site, "pages", total=self._ledger.knowledge(site).pages))
         paired = await self._workers.pair(site, known_pairs=known_pairs)
         if isinstance(paired, Failure):
             _log.warning("pairing %s failed: %s %s", site, paired.kind, paired.detail)
@@ -302,10 +295,10 @@ class SiteMiner:
         for url, left_out in paired.too_long.items():
             faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
         keys: list[AlignmentKey] = []
-        for languages, group in groupby(paired.found.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
+        for languages, group in groupby(paired.findings.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
             keys += await self._aligned(site, languages, list(group), paired.template, faults)
-        found = msgspec.structs.replace(paired.found, made_from=self._made_from(paired, faults))
-        return MinedSite(found, keys, faults)
+        findings = msgspec.structs.replace(paired.findings, made_from=self._made_from(paired, faults))
+        return MinedSite(findings, keys, faults)
 
     def _made_from(self, paired: PairedSite, faults: Sequence[Skip]) -> str:
         """That of a site of which something was lost by a kill equals no other: it is mined again by the next run."""
@@ -324,16 +317,16 @@ class SiteMiner:
         """
         sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[:SAMPLE]
         work = _Work(languages, template, self._context(languages, sample, template))
-        keys, known, missing = self._kept(pairs, work)
+        keys, aligned_before, missing = self._earlier(pairs, work)
         if missing:
-            self._watch(Doing(Step.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
+            self._watch(Doing(MiningStep.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
             learned, taught = await self._learned(site, sample, work, faults)
             work = work._replace(learned=learned)
             if taught != sample:
                 work = work._replace(context=self._context(languages, taught, template))
-                keys, known, missing = self._kept(pairs, work)
-        faults += self._findings.faults_of(site, known)
-        progress = _Progress(site, languages, len(pairs), len(known), self._clock, self._watch)
+                keys, aligned_before, missing = self._earlier(pairs, work)
+        faults += self._findings.faults_of(site, aligned_before)
+        progress = _Progress(site, languages, len(pairs), len(aligned_before), self._clock, self._watch)
         progress.tell()
 
         async def batch(some: Sequence[PagePair]) -> None:
@@ -346,7 +339,8 @@ class SiteMiner:
             progress.add(len(some))
 
         size = BATCH if work.learned else 1  # a pair that has nothing to go by is its own teacher
-        tasks = [asyncio.ensure_future(batch(some)) for some in _batches(missing, size)]
+        batches = (missing[first : first + size] for first in range(0, len(missing), size))
+        tasks = [asyncio.ensure_future(batch(some)) for some in batches]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -354,12 +348,13 @@ class SiteMiner:
                 task.cancel()
         return list(keys.values())
 
-    def _kept(self, pairs: Sequence[PagePair], work: "_Work") -> "_Kept":
+    def _earlier(self, pairs: Sequence[PagePair], work: "_Work") -> "_Earlier":
         keys = {(pair.url_a, pair.url_b): self._key(pair, work) for pair in pairs}
-        kept = _Kept(keys, [], [])
+        earlier = _Earlier(keys, [], [])
         for pair in pairs:
-            (kept.known if self._findings.is_aligned(keys[pair.url_a, pair.url_b]) else kept.missing).append(pair)
-        return kept
+            is_aligned = self._findings.is_aligned(keys[pair.url_a, pair.url_b])
+            (earlier.aligned if is_aligned else earlier.missing).append(pair)
+        return earlier
 
     async def _learned(
         self, site: str, sample: Sequence[PagePair], work: "_Work", faults: list[Skip]
@@ -421,11 +416,11 @@ class SiteMiner:
         return _hash(*urls, *texts, b"partial" if pair.partial else b"", work.context if work else b"")
 
 
-class _Kept(NamedTuple):
-    """The key of each pair's segments by its URLs, the pairs whose segments are kept under it, and the others."""
+class _Earlier(NamedTuple):
+    """The key of each pair's segments by its URLs, the pairs whose segments are in the ledger under it, and the others."""
 
     keys: dict[tuple[Url, Url], AlignmentKey]
-    known: list[PagePair]
+    aligned: list[PagePair]
     missing: list[PagePair]
 
 
@@ -478,12 +473,7 @@ class _Progress:
         made = self._done - self._before
         rate = (self._clock.now() - self._began) / made if made else 0.0
         left = rate * (self._total - self._done)
-        self._watch(Doing(Step.ALIGNING, self._site, self._what, self._done, self._total, left))
-
-
-def _batches(pairs: Sequence[PagePair], size: int) -> Iterator[Sequence[PagePair]]:
-    for first in range(0, len(pairs), size):
-        yield pairs[first : first + size]
+        self._watch(Doing(MiningStep.ALIGNING, self._site, self._what, self._done, self._total, left))
 
 
 def _hash(*parts: bytes) -> bytes:

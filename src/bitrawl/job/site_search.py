@@ -1,6 +1,6 @@
 """Search for bilingual sites: the same crawl as any other, and beside it the list of what was found so far.
 
-Sources of backlinks: what each file, folder or URL is, and the graph that is built of Common Crawl's files.
+`open_backlinks` makes one source of all that a search may ask who links where: it recognises each file, folder or URL.
 """
 
 import gzip
@@ -45,21 +45,139 @@ from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job import fetching
 from bitrawl.job.archived_web import open_archives
-from bitrawl.job.crawling import Started, finished, opened
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import outlinks
-from bitrawl.model import Capture, Link, Page, Skip, Visit
-from bitrawl.protocols import Clock, Fetcher
+from bitrawl.job.running import Started, finished, opened
+from bitrawl.model import Capture, Page, Visit
+from bitrawl.protocols import Clock
 from bitrawl.show.discovery_report import write as write_report
 
+SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", "sites.txt", "discovery.json"
+MINED = "mined"  # the folder of the job that mines what was found
+WRITE_EVERY = 2.0  # seconds between two versions of the files
 # Bytes of a graph, as downloaded, that are indexed on the way, each time: two seconds. Larger ones are built once.
 SMALL_GRAPH = 32_000_000
 
 Tell = Callable[[str], None]
 
 
-class Kind(StrEnum):
+class Discovered(msgspec.Struct, frozen=True):
+    """What came of a search."""
+
+    ending: Ending
+    why: str  # it ended
+    sites: tuple[SiteVerdict, ...]  # the bilingual ones, the surest first
+    facts: WalkFacts
+
+
+async def discover(  # noqa: PLR0913 - listeners
+    job: Job,
+    folder: JobFolder,
+    *,
+    observe: Callable[[Visit], None] = lambda _visit: None,
+    started: Started = lambda _parts: None,
+    found: Callable[[SiteVerdict], None] = lambda _verdict: None,
+    tell: Callable[[str], None] = lambda _line: None,
+    fresh: bool = False,
+) -> Discovered:
+    """Search until nothing is left or a budget is spent; the same job in the same folder resumes.
+
+    `found` is told of each bilingual site, `tell` what is read before the search begins.
+    """
+    async with AsyncExitStack() as stack:
+        source = await _source(job, folder, stack, tell, fresh=fresh)
+        if job.discovery.host_languages:
+            tell(f"Reading the languages of hosts in {job.discovery.host_languages} …")
+        parts = await stack.enter_async_context(
+            opened(job, folder, observe, verb="discover", fresh=fresh, backlinks=source)
+        )
+        assert parts.walk is not None, "a job without [discovery] searches for no sites"
+        sites = _FoundSites(job, folder, parts.walk, parts.crawl.clock, found)
+        parts.crawl.observers.append(sites.observe)
+        started(parts)
+        ending = await finished(parts)
+        facts = sites.write()
+        why = str(parts.ledger.last_run().ended or "")
+        return Discovered(ending, why, tuple(parts.walk.found), facts)
+
+
+def draw_report(folder: JobFolder) -> Path | None:
+    """The report of a search again, as it stood last; None if the folder holds none."""
+    facts, sites = folder.path / FACTS, folder.path / SITES_JSON
+    if not facts.exists() or not sites.exists():
+        return None
+    verdicts = from_json_lines(sites.read_bytes())
+    return write_report(folder.path, msgspec.json.decode(facts.read_bytes(), type=WalkFacts), verdicts)
+
+
+def mining_job(job: Job, discovered: Discovered) -> Job:
+    """The job that mines the sites found: the same languages, topic and politeness, and no budget of the search."""
+    seeds = [str(url) for site in discovered.sites for url in seeds_of(site)]
+    return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
+
+
+async def _source(
+    job: Job, folder: JobFolder, stack: AsyncExitStack, tell: Callable[[str], None], *, fresh: bool
+) -> Backlinks | None:
+    """The job's link graphs, None without any. A service is asked again for what an earlier run knew."""
+    if not job.discovery.backlinks:
+        return None
+    seeds = [url.host for url in job.seed_urls()]
+    opening = open_backlinks(job.discovery.backlinks, seeds=seeds, policy=FetchPolicy.of(job), tell=tell)
+    source = await stack.enter_async_context(opening)
+    bilingual = [] if fresh else _bilingual_before(folder.path / SITES_JSON)
+    await source.prefetch(dict.fromkeys(map(without_www, (*seeds, *bilingual))), BACKLINKS)
+    return source
+
+
+def _bilingual_before(path: Path) -> list[str]:
+    """Bilingual sites of an earlier run."""
+    verdicts = from_json_lines(path.read_bytes()) if path.exists() else []
+    return [verdict.site for verdict in verdicts if verdict.verdict is SiteAnswer.BILINGUAL]
+
+
+class _FoundSites:
+    """The files of the folder that grow while the search runs."""
+
+    def __init__(
+        self, job: Job, folder: JobFolder, walk: DiscoveryWalk, clock: Clock, found: Callable[[SiteVerdict], None]
+    ) -> None:
+        """What an earlier run found is written, and not told again."""
+        self._job = job
+        self._folder = folder
+        self._walk = walk
+        self._clock = clock
+        self._found = found
+        self._told = len(walk.verdicts)
+        self._written_at = 0.0
+        self.write()
+
+    def observe(self, _visit: Visit) -> None:
+        """Tell and write the verdicts that are new."""
+        verdicts = self._walk.verdicts
+        new, self._told = verdicts[self._told :], len(verdicts)
+        for verdict in new:
+            if verdict.verdict is SiteAnswer.BILINGUAL:
+                self._found(verdict)
+        if len(verdicts) > self._written and self._clock.now() - self._written_at >= WRITE_EVERY:
+            self._written_at = self._clock.now()
+            self.write()
+
+    def write(self) -> WalkFacts:
+        """All files, each complete under its name."""
+        path, verdicts = self._folder.path, ranked(self._walk.standing)
+        files.write(path / SITES_JSON, json_lines(verdicts))
+        files.write(path / SITES_TABLE, table(verdicts))
+        files.write(path / SEEDS, seed_list(verdicts))
+        facts = gather(self._walk, str(self._job.discovery.walk), tuple(self._job.langs))
+        files.write(path / FACTS, msgspec.json.encode(facts))
+        write_report(path, facts, verdicts)
+        self._written = len(self._walk.verdicts)
+        return facts
+
+
+class SourceKind(StrEnum):
     """What a source of backlinks is, by what it holds and not by its name."""
 
     SERVICE = "service"
@@ -71,55 +189,51 @@ class Kind(StrEnum):
     TABLE = "table"
 
 
-class Place(NamedTuple):
-    kind: Kind
+class BacklinkPlace(NamedTuple):
+    kind: SourceKind
     where: str
 
 
 @asynccontextmanager
 async def open_backlinks(
-    places: Iterable[str],
-    *,
-    seeds: Sequence[str] = (),
-    policy: FetchPolicy = POLITE,
-    tell: Tell = lambda _line: None,
+    places: Iterable[str], *, seeds: Sequence[str] = (), policy: FetchPolicy = POLITE, tell: Tell = lambda _line: None
 ) -> AsyncIterator[Backlinks]:
     """All of them as one source: indexes, downloaded graphs, tables, job folders, WAT and WARC files, URLs of services.
 
     Raises `ConfigError` or `GraphError` for what is none of these, and if none of them knows any of the seeds.
     """
-    found = [each for place in places for each in recognised(place)]
+    sources = [each for place in places for each in recognised(place)]
     async with AsyncExitStack() as stack:
         graphs: list[GraphIndex] = []
         services: list[BacklinkService] = []
         rows = stack.enter_context(LinkRows())
-        for kind, where in found:
+        for kind, where in sources:
             match kind:
-                case Kind.SERVICE:
+                case SourceKind.SERVICE:
                     web = fetching.api_web(policy, MEDIA_TYPES)
                     services.append(BacklinkService(where, await stack.enter_async_context(web)))
-                case Kind.INDEX:
+                case SourceKind.INDEX:
                     graphs.append(GraphIndex(Path(where)))
-                case Kind.GRAPH:
+                case SourceKind.GRAPH:
                     graphs.append(_indexed(Path(where), stack, tell))
                 case _:
                     tell(f"Reading the links of {where} …")
                     await _add_rows(rows, kind, Path(where))
         local: list[GraphIndex | LinkRows] = [*graphs, *([rows] if len(rows) else [])]
         if not services:
-            _check_seeds(local, [host_of(seed) for seed in seeds], [where for _, where in found])
+            _check_seeds(local, [host_of(seed) for seed in seeds], [where for _, where in sources])
         yield Backlinks(local, services)
 
 
-def recognised(place: str) -> list[Place]:
+def recognised(place: str) -> list[BacklinkPlace]:
     """What it is; a folder of tables or of archives is several. Raises `ConfigError` or `GraphError` for anything else."""
     if "://" in place:
-        return [Place(Kind.SERVICE, place)]
+        return [BacklinkPlace(SourceKind.SERVICE, place)]
     path = Path(place)
     if path.is_dir():
         return _folder(path)
     if path.is_file():
-        return [Place(_file(path), place)]
+        return [BacklinkPlace(_file(path), place)]
     raise ConfigError(f"{place} does not exist; give a file, a folder or a URL with https://")
 
 
@@ -132,7 +246,7 @@ def build(
     progress: Progress = lambda _done, _all: None,
 ) -> GraphMeta:
     """Build the index of a downloaded graph, around the hosts or URLs that a file lists."""
-    if out.exists() and not (is_index(out) or _is_empty(out)):
+    if out.exists() and not (is_index(out) or (out.is_dir() and not any(out.iterdir()))):
         raise ConfigError(f"{out} holds something else than a link graph, which would be lost; choose another --out")
     hosts: list[str] = []
     if around is not None:
@@ -146,29 +260,29 @@ def build(
     return build_graph(folder, out, around=hosts, caps=caps, progress=progress)
 
 
-def _folder(path: Path) -> list[Place]:
+def _folder(path: Path) -> list[BacklinkPlace]:
     if is_index(path):
-        return [Place(Kind.INDEX, str(path))]
+        return [BacklinkPlace(SourceKind.INDEX, str(path))]
     if JobFolder(path).ledger.exists():
-        return [Place(Kind.JOB, str(path))]
+        return [BacklinkPlace(SourceKind.JOB, str(path))]
     if is_graph(path):
-        return [Place(Kind.GRAPH, str(path))]
+        return [BacklinkPlace(SourceKind.GRAPH, str(path))]
     names = (".warc", ".warc.gz", ".wat", ".wat.gz", ".tsv", ".tsv.gz")
     inside = sorted(each for each in path.iterdir() if each.is_file() and each.name.endswith(names))
     if inside:
-        return [Place(_file(each), str(each)) for each in inside]
+        return [BacklinkPlace(_file(each), str(each)) for each in inside]
     if next(path.rglob("*.parquet"), None):
         raise GraphError(_parquet(path))
     graph_files(path)  # says what is missing, if it is half a graph or one in another format
     raise AssertionError
 
 
-def _file(path: Path) -> Kind:
+def _file(path: Path) -> SourceKind:
     start = _start(path)
     if start.startswith(b"PAR1"):
         raise GraphError(_parquet(path))
     if start.startswith(b"WARC/"):
-        return Kind.WAT if is_wat(path) else Kind.WARC
+        return SourceKind.WAT if is_wat(path) else SourceKind.WARC
     if b"\t" not in start.partition(b"\n")[0]:
         raise GraphError(
             f"{path} is no source of backlinks: neither a table of links (with tabs), nor a WARC or WAT file. Give the "
@@ -178,7 +292,7 @@ def _file(path: Path) -> Kind:
     if first.isdigit():
         kind = "edges" if second.isdigit() else "vertices"
         raise GraphError(f"{path} is a file of {kind}, one part of a graph; give the folder that has both parts")
-    return Kind.TABLE if is_table(path) else Kind.WARC
+    return SourceKind.TABLE if is_table(path) else SourceKind.WARC
 
 
 def _start(path: Path) -> bytes:
@@ -211,17 +325,14 @@ def _indexed(folder: Path, stack: AsyncExitStack, tell: Tell) -> GraphIndex:
     return GraphIndex(out)
 
 
-async def _add_rows(rows: LinkRows, kind: Kind, path: Path) -> None:
-    if kind is Kind.TABLE:
+async def _add_rows(rows: LinkRows, kind: SourceKind, path: Path) -> None:
+    if kind is SourceKind.TABLE:
         rows.add(read_table(path))
-    elif kind is Kind.WAT:
+    elif kind is SourceKind.WAT:
         rows.add(read_wat(path))
-    elif kind is Kind.JOB:
-        ledger = JobFolder(path).reading()
-        try:
+    elif kind is SourceKind.JOB:
+        with JobFolder(path).reading() as ledger:
             rows.add(outlinks(ledger))
-        finally:
-            ledger.close()
     else:
         await _add_pages(rows, path)
 
@@ -246,162 +357,3 @@ def _check_seeds(sources: Sequence[GraphIndex | LinkRows], hosts: Sequence[str],
         f"{count} in {', '.join(places)}: {', '.join(hosts[:3])}{' …' if len(hosts) > 3 else ''}. Are these the links of "
         "another web? Leave --backlinks out to go on without"
     )
-
-
-def _is_empty(folder: Path) -> bool:
-    return folder.is_dir() and not any(folder.iterdir())
-
-
-SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", "sites.txt", "discovery.json"
-MINED = "mined"  # the folder of the job that mines what was found
-WRITE_EVERY = 2.0  # seconds between two versions of the files; judgement
-
-
-class Discovered(msgspec.Struct, frozen=True):
-    """What came of a search."""
-
-    ending: Ending
-    why: str  # it ended
-    sites: tuple[SiteVerdict, ...]  # the bilingual ones, the surest first
-    facts: WalkFacts
-
-
-async def discover(  # noqa: PLR0913 - listeners
-    job: Job,
-    folder: JobFolder,
-    *,
-    observe: Callable[[Visit], None] = lambda _visit: None,
-    started: Started = lambda _parts: None,
-    found: Callable[[SiteVerdict], None] = lambda _verdict: None,
-    tell: Callable[[str], None] = lambda _line: None,
-    fresh: bool = False,
-) -> Discovered:
-    """Search until nothing is left or a budget is spent; the same job in the same folder resumes.
-
-    `found` is told of each bilingual site, `tell` what is read before the search begins.
-    """
-    sites = _FoundSites(job, folder, found)
-    async with AsyncExitStack() as stack:
-        source = await _source(job, folder, stack, tell, fresh=fresh)
-        if job.discovery.host_languages:
-            tell(f"Reading the languages of hosts in {job.discovery.host_languages} …")
-        parts = await stack.enter_async_context(
-            opened(job, folder, sites.observing(observe), verb="discover", fresh=fresh, backlinks=source)
-        )
-        if parts.walk is None:
-            raise AssertionError("a job without [discovery] searches for no sites")
-        if source is not None:
-            parts.crawl.fetcher = _AskingFetcher(parts.crawl.fetcher, source, parts.walk)
-        sites.begin(parts.walk, parts.crawl.clock)
-        started(parts)
-        ending = await finished(parts)
-        facts = sites.write()
-        why = str(parts.ledger.last_run().ended or "")
-        return Discovered(ending, why, tuple(parts.walk.found), facts)
-
-
-def draw_report(folder: JobFolder) -> Path | None:
-    """The report of a search again, as it stood last; None if the folder holds none."""
-    facts, sites = folder.path / FACTS, folder.path / SITES_JSON
-    if not facts.exists() or not sites.exists():
-        return None
-    verdicts = from_json_lines(sites.read_bytes())
-    return write_report(folder.path, msgspec.json.decode(facts.read_bytes(), type=WalkFacts), verdicts)
-
-
-def mining_job(job: Job, found: Discovered) -> Job:
-    """The job that mines the sites found: the same languages, topic and manners, and no budget of the search."""
-    seeds = [str(url) for site in found.sites for url in seeds_of(site)]
-    return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
-
-
-async def _source(
-    job: Job, folder: JobFolder, stack: AsyncExitStack, tell: Callable[[str], None], *, fresh: bool
-) -> Backlinks | None:
-    """The job's link graphs, None without any. A service is asked again for what an earlier run knew."""
-    if not job.discovery.backlinks:
-        return None
-    seeds = [url.host for url in job.seed_urls()]
-    opening = open_backlinks(job.discovery.backlinks, seeds=seeds, policy=FetchPolicy.of(job), tell=tell)
-    source = await stack.enter_async_context(opening)
-    found = [] if fresh else _found_before(folder.path / SITES_JSON)
-    await source.prefetch(dict.fromkeys(map(without_www, (*seeds, *found))), BACKLINKS)
-    return source
-
-
-def _found_before(path: Path) -> list[str]:
-    """Bilingual sites of an earlier run."""
-    verdicts = from_json_lines(path.read_bytes()) if path.exists() else []
-    return [one.site for one in verdicts if one.verdict is SiteAnswer.BILINGUAL]
-
-
-class _AskingFetcher:
-    """Asks services who cites a site as soon as a second page of it is fetched: only then can it turn out bilingual."""
-
-    def __init__(self, inner: Fetcher, source: Backlinks, walk: DiscoveryWalk) -> None:
-        self._inner = inner
-        self._source = source
-        self._walk = walk
-
-    async def fetch(self, link: Link) -> Capture | Skip:
-        host = without_www(link.url.host)
-        if self._walk.near.pages_of[host]:
-            try:
-                await self._source.prefetch([host], BACKLINKS)
-            except GraphError as error:  # the search goes on with what is known
-                self._walk.plan.notes.append(f"{error}. Nobody was asked who cites {host}.")
-        return await self._inner.fetch(link)
-
-
-class _FoundSites:
-    """The files of the folder that grow while the search runs."""
-
-    def __init__(self, job: Job, folder: JobFolder, found: Callable[[SiteVerdict], None]) -> None:
-        self._job = job
-        self._folder = folder
-        self._found = found
-        self._walk: DiscoveryWalk | None = None
-        self._clock: Clock | None = None
-        self._told = self._written = 0
-        self._at = 0.0
-
-    def begin(self, walk: DiscoveryWalk, clock: Clock) -> None:
-        """A search is about to begin, or to go on: what an earlier run found is written, and not told again."""
-        self._walk, self._clock = walk, clock
-        self._told = len(walk.verdicts)
-        self.write()
-
-    def observing(self, observe: Callable[[Visit], None]) -> Callable[[Visit], None]:
-        """The same, and new verdicts are told and written."""
-
-        def observed(visit: Visit) -> None:
-            observe(visit)
-            self._look()
-
-        return observed
-
-    def write(self) -> WalkFacts:
-        """All files, each complete under its name."""
-        walk, path = self._walk, self._folder.path
-        if walk is None:
-            raise AssertionError("the search has not begun")
-        verdicts = ranked(walk.standing)
-        files.write(path / SITES_JSON, json_lines(verdicts))
-        files.write(path / SITES_TABLE, table(verdicts))
-        files.write(path / SEEDS, seed_list(verdicts))
-        facts = gather(walk, str(self._job.discovery.walk), tuple(self._job.langs))
-        files.write(path / FACTS, msgspec.json.encode(facts))
-        write_report(path, facts, verdicts)
-        self._written = len(walk.verdicts)
-        return facts
-
-    def _look(self) -> None:
-        if self._walk is None or self._clock is None:
-            return
-        new, self._told = self._walk.verdicts[self._told :], len(self._walk.verdicts)
-        for verdict in new:
-            if verdict.verdict is SiteAnswer.BILINGUAL:
-                self._found(verdict)
-        if len(self._walk.verdicts) > self._written and self._clock.now() - self._at >= WRITE_EVERY:
-            self._at = self._clock.now()
-            self.write()

@@ -1,7 +1,4 @@
-"""What the topic verbs read: texts on a subject, pages, and the segments of a corpus.
-
-What judges the pages of a job with a topic.
-"""
+"""What judges the pages of a job with a topic, and what the topic is learned from: texts, pages, segments of a corpus."""
 
 import gzip
 import io
@@ -19,16 +16,14 @@ from bitrawl.config import Job, TopicModel
 from bitrawl.corpus.jsonl import Languages, TextPair, read_sentences
 from bitrawl.corpus.tmx import read_tmx
 from bitrawl.errors import ConfigError
-from bitrawl.job.export import corpus_units
+from bitrawl.job.exporting import corpus_units
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.pages import SUFFIXES, loose_pages
 from bitrawl.languages import language_name, same_language
 from bitrawl.model import Language, Page, Paragraph, Skip
 from bitrawl.page.analyser import structure
-from bitrawl.protocols import (
-    RelevanceModel,
-)
+from bitrawl.protocols import RelevanceModel
 from bitrawl.text.frequencies import general_rates
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.ngram_estimation import train
@@ -62,7 +57,8 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
             model = LearnedRelevance(
                 shown.texts, languages, against=shown.against, terms=given, threshold=topic.threshold
             )
-    lacks = model.lacks if isinstance(model, LearnedRelevance) else _lacks_nothing
+    # The other models learn from no page.
+    lacks = model.lacks if isinstance(model, LearnedRelevance) else lambda _page: ""
     annotate = _annotation(terms, languages)
     if terms is None or not topic.terms or shown.texts:
         return TopicJudge(model, annotate, _seed_examples(job), lacks=lacks, terms=None if topic.terms else terms)
@@ -75,11 +71,6 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
         lambda page: page.url in like or terms.judge([page])[0].relevant,
         lacks=lacks,
     )
-
-
-def _lacks_nothing(_page: Page) -> str:
-    """Of models that learn from no page."""
-    return ""
 
 
 def _annotation(terms: TermRelevance | None, languages: Sequence[Language]) -> Callable[[Page], Page]:
@@ -110,11 +101,11 @@ def _terms(job: Job, shown: Examples) -> TermRelevance | None:
     thresholds = TermThresholds(topic.content_terms, topic.distinct_terms, topic.density)
     if topic.terms:
         return TermRelevance(read_terms(Path(topic.terms), languages), languages, thresholds)
-    found: list[Term] = []
+    learned: list[Term] = []
     for language, texts in shown.texts.items():
         with suppress(ConfigError):  # too short to tell its terms, and long enough for the model
-            found += learned_terms(texts, language).terms
-    return TermRelevance(TermList(tuple(found)), languages, thresholds) if found else None
+            learned += learned_terms(texts, language).terms
+    return TermRelevance(TermList(tuple(learned)), languages, thresholds) if learned else None
 
 
 def learned_terms(texts: Sequence[str], language: Language, against: Sequence[str] = ()) -> TermList:
@@ -124,7 +115,8 @@ def learned_terms(texts: Sequence[str], language: Language, against: Sequence[st
 
 def _language_models(job: Job, shown: Examples) -> dict[Language, NgramModel]:
     models = {
-        language: train(one for text in texts for one in sequences(text)) for language, texts in shown.texts.items()
+        language: train(sequence for text in texts for sequence in sequences(text))
+        for language, texts in shown.texts.items()
     } | dict(_named_model(raw) for raw in job.topic.language_models)
     for language in job.languages():
         if language not in models:
@@ -149,7 +141,7 @@ async def read_examples(job: Job) -> Examples:
 
 
 async def _texts(job: Job, sources: Sequence[str], flag: str) -> dict[Language, list[str]]:
-    found: dict[Language, list[str]] = {}
+    texts: dict[Language, list[str]] = {}
     seen: Counter[str] = Counter()
     async for _, page in topic_pages(sources, io.BytesIO(), asked=job.languages()):
         if isinstance(page, Skip):
@@ -157,11 +149,11 @@ async def _texts(job: Job, sources: Sequence[str], flag: str) -> dict[Language, 
         seen[page.language] += 1
         for language in job.languages():
             if same_language(page.language, language):
-                found.setdefault(language, []).append(main_text(page))
-    if sources and not found:
+                texts.setdefault(language, []).append(main_text(page))
+    if sources and not texts:
         what = ", ".join(f"{count} in {language_name(code)}" for code, count in seen.most_common(3)) or "no text"
         raise ConfigError(f"{flag}: {what}, and none in {', '.join(job.langs)}; check the folder and --langs")
-    return found
+    return texts
 
 
 async def topic_pages(
@@ -172,10 +164,10 @@ async def topic_pages(
     for source in sources:
         path = Path(source)
         plain = _plain_files(path)
-        for one in plain:
+        for file in plain:
             identifier = identifier or NgramLanguageIdentifier(asked=asked)
-            yield str(one), _plain_page(one, identifier)
-        html = path.is_dir() and any(one.suffix.lower() in SUFFIXES for one in path.rglob("*"))
+            yield str(file), _plain_page(file, identifier)
+        html = path.is_dir() and any(file.suffix.lower() in SUFFIXES for file in path.rglob("*"))
         if path.is_dir() and not (plain or html or JobFolder(path).ledger.exists()):
             raise ConfigError(f"{path} holds no texts; put .txt or .html files about the topic there")
         if not plain or html:
@@ -196,17 +188,17 @@ def segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
 
     Raises `ConfigError` if there are none in these languages.
     """
-    found = False
+    any_found = False
     for pair in _segment_texts(source, languages):
-        found = True
+        any_found = True
         yield pair
-    if not found:
+    if not any_found:
         raise ConfigError(f"{source} has no segments in {languages[0]} and {languages[1]}; check --langs")
 
 
 def _plain_files(path: Path) -> list[Path]:
     if path.is_dir() and not JobFolder(path).ledger.exists():
-        return sorted(one for one in path.rglob("*") if one.suffix.lower() in PLAIN_SUFFIXES)
+        return sorted(file for file in path.rglob("*") if file.suffix.lower() in PLAIN_SUFFIXES)
     return [path] if path.suffix.lower() in PLAIN_SUFFIXES and "://" not in str(path) else []
 
 

@@ -1,7 +1,7 @@
-"""What people say about page pairs and segment pairs. It is kept by what it judges, so that mining again loses nothing."""
+"""What people say about page pairs and segment pairs: stored by what it is about, so that mining again loses nothing."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.errors import StoreError
-from bitrawl.job.database import Layout, damaged, reading, storable, writing
+from bitrawl.job.database import Layout, reading, storable, structural_fault, writing
+from bitrawl.job.seal import damaged
 from bitrawl.model import PagePair, SegmentPair, Verdict, Verdicts, pair_key, segment_key
 from bitrawl.url import Url
 
@@ -35,7 +36,7 @@ CREATE TABLE standing (
 _FIELDS = "kind, key, url_a, url_b, text_a, text_b, verdict, by, at, undone_by, undone_at"
 
 
-class Kind(StrEnum):
+class SubjectKind(StrEnum):
     """What a verdict is about."""
 
     PAIR = "pair"  # of pages
@@ -45,7 +46,7 @@ class Kind(StrEnum):
 class Subject(msgspec.Struct, frozen=True):
     """What a verdict is about, readable without the ledger."""
 
-    kind: Kind
+    kind: SubjectKind
     key: str
     url_a: str
     url_b: str
@@ -54,16 +55,16 @@ class Subject(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_pair(cls, pair: PagePair) -> "Subject":
-        return cls(Kind.PAIR, pair_key(pair.url_a, pair.url_b), str(pair.url_a), str(pair.url_b))
+        return cls(SubjectKind.PAIR, pair_key(pair.url_a, pair.url_b), str(pair.url_a), str(pair.url_b))
 
     @classmethod
     def of_segment(cls, pair: SegmentPair) -> "Subject":
         """The URLs say where the person read it."""
         a, b = pair.a.text, pair.b.text
-        return cls(Kind.SEGMENT, segment_key(a, b), str(pair.url_a), str(pair.url_b), a, b)
+        return cls(SubjectKind.SEGMENT, segment_key(a, b), str(pair.url_a), str(pair.url_b), a, b)
 
 
-class Saying(msgspec.Struct, frozen=True):
+class GivenVerdict(msgspec.Struct, frozen=True):
     """One verdict of one person."""
 
     subject: Subject
@@ -87,28 +88,22 @@ class VerdictHistory:
     def say(self, subject: Subject, verdict: Verdict, by: str, at: float) -> None:
         """The same again by the same person, as a double click says it, changes nothing."""
         with writing(self._path, _LAYOUT) as database:
-            found = database.execute(
-                "SELECT verdict, by FROM standing WHERE kind = ? AND key = ?", (subject.kind, subject.key)
-            ).fetchone()
-            if found == (verdict, by):
+            statement = "SELECT verdict, by FROM standing WHERE kind = ? AND key = ?"
+            if database.execute(statement, (subject.kind, subject.key)).fetchone() == (verdict, by):
                 return
             # The key has them as they are.
             texts = [storable(text) for text in (subject.url_a, subject.url_b, subject.text_a, subject.text_b)]
-            database.execute(
-                f"INSERT INTO said ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)",
-                (subject.kind, subject.key, *texts, verdict, by, at),
-            )
-            _stand(database, subject.kind, subject.key)
+            _insert(database, (subject.kind, subject.key, *texts, verdict, by, at, None, None))
 
-    def undo(self, kind: Kind, key: str, by: str, at: float) -> Saying | None:
+    def undo(self, kind: SubjectKind, key: str, by: str, at: float) -> GivenVerdict | None:
         """Take back the last verdict about that thing, whoever said it: the one before stands again. None if none stands."""
         return self._undo("kind = ? AND key = ?", (kind, storable(key)), by, at)
 
-    def undo_last(self, by: str, at: float) -> Saying | None:
+    def undo_last(self, by: str, at: float) -> GivenVerdict | None:
         """Take back the last verdict of that person that is not undone yet, and say which it was."""
         return self._undo("by = ?", (by,), by, at)
 
-    def _undo(self, condition: str, values: tuple[str, ...], by: str, at: float) -> Saying | None:
+    def _undo(self, condition: str, values: tuple[str, ...], by: str, at: float) -> GivenVerdict | None:
         if not self._path.exists():
             return None
         with writing(self._path, _LAYOUT) as database:
@@ -119,21 +114,21 @@ class VerdictHistory:
             if row is None:
                 return None
             database.execute("UPDATE said SET undone_by = ?, undone_at = ? WHERE id = ?", (by, at, row[0]))
-            saying = msgspec.structs.replace(_saying(row[1:]), undone_by=by, undone_at=at)
-            _stand(database, saying.subject.kind, saying.subject.key)
-            return saying
+            given = msgspec.structs.replace(_given(row[1:]), undone_by=by, undone_at=at)
+            _stand(database, given.subject.kind, given.subject.key)
+            return given
 
     def standing(self) -> Verdicts:
         """Every verdict that stands. Without a file this costs one look at the folder."""
-        said: dict[str, dict[str, Verdict]] = {Kind.PAIR: {}, Kind.SEGMENT: {}}
+        verdicts: dict[str, dict[str, Verdict]] = {SubjectKind.PAIR: {}, SubjectKind.SEGMENT: {}}
         with reading(self._path, _LAYOUT) as database:
             if database is None:
                 self._check_not_empty()
             else:
                 self._check(database)
                 for kind, key, verdict in database.execute("SELECT kind, key, verdict FROM standing"):
-                    said[kind][key] = Verdict(verdict)
-        return Verdicts(said[Kind.PAIR], said[Kind.SEGMENT])
+                    verdicts[kind][key] = Verdict(verdict)
+        return Verdicts(verdicts[SubjectKind.PAIR], verdicts[SubjectKind.SEGMENT])
 
     def check(self) -> None:
         """Raise `DamagedError` for a file that is not as it was written; without a file there is nothing to check."""
@@ -141,32 +136,30 @@ class VerdictHistory:
             if database is None:
                 self._check_not_empty()
                 return
-            (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
-            if found != "ok":
-                raise damaged(self._path, " ".join(found.split()))
+            if wrong := structural_fault(database):
+                raise damaged(self._path, wrong)
             self._check(database)
-            for saying in map(_saying, database.execute(f"SELECT {_FIELDS} FROM said")):
-                _check_key(self._path, saying.subject)
+            for given in map(_given, database.execute(f"SELECT {_FIELDS} FROM said")):
+                _check_key(self._path, given.subject)
 
-    def readable(self) -> list[Saying]:
+    def readable(self) -> list[GivenVerdict]:
         """What can be read of a damaged file, the earliest first; a row that was changed is left out."""
-        kept: list[Saying] = []
+        readable: list[GivenVerdict] = []
         with suppress(StoreError), reading(self._path, _LAYOUT) as database:
             for row in database.execute(f"SELECT {_FIELDS} FROM said ORDER BY id") if database else ():
                 with suppress(StoreError, ValueError, TypeError):
-                    saying = _saying(row)
-                    _check_key(self._path, saying.subject)
-                    kept.append(saying)
-        return kept
+                    given = _given(row)
+                    _check_key(self._path, given.subject)
+                    readable.append(given)
+        return readable
 
-    def repeat(self, saying: Saying) -> None:
-        """Store a verdict as it was said, and undone if it was."""
-        subject = saying.subject
+    def repeat(self, given: GivenVerdict) -> None:
+        """Store a verdict as it was given, and undone if it was."""
+        subject = given.subject
+        values = (subject.kind, subject.key, subject.url_a, subject.url_b, subject.text_a, subject.text_b)
+        rest = (given.verdict, given.by, given.at, given.undone_by, given.undone_at)
         with writing(self._path, _LAYOUT) as database:
-            values = (subject.kind, subject.key, subject.url_a, subject.url_b, subject.text_a, subject.text_b)
-            rest = (saying.verdict, saying.by, saying.at, saying.undone_by, saying.undone_at)
-            database.execute(f"INSERT INTO said ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*values, *rest))
-            _stand(database, subject.kind, subject.key)
+            _insert(database, (*values, *rest))
 
     def _check_not_empty(self) -> None:
         if self._path.exists() and not self._path.stat().st_size:
@@ -175,14 +168,14 @@ class VerdictHistory:
     def _check(self, database: sqlite3.Connection) -> None:
         """What stands follows from what was said: if it does not, one of the two has changed since it was written."""
         stands = "SELECT kind, key, verdict, by, at FROM standing"
-        for one, other in ((stands, _LAST_SAID), (_LAST_SAID, stands)):
-            if database.execute(f"{one} EXCEPT {other} LIMIT 1").fetchone():
+        for these, those in ((stands, _LAST_SAID), (_LAST_SAID, stands)):
+            if database.execute(f"{these} EXCEPT {those} LIMIT 1").fetchone():
                 raise damaged(self._path, "the verdicts that stand are not those that were given last")
         for kind, verdict in database.execute("SELECT DISTINCT kind, verdict FROM standing"):
-            if kind not in set(Kind) or verdict not in set(Verdict):
+            if kind not in set(SubjectKind) or verdict not in set(Verdict):
                 raise damaged(self._path, f"there is no verdict {verdict!r} on a {kind!r}")
 
-    def of(self, kind: Kind, keys: Iterable[str]) -> dict[str, Verdict]:
+    def of(self, kind: SubjectKind, keys: Iterable[str]) -> dict[str, Verdict]:
         """The verdicts that stand about those things; what nobody has judged is not included."""
         with reading(self._path, _LAYOUT) as database:
             if database is None:
@@ -193,7 +186,7 @@ class VerdictHistory:
             )
             return {key: Verdict(verdict) for key, verdict in rows}
 
-    def keys(self, kind: Kind, verdict: Verdict) -> list[str]:
+    def keys(self, kind: SubjectKind, verdict: Verdict) -> list[str]:
         """The things of which that verdict stands, such as the rejected page pairs, the last judged first."""
         with reading(self._path, _LAYOUT) as database:
             if database is None:
@@ -203,7 +196,7 @@ class VerdictHistory:
             )
             return [key for (key,) in rows]
 
-    def history(self, most: int, *, kind: Kind | None = None, key: str | None = None) -> list[Saying]:
+    def history(self, most: int, *, kind: SubjectKind | None = None, key: str | None = None) -> list[GivenVerdict]:
         """What was said, undone or not, the latest first; of all things, or of one."""
         with reading(self._path, _LAYOUT) as database:
             if database is None:
@@ -213,7 +206,7 @@ class VerdictHistory:
                 " ORDER BY id DESC LIMIT ?3",
                 (kind, key, most),
             )
-            return [_saying(row) for row in rows]
+            return [_given(row) for row in rows]
 
 
 _LAST_SAID = (
@@ -227,11 +220,16 @@ def _check_key(path: Path, subject: Subject) -> None:
     texts = subject.text_a, subject.text_b
     key = (
         segment_key(*texts)
-        if subject.kind is Kind.SEGMENT
+        if subject.kind is SubjectKind.SEGMENT
         else pair_key(Url.known(subject.url_a), Url.known(subject.url_b))
     )
     if key != subject.key and "?" not in "".join((*texts, subject.url_a, subject.url_b)):
         raise damaged(path, f"a verdict is not about what it says ({subject.url_a})")
+
+
+def _insert(database: sqlite3.Connection, row: Sequence[str | float | None]) -> None:
+    database.execute(f"INSERT INTO said ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    _stand(database, str(row[0]), str(row[1]))
 
 
 def _stand(database: sqlite3.Connection, kind: str, key: str) -> None:
@@ -244,7 +242,7 @@ def _stand(database: sqlite3.Connection, kind: str, key: str) -> None:
     )
 
 
-def _saying(row: tuple[str, str, str, str, str, str, str, str, float, str | None, float | None]) -> Saying:
+def _given(row: tuple[str, str, str, str, str, str, str, str, float, str | None, float | None]) -> GivenVerdict:
     kind, key, url_a, url_b, text_a, text_b, verdict, by, at, undone_by, undone_at = row
-    subject = Subject(Kind(kind), key, url_a, url_b, text_a, text_b)
-    return Saying(subject, Verdict(verdict), by, at, undone_by, undone_at)
+    subject = Subject(SubjectKind(kind), key, url_a, url_b, text_a, text_b)
+    return GivenVerdict(subject, Verdict(verdict), by, at, undone_by, undone_at)

@@ -1,10 +1,6 @@
 """How much likelier two runs of sentences are as translations than as strangers: by lengths and by words, in nats.
 
-Texts as an aligner sees them: words and lengths of their sentences, and the blocks that they stand in.
-
-Words that look alike in two languages: names, numbers, loans, marks; no transliteration.
-
-Where to look: a path through long texts along words that both have.
+`Text` and `Document` are what an aligner sees of texts. `path` tells where to look in long texts, along words that both have.
 """
 
 import re
@@ -14,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from math import ceil, lgamma
+from math import lgamma
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,26 +18,25 @@ from numpy.typing import NDArray
 
 from bitrawl.mine.beads import Lattices, Shape
 from bitrawl.model import Bead, Language
+from bitrawl.text.arrays import Floats, Ints, bounds, firsts, ranges
 from bitrawl.text.words import words
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
-
-class AlignSide(NamedTuple):
-    """One side of many documents: its sentences, or its blocks, as numbered words in flat arrays."""
+class WordRuns(NamedTuple):
+    """The sentences of many texts in one language, or their blocks, as numbered words in flat arrays."""
 
     word: Ints
     begin: Ints  # where the words of each sentence begin, and the end of the last
     lengths: Floats  # of each sentence, in characters
 
     @classmethod
-    def of(cls, word: Ints, sizes: Sequence[int], lengths: Floats) -> "AlignSide":
-        return cls(word, np.append(0, np.cumsum(np.array(sizes, np.int64))), lengths)
+    def of(cls, words: Sequence[Sequence[int]], lengths: Floats) -> "WordRuns":
+        sizes = np.fromiter(map(len, words), np.int64, len(words))
+        return cls(np.fromiter(chain.from_iterable(words), np.int64), bounds(sizes), lengths)
 
 
 class Cut:
-    """Some sentences in a row, for each lattice: where they begin in their side, and how many they are."""
+    """Some sentences in a row, for each lattice: where they begin among all of their language, and how many they are."""
 
     def __init__(self, first: Ints, size: Ints) -> None:
         self.first, self.size = first, size
@@ -52,8 +47,8 @@ class Cut:
         return cls(np.cumsum(size) - size, size)
 
     @classmethod
-    def joined(cls, some: Sequence["Cut"]) -> "Cut":
-        return cls(np.concatenate([cut.first for cut in some]), np.concatenate([cut.size for cut in some]))
+    def joined(cls, cuts: Sequence["Cut"]) -> "Cut":
+        return cls(np.concatenate([cut.first for cut in cuts]), np.concatenate([cut.size for cut in cuts]))
 
     def where(self, which: NDArray[Any]) -> "Cut":
         return Cut(self.first[which], self.size[which])
@@ -70,13 +65,13 @@ class Bags(NamedTuple):
     lattices: int
 
     @classmethod
-    def of(cls, side: AlignSide, cut: Cut) -> "Bags":
+    def of(cls, runs: WordRuns, cut: Cut) -> "Bags":
         sentences = ranges(cut.first, cut.first + cut.size)
-        begin, end = side.begin[sentences], side.begin[sentences + 1]
+        begin, end = runs.begin[sentences], runs.begin[sentences + 1]
         lattice = np.repeat(np.arange(len(cut.size)), cut.size)
         sentence = np.repeat(np.arange(len(sentences)), end - begin)
         place = sentences - cut.first[lattice]
-        return cls(side.word[ranges(begin, end)], sentence, lattice, place, end - begin, len(cut.size))
+        return cls(runs.word[ranges(begin, end)], sentence, lattice, place, end - begin, len(cut.size))
 
 
 class Translation(NamedTuple):
@@ -98,13 +93,11 @@ class LengthModel(NamedTuple):
 
     def error(self, length_a: Floats, length_b: Floats) -> Floats:
         """The squared error in units of the spread."""
-        squared: Floats = (length_b - self.ratio * length_a) ** 2 / self.scale(length_a, length_b)
-        return squared
+        return (length_b - self.ratio * length_a) ** 2 / self.scale(length_a, length_b)
 
     def scale(self, length_a: Floats, length_b: Floats) -> Floats:
         """What the variance is proportional to; the longer side, lest a short one seem to be certain."""
-        scale: Floats = self.ratio * (np.maximum(self.ratio * length_a, length_b) + _SHORT)
-        return scale
+        return self.ratio * (np.maximum(self.ratio * length_a, length_b) + _SHORT)
 
 
 _SHORT = 5.0  # characters; judgement: so much varies even where there is next to nothing to translate
@@ -118,11 +111,11 @@ class Strangers(NamedTuple):
 
     @classmethod
     def of(cls, lengths: Floats, cut: Cut) -> "Strangers":
-        """Every document has a sentence."""
-        one, two = (np.append(0.0, np.cumsum(lengths**power)) for power in (1, 2))
+        """The mean and the variance of each document, which must have a sentence."""
+        sums, squares = bounds(lengths), bounds(lengths**2)
         end = cut.first + cut.size
-        mean = (one[end] - one[cut.first]) / cut.size
-        return cls(mean, np.maximum((two[end] - two[cut.first]) / cut.size - mean**2, 0.0))
+        mean = (sums[end] - sums[cut.first]) / cut.size
+        return cls(mean, np.maximum((squares[end] - squares[cut.first]) / cut.size - mean**2, 0.0))
 
     def log_density(self, lengths: Floats, count: int, model: LengthModel) -> Floats:
         """Of the sum of a few sentences' lengths, in rows of documents.
@@ -134,8 +127,7 @@ class Strangers(NamedTuple):
         shape, scale = count * self.mean**2 / variance, variance / self.mean
         constant = np.array([lgamma(s) for s in shape.tolist()]) + shape * np.log(scale)
         lengths = np.maximum(lengths, 1.0)
-        density: Floats = (shape[:, None] - 1) * np.log(lengths) - lengths / scale[:, None] - constant[:, None]
-        return density
+        return (shape[:, None] - 1) * np.log(lengths) - lengths / scale[:, None] - constant[:, None]
 
     def where(self, documents: Ints) -> "Strangers":
         return Strangers(self.mean[documents], self.variance[documents])
@@ -149,14 +141,14 @@ def length_gains(
     shapes: Iterable[Shape],
 ) -> dict[Shape, Floats]:
     """Log-odds of the lengths of every bead, in characters: as the model has it against any sentences of b."""
-    known_b: dict[int, tuple[Floats, Floats]] = {}
-    found = {}
+    of_b: dict[int, tuple[Floats, Floats]] = {}
+    gains = {}
     for ka, kb in shapes:
-        if kb not in known_b:
+        if kb not in of_b:
             length = runs[1].of(kb)
             alone = np.exp(-np.maximum(strangers.log_density(length, kb, model), -_MOST_ODD))
-            known_b[kb] = lattices.at_columns(length), lattices.at_columns(alone)
-        length_b, odds = known_b[kb]
+            of_b[kb] = lattices.at_columns(length), lattices.at_columns(alone)
+        length_b, odds = of_b[kb]
         expected = model.ratio * runs[0].of(ka).T[:, :, None]
         variance = np.maximum(expected, length_b)
         variance += _SHORT
@@ -170,19 +162,19 @@ def length_gains(
         together *= odds
         together *= (1 - model.odd) / np.sqrt(2 * np.pi)
         together += model.odd
-        found[ka, kb] = np.log(together, out=together)
-    return found
+        gains[ka, kb] = np.log(together, out=together)
+    return gains
 
 
 _MOST_ODD = 80.0  # nats: keeps the exponential finite
 
 
 class RunLengths:
-    """For every lattice and node of one side, the length of the k sentences that end there."""
+    """For every lattice and node, the length of the k sentences of one language that end there."""
 
-    def __init__(self, side: AlignSide, cut: Cut) -> None:
+    def __init__(self, runs: WordRuns, cut: Cut) -> None:
         place = np.minimum(np.arange(int(cut.size.max()) + 1), cut.size[:, None])
-        ends = np.append(0.0, np.cumsum(side.lengths))
+        ends = bounds(runs.lengths)
         self._ends = ends[cut.first[:, None] + place]
 
     def of(self, count: int) -> Floats:
@@ -202,7 +194,7 @@ def lexical_gains(
     of_a = _Direction(b, a, translations[1], lattices, turned=True)
     tables_b = [of_b.gains(k) for k in range(1, most_a + 1)]
     tables_a = [of_a.gains(k) for k in range(1, most_b + 1)]
-    found = {}
+    gains = {}
     for ka, kb in shapes:
         total = tables_b[ka - 1] + tables_a[kb - 1]
         for d in range(1, kb):
@@ -210,8 +202,8 @@ def lexical_gains(
         for d in range(1, ka):
             total += lattices.moved(tables_a[kb - 1], d, 0, 0.0)
         total *= 0.5
-        found[ka, kb] = total
-    return found
+        gains[ka, kb] = total
+    return gains
 
 
 class _Direction:
@@ -239,16 +231,15 @@ class _Direction:
         left = np.maximum(left / length, _LEAST_LEFT)
         group, last, expected = _over_runs(self._spread, a, k)
         gain = np.log1p(expected / ((length * left)[last] * self._translation.unigram[self._places.words[group]]))
-        found: Floats = self._scattered(group, last, gain) + self._unexplained(np.log(left))
-        return found
+        return self._scattered(group, last, gain) + self._unexplained(np.log(left))
 
     def _unexplained(self, left: Floats) -> Floats:
         a, lattices = self._a, self._lattices
         rows = np.zeros((a.lattices, (lattices.sizes_b if self._turned else lattices.sizes_a).max() + 1))
         rows[a.lattice, a.place + 1] = left
         down, across = (self._b_sizes, rows) if self._turned else (rows, self._b_sizes)
-        found: Floats = down.T[:, :, None] * lattices.at_columns(across)
-        return found
+        gains: Floats = down.T[:, :, None] * lattices.at_columns(across)
+        return gains
 
     def _scattered(self, group: Ints, last: Ints, gain: Floats) -> Floats:
         """The gains of words after sentence i, added up in the nodes wherever sentences of b have them."""
@@ -279,7 +270,7 @@ class _Direction:
         return places.search(group, np.maximum(first, 0)), places.search(group, beyond)
 
 
-_LEAST_LEFT = 1e-3  # Judgement: keeps the logarithm finite.
+_LEAST_LEFT = 1e-3  # keeps the logarithm finite
 
 
 class _Places:
@@ -290,7 +281,7 @@ class _Places:
         key = bags.lattice[bags.sentence] * self._size + bags.word
         order = np.argsort(key, kind="stable")
         key = key[order]
-        first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
+        first = firsts(key)
         self._keys = key[first]
         self.words = self._keys % self._size
         self.begin = np.append(first, len(key))
@@ -311,8 +302,8 @@ class _Places:
         which = np.flatnonzero(self._maybe[key & (_SIEVE - 1)] & (word < self._size))
         at = np.searchsorted(self._keys, key[which])
         at[at == len(self._keys)] = 0
-        found = self._keys[at] == key[which] if len(self._keys) else np.zeros(0, np.bool_)
-        return which[found], at[found]
+        same = self._keys[at] == key[which] if len(self._keys) else np.zeros(0, np.bool_)
+        return which[same], at[same]
 
 
 _SIEVE = 1 << 20
@@ -349,7 +340,7 @@ def _added_up(key: Ints, expected: Floats) -> _Spread:
     # A stable sort is a merge of what is in order already; np.unique would take five times as long.
     order = np.argsort(key, kind="stable")
     key = key[order]
-    first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
+    first = firsts(key)
     return _Spread(key[first], np.add.reduceat(expected[order], first) if len(first) else expected)
 
 
@@ -361,38 +352,31 @@ def _summed(values: Floats, place: Ints, k: int) -> Floats:
     return summed
 
 
-def ranges(starts: Ints, ends: Ints) -> Ints:
-    """All numbers from each start to its end, one range after the other."""
-    counts = ends - starts
-    offsets = np.cumsum(counts) - counts
-    return np.repeat(starts - offsets, counts) + np.arange(counts.sum())
-
-
 # Marks that a translation mostly keeps, each a word of its sentence; full stops and commas are in all of them.
 _MARK = re.compile(r"[?!:;\"()…«»“”„%§&*/–—-]")
 
-_ENDLESS = 1000  # words; judgement: of a "sentence" that has more, each counts once
+_ENDLESS = 1000  # words: of a "sentence" that has more, each counts once
 
 
 class Text(NamedTuple):
-    """One side of a document."""
+    """What an aligner sees of one text of a document: its sentences, their words and the blocks they stand in."""
 
     sentences: tuple[str, ...]
     tokens: tuple[tuple[str, ...], ...]  # of each sentence
-    lengths: NDArray[np.float64]  # in characters
-    blocks: NDArray[np.int64]  # the number of the block that each sentence stands in, never falling
+    lengths: Floats  # in characters
+    blocks: Ints  # the number of the block that each sentence stands in, never falling
     markup: tuple[tuple[str, ...], ...] = ()  # of each block: what its place in the page tells; none for plain text
 
     @classmethod
     def plain(cls, sentences: Sequence[str], language: Language) -> "Text":
-        """All in one block."""
+        """Sentences without any markup, all in one block."""
         return cls.marked(sentences, language, [0] * len(sentences), ())
 
     @classmethod
     def marked(
         cls, sentences: Sequence[str], language: Language, blocks: Sequence[int], markup: Sequence[Sequence[str]]
     ) -> "Text":
-        """Of a page."""
+        """The sentences of a page, with the number of the block that each stands in, and the markup of each block."""
         return cls(
             tuple(sentences),
             tuple(sentence_words(sentence, language) for sentence in sentences),
@@ -412,6 +396,10 @@ class Document(NamedTuple):
     a: Text
     b: Text
 
+    @classmethod
+    def plain(cls, a: Sequence[str], b: Sequence[str], languages: tuple[Language, Language]) -> "Document":
+        return cls(Text.plain(a, languages[0]), Text.plain(b, languages[1]))
+
 
 def one_sided(document: Document) -> list[Bead]:
     """Where one text is empty, each sentence of the other stands alone."""
@@ -424,14 +412,14 @@ def sentence_words(sentence: str, language: Language) -> tuple[str, ...]:
     return (*words(sentence, language), *_MARK.findall(unicodedata.normalize("NFKC", sentence)))
 
 
-class SideVocabulary(NamedTuple):
-    """The words of one side of many documents, numbered, and how common each is."""
+class AlignVocabulary(NamedTuple):
+    """The words of many texts in one language, numbered, and how common each is."""
 
     ids: Mapping[str, int]
-    counts: NDArray[np.float64]
+    counts: Floats
 
     @classmethod
-    def of(cls, texts: Iterable[Text], before: "SideVocabulary | None" = None) -> "SideVocabulary":
+    def of(cls, texts: Iterable[Text], before: "AlignVocabulary | None" = None) -> "AlignVocabulary":
         """Markup counts as words, so that what is on every page says little. Words that were there keep their numbers."""
         counts: Counter[str] = Counter()
         if before:
@@ -443,107 +431,61 @@ class SideVocabulary(NamedTuple):
         return cls({word: number for number, word in enumerate(counts)}, frequency)
 
     @classmethod
-    def of_words(cls, words: Iterable[str]) -> "SideVocabulary":
-        """That were not seen in a text."""
+    def of_words(cls, words: Iterable[str]) -> "AlignVocabulary":
+        """A vocabulary of words that were not seen in a text."""
         ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
         return cls(ids, np.zeros(len(ids)))
 
     @property
-    def unigram(self) -> NDArray[np.float64]:
+    def unigram(self) -> Floats:
         frequency = self.counts + 0.5
         return frequency / max(float(frequency.sum()), 1.0)
 
 
-class NumberedSide(NamedTuple):
-    """One side of many documents by the numbers of its words: sentences, the blocks that they stand in, and where each document begins."""
+class NumberedTexts(NamedTuple):
+    """Many texts in one language by the numbers of their words: sentences, their blocks, and where each text begins."""
 
-    sentences: AlignSide
+    sentences: WordRuns
     documents: Cut
-    block: NDArray[np.int64]  # of each sentence, within its document
-    blocks: AlignSide  # as if they were sentences
+    block: Ints  # of each sentence, within its document
+    blocks: WordRuns  # as if they were sentences
     block_documents: Cut
 
     @classmethod
-    def of(cls, texts: Sequence[Text], ids: Sequence[Mapping[str, int]], marked: Sequence[bool]) -> "NumberedSide":
+    def of(cls, texts: Sequence[Text], ids: Sequence[Mapping[str, int]], marked: Sequence[bool]) -> "NumberedTexts":
         """`ids` are the numbers of each text's words. Texts that are not `marked` are one block."""
-        words: list[int] = []
-        sizes: list[int] = []
+        sentences: list[list[int]] = []
         blocks: list[list[int]] = []
+        counts, block, block_lengths = [], [], []
         for text, numbers, has_blocks in zip(texts, ids, marked, strict=True):
             numbered = [
                 [numbers[token] for token in (tokens if len(tokens) <= _ENDLESS else dict.fromkeys(tokens))]
                 for tokens in text.tokens
             ]
-            words += chain.from_iterable(numbered)
-            sizes += map(len, numbered)
+            sentences += numbered
             own = [[numbers[mark] for mark in marks] for marks in text.markup] if has_blocks else [[]]
             if has_blocks:
-                for block, tokens in zip(text.blocks.tolist(), numbered, strict=True):
-                    own[block] += tokens
+                for place, tokens in zip(text.blocks.tolist(), numbered, strict=True):
+                    own[place] += tokens
             blocks += own
-        counts = [len(text.markup) if has_blocks else 1 for text, has_blocks in zip(texts, marked, strict=True)]
-        block = [text.blocks if has_blocks else 0 * text.blocks for text, has_blocks in zip(texts, marked, strict=True)]
-        lengths = [np.bincount(own, text.lengths, count) for own, text, count in zip(block, texts, counts, strict=True)]
+            counts.append(len(own))
+            block.append(text.blocks if has_blocks else 0 * text.blocks)
+            block_lengths.append(np.bincount(block[-1], text.lengths, len(own)))
         return cls(
-            AlignSide.of(np.array(words, np.int64), sizes, np.concatenate([text.lengths for text in texts])),
+            WordRuns.of(sentences, np.concatenate([text.lengths for text in texts])),
             Cut.of([len(text.tokens) for text in texts]),
             np.concatenate(block),
-            AlignSide.of(
-                np.fromiter(chain.from_iterable(blocks), np.int64), list(map(len, blocks)), np.concatenate(lengths)
-            ),
+            WordRuns.of(blocks, np.concatenate(block_lengths)),
             Cut.of(counts),
         )
 
 
-# Judgements.
-_STEM = 4  # letters that must agree, from the first
-_LEAST_LIKE = 0.6  # share of the longer word
-_INDEXED = 16  # letters of a beginning that words are found by: one of a million letters must not be found by each
-# What a look-alike is worth as a translation before anything is learned.
-# On Text+Berg and MAC dev (2026-11) 0.9 and 0.8 instead change F1 by 0.1 points.
-_IDENTICAL, _SIMILAR = 0.5, 0.5
-
-
-def cognates(
-    words_a: Sequence[str], words_b: Sequence[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Pairs by their numbers, and how probably one translates the other."""
-    by_beginning: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for number, word in enumerate(words_b):
-        plain = folded(word)
-        for end in range(min(_STEM, len(plain)), min(len(plain), _INDEXED) + 1):
-            by_beginning[plain[:end]].append((plain, number))
-    found = [
-        (number, other, like)
-        for number, word in enumerate(words_a)
-        for plain in [folded(word)]
-        # Whatever is like it begins like it.
-        for candidate, other in by_beginning.get(plain[: min(max(_STEM, ceil(_LEAST_LIKE * len(plain))), _INDEXED)], ())
-        if (like := _likeness(plain, candidate))
-    ]
-    a, b, likeness = zip(*found, strict=True) if found else ((), (), ())
-    return np.array(a, np.int64), np.array(b, np.int64), np.array(likeness, np.float64)
-
-
 @lru_cache(maxsize=1 << 17)
 def folded(word: str) -> str:
-    """Without accents."""
+    """The word without accents."""
     if word.isascii():
         return word
     return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
-
-
-def _likeness(a: str, b: str) -> float:
-    if a == b:
-        return _IDENTICAL
-    if min(len(a), len(b)) < _STEM or not a[0].isalpha():
-        return 0.0
-    longest = max(len(a), len(b))
-    least = ceil(_LEAST_LIKE * longest)
-    if a[:least] != b[:least] or least > min(len(a), len(b)):
-        return 0.0
-    shared = next((i for i in range(least, min(len(a), len(b))) if a[i] != b[i]), min(len(a), len(b)))
-    return _SIMILAR * shared / longest
 
 
 Point = tuple[int, int]
@@ -558,13 +500,12 @@ def path(document: Document, translations: Mapping[str, Sequence[str]] | None = 
 
     `translations` are words of a with those that are known to translate them.
     """
-    ends_a = np.append(0.0, np.cumsum(document.a.lengths))
-    ends_b = np.append(0.0, np.cumsum(document.b.lengths))
+    ends_a, ends_b = bounds(document.a.lengths), bounds(document.b.lengths)
     anchors = _believed(_increasing(_shared_rare_words(document, translations or {})))
     at_a = [0.0, *(ends_a[i] + document.a.lengths[i] / 2 for i, _ in anchors), ends_a[-1]]
     at_b = [0.0, *(ends_b[j] + document.b.lengths[j] / 2 for _, j in anchors), ends_b[-1]]
-    found: Floats = np.interp(np.interp(ends_a, at_a, at_b), ends_b, np.arange(len(ends_b)))
-    return found
+    reached: Floats = np.interp(np.interp(ends_a, at_a, at_b), ends_b, np.arange(len(ends_b)))
+    return reached
 
 
 def _shared_rare_words(document: Document, translations: Mapping[str, Sequence[str]]) -> list[Point]:
@@ -573,8 +514,8 @@ def _shared_rare_words(document: Document, translations: Mapping[str, Sequence[s
     points: set[Point] = set()
     for word, places in places_a.items():
         for other in (folded(word), *translations.get(word, ())):
-            if len(places) == len(found := places_b.get(other, ())) <= _RARE:
-                points.update(zip(places, found, strict=True))
+            if len(places) == len(places_of_other := places_b.get(other, ())) <= _RARE:
+                points.update(zip(places, places_of_other, strict=True))
     return sorted(points)
 
 
@@ -613,8 +554,8 @@ def _increasing(points: Sequence[Point]) -> list[Point]:
 
 
 def _believed(chain: Sequence[Point]) -> list[Point]:
-    def agree(one: Point, other: Point) -> bool:
-        across, down = other[0] - one[0], other[1] - one[1]
+    def agree(point: Point, following: Point) -> bool:
+        across, down = following[0] - point[0], following[1] - point[1]
         return across <= _NEAR and down <= _NEAR and abs(across - down) <= _STRAY
 
     neighbours = zip([None, *chain[:-1]], chain, [*chain[1:], None], strict=True) if chain else ()

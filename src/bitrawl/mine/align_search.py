@@ -1,32 +1,29 @@
-"""The beads of many documents with what is known of their words and lengths: roughly, then exactly where that is unsure.
+"""The beads of many documents, given what is known of their words and lengths: roughly, then exactly where that is unsure.
 
-Documents in pieces: parts of them that are searched together, and the places where a search is sure of its way.
+Documents are cut into pieces that are searched together, at the places where a search is sure of its way.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.mine.align_evidence import (
-    AlignSide,
     Bags,
     Cut,
     LengthModel,
-    NumberedSide,
+    NumberedTexts,
     RunLengths,
     Strangers,
     Translation,
+    WordRuns,
     length_gains,
     lexical_gains,
-    ranges,
 )
-from bitrawl.mine.beads import DELETION, INSERTION, Band, Chains, Lattices, Posteriors, Shape, best_chains, posteriors
+from bitrawl.mine.beads import DELETION, INSERTION, Chains, Lattices, Posteriors, Shape, best_chains, posteriors
+from bitrawl.text.arrays import Bools, Floats, Ints, ranges
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Which = NDArray[np.bool_] | Ints
+Which = Bools | Ints
 Paths = Mapping[int, Floats]
 """For some documents, at each number of sentences of a how many of b are reached."""
 
@@ -60,8 +57,8 @@ class Beads(NamedTuple):
         return cls(none, none, none, none, none, np.zeros(0))
 
     @classmethod
-    def joined(cls, some: Sequence["Beads"]) -> "Beads":
-        return cls._make(map(np.concatenate, zip(*some, strict=True))) if some else cls.none()
+    def joined(cls, parts: Sequence["Beads"]) -> "Beads":
+        return cls._make(map(np.concatenate, zip(*parts, strict=True))) if parts else cls.none()
 
     @classmethod
     def of_chains(cls, pieces: "Pieces", chains: Chains) -> "Beads":
@@ -85,12 +82,9 @@ class Pieces(NamedTuple):
     b: Cut
 
     @classmethod
-    def joined(cls, some: Sequence["Pieces"]) -> "Pieces":
-        return cls(
-            np.concatenate([pieces.document for pieces in some]),
-            Cut.joined([pieces.a for pieces in some]),
-            Cut.joined([pieces.b for pieces in some]),
-        )
+    def joined(cls, parts: Sequence["Pieces"]) -> "Pieces":
+        documents, a, b = zip(*parts, strict=True)
+        return cls(np.concatenate(documents), Cut.joined(a), Cut.joined(b))
 
     @property
     def total(self) -> int:
@@ -133,7 +127,7 @@ def batches(sizes_a: Ints, sizes_b: Ints, widest: int, paths: Paths | None = Non
     for number in np.flatnonzero(sizes_b > widest).tolist():
         size_a, size_b = int(sizes_a[number]), int(sizes_b[number])
         path = (paths or {}).get(number, np.linspace(0, size_b, size_a + 1))
-        yield np.array([number]), Lattices.banded(Band.around(path, size_b, widest))
+        yield np.array([number]), Lattices.around(path, size_b, widest)
     order = np.flatnonzero(sizes_b <= widest)
     order = order[np.lexsort((-sizes_b[order], -sizes_a[order]))]
     batch: list[int] = []
@@ -174,23 +168,23 @@ class Passed:
         self._teaching: list[Beads] = []
         self._counts = {shape: np.zeros(int(documents.document.max(initial=-1)) + 1) for shape in shapes}
 
-    def add(self, pieces: Pieces, lattices: Lattices, found: Posteriors) -> None:
-        for shape, table in found.beads.items():
+    def add(self, pieces: Pieces, lattices: Lattices, tables: Posteriors) -> None:
+        for shape, table in tables.beads.items():
             np.add.at(self._counts[shape], pieces.document, table.sum(axis=(0, 2)))
-        self._teaching.append(_teaching(pieces, lattices, found))
-        i, lattice, column = np.nonzero(found.nodes > LIKELY)
+        self._teaching.append(_teaching(pieces, lattices, tables))
+        i, lattice, column = np.nonzero(tables.nodes > LIKELY)
         self._nodes.append(
             Nodes(
                 pieces.document[lattice],
                 pieces.a.first[lattice] + i,
                 pieces.b.first[lattice] + column + lattices.low[i],
-                found.nodes[i, lattice, column],
-                found.beads[1, 1][i, lattice, column],
+                tables.nodes[i, lattice, column],
+                tables.beads[1, 1][i, lattice, column],
             )
         )
 
     def forget(self, documents: Ints) -> None:
-        """What was found of these."""
+        """Drop what was added of these documents."""
         self._nodes = [nodes.where(~np.isin(nodes.document, documents)) for nodes in self._nodes]
         self._teaching = [beads.where(~np.isin(beads.document, documents)) for beads in self._teaching]
         for counts in self._counts.values():
@@ -207,16 +201,15 @@ class Passed:
         """Of documents with more sentences than this."""
         nodes = self._ordered()
         a, b = self._documents.a, self._documents.b
-        begin, end = (
-            np.searchsorted(nodes.document, self._documents.document, side=side) for side in ("left", "right")
-        )
-        found = {}
+        begin = np.searchsorted(nodes.document, self._documents.document)
+        end = np.searchsorted(nodes.document, self._documents.document, side="right")
+        paths = {}
         for place in np.flatnonzero(np.maximum(a.size, b.size) > longest).tolist():
             here = nodes.where(np.arange(begin[place], end[place]))
             i, first = np.unique(here.i - a.first[place], return_index=True)
             j = here.j[first] - b.first[place]
-            found[int(self._documents.document[place])] = np.interp(np.arange(a.size[place] + 1), i, j)
-        return found
+            paths[int(self._documents.document[place])] = np.interp(np.arange(a.size[place] + 1), i, j)
+        return paths
 
     def cut(self) -> tuple[Beads, Pieces]:
         """The beads that are sure, and the pieces that lie between them."""
@@ -227,9 +220,9 @@ class Passed:
         same = np.diff(nodes.document) == 0
         ka, kb = np.diff(nodes.i)[same], np.diff(nodes.j)[same]
         before, after = nodes.where(np.flatnonzero(same)), nodes.where(np.flatnonzero(same) + 1)
-        one = (ka == 1) & (kb == 1) & (after.bead >= SURE_BEAD)
-        probability = np.where(one, after.bead, np.minimum(before.probability, after.probability))
-        sure = one | (ka + kb == 1)
+        is_pair = (ka == 1) & (kb == 1) & (after.bead >= SURE_BEAD)
+        probability = np.where(is_pair, after.bead, np.minimum(before.probability, after.probability))
+        sure = is_pair | (ka + kb == 1)
         beads = Beads(after.document, before.i, ka, before.j, kb, probability)
         pieces = Pieces(after.document, Cut(before.i, ka), Cut(before.j, kb))
         return beads.where(sure), pieces.where(~sure)
@@ -237,18 +230,11 @@ class Passed:
     def _ordered(self) -> Nodes:
         """Each once, in order, with the beginning and the end of every document."""
         documents = self._documents
-        zero, one = np.zeros(documents.total), np.ones(documents.total)
-        ends = [
-            Nodes(documents.document, documents.a.first, documents.b.first, one, zero),
-            Nodes(
-                documents.document,
-                documents.a.first + documents.a.size,
-                documents.b.first + documents.b.size,
-                one,
-                zero,
-            ),
-        ]
-        nodes = Nodes._make(map(np.concatenate, zip(*self._nodes, *ends, strict=True)))
+        numbers, a, b = documents
+        zeros, ones = np.zeros(documents.total), np.ones(documents.total)
+        begin = Nodes(numbers, a.first, b.first, ones, zeros)
+        end = Nodes(numbers, a.first + a.size, b.first + b.size, ones, zeros)
+        nodes = Nodes._make(map(np.concatenate, zip(*self._nodes, begin, end, strict=True)))
         # Where a part begins its node has no bead; the same node of the part before it has.
         nodes = nodes.where(np.lexsort((-nodes.bead, nodes.j, nodes.i, nodes.document)))
         new = (np.diff(nodes.i) != 0) | (np.diff(nodes.j) != 0) | (np.diff(nodes.document) != 0)
@@ -258,54 +244,54 @@ class Passed:
         return nodes.where(nodes.j >= highest)
 
 
-def _teaching(pieces: Pieces, lattices: Lattices, found: Posteriors) -> Beads:
-    some = []
-    for (ka, kb), table in found.beads.items():
+def _teaching(pieces: Pieces, lattices: Lattices, tables: Posteriors) -> Beads:
+    parts = []
+    for (ka, kb), table in tables.beads.items():
         if ka and kb:
             i, lattice, column = np.nonzero(table > LEAST_LEARNED)
             a, b = pieces.a.first[lattice] + i - ka, pieces.b.first[lattice] + column + lattices.low[i] - kb
             counts = np.full(len(i), ka), np.full(len(i), kb)
-            some.append(Beads(pieces.document[lattice], a, counts[0], b, counts[1], table[i, lattice, column]))
-    return Beads.joined(some)
+            parts.append(Beads(pieces.document[lattice], a, counts[0], b, counts[1], table[i, lattice, column]))
+    return Beads.joined(parts)
 
 
-def _surrounded(nodes: Nodes, sure: NDArray[np.bool_], ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _surrounded(nodes: Nodes, sure: Bools, ends: Bools) -> Bools:
     """The sure ones that have sure 1-1 beads around them; beyond an end there is nothing to be unsure of."""
     at = np.flatnonzero(sure)
-    one = (np.diff(nodes.i[at]) == 1) & (np.diff(nodes.j[at]) == 1) & (nodes.bead[at[1:]] >= SURE_BEAD)
-    one |= np.diff(nodes.document[at]) != 0
-    unsure = np.append(0, np.cumsum(~one))
+    is_pair = (np.diff(nodes.i[at]) == 1) & (np.diff(nodes.j[at]) == 1) & (nodes.bead[at[1:]] >= SURE_BEAD)
+    is_pair |= np.diff(nodes.document[at]) != 0
+    unsure = np.append(0, np.cumsum(~is_pair))
     number, end = np.arange(len(at)), np.flatnonzero(ends[at])
     begin = end[np.searchsorted(end, number, side="right") - 1]
     finish = end[np.minimum(np.searchsorted(end, number), len(end) - 1)]
     near = unsure[np.minimum(number + AROUND, finish)] - unsure[np.maximum(number - AROUND, begin)]
-    kept = np.zeros(len(sure), np.bool_)
-    kept[at] = (near == 0) | ends[at]
-    return kept
+    surrounded = np.zeros(len(sure), np.bool_)
+    surrounded[at] = (near == 0) | ends[at]
+    return surrounded
 
 
-def _split(nodes: Nodes, kept: NDArray[np.bool_]) -> Nodes:
+def _split(nodes: Nodes, cuts: Bools) -> Nodes:
     """What is kept, and between two that are far apart the likeliest ones, or any: pieces stay small."""
-    at = np.flatnonzero(kept)
+    at = np.flatnonzero(cuts)
     far = (np.maximum(np.diff(nodes.i[at]), np.diff(nodes.j[at])) > LARGE) & (np.diff(nodes.document[at]) == 0)
     reached = nodes.i + nodes.j
-    kept, made = kept.copy(), []
+    cuts, straight = cuts.copy(), []
     for low, high in zip(at[:-1][far].tolist(), at[1:][far].tolist(), strict=True):
         i, j = int(nodes.i[low]), int(nodes.j[low])
         while reached[high] - i - j > 2 * LARGE:
             first, last = np.searchsorted(reached[low:high], np.array([LARGE // 2, 2 * LARGE]) + (i + j)) + low
             if first < last:
                 here = first + int(nodes.probability[first:last].argmax())
-                kept[here] = True
+                cuts[here] = True
                 i, j = int(nodes.i[here]), int(nodes.j[here])
             else:  # No way is likely: straight ahead.
                 ka, kb = int(nodes.i[last]) - i, int(nodes.j[last]) - j
                 i, j = i + LARGE * ka // (ka + kb), j + LARGE * kb // (ka + kb)
-                made.append((int(nodes.document[low]), i, j, 0.0, 0.0))
-    nodes = nodes.where(kept)
-    if not made:
+                straight.append((int(nodes.document[low]), i, j, 0.0, 0.0))
+    nodes = nodes.where(cuts)
+    if not straight:
         return nodes
-    columns = [np.array(column) for column in zip(*made, strict=True)]
+    columns = [np.array(column) for column in zip(*straight, strict=True)]
     nodes = Nodes._make(np.append(*both) for both in zip(nodes, columns, strict=True))
     return nodes.where(np.lexsort((nodes.j, nodes.i, nodes.document)))
 
@@ -332,7 +318,7 @@ CROSSED = 3.0
 
 
 class AlignKnowledge(NamedTuple):
-    """What beads are judged by."""
+    """What beads are judged by: probabilities of words both ways, a model of lengths, how common each shape is."""
 
     translations: tuple[Translation, Translation]
     length: LengthModel
@@ -342,17 +328,17 @@ class AlignKnowledge(NamedTuple):
 class Corpus:
     """Documents, each with sentences on either side, as arrays."""
 
-    def __init__(self, a: NumberedSide, b: NumberedSide, marked: NDArray[np.bool_]) -> None:
+    def __init__(self, a: NumberedTexts, b: NumberedTexts, marked: Bools) -> None:
         self.a, self.b, self.marked = a, b, marked
         self.documents = Pieces(np.arange(len(marked)), a.documents, b.documents)
         self._strangers = Strangers.of(b.sentences.lengths, b.documents)
         self._blocks = _Blocks(a, b)
 
-    def align_blocks(self, known: AlignKnowledge, which: Ints, paths: Paths) -> None:
-        """For the searches that follow."""
-        self._blocks.align(known, which[self.marked[which]], paths)
+    def align_blocks(self, model: AlignKnowledge, which: Ints, paths: Paths) -> None:
+        """Find out which blocks belong together, for the searches that follow."""
+        self._blocks.align(model, which[self.marked[which]], paths)
 
-    def rough(self, known: AlignKnowledge, which: Ints, paths: Paths) -> Passed:
+    def rough(self, model: AlignKnowledge, which: Ints, paths: Paths) -> Passed:
         """The documents `which`, with the commonest shapes only.
 
         Those with a path are cut along it into parts that overlap. Where two parts do not agree, the path was wrong,
@@ -361,61 +347,61 @@ class Corpus:
         documents = self.documents.where(which)
         passed = Passed(documents, ROUGH)
         parts = DocumentParts.of(documents, {place: paths[d] for place, d in enumerate(which.tolist()) if d in paths})
-        astray = self._search_parts(known, parts, passed)
+        astray = self._search_parts(model, parts, passed)
         astray = astray[self.a.documents.size[astray] * WIDE < MOST]
         passed.forget(astray)
-        found = np.setdiff1d(parts.pieces.document, astray)
-        rest = documents.where(~np.isin(which, found))
+        settled = np.setdiff1d(parts.pieces.document, astray)
+        rest = documents.where(~np.isin(which, settled))
         ways = {place: paths[d] for place, d in enumerate(rest.document.tolist()) if d in paths}
         for batch, lattices in batches(rest.a.size, rest.b.size, WIDE, ways):
-            some = rest.where(batch)
-            passed.add(some, *self._within(known, some, lattices))
+            pieces = rest.where(batch)
+            passed.add(pieces, *self._within(model, pieces, lattices))
         return passed
 
-    def fine(self, known: AlignKnowledge, pieces: Pieces) -> tuple[Beads, Passed]:
+    def fine(self, model: AlignKnowledge, pieces: Pieces) -> tuple[Beads, Passed]:
         """The beads of pieces, of all shapes; what was passed is told by the numbers of the pieces."""
-        shapes = tuple(known.prior)
+        shapes = tuple(model.prior)
         numbered = pieces._replace(document=np.arange(pieces.total))
         passed = Passed(numbered, shapes)
         beads = []
         for batch, lattices in batches(pieces.a.size, pieces.b.size, WIDE):
-            some = pieces.where(batch)
-            found = posteriors(lattices, self._gains(some, known, lattices, shapes))
-            beads.append(Beads.of_chains(some, best_chains(lattices, found.beads)))
-            passed.add(numbered.where(batch), lattices, found)
+            batch_pieces = pieces.where(batch)
+            tables = posteriors(lattices, self._gains(batch_pieces, model, lattices, shapes))
+            beads.append(Beads.of_chains(batch_pieces, best_chains(lattices, tables.beads)))
+            passed.add(numbered.where(batch), lattices, tables)
         return Beads.joined(beads), passed
 
-    def _search_parts(self, known: AlignKnowledge, parts: DocumentParts, passed: Passed) -> Ints:
+    def _search_parts(self, model: AlignKnowledge, parts: DocumentParts, passed: Passed) -> Ints:
         """The documents whose parts do not agree."""
         pieces = parts.pieces
         met = np.zeros((2, pieces.total), np.int64)
         for batch, lattices in batches(pieces.a.size, pieces.b.size, WIDE):
-            some = pieces.where(batch)
-            found = posteriors(lattices, self._gains(some, known, lattices, ROUGH))
+            batch_pieces = pieces.where(batch)
+            tables = posteriors(lattices, self._gains(batch_pieces, model, lattices, ROUGH))
             core = parts.core[0][batch], parts.core[1][batch]
-            for side, row in enumerate(core):
-                column = found.nodes[row, np.arange(len(batch))].argmax(axis=1)
-                met[side, batch] = some.b.first + column + lattices.low[row]
-            _keep_core(found, core)
-            passed.add(some, lattices, found)
+            for end, row in enumerate(core):
+                column = tables.nodes[row, np.arange(len(batch))].argmax(axis=1)
+                met[end, batch] = batch_pieces.b.first + column + lattices.low[row]
+            _keep_core(tables, core)
+            passed.add(batch_pieces, lattices, tables)
         same = pieces.document[1:] == pieces.document[:-1]
         apart = np.abs(met[1, :-1] - met[0, 1:]) > ASTRAY
         return np.unique(pieces.document[1:][same & apart])
 
-    def _within(self, known: AlignKnowledge, some: Pieces, lattices: Lattices) -> tuple[Lattices, Posteriors]:
+    def _within(self, model: AlignKnowledge, pieces: Pieces, lattices: Lattices) -> tuple[Lattices, Posteriors]:
         """Within a band that is widened until the path keeps clear of its edges."""
         while True:
-            found = posteriors(lattices, self._gains(some, known, lattices, ROUGH))
-            band = None if lattices.straight else _wider(lattices, best_chains(lattices, found.beads))
-            if band is None:
-                return lattices, found
-            lattices = Lattices.banded(band)
+            tables = posteriors(lattices, self._gains(pieces, model, lattices, ROUGH))
+            wider = None if lattices.straight else _wider(lattices, best_chains(lattices, tables.beads))
+            if wider is None:
+                return lattices, tables
+            lattices = wider
 
     def _gains(
-        self, pieces: Pieces, known: AlignKnowledge, lattices: Lattices, shapes: Sequence[Shape]
+        self, pieces: Pieces, model: AlignKnowledge, lattices: Lattices, shapes: Sequence[Shape]
     ) -> dict[Shape, Floats]:
         strangers = self._strangers.where(pieces.document)
-        gains = bead_gains((self.a.sentences, self.b.sentences), pieces, strangers, known, lattices, shapes)
+        gains = bead_gains((self.a.sentences, self.b.sentences), pieces, strangers, model, lattices, shapes)
         if self.marked[pieces.document].any():
             self._blocks.add(gains, pieces, lattices)
         return gains
@@ -427,14 +413,14 @@ class _Blocks:
     Tags and kinds are words of a block that translate themselves: the common ones say little, a rare one anchors.
     """
 
-    def __init__(self, a: NumberedSide, b: NumberedSide) -> None:
+    def __init__(self, a: NumberedTexts, b: NumberedTexts) -> None:
         self._a, self._b = a, b
         self._strangers = Strangers.of(b.blocks.lengths, b.block_documents)
         self._sizes = a.block_documents.size * b.block_documents.size
         self._offset = np.cumsum(self._sizes) - self._sizes
         self._together = np.zeros(int(self._sizes.sum()))
 
-    def align(self, known: AlignKnowledge, which: Ints, paths: Paths) -> None:
+    def align(self, model: AlignKnowledge, which: Ints, paths: Paths) -> None:
         """Long documents in parts, along the paths of their sentences."""
         blocks = Pieces(which, self._a.block_documents.where(which), self._b.block_documents.where(which))
         ways = {place: self._path(d, paths[d]) for place, d in enumerate(which.tolist()) if d in paths}
@@ -444,14 +430,16 @@ class _Blocks:
         pieces = Pieces.joined([parts.pieces, whole])
         places = ranges(self._offset[which], self._offset[which] + self._sizes[which])
         self._together[places] = 0.0
-        known = known._replace(prior=BLOCK_PRIOR)
+        model = model._replace(prior=BLOCK_PRIOR)
         for batch, lattices in batches(pieces.a.size, pieces.b.size, BLOCK_WIDTH):
-            some = pieces.where(batch)
-            sides = self._a.blocks, self._b.blocks
-            strangers = self._strangers.where(some.document)
-            found = posteriors(lattices, bead_gains(sides, some, strangers, known, lattices, tuple(BLOCK_PRIOR)))
-            _keep_core(found, (first[batch], last[batch]))
-            self._put(some, lattices, found)
+            batch_pieces = pieces.where(batch)
+            both = self._a.blocks, self._b.blocks
+            strangers = self._strangers.where(batch_pieces.document)
+            tables = posteriors(
+                lattices, bead_gains(both, batch_pieces, strangers, model, lattices, tuple(BLOCK_PRIOR))
+            )
+            _keep_core(tables, (first[batch], last[batch]))
+            self._put(batch_pieces, lattices, tables)
         self._together[places] = np.log(np.clip(self._together[places], APART, 1.0))
 
     def add(self, gains: dict[Shape, Floats], pieces: Pieces, lattices: Lattices) -> None:
@@ -472,19 +460,20 @@ class _Blocks:
     def _path(self, document: int, path: Floats) -> Floats:
         """At the end of each block of a, how many of b are reached."""
         blocks_a, blocks_b = (
-            side.block[side.documents.first[document] :][: side.documents.size[document]] for side in (self._a, self._b)
+            texts.block[texts.documents.first[document] :][: texts.documents.size[document]]
+            for texts in (self._a, self._b)
         )
         ends = np.searchsorted(blocks_a, np.arange(1, int(self._a.block_documents.size[document]) + 1))
         j = np.clip(np.round(path[ends]).astype(np.int64) - 1, 0, len(blocks_b) - 1)
         return np.append(0.0, blocks_b[j] + 1.0)
 
-    def _put(self, pieces: Pieces, lattices: Lattices, found: Posteriors) -> None:
+    def _put(self, pieces: Pieces, lattices: Lattices, tables: Posteriors) -> None:
         document = pieces.document
         a, b = self._a.block_documents, self._b.block_documents
         width = b.size[document]
         start = self._offset[document] + (pieces.a.first - a.first[document]) * width
         start += pieces.b.first - b.first[document]
-        for (ka, kb), probability in found.beads.items():
+        for (ka, kb), probability in tables.beads.items():
             i, lattice, column = np.nonzero(probability > APART / 2)
             end = start[lattice] + (i - 1) * width[lattice] + column + lattices.low[i] - 1
             for down in range(ka):
@@ -493,41 +482,41 @@ class _Blocks:
 
 
 def bead_gains(
-    sides: tuple[AlignSide, AlignSide],
+    texts: tuple[WordRuns, WordRuns],
     pieces: Pieces,
     strangers: Strangers,
-    known: AlignKnowledge,
+    model: AlignKnowledge,
     lattices: Lattices,
     shapes: Sequence[Shape],
 ) -> dict[Shape, Floats]:
     """The log-odds of every bead."""
     both = [shape for shape in shapes if all(shape)]
-    bags = Bags.of(sides[0], pieces.a), Bags.of(sides[1], pieces.b)
-    gains = lexical_gains(bags, known.translations, lattices, both)
-    runs = RunLengths(sides[0], pieces.a), RunLengths(sides[1], pieces.b)
-    lengths = length_gains(runs, strangers, known.length, lattices, both)
+    bags = Bags.of(texts[0], pieces.a), Bags.of(texts[1], pieces.b)
+    gains = lexical_gains(bags, model.translations, lattices, both)
+    runs = RunLengths(texts[0], pieces.a), RunLengths(texts[1], pieces.b)
+    lengths = length_gains(runs, strangers, model.length, lattices, both)
     for shape in both:
         gains[shape] *= LEXICAL_WEIGHT
         gains[shape] += lengths[shape]
-        gains[shape] += np.log(known.prior[shape])
+        gains[shape] += np.log(model.prior[shape])
     for shape in (DELETION, INSERTION):
-        gains[shape] = np.full((1, 1, 1), np.log(known.prior[shape]))
+        gains[shape] = np.full((1, 1, 1), np.log(model.prior[shape]))
     return gains
 
 
-def _keep_core(found: Posteriors, core: tuple[Ints, Ints]) -> None:
+def _keep_core(tables: Posteriors, core: tuple[Ints, Ints]) -> None:
     """Of parts that overlap, what each is there for."""
-    rows = np.arange(len(found.nodes))[:, None]
-    found.nodes[(rows < core[0]) | (rows > core[1])] = 0.0
-    for table in found.beads.values():
+    rows = np.arange(len(tables.nodes))[:, None]
+    tables.nodes[(rows < core[0]) | (rows > core[1])] = 0.0
+    for table in tables.beads.values():
         table[(rows <= core[0]) | (rows > core[1])] = 0.0
 
 
 def _at_nodes(values: Ints, cut: Cut) -> Ints:
     """Of the sentence before each node, by lattice; of the first before the first."""
     place = np.clip(np.arange(int(cut.size.max()) + 1) - 1, 0, np.maximum(cut.size[:, None] - 1, 0))
-    found: Ints = values[np.minimum(cut.first[:, None] + place, len(values) - 1)]
-    return found
+    at_nodes: Ints = values[np.minimum(cut.first[:, None] + place, len(values) - 1)]
+    return at_nodes
 
 
 def _crossed(blocks: Ints, count: int) -> Ints:
@@ -537,7 +526,7 @@ def _crossed(blocks: Ints, count: int) -> Ints:
     return crossed
 
 
-def _wider(lattices: Lattices, chains: Chains) -> Band | None:
+def _wider(lattices: Lattices, chains: Chains) -> Lattices | None:
     """Where the path comes near the edge of its band or loses too much."""
     size_a, size_b = int(lattices.sizes_a[0]), int(lattices.sizes_b[0])
     widest = max(WIDE, MOST // (size_a + 1))
@@ -549,4 +538,4 @@ def _wider(lattices: Lattices, chains: Chains) -> Band | None:
         return None
     i, first = np.unique(np.append(0, chains.i), return_index=True)
     path = np.interp(np.arange(size_a + 1), i, np.append(0, chains.j)[first])
-    return Band.around(path, size_b, min((4 if lost else 2) * lattices.width, widest))
+    return Lattices.around(path, size_b, min((4 if lost else 2) * lattices.width, widest))

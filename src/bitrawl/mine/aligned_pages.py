@@ -1,6 +1,6 @@
 """From pairs of pages to pairs of segments: main text only, split into sentences, each with its place.
 
-From two plain texts to their sentences, side by side.
+`align_texts` does the same with two plain texts.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -15,14 +15,14 @@ from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.sentences import LEVELS, LINE_END, clauses, is_long, sentences, shortened
+from bitrawl.text.words import is_unspaced_language
 
-# Tags before a paragraph's place in the tag sequence that tell where it stands: judgement.
+# Tags before a paragraph's place in the tag sequence that tell where it stands.
 _CONTEXT = 3
 # A sentence that is so many times too long is split before it is aligned. Its translation is too long as well, whatever
 # the languages: so if only one of them is split, this is noticed. Shorter ones are aligned whole, then split together.
 _FAR = 4
 _CHARACTERS = AlignSection().characters
-_UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "yue", "wuu"))
 
 
 class DocumentAligner(Protocol):
@@ -33,10 +33,8 @@ class DocumentAligner(Protocol):
         """Learned from what was aligned so far."""
         ...
 
-    def align_documents(
-        self, documents: Sequence[Document], *, progress: Callable[[int, int], None] | None = None
-    ) -> list[list[Bead]]:
-        """The beads of each; every sentence is in exactly one. `progress` is told how many of how many are final."""
+    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
+        """The beads of each; every sentence is in exactly one."""
         ...
 
     def knowing(self) -> "DocumentAligner":
@@ -63,6 +61,9 @@ class PlacedSentences(NamedTuple):
     sentences: Sequence[Sentence]
     numbers: Sequence[int]
 
+    def lines(self) -> list[str]:
+        return [sentence.line for sentence in self.sentences]
+
     def part(self, begin: int, end: int) -> "PlacedSentences":
         return PlacedSentences(self.sentences[begin:end], self.numbers[begin:end])
 
@@ -73,7 +74,7 @@ class PlacedSentences(NamedTuple):
         return PlacedSentences([part for parts in split for part in parts], numbers)
 
 
-Sides = tuple[PlacedSentences, PlacedSentences]
+BothTexts = tuple[PlacedSentences, PlacedSentences]
 TooLong = Callable[[int, SegmentPair], None]
 """Is told of which pair of pages a segment is left out because it is too long, and the segment."""
 
@@ -86,11 +87,7 @@ class SiteAligner:
     """
 
     def __init__(
-        self,
-        languages: tuple[Language, Language],
-        aligner: DocumentAligner | None = None,
-        *,
-        most: int = _CHARACTERS,
+        self, languages: tuple[Language, Language], aligner: DocumentAligner | None = None, *, most: int = _CHARACTERS
     ) -> None:
         self._languages = languages
         self._aligner = aligner or LexicalAligner()
@@ -103,93 +100,81 @@ class SiteAligner:
 
     def documents(self, pairs: Sequence[tuple[Page, Page]]) -> list[Document]:
         """The pairs as an aligner sees them."""
-        return [self._document(pair, sides) for pair, sides in zip(pairs, self._sentences(pairs), strict=True)]
+        return [self._document(pair, both) for pair, both in zip(pairs, self._sentences(pairs), strict=True)]
 
-    def align(
-        self,
-        pairs: Sequence[tuple[Page, Page]],
-        progress: Callable[[int, int], None] | None = None,
-        too_long: TooLong | None = None,
-    ) -> list[list[SegmentPair]]:
+    def align(self, pairs: Sequence[tuple[Page, Page]], too_long: TooLong | None = None) -> list[list[SegmentPair]]:
         """For each pair of pages its segments in order; what has no counterpart or is too long is left out."""
-        sides = self._sentences(pairs)
-        documents = [self._document(pair, both) for pair, both in zip(pairs, sides, strict=True)]
-        aligned = self._aligner.align_documents(documents, progress=progress)
-        found: list[list[SegmentPair]] = [[] for _ in pairs]
-        long: list[tuple[int, Sides]] = []
-        for number, (both, beads) in enumerate(zip(sides, aligned, strict=True)):
-            long += ((number, region) for region in self._sort(pairs[number], both, beads, found[number]))
+        texts = self._sentences(pairs)
+        documents = [self._document(pair, both) for pair, both in zip(pairs, texts, strict=True)]
+        aligned = self._aligner.align_documents(documents)
+        segments_of: list[list[SegmentPair]] = [[] for _ in pairs]
+        long: list[tuple[int, BothTexts]] = []
+        for number, (both, beads) in enumerate(zip(texts, aligned, strict=True)):
+            long += ((number, region) for region in self._sort(pairs[number], both, beads, segments_of[number]))
         for level in range(LEVELS):
-            long = self._split(pairs, long, level, found)
+            long = self._split(pairs, long, level, segments_of)
         for number, (a, b) in long:
             if too_long:
                 whole = Bead(tuple(range(len(a.sentences))), tuple(range(len(b.sentences))), 0.0)
                 too_long(number, self._segment_pair(pairs[number], (a, b), whole))
-        return [sorted(segments, key=lambda one: (one.a.sentence, one.b.sentence)) for segments in found]
+        return [
+            sorted(segments, key=lambda segment: (segment.a.sentence, segment.b.sentence)) for segments in segments_of
+        ]
 
     def _split(
         self,
         pairs: Sequence[tuple[Page, Page]],
-        long: Sequence[tuple[int, Sides]],
+        long: Sequence[tuple[int, BothTexts]],
         level: int,
-        found: Sequence[list[SegmentPair]],
-    ) -> list[tuple[int, Sides]]:
-        """Split both sides, align the parts, and keep those that are not too long. Returns the others."""
+        segments_of: Sequence[list[SegmentPair]],
+    ) -> list[tuple[int, BothTexts]]:
+        """Split both texts, align the parts, and add those that are not too long to `segments_of`. Returns the others."""
         if not long:
             return []
         split = [(number, (a.split(level), b.split(level))) for number, (a, b) in long]
-        documents = [
-            Document(*(self._plain(side, language) for side, language in zip(sides, self._languages, strict=True)))
-            for _, sides in split
-        ]
+        documents = [Document.plain(a.lines(), b.lines(), self._languages) for _, (a, b) in split]
         aligned = self._aligner.knowing().align_documents(documents)
         return [
             (number, region)
-            for (number, sides), beads in zip(split, aligned, strict=True)
-            for region in self._sort(pairs[number], sides, beads, found[number])
+            for (number, both), beads in zip(split, aligned, strict=True)
+            for region in self._sort(pairs[number], both, beads, segments_of[number])
         ]
 
     def _sort(
-        self, pages: tuple[Page, Page], sides: Sides, beads: Sequence[Bead], found: list[SegmentPair]
-    ) -> Iterator[Sides]:
+        self, pages: tuple[Page, Page], both: BothTexts, beads: Sequence[Bead], segments: list[SegmentPair]
+    ) -> Iterator[BothTexts]:
         """Adds to `found` what is not too long. The rest is returned with what has no counterpart next to it.
 
         That may belong to it: a long text without an end has more counterparts than an aligner joins into one.
         """
         waiting: list[Bead] = []  # since the last bead that is not too long
         for bead in beads:
-            segment = self._segment_pair(pages, sides, bead) if bead.a and bead.b else None
+            segment = self._segment_pair(pages, both, bead) if bead.a and bead.b else None
             if segment is None or is_long(segment.a.text, self._most) or is_long(segment.b.text, self._most):
                 waiting.append(bead)
                 continue
-            found.append(segment)
-            yield from _regions(sides, waiting)
+            segments.append(segment)
+            yield from _regions(both, waiting)
             waiting = []
-        yield from _regions(sides, waiting)
+        yield from _regions(both, waiting)
 
-    def _plain(self, side: PlacedSentences, language: Language) -> Text:
-        return Text.plain([sentence.line for sentence in side.sentences], language)
+    def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[BothTexts]:
+        split = ([page_sentences(pair[n], self._languages[n], self._most) for n in (0, 1)] for pair in pairs)
+        return [(PlacedSentences(a, range(len(a))), PlacedSentences(b, range(len(b)))) for a, b in split]
 
-    def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[Sides]:
-        return [(self._placed(a, self._languages[0]), self._placed(b, self._languages[1])) for a, b in pairs]
+    def _document(self, pages: tuple[Page, Page], both: BothTexts) -> Document:
+        return Document(*(_text(pages[n], both[n].sentences, self._languages[n]) for n in (0, 1)))
 
-    def _placed(self, page: Page, language: Language) -> PlacedSentences:
-        found = page_sentences(page, language, self._most)
-        return PlacedSentences(found, range(len(found)))
-
-    def _document(self, pages: tuple[Page, Page], sides: Sides) -> Document:
-        return Document(*(_text(pages[n], sides[n].sentences, self._languages[n]) for n in (0, 1)))
-
-    def _segment_pair(self, pages: tuple[Page, Page], sides: Sides, bead: Bead) -> SegmentPair:
-        a, b = (_segment(sides[n], numbers, self._languages[n]) for n, numbers in enumerate((bead.a, bead.b)))
+    def _segment_pair(self, pages: tuple[Page, Page], both: BothTexts, bead: Bead) -> SegmentPair:
+        a, b = (_segment(both[n], numbers, self._languages[n]) for n, numbers in enumerate((bead.a, bead.b)))
         return SegmentPair(pages[0].url, pages[1].url, a, b, bead.score, f"{len(bead.a)}:{len(bead.b)}")
 
 
-def _regions(sides: Sides, beads: Sequence[Bead]) -> Iterator[Sides]:
-    """What these beads in a row hold, if any of them has two sides."""
+def _regions(both: BothTexts, beads: Sequence[Bead]) -> Iterator[BothTexts]:
+    """The sentences of these beads in a row, if any of them has some of both texts."""
     if any(bead.a and bead.b for bead in beads):
         a, b = [n for bead in beads for n in bead.a], [n for bead in beads for n in bead.b]
-        yield sides[0].part(min(a), max(a) + 1), sides[1].part(min(b), max(b) + 1)
+        yield both[0].part(min(a), max(a) + 1), both[1].part(min(b), max(b) + 1)
 
 
 def translated_part(pages: tuple[Page, Page]) -> tuple[Page, Page]:
@@ -212,13 +197,13 @@ def _without(page: Page, texts: Container[str]) -> Page:
 
 def page_sentences(page: Page, language: Language, most: int = _CHARACTERS) -> list[Sentence]:
     """Those of its main text. What is far longer than `most` is split, if it has marks to split it at."""
-    found: list[Sentence] = []
+    split: list[Sentence] = []
     for number, paragraph in enumerate(page.paragraphs):
         if not paragraph.boilerplate:
             for sentence in placed(paragraph.text, paragraph=number, language=language):
                 far = is_long(sentence.text, _FAR * most)
-                found += _within(sentence, shortened(sentence.text, most)) if far else [sentence]
-    return found
+                split += _within(sentence, shortened(sentence.text, most)) if far else [sentence]
+    return split
 
 
 def placed(text: str, *, paragraph: int, language: Language) -> list[Sentence]:
@@ -228,23 +213,23 @@ def placed(text: str, *, paragraph: int, language: Language) -> list[Sentence]:
 
 def _within(sentence: Sentence, parts: Iterable[str]) -> list[Sentence]:
     """Its parts, which stand in it in this order, with the space between them."""
-    found: list[Sentence] = []
+    split: list[Sentence] = []
     end = 0
     for part in parts:
         begin = sentence.text.index(part, end)
-        space = sentence.text[end:begin] if found else sentence.space + sentence.text[:begin]
-        found.append(Sentence(part, sentence.paragraph, space))
+        space = sentence.text[end:begin] if split else sentence.space + sentence.text[:begin]
+        split.append(Sentence(part, sentence.paragraph, space))
         end = begin + len(part)
-    return found
+    return split
 
 
-def _text(page: Page, found: Sequence[Sentence], language: Language) -> Text:
-    paragraphs = list(dict.fromkeys(sentence.paragraph for sentence in found))
+def _text(page: Page, split: Sequence[Sentence], language: Language) -> Text:
+    paragraphs = list(dict.fromkeys(sentence.paragraph for sentence in split))
     block = {paragraph: number for number, paragraph in enumerate(paragraphs)}
     return Text.marked(
-        [sentence.line for sentence in found],
+        [sentence.line for sentence in split],
         language,
-        [block[sentence.paragraph] for sentence in found],
+        [block[sentence.paragraph] for sentence in split],
         [_markup(page, page.paragraphs[paragraph]) for paragraph in paragraphs],
     )
 
@@ -255,18 +240,18 @@ def _markup(page: Page, paragraph: Paragraph) -> list[str]:
     return [f"<{paragraph.kind}>", *(f"<{tag}>" for tag in tags)]
 
 
-def joined(found: Sequence[Sentence], language: Language) -> str:
+def joined(row: Sequence[Sentence], language: Language) -> str:
     """One text of sentences in a row: as it stands on the page, where all of it is in one paragraph."""
-    between = "" if language.split("-")[0] in _UNSPACED else " "
-    text = found[0].text if found else ""
-    for before, sentence in pairwise(found):
+    between = "" if is_unspaced_language(language) else " "
+    text = row[0].text if row else ""
+    for before, sentence in pairwise(row):
         text += (sentence.space if sentence.paragraph == before.paragraph else between) + sentence.text
     return text.replace(LINE_END, " ")
 
 
-def _segment(side: PlacedSentences, numbers: Sequence[int], language: Language) -> Segment:
-    found = [side.sentences[n] for n in numbers]
-    return Segment(joined(found, language), found[0].paragraph, side.numbers[numbers[0]])
+def _segment(text: PlacedSentences, numbers: Sequence[int], language: Language) -> Segment:
+    row = [text.sentences[n] for n in numbers]
+    return Segment(joined(row, language), row[0].paragraph, text.numbers[numbers[0]])
 
 
 class TextPair(NamedTuple):
@@ -285,13 +270,8 @@ def align_texts(
 
     Without an `aligner`, words are learned from the two texts alone.
     """
-    a, b = (text_sentences(text, language) for text, language in zip((text_a, text_b), languages, strict=True))
-    document = Document(
-        *(
-            Text.plain([sentence.text for sentence in found], language)
-            for found, language in zip((a, b), languages, strict=True)
-        )
-    )
+    a, b = text_sentences(text_a, languages[0]), text_sentences(text_b, languages[1])
+    document = Document.plain([sentence.text for sentence in a], [sentence.text for sentence in b], languages)
     [beads] = (aligner or LexicalAligner()).align_documents([document])
     return [
         TextPair(

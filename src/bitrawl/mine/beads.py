@@ -7,50 +7,43 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bitrawl.text.arrays import Floats, Ints
+
 Shape = tuple[int, int]  # sentences on either side of a bead
 
 INSERTION, DELETION = (0, 1), (1, 0)
 _NEVER = -1e30  # stands for minus infinity, which would turn into NaN when subtracted from itself
-LEAP = 192  # sentences; a judgement: each costs a column in every row
+LEAP = 192  # sentences: each costs a column in every row
 # Exponents that float64 holds, less a margin for sums.
 _RANGE = 500.0
 _LEAST = 1e-250  # keeps sums from vanishing where others in their row have grown too much
 _RESCALED = 16  # rows between two looks at how large the sums have grown
-_UNLIKELY = 1e-6  # probability of a bead that is not looked at: judgement
+_UNLIKELY = 1e-6  # probability of a bead that is not looked at
 # What a bead costs, right or wrong. F1 is greatest where beads are worth having that are right with half its own value;
 # swept 0–0.4 on Text+Berg and MAC dev (2026-11): F1 .865 .872 .868 and .818 .825 .829 with 0, 0.2, 0.4.
 COST = 0.3
 
 
-class Band(NamedTuple):
-    """The nodes (i, j) that are looked at: after i sentences of a, j of b for `low[i]` <= j < `low[i]` + `width`.
+class Lattices(NamedTuple):
+    """Many lattices of nodes (i, j): after i sentences of a, j of b; each from (0, 0) to its own end.
 
-    What is known of nodes is in tables of a row for each i; what is known of beads, in the node where they end.
+    Tables are [i, lattice, j - low[i]]. Lattices that are searched whole have `low` 0 everywhere; one that is searched in a
+    band is alone. What is known of a bead is in the node where it ends. Whatever stands beyond a lattice's end changes
+    nothing.
     """
 
-    low: Ints  # one more than a has sentences, never falling
+    low: Ints  # never falling
     width: int
-    size_b: int
-
-    @property
-    def size_a(self) -> int:
-        """Sentences of a."""
-        return len(self.low) - 1
-
-    @property
-    def whole(self) -> bool:
-        """Whether no node is left out."""
-        return self.width > self.size_b
-
-    def columns(self) -> Ints:
-        """The j of every node."""
-        return self.low[:, None] + np.arange(self.width)
+    sizes_a: Ints
+    sizes_b: Ints
 
     @classmethod
-    def around(cls, path: Floats, size_b: int, width: int) -> "Band":
-        """Along a path that gives the j at which each i is reached; wider by the longest leap from one to the next.
+    def whole(cls, sizes_a: Ints, sizes_b: Ints) -> "Lattices":
+        return cls(np.zeros(int(sizes_a.max()) + 1, np.int64), int(sizes_b.max()) + 1, sizes_a, sizes_b)
+
+    @classmethod
+    def around(cls, path: Floats, size_b: int, width: int) -> "Lattices":
+        """A band along a path that gives the j at which each i is reached; wider by the longest leap from one to the next.
 
         A leap is a run of sentences that b has alone. Beyond `LEAP` it is spread over the rows that follow, so that
         the width stays bounded, and a sentence or two after a gap of so many hundred may be lost.
@@ -63,28 +56,7 @@ class Band(NamedTuple):
         margin, width = width // 2, min(width + leap, size_b + 1)
         low = np.clip(np.round(path).astype(np.int64) - margin, 0, size_b + 1 - width)
         low[0], low[-1] = 0, size_b + 1 - width
-        return cls(np.maximum.accumulate(low), width, size_b)
-
-
-class Lattices(NamedTuple):
-    """Many lattices of nodes (i, j), each from (0, 0) to its own end, in tables [i, lattice, j - low[i]].
-
-    Those that are searched whole have `low` 0 everywhere; one that has a band is alone. What is known of a bead is in
-    the node where it ends. Whatever stands beyond a lattice's end changes nothing.
-    """
-
-    low: Ints
-    width: int
-    sizes_a: Ints
-    sizes_b: Ints
-
-    @classmethod
-    def whole(cls, sizes_a: Ints, sizes_b: Ints) -> "Lattices":
-        return cls(np.zeros(int(sizes_a.max()) + 1, np.int64), int(sizes_b.max()) + 1, sizes_a, sizes_b)
-
-    @classmethod
-    def banded(cls, band: Band) -> "Lattices":
-        return cls(band.low, band.width, np.array([band.size_a]), np.array([band.size_b]))
+        return cls(np.maximum.accumulate(low), width, np.array([len(path) - 1]), np.array([size_b]))
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -94,12 +66,13 @@ class Lattices(NamedTuple):
     def straight(self) -> bool:
         return not self.low[-1]
 
+    def columns(self) -> Ints:
+        """The j of every node of a band."""
+        return self.low[:, None] + np.arange(self.width)
+
     def at_columns(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values by lattice and j, so that they fit a table."""
-        if self.straight:
-            return values[None, :, : self.width]
-        found: NDArray[Any] = values[0][self.low[:, None] + np.arange(self.width)][:, None, :]
-        return found
+        return values[None, :, : self.width] if self.straight else values[0][self.columns()][:, None, :]
 
     def moved(self, table: Floats, rows: int, columns: int, outside: float) -> Floats:
         """The table with each node's value taken from so many rows and columns before it."""
@@ -254,10 +227,10 @@ def _make_conditional(lattices: Lattices, shares: Mapping[Shape, Floats], sums: 
 
 def _passed_back(lattices: Lattices, conditional: dict[Shape, Floats], summed: Floats) -> Posteriors:
     """From the end, where every chain is, backwards."""
-    low, width = lattices.low, lattices.width
+    low, width = lattices.low.tolist(), lattices.width
     nodes = np.zeros(lattices.shape)
-    nodes[lattices.sizes_a, np.arange(lattices.shape[1]), lattices.sizes_b - low[lattices.sizes_a]] = 1.0
-    low = low.tolist()
+    end = lattices.sizes_b - lattices.low[lattices.sizes_a]
+    nodes[lattices.sizes_a, np.arange(lattices.shape[1]), end] = 1.0
     for i in range(len(low) - 1, -1, -1):
         row = nodes[i]
         flow = np.divide(row, summed[i], out=np.zeros(row.shape), where=summed[i] > 0)
@@ -280,7 +253,7 @@ def _traced(lattices: Lattices, table: Floats, values: Mapping[Shape, Floats], c
     which = np.arange(lattices.shape[1])
     i, j = lattices.sizes_a, lattices.sizes_b
     shapes = np.array(list(values))
-    found = []
+    beads = []
     while len(which):
         here = j - lattices.low[i]
         totals = np.full((len(shapes), len(which)), -np.inf)
@@ -294,10 +267,10 @@ def _traced(lattices: Lattices, table: Floats, values: Mapping[Shape, Floats], c
             totals[number, inside] = before[inside] + gains[number, inside]
         chosen = totals.argmax(axis=0)
         ka, kb = shapes[chosen].T
-        found.append((which, ka, kb, i, j, gains[chosen, np.arange(len(which))] + cost))
+        beads.append((which, ka, kb, i, j, gains[chosen, np.arange(len(which))] + cost))
         i, j = i - ka, j - kb
         going = (i > 0) | (j > 0)
         which, i, j = which[going], i[going], j[going]
-    columns = [np.concatenate(column[::-1]) for column in zip(*found, strict=True)]
+    columns = [np.concatenate(column[::-1]) for column in zip(*beads, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return Chains._make(column[order] for column in columns)

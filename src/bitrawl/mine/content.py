@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bitrawl.mine.evidence import Floats, KnownPairs, PageNumbers, both_ends, pair_keys
-from bitrawl.mine.site import LEARNED_TEXT, Ints, Numbers, Rows, Site, SiteVocabulary, hashed, places_in, ranges
+from bitrawl.mine.evidence import KnownPairs, PageNumbers, both_ends, pair_keys
+from bitrawl.mine.site import LEARNED_TEXT, Numbers, Rows, Site, SiteVocabulary, hashed
 from bitrawl.model import Language
+from bitrawl.text.arrays import Floats, Floats32, Ints, Ints32, bounds, places_in, ranges
 from bitrawl.text.lexicon import Lexicon, TokenPair
 from bitrawl.text.words import words
 
@@ -39,28 +39,27 @@ class Inverted:
     """Under which key which pages are found; a key that too many pages have finds nobody."""
 
     def __init__(self, keys: Numbers, pages: Numbers) -> None:
-        """The pages ascend."""
+        """`pages` runs beside `keys` and ascends."""
         order = np.argsort(keys, kind="stable")
         distinct, starts, counts = np.unique(keys[order], return_index=True, return_counts=True)
         few = counts <= MAX_HOLDERS
         self._keys, self._starts, self._counts = distinct[few], starts[few], counts[few]
         self._pages = pages[order].astype(np.int32)
 
-    def found(self, keys: Numbers, worth: Floats) -> tuple[Ints, Floats]:
+    def holders(self, keys: Numbers, worth: Floats) -> tuple[Ints, Floats]:
         """The pages that have one of those keys, and for each what the key is worth; in the order of the keys."""
         places = places_in(self._keys, keys)
-        known = places >= 0
-        places = places[known]
+        worth, places = worth[places >= 0], places[places >= 0]
         starts, counts = self._starts[places], self._counts[places]
-        return self._pages[ranges(starts, starts + counts)].astype(np.int64), np.repeat(worth[known], counts)
+        return self._pages[ranges(starts, starts + counts)].astype(np.int64), np.repeat(worth, counts)
 
 
-class KeptSpace:
+class TermSpace:
     """Pages as vectors over the terms that occur in both of two languages."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._rows = rows = site.kept
+        self._rows = rows = site.term_rows
         count = len(site.languages)
         spoken = site.spoken.astype(np.int32)
         self._sizes = np.bincount(site.spoken, minlength=count)
@@ -86,7 +85,7 @@ class KeptSpace:
     def candidates(self) -> Ints:
         """Pairs that share rare terms."""
         languages = np.arange(len(self._site.languages))
-        found = [np.zeros(0, np.int64)]
+        pairs = [np.zeros(0, np.int64)]
         for number in range(len(self._site.summaries)):
             values = self._vector(number)
             if not len(values):
@@ -95,16 +94,12 @@ class KeptSpace:
             others = languages[languages != self._site.spoken[number]]
             keys = self._rows[number][top].astype(np.int64)[:, None] * len(languages) + others
             worth = np.repeat(values[top].astype(float) ** 2, len(others))
-            near = self._nearest(number, *self._inverted.found(keys.ravel(), worth))
-            found.append(pair_keys(np.full(len(near), number), near))
-        return np.unique(np.concatenate(found))
-
-    def cosine(self, pair: PageNumbers) -> float:
-        """Of one pair."""
-        return float(self.cosines(pair_keys(np.array(pair[:1]), np.array(pair[1:])))[0])
+            near = self._nearest(number, *self._inverted.holders(keys.ravel(), worth))
+            pairs.append(pair_keys(np.full(len(near), number), near))
+        return np.unique(np.concatenate(pairs))
 
     def cosines(self, keys: Ints) -> Floats:
-        """Over the terms that both languages have."""
+        """The cosine of each pair, over the terms that both languages have."""
         spoken = self._site.spoken
         a, b = both_ends(keys)
         dots = np.zeros(len(keys))
@@ -118,22 +113,21 @@ class KeptSpace:
         norms = self._norms[spoken[b], a] * self._norms[spoken[a], b]
         return np.minimum(1.0, dots / np.where(norms > 0, norms, 1.0))
 
-    def _vector(self, number: int) -> NDArray[np.float32]:
+    def _vector(self, number: int) -> Floats32:
         return self._values[self._rows.starts[number] : self._rows.starts[number + 1]]
 
     def _nearest(self, number: int, pages: Ints, worth: Floats) -> Ints:
-        """The few best in each language."""
+        """Of the pages that share terms with one, the few best in each language."""
         others, place = np.unique(pages, return_inverse=True)
         weights, own = self._site.weights[others], self._site.weights[number]
         ratio = np.minimum(weights, own) / np.maximum(np.maximum(weights, own), 1)
         scores = np.bincount(place, worth, len(others)) * (LENGTH_FLOOR + ratio)
         best = others[np.lexsort((others, scores))[::-1]]
         spoken = self._site.spoken[best]
-        return np.concatenate(
-            [np.zeros(0, np.int64), *(best[spoken == one][: self._nearest_few] for one in np.unique(spoken))]
-        )
+        few = (best[spoken == language][: self._nearest_few] for language in np.unique(spoken))
+        return np.concatenate([np.zeros(0, np.int64), *few])
 
-    def _index(self, holders: NDArray[np.int32], owners: NDArray[np.int32], spoken: NDArray[np.int32]) -> Inverted:
+    def _index(self, holders: Ints32, owners: Ints32, spoken: Ints32) -> Inverted:
         """Which pages of a language have a term."""
         few = np.zeros(len(owners), bool)
         for start in range(0, len(owners), _BLOCK):
@@ -159,24 +153,26 @@ class Lexicons:
 class LexiconSpace:
     """For every two languages with known pairs, a lexicon learned from them, and pages as vectors of its words."""
 
-    def __init__(self, index: "WordIndex", known: KnownPairs, lexicons: Lexicons) -> None:
+    def __init__(self, index: "WordIndex", known_pairs: KnownPairs, lexicons: Lexicons) -> None:
         self._site = site = index.site
         by_languages: dict[Languages, list[PageNumbers]] = defaultdict(list)
-        for pair in known.pairs:
+        for pair in known_pairs.pairs:
             first, second = sorted((site.summaries[n] for n in pair), key=lambda summary: summary.language)
             by_languages[first.language, second.language].append((first.number, second.number))
         self._bridges: dict[Languages, Bridge] = {}
         wanted = {languages for languages, pairs in by_languages.items() if len(pairs) >= MIN_PAIRS}
-        wanted.update(_ordered(languages) for languages in lexicons.entries)
+        wanted.update((min(languages), max(languages)) for languages in lexicons.entries)
         most = sorted(wanted, key=lambda languages: (-len(by_languages.get(languages, ())), languages))
         for languages in most[:MAX_LEXICONS]:
-            pairs = _spread(by_languages.get(languages, []), MAX_LEARNED)
+            pairs = by_languages.get(languages, [])
+            if len(pairs) > MAX_LEARNED:  # from all over the list
+                pairs = [pairs[i * len(pairs) // MAX_LEARNED] for i in range(MAX_LEARNED)]
             self._bridges[languages] = Bridge(index, languages, pairs, lexicons.of(languages))
 
     def candidates(self) -> Ints:
         """Pairs that share rare words through the lexicon."""
-        found = [bridge.candidates() for bridge in self._bridges.values()]
-        return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
+        pairs = [bridge.candidates() for bridge in self._bridges.values()]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *pairs]))
 
     def similarities(self, keys: Ints) -> Floats:
         """Of each pair; -1 where there is no lexicon of the two languages."""
@@ -186,8 +182,8 @@ class LexiconSpace:
         first, second = np.where(spoken[a] < spoken[b], a, b), np.where(spoken[a] < spoken[b], b, a)
         places = {language: place for place, language in enumerate(self._site.languages)}
         for languages, bridge in self._bridges.items():
-            one, other = (places.get(language, -1) for language in languages)
-            rows = np.flatnonzero((spoken[first] == one) & (spoken[second] == other))
+            place_a, place_b = (places.get(language, -1) for language in languages)
+            rows = np.flatnonzero((spoken[first] == place_a) & (spoken[second] == place_b))
             rows = rows[np.argsort(first[rows], kind="stable")]
             values[rows] = bridge.cosines(first[rows], second[rows])
         return values
@@ -206,29 +202,25 @@ class WordIndex:
         return self.site.vocabularies.get(language, nothing)
 
     def idf(self, language: Language) -> Floats:
-        """Of all the words of a language."""
-        known = self.vocabulary(language)
-        result: Floats = np.log(1 + known.pages / np.maximum(known.holders, 1))
-        return result
+        """How rare each word of a language is."""
+        vocabulary = self.vocabulary(language)
+        return np.log(1 + vocabulary.pages / np.maximum(vocabulary.holders, 1))
 
     def vector(self, number: int, idf: Floats) -> Floats:
-        """In the order of the page's words."""
+        """The weight (tf-idf) of each word of a page, in their order."""
         rows = self.site.words
-        result: Floats = (1 + np.log(rows.values_of(number))) * idf[rows[number]]
-        return result
+        return (1 + np.log(rows.values_of(number))) * idf[rows[number]]
 
     def inverted(self, language: Language) -> Inverted:
         """The pages of a language by their rarest words."""
         if language not in self._inverted:
             idf = self.idf(language)
             numbers = [summary.number for summary in self.site.of_language(language)]
-            rarest = [self._rarest(number, idf) for number in numbers]
+            order = (np.argsort(-self.vector(number, idf), kind="stable")[:RAREST] for number in numbers)
+            rarest = [self.site.words[number][top] for number, top in zip(numbers, order, strict=True)]
             pages = np.repeat(np.array(numbers, np.int32), [len(row) for row in rarest])
             self._inverted[language] = Inverted(np.concatenate([np.zeros(0, np.uint32), *rarest]), pages)
         return self._inverted[language]
-
-    def _rarest(self, number: int, idf: Floats) -> Numbers:
-        return self.site.words[number][np.argsort(-self.vector(number, idf), kind="stable")[:RAREST]]
 
 
 class Bridge:
@@ -246,15 +238,15 @@ class Bridge:
     def candidates(self) -> Ints:
         """For each page of the first language the nearest few of the second."""
         inverted = self._index.inverted(self._languages[1])
-        found = [np.zeros(0, np.int64)]
+        pairs = [np.zeros(0, np.int64)]
         for summary in self._index.site.of_language(self._languages[0]):
             carried, values = self._carry(summary.number)
             top = np.argsort(-values, kind="stable")[:RAREST]
-            pages, worth = inverted.found(carried[top], values[top] ** 2)
+            pages, worth = inverted.holders(carried[top], values[top] ** 2)
             others, first, place = np.unique(pages, return_index=True, return_inverse=True)
             best = np.lexsort((first, -np.bincount(place, worth, len(others))))[:NEAREST]
-            found.append(pair_keys(np.full(len(best), summary.number), others[best]))
-        return np.concatenate(found)
+            pairs.append(pair_keys(np.full(len(best), summary.number), others[best]))
+        return np.concatenate(pairs)
 
     def cosines(self, first: Ints, second: Ints) -> Floats:
         """Of pages of the first language, carried over, with pages of the second; in the order of the first."""
@@ -293,44 +285,44 @@ def _sample(site: Site, pairs: Iterable[PageNumbers]) -> list[TokenPair]:
     sample: list[TokenPair] = []
     for a, b in pairs:
         if a in texts and b in texts:
-            sides = [_first_paragraphs(texts[number], site.summaries[number].language) for number in (a, b)]
+            first, second = (_first_paragraphs(texts[n], site.summaries[n].language) for n in (a, b))
             if len(texts[a]) == len(texts[b]):
-                sample += zip(*sides, strict=False)
+                sample += zip(first, second, strict=False)
             else:
-                sample.append((list(chain.from_iterable(sides[0])), list(chain.from_iterable(sides[1]))))
+                sample.append((list(chain.from_iterable(first)), list(chain.from_iterable(second))))
     return sample
 
 
 def _first_paragraphs(texts: Sequence[str], language: Language) -> list[list[str]]:
     """As many as have `LEARNED` words together."""
-    found: list[list[str]] = []
+    paragraphs: list[list[str]] = []
     room = LEARNED
     for text in texts:
         if room <= 0:
             break
-        found.append(words(text[:LEARNED_TEXT], language)[:room])
-        room -= len(found[-1])
-    return found
+        paragraphs.append(words(text[:LEARNED_TEXT], language)[:room])
+        room -= len(paragraphs[-1])
+    return paragraphs
 
 
 def _translations(lexicon: Lexicon, first: SiteVocabulary, second: SiteVocabulary) -> Rows:
     """For each word of the first vocabulary its translations in the second; a word without any stays as it is."""
     same = places_in(second.hashes, first.hashes)
-    found: dict[int, list[tuple[int, float]]] = {}
+    translated: dict[int, list[tuple[int, float]]] = {}
     numbers = dict(zip(lexicon.names_b, _numbered(second, lexicon.names_b), strict=True))
     for word, number in zip(lexicon.names_a, _numbered(first, lexicon.names_a), strict=True):
         likely = [(other, p) for other, p in lexicon.translations(word)[:TRANSLATIONS] if p >= MIN_TRANSLATION]
         if number >= 0 and likely:
-            found[number] = [(numbers[other], p) for other, p in likely if numbers[other] >= 0]
+            translated[number] = [(numbers[other], p) for other, p in likely if numbers[other] >= 0]
     counts = (same >= 0).astype(np.int64)
-    for number, others in found.items():
+    for number, others in translated.items():
         counts[number] = len(others)
-    starts = np.concatenate([[0], np.cumsum(counts)])
+    starts = bounds(counts)
     flat, values = np.zeros(int(starts[-1]), np.uint32), np.ones(int(starts[-1]))
     stay = same >= 0
-    stay[np.fromiter(found, np.int64)] = False
+    stay[np.fromiter(translated, np.int64)] = False
     flat[starts[:-1][stay]] = same[stay]
-    for number, others in found.items():
+    for number, others in translated.items():
         for place, (other, probability) in enumerate(others, int(starts[number])):
             flat[place], values[place] = other, probability
     return Rows(starts, flat, values)
@@ -340,12 +332,3 @@ def _numbered(vocabulary: SiteVocabulary, names: Sequence[str]) -> list[int]:
     """The place of each word; -1 for one that no page has."""
     numbers: list[int] = places_in(vocabulary.hashes, np.fromiter(map(hashed, names), np.uint32)).tolist()
     return numbers
-
-
-def _ordered(languages: Languages) -> Languages:
-    return languages if languages[0] < languages[1] else (languages[1], languages[0])
-
-
-def _spread(pairs: Sequence[PageNumbers], count: int) -> Sequence[PageNumbers]:
-    """At most so many, from all over the list."""
-    return pairs if len(pairs) <= count else [pairs[i * len(pairs) // count] for i in range(count)]

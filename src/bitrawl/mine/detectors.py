@@ -1,30 +1,23 @@
-"""a, r: pages that declare each other translations, and pages that link to each other like ones.
+"""The methods that look at two pages alone: declarations, links, images, digits, structure, URLs and paragraph lengths.
 
-p, i, d: pages with the same rare images and the same digit sequences (Papavassiliou et al., section 3.9).
-
-h, m, l: pages built alike (Papavassiliou et al., section 3.9; Liu et al., section 4).
-
-u: pages whose URLs are versions of each other, by all URLs of the site together, or by the user's replacements.
-
-Whether the paragraphs of two pages are as long as those of translations, one by one, or only as by chance.
-
-The lengths of sentences tell which ones are translations (Gale and Church 1993), and so do those of paragraphs. The
-evidence is a likelihood ratio: it grows with the number of paragraphs, and does not depend on how many other pages the site
-has. A paragraph that is as long as most of the site's says little, so that forms with the same few fields do not convince.
+By letter: a, pages that declare each other translations, and r, pages that link to each other like ones; p, i, d, pages
+with the same rare images and the same digit sequences, and h, m, l, pages built alike (Papavassiliou et al., section 3.9;
+Liu et al., section 4); u, pages whose URLs are versions of each other.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, Levenshtein
 
 from bitrawl.languages import same_language
 from bitrawl.mine.evidence import Evidence, KnownPairs, PageNumbers, best_few, both_ends, page_numbers, pair_keys
-from bitrawl.mine.site import LENGTH_STEPS, MAX_TEXT, SOURCES, Ints, Site, claim_of, places_in, source_of
+from bitrawl.mine.site import LENGTH_STEPS, MAX_TEXT, SOURCES, Site, claim_of, source_of
 from bitrawl.model import UNDETERMINED, Method
+from bitrawl.text.arrays import Bools, Ints, places_in
 from bitrawl.url import Url
 from bitrawl.urls.site_pairs import LIKELY, Versions
 
@@ -34,7 +27,7 @@ from bitrawl.urls.site_pairs import LIKELY, Versions
 # The two numbers are judgements: the score weighs them against the rest.
 ONE_WAY = 0.5
 RECIPROCAL = 0.9
-MAX_RIVALS = 5  # Judgement: a page that exchanges links with more pages of a language has them in a menu.
+MAX_RIVALS = 5  # A page that exchanges links with more pages of a language has them in a menu.
 
 _COUNTS = np.array([bits.bit_count() for bits in range(1 << len(SOURCES))])
 
@@ -42,68 +35,61 @@ _COUNTS = np.array([bits.bit_count() for bits in range(1 << len(SOURCES))])
 class DeclaredDetector:
     """Alternates of pages and of sitemaps. A page that many others declare their translation is nobody's."""
 
-    def propose(self, site: Site, known: KnownPairs) -> Evidence:  # noqa: ARG002
+    def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:  # noqa: ARG002
         """Reciprocal ones above one-way ones, several sources above one."""
-        said = _without_hubs(site, declarations(site))
-        back = places_in(said.keys, _reversed(said.keys))
-        sources = said.sources | np.where(back >= 0, said.sources[back] if len(back) else 0, 0)
+        directed, bits = _without_hubs(site, *declarations(site))
+        back = places_in(directed, _reversed(directed))
+        sources = bits | np.where(back >= 0, bits[back] if len(back) else 0, 0)
         floor = np.where(back >= 0, RECIPROCAL, ONE_WAY)
         values = 1 - (1 - floor) * 0.5 ** (_COUNTS[sources] - 1)
-        keys, first = np.unique(pair_keys(*both_ends(said.keys)), return_index=True)
+        keys, first = np.unique(pair_keys(*both_ends(directed)), return_index=True)
         return Evidence(keys, values[first])
 
 
-class Declarations:
-    """Who declares whom, in ascending order: a key whose first page is the one that declares, and a bit a source."""
+def declarations(site: Site) -> tuple[Ints, Ints]:
+    """Who declares whom, in ascending order: a key whose first page is the one that declares, and a bit for each source.
 
-    def __init__(self, keys: Ints, sources: Ints) -> None:
-        self.keys, self.sources = keys, sources
-
-
-def declarations(site: Site) -> Declarations:
-    """Only of pages in another language, and only as what they are."""
-    by, to, said = _declared(site)
-    fits = _fits(site, unsaid=True)[claim_of(said), site.spoken[to]] & (site.spoken[by] != site.spoken[to])
-    keys, bits = _directed(by, to)[fits], (1 << source_of(said))[fits]
+    Only of pages in another language, and only as what they are.
+    """
+    by, to, labels = _declared(site)
+    fits = _fits(site)[claim_of(labels), site.spoken[to]] & (site.spoken[by] != site.spoken[to])
+    keys, bits = _directed(by, to)[fits], (1 << source_of(labels))[fits]
     order = np.argsort(keys, kind="stable")
     distinct, starts = np.unique(keys[order], return_index=True)
-    return Declarations(distinct, np.bitwise_or.reduceat(bits[order], starts) if len(starts) else bits)
+    return distinct, np.bitwise_or.reduceat(bits[order], starts) if len(starts) else bits
 
 
 def claims(site: Site) -> set[PageNumbers]:
     """Pages that one declares a translation of the other, though both are in one language."""
-    by, to, said = _declared(site, groups=False)
-    named = np.array([claim != UNDETERMINED for claim in site.claims], bool)[claim_of(said)]
-    wrong = named & ~_fits(site, unsaid=True)[claim_of(said), site.spoken[to]] & (site.spoken[by] == site.spoken[to])
+    by, to, labels = _declared(site, groups=False)
+    wrong = ~_fits(site)[claim_of(labels), site.spoken[to]] & (site.spoken[by] == site.spoken[to])
     a, b = both_ends(np.unique(pair_keys(by[wrong], to[wrong])))
     return set(zip(a.tolist(), b.tolist(), strict=True))
 
 
 def _declared(site: Site, *, groups: bool = True) -> tuple[Ints, Ints, Ints]:
-    """Each declaration: by which page, of which, and how."""
+    """Each declaration: by which page, of which, and its label."""
     rows = site.alternates
-    by, to, said = [rows.owners().astype(np.int64)], [rows.flat.astype(np.int64)], [rows.values.astype(np.int64)]
-    for pages, words in site.groups if groups else ():
+    columns = [[rows.owners(), rows.flat, rows.values]]
+    for pages, labels in site.groups if groups else ():
         everyone, place = np.meshgrid(pages, np.arange(len(pages)), indexing="ij")
         others = everyone != pages[place]
-        by.append(everyone[others])
-        to.append(pages[place][others])
-        said.append(words[place][others])
-    return np.concatenate(by), np.concatenate(to), np.concatenate(said)
+        columns.append([everyone[others], pages[place][others], labels[place][others]])
+    by, to, all_labels = (np.concatenate(parts).astype(np.int64) for parts in zip(*columns, strict=True))
+    return by, to, all_labels
 
 
-def _fits(site: Site, *, unsaid: bool) -> NDArray[np.bool_]:
+def _fits(site: Site) -> Bools:
     """For each language that is claimed and each of the site, whether a page in the second may be called so."""
     table = [
-        [unsaid if claim == UNDETERMINED else same_language(claim, language) for language in site.languages]
+        [claim == UNDETERMINED or same_language(claim, language) for language in site.languages]
         for claim in site.claims
     ]
     return np.array(table, bool).reshape(len(site.claims), len(site.languages))
 
 
 def _directed(by: Ints, to: Ints) -> Ints:
-    result: Ints = (by << 32) | to
-    return result
+    return (by << 32) | to
 
 
 def _reversed(keys: Ints) -> Ints:
@@ -111,18 +97,18 @@ def _reversed(keys: Ints) -> Ints:
     return _directed(to, by)
 
 
-def _without_hubs(site: Site, said: Declarations) -> Declarations:
+def _without_hubs(site: Site, keys: Ints, sources: Ints) -> tuple[Ints, Ints]:
     """Without those that lead where many others of the same language lead: a switcher to the home page."""
-    by, to = both_ends(said.keys)
+    by, to = both_ends(keys)
     _, group, counts = np.unique(to * len(site.languages) + site.spoken[by], return_inverse=True, return_counts=True)
-    kept = (counts[group] == 1) | (places_in(said.keys, _reversed(said.keys)) >= 0)
-    return Declarations(said.keys[kept], said.sources[kept])
+    own = (counts[group] == 1) | (places_in(keys, _reversed(keys)) >= 0)
+    return keys[own], sources[own]
 
 
 class MutualDetector:
     """Pages in two languages that link to each other, when few others do: most language switchers are undeclared."""
 
-    def propose(self, site: Site, known: KnownPairs) -> Evidence:  # noqa: ARG002
+    def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:  # noqa: ARG002
         """1 for the only page of that language that a page exchanges links with, less for one of several."""
         by, to = site.links.owners(), site.links.flat
         across = site.spoken[by] != site.spoken[to]
@@ -148,15 +134,14 @@ _GRID = 512  # Points at which a density is estimated.
 class ImageDetector:
     """Pages that share rare images: Jaccard's coefficient of their lists, each image weighted by its rarity."""
 
-    def propose(self, site: Site, known: KnownPairs) -> Evidence:  # noqa: ARG002
+    def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:  # noqa: ARG002
         """The best of the pairs that share a rare image."""
         rare = RareImages(site)
         holders: dict[int, list[int]] = defaultdict(list)
-        for number, images in rare.shown.items():
+        for number, images in rare.of_page.items():
             for image in images:
                 holders[image].append(number)
-        some = (numbers for numbers in holders.values() if len(numbers) <= MAX_HOLDERS)
-        pairs = {pair for numbers in some for pair in across(site, numbers)}
+        pairs = across(site, holders.values(), MAX_HOLDERS)
         return best_few(site, Evidence.of({pair: rare.jaccard(pair) for pair in pairs}), FEW)
 
 
@@ -165,18 +150,17 @@ class RareImages:
 
     def __init__(self, site: Site) -> None:
         images, counts = np.unique(site.images.flat, return_counts=True)
-        limit = min(
-            density_threshold(np.sort(counts).tolist()), max(COMMON_SHARE * len(site.summaries), len(site.languages))
-        )
+        most = max(COMMON_SHARE * len(site.summaries), len(site.languages))
+        limit = min(density_threshold(np.sort(counts).tolist()), most)
         few = (counts > 1) & (counts <= limit)
         worth = [1 / math.log2(1 + count) for count in counts[few].tolist()]
         self.worth = dict(zip(images[few].tolist(), worth, strict=True))
-        rows = site.images.kept(np.isin(site.images.flat, images[few]))
-        self.shown = {number: frozenset(rows[number].tolist()) for number in np.flatnonzero(rows.lengths()).tolist()}
+        rows = site.images.where(np.isin(site.images.flat, images[few]))
+        self.of_page = {number: frozenset(rows[number].tolist()) for number in np.flatnonzero(rows.lengths()).tolist()}
 
     def jaccard(self, pair: PageNumbers) -> float:
         """Of the rare images of two pages, by weight; 0 where one has none."""
-        a, b = (self.shown.get(number, frozenset()) for number in pair)
+        a, b = (self.of_page.get(number, frozenset()) for number in pair)
         if not a or not b:
             return 0.0
         return math.fsum(self.worth[image] for image in a & b) / math.fsum(self.worth[image] for image in a | b)
@@ -204,7 +188,7 @@ def density_threshold(frequencies: Sequence[int]) -> float:
 class DigitDetector:
     """Pages whose digit sequences are alike: candidates share a rare number, then the order counts too."""
 
-    def propose(self, site: Site, known: KnownPairs) -> Evidence:  # noqa: ARG002
+    def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:  # noqa: ARG002
         """Pairs that share two numbers which few pages have."""
         keys, counts = np.unique(_sharing_rare_numbers(site), return_counts=True)
         keys = keys[counts > 1]
@@ -221,14 +205,14 @@ def _sharing_rare_numbers(site: Site) -> Ints:
     _, group, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
     rare = sizes[group] <= RARE * len(site.languages)
     numbers, pages = numbers[rare], pages[rare]
-    found = [np.zeros(0, np.int64)]
+    keys = [np.zeros(0, np.int64)]
     for step in range(1, RARE * len(site.languages)):
         a, b = pages[:-step], pages[step:]
         both = (numbers[:-step] == numbers[step:]) & (site.spoken[a] != site.spoken[b])
         if not len(both):
             break
-        found.append(pair_keys(a[both], b[both]))
-    return np.concatenate(found)
+        keys.append(pair_keys(a[both], b[both]))
+    return np.concatenate(keys)
 
 
 def digits(site: Site, pair: PageNumbers) -> float:
@@ -239,16 +223,13 @@ def digits(site: Site, pair: PageNumbers) -> float:
     return float(Indel.normalized_similarity(a.tolist(), b.tolist()))
 
 
-def across(site: Site, numbers: Sequence[int]) -> Iterable[PageNumbers]:
-    """The pairs of those summaries that are in two languages; `numbers` ascend."""
-    for place, a in enumerate(numbers):
-        language = site.summaries[a].language
-        for b in numbers[place + 1 :]:
-            if site.summaries[b].language != language:
-                yield a, b
+def across(site: Site, groups: Iterable[Sequence[int]], most: int) -> set[PageNumbers]:
+    """The pairs of pages in two languages that share a group, among groups of at most so many; their numbers ascend."""
+    spoken = site.spoken.tolist()
+    small = (numbers for numbers in groups if len(numbers) <= most)
+    return {(a, b) for numbers in small for a, b in combinations(numbers, 2) if spoken[a] != spoken[b]}
 
 
-Floats = NDArray[np.float64]
 # Judgements, except where a line names its evidence.
 MAX_BUCKET = 40  # Pages of one form: more than that are a form letter, and say nothing of each other.
 MIN_BLOCKS = 4  # A fingerprint of fewer paragraphs is anybody's.
@@ -260,15 +241,15 @@ LENGTH_LIMIT = 0.4  # ILSP-FC: ratio of paragraphs and of lengths below which tw
 class StructureDetector:
     """Candidates are pages with the same tag sequence, or the same fingerprint up to lengths."""
 
-    def propose(self, site: Site, known: KnownPairs) -> Evidence:  # noqa: ARG002
+    def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:  # noqa: ARG002
         """The best of what is at least of low similarity."""
         buckets: dict[bytes | int, list[int]] = defaultdict(list)
         for summary in site.summaries:
             if summary.blocks >= MIN_BLOCKS:
                 buckets[summary.tags].append(summary.number)
                 buckets[summary.form].append(summary.number)
-        pairs = {pair for numbers in buckets.values() if len(numbers) <= MAX_BUCKET for pair in across(site, numbers)}
-        likeness = ((pair, similarity(site, pair)) for pair in pairs)
+        pairs = across(site, buckets.values(), MAX_BUCKET)
+        likeness = ((pair, combined(measures(site, pair))) for pair in pairs)
         return best_few(site, Evidence.of({pair: value for pair, value in likeness if value >= LOW}), FEW)
 
 
@@ -282,13 +263,11 @@ def measures(site: Site, pair: PageNumbers) -> tuple[float, float, float, float]
     return blocks, lengths, prints, tags
 
 
-def similarity(site: Site, pair: PageNumbers) -> float:
-    """One number for the four measures; 0 where lengths differ too much to compare."""
-    return combined(measures(site, pair))
-
-
 def combined(measured: tuple[float, float, float, float]) -> float:
-    """The mean of what fingerprints and tag sequences say, held down by the ratios of lengths."""
+    """One number for the four measures; 0 where lengths differ too much to compare.
+
+    It is the mean of the similarities of fingerprints and tag sequences, held down by the ratio of lengths.
+    """
     blocks, lengths, prints, tags = measured
     if min(blocks, lengths) < LENGTH_LIMIT:
         return 0.0
@@ -297,12 +276,6 @@ def combined(measured: tuple[float, float, float, float]) -> float:
 
 def _ratio(a: int, b: int) -> float:
     return min(a, b) / max(a, b) if a and b else 0.0
-
-
-def comparable(site: Site, pair: PageNumbers) -> bool:
-    """Whether the lengths are near enough for a translation at all: a placeholder is none, whoever declares it."""
-    a, b = site.summaries[pair[0]], site.summaries[pair[1]]
-    return min(a.weight, b.weight) >= COMPARABLE * max(a.weight, b.weight)
 
 
 def selected(value: float, methods: frozenset[Method]) -> float:
@@ -328,15 +301,15 @@ class UrlDetector:
         self._site: Site | None = None
         self._versions = Versions((), ())
 
-    def propose(self, site: Site, known: KnownPairs) -> Evidence:
+    def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:
         """Each two languages by themselves; the user's replacements are certain."""
-        evidence = self._of(site).scores(known.pairs)
+        evidence = self._of(site).scores(known_pairs.pairs)
         evidence.update(by_replacements(site, self._replacements))
         return Evidence.of(evidence)
 
-    def versions(self, site: Site, known: KnownPairs) -> set[PageNumbers]:
+    def versions(self, site: Site, known_pairs: KnownPairs) -> set[PageNumbers]:
         """Pages that are versions of each other as far as URLs tell, translated or not."""
-        likely = {pair for pair, score in self.propose(site, known).items() if score >= LIKELY}
+        likely = {pair for pair, score in self.propose(site, known_pairs).items() if score >= LIKELY}
         return likely | self._of(site).copies()
 
     def _of(self, site: Site) -> Versions:
@@ -397,26 +370,25 @@ class ParagraphLengths:
         first, second = _matched(a.fingerprint, b.fingerprint)
         if not len(first):
             return 0.0
-        one = np.frombuffer(a.lengths, np.uint8)[first].astype(np.int64)
-        two = np.frombuffer(b.lengths, np.uint8)[second].astype(np.int64)
-        difference = two - one
-        shift = round(float(np.median(difference)) * len(one) / (len(one) + PRIOR))
+        lengths_a = np.frombuffer(a.lengths, np.uint8)[first].astype(np.int64)
+        lengths_b = np.frombuffer(b.lengths, np.uint8)[second].astype(np.int64)
+        difference = lengths_b - lengths_a
+        shift = round(float(np.median(difference)) * len(first) / (len(first) + PRIOR))
         likely = self._kernel[np.clip(difference - shift, -_STEPS, _STEPS) + _STEPS]
-        # Either side may be the common one: the larger of the two chances is believed.
-        chance = np.maximum(
-            self._common[self._site.spoken[a.number], one], self._common[self._site.spoken[b.number], two]
-        )
-        unmatched = len(a.lengths) + len(b.lengths) - 2 * len(one)
+        # Either length may be the common one: the larger of the two chances is believed.
+        common_a, common_b = (self._common[self._site.spoken[number]] for number in pair)
+        chance = np.maximum(common_a[lengths_a], common_b[lengths_b])
+        unmatched = len(a.lengths) + len(b.lengths) - 2 * len(first)
         ratio = float(np.log(likely / chance + FREE).sum()) - GAP * unmatched
         return min(1.0, max(0.0, ratio / CONVINCING))
 
 
-def _matched(a: bytes, b: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _matched(a: bytes, b: bytes) -> tuple[Ints, Ints]:
     """The places of paragraphs that stand for each other."""
     if len(a) == len(b):
         every = np.arange(len(a))
         return every, every
     spans = [block for block in Levenshtein.opcodes(a, b) if block.tag in ("equal", "replace")]
-    first = [np.arange(block.src_start, block.src_end) for block in spans]
-    second = [np.arange(block.dest_start, block.dest_end) for block in spans]
-    return np.concatenate([np.zeros(0, np.int64), *first]), np.concatenate([np.zeros(0, np.int64), *second])
+    first = [place for block in spans for place in range(block.src_start, block.src_end)]
+    second = [place for block in spans for place in range(block.dest_start, block.dest_end)]
+    return np.array(first, np.int64), np.array(second, np.int64)

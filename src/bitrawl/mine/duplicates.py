@@ -21,7 +21,7 @@ _SHARED_CHARACTERS = 0.5
 # by characters in scripts that may have none (ten: judgement). `text.words` would take 26 s for 10,000 pages instead of
 # less than 2.
 _MIN_SPACES, _MIN_CHARACTERS = 2, 10
-# Pages that a page is compared with (judgement). Only texts made of blocks that hundreds of other pages have reach it.
+# Pages that a page is compared with. Only texts made of blocks that hundreds of other pages have reach it.
 _MOST_CANDIDATES = 200
 
 
@@ -52,10 +52,10 @@ def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[U
         if keys:
             text = _PageText(page.url, array("q", keys), array("I", keys.values()), page.url in protected)
             texts.setdefault(page.language, []).append(text)
-    found: dict[Url, Url] = {}
+    copies: dict[Url, Url] = {}
     for of_language in texts.values():
-        found |= _repeated(of_language)
-    return found
+        copies |= _repeated(of_language)
+    return copies
 
 
 def _repeated(texts: list[_PageText]) -> dict[Url, Url]:
@@ -67,24 +67,24 @@ def _repeated(texts: list[_PageText]) -> dict[Url, Url]:
     keys, counts = np.unique(np.concatenate([text.keys for text in texts]), return_counts=True)
     frequency = dict(zip(keys[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True))
     holders: dict[int, list[_PageText]] = {}
-    found: dict[Url, Url] = {}
+    copies: dict[Url, Url] = {}
     for text in sorted(texts, key=lambda text: text.rank):
         original = None if text.protected else _original(text, holders, frequency)
         if original is not None:
-            found[text.url] = original
+            copies[text.url] = original
         else:
             for key in text.keys:
                 if key in frequency:
                     holders.setdefault(key, []).append(text)
-    return found
+    return copies
 
 
 def _original(text: _PageText, holders: dict[int, list[_PageText]], frequency: dict[int, int]) -> Url | None:
     """The kept page that has the most of its paragraphs, if that is enough of them; `frequency` where it is above 1."""
     needed = ceil(SHARED * len(text.keys) - 1e-9)  # 0.8 of 5 is 4, also in binary fractions
     rarest = sorted(text.keys, key=lambda key: frequency.get(key, 1))[: len(text.keys) - needed + 1]
-    found = (holder for key in rarest for holder in holders.get(key, ()))
-    candidates = {holder.url: holder for holder in islice(found, _MOST_CANDIDATES)}
+    holding = (holder for key in rarest for holder in holders.get(key, ()))
+    candidates = {holder.url: holder for holder in islice(holding, _MOST_CANDIDATES)}
     mine = dict(zip(text.keys, text.lengths, strict=True))
     enough = _SHARED_CHARACTERS * sum(text.lengths)
     best: tuple[int, Url] | None = None

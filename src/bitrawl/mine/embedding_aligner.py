@@ -1,21 +1,18 @@
 """Alignment by sentence embeddings, after Thompson and Koehn 2019 (Vecalign): the extra `neural`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.mine import align_evidence
-from bitrawl.mine.align_evidence import Document, Text, one_sided
-from bitrawl.mine.beads import DELETION, INSERTION, Band, Lattices, Shape, best_chains, posteriors
-from bitrawl.model import Bead, Language
+from bitrawl.mine.align_evidence import Document, one_sided
+from bitrawl.mine.beads import DELETION, INSERTION, Lattices, Shape, best_chains, posteriors
+from bitrawl.model import Bead
 from bitrawl.protocols import Encoder
+from bitrawl.text.arrays import Floats, Floats32
 from bitrawl.text.lexicon import Lexicon, TokenPair
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.float32]
 
 # Priors of beads beside 1-1, in nats: for each sentence more, and for a sentence alone. All judgements.
 _PER_SENTENCE = 2.0
@@ -25,7 +22,7 @@ _STEEPEST = 40.0  # Log-odds for a cosine higher by 1.
 _NEIGHBOURS = 16  # strangers of a sentence
 SHAPES: tuple[Shape, ...] = ((1, 1), DELETION, INSERTION, (1, 2), (2, 1), (2, 2), (1, 3), (3, 1))
 _COUNTS = sorted({count for shape in SHAPES for count in shape if count})
-_WIDTH = 320  # nodes to a row, as in lexical.py
+_WIDTH = 320  # nodes to a row, as in align_search.py
 _SURE = 0.5  # probability of a bead that the lexicon learns from
 
 
@@ -41,20 +38,9 @@ class EmbeddingAligner:
         """Learned from the beads found so far: not needed here, but for judging them."""
         return Lexicon.learn(self._pairs)
 
-    def align(self, a: Sequence[str], b: Sequence[str], languages: tuple[Language, Language]) -> list[Bead]:
-        """Every sentence is in exactly one bead, in order."""
-        return self.align_documents([Document(Text.plain(a, languages[0]), Text.plain(b, languages[1]))])[0]
-
-    def align_documents(
-        self, documents: Sequence[Document], *, progress: Callable[[int, int], None] | None = None
-    ) -> list[list[Bead]]:
-        """Each alone."""
-        found = []
-        for document in documents:
-            found.append(self._align(document))
-            if progress:
-                progress(len(found), len(documents))
-        return found
+    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
+        """Each document by itself; every sentence is in exactly one bead."""
+        return [self._align(document) for document in documents]
 
     def knowing(self) -> "EmbeddingAligner":
         """One with a lexicon of its own: that of this one stays as it is."""
@@ -64,10 +50,9 @@ class EmbeddingAligner:
         a, b = document.a.sentences, document.b.sentences
         if not a or not b:
             return one_sided(document)
-        band = Band.around(align_evidence.path(document), len(b), _WIDTH)
-        lattices = Lattices.banded(band)
+        band = Lattices.around(align_evidence.path(document), len(b), _WIDTH)
         gains = {shape: table[:, None, :] for shape, table in self._gains(a, b, band).items()}
-        chains = best_chains(lattices, posteriors(lattices, gains).beads)
+        chains = best_chains(band, posteriors(band, gains).beads)
         beads = []
         for ka, kb, i, j, probability in zip(*(column.tolist() for column in chains[1:]), strict=True):
             score = round(min(max(probability, 0.0), 1.0), 4)
@@ -76,8 +61,8 @@ class EmbeddingAligner:
                 self._pairs.append((document.a.run(i, ka), document.b.run(j, kb)))
         return beads
 
-    def _gains(self, a: Sequence[str], b: Sequence[str], band: Band) -> dict[Shape, Floats]:
-        runs_a, runs_b = self._embedded(a, b)
+    def _gains(self, a: Sequence[str], b: Sequence[str], band: Lattices) -> dict[Shape, Floats]:
+        runs_a, runs_b = self._run_vectors(a, b)
         single = _banded(runs_a[1], runs_b[1], band)
         measure = Measure.of(_strangers(runs_a[1], runs_b[1]), _mutual(single, band))
         gains = {}
@@ -89,23 +74,19 @@ class EmbeddingAligner:
                 gains[ka, kb] = np.full((len(band.low), band.width), _SKIP)
         return gains
 
-    def _embedded(self, *sides: Sequence[str]) -> list[dict[int, Rows]]:
-        """Of each side, by a number of sentences, each sentence with so many up to it as one text.
+    def _run_vectors(self, *texts: Sequence[str]) -> list[dict[int, Floats32]]:
+        """For each text, by a number of sentences, the vectors of each sentence with so many up to it.
 
         All in one go: a model is fastest when it may sort many texts by length.
         """
-        runs = [(side, count) for side in range(len(sides)) for count in _COUNTS]
-        texts = [_run_texts(sides[side], count) for side, count in runs]
-        rows = self._encoder.encode(list(chain.from_iterable(texts)))
-        parts = np.split(rows, np.cumsum([len(some) for some in texts])[:-1])
-        found: list[dict[int, Rows]] = [{} for _ in sides]
-        for (side, count), part in zip(runs, parts, strict=True):
-            found[side][count] = part
-        return found
-
-
-def _run_texts(sentences: Sequence[str], count: int) -> list[str]:
-    return [" ".join(sentences[max(i - count, 0) : i]) for i in range(1, len(sentences) + 1)]
+        runs = [
+            [" ".join(sentences[max(i - count, 0) : i]) for i in range(1, len(sentences) + 1)]
+            for sentences in texts
+            for count in _COUNTS
+        ]
+        rows = self._encoder.encode(list(chain.from_iterable(runs)))
+        parts = iter(np.split(rows, np.cumsum([len(run) for run in runs])[:-1]))
+        return [{count: next(parts) for count in _COUNTS} for _ in texts]
 
 
 class Measure(NamedTuple):
@@ -126,11 +107,11 @@ class Measure(NamedTuple):
         return cls((low + high) / 2, min((high - low) / max(variance, 1e-6), _STEEPEST))
 
     def log_odds(self, cosines: Floats) -> Floats:
-        """That they are of translations."""
+        """How much likelier each cosine is one of translations than one of strangers."""
         return self.slope * (cosines - self.middle)
 
 
-def _strangers(a: Rows, b: Rows) -> Floats:
+def _strangers(a: Floats32, b: Floats32) -> Floats:
     """The cosines of sentences that have nothing to do with each other: those far apart."""
     shifts = [len(b) * (n + 1) // (_NEIGHBOURS + 2) for n in range(_NEIGHBOURS)]
     at = np.arange(len(a)) * len(b) // len(a)
@@ -138,18 +119,18 @@ def _strangers(a: Rows, b: Rows) -> Floats:
     return np.concatenate(cosines).astype(np.float64) if cosines else np.zeros(0)
 
 
-def _mutual(table: Floats, band: Band) -> Floats:
+def _mutual(table: Floats, band: Lattices) -> Floats:
     """The cosines of sentences that are each other's nearest in the band."""
-    columns = band.columns()[1:]
+    columns, size_b = band.columns()[1:], int(band.sizes_b[0])
     nearest = table[1:].max(axis=1, initial=-1.0)
-    best = np.full(band.size_b + 1, -1.0)
-    np.maximum.at(best, np.minimum(columns, band.size_b), np.where(columns <= band.size_b, table[1:], -1.0))
+    best = np.full(size_b + 1, -1.0)
+    np.maximum.at(best, np.minimum(columns, size_b), np.where(columns <= size_b, table[1:], -1.0))
     at = columns[np.arange(len(columns)), table[1:].argmax(axis=1)]
-    found: Floats = nearest[(nearest >= best[np.minimum(at, band.size_b)]) & (nearest > 0)]
-    return found
+    mutual: Floats = nearest[(nearest >= best[np.minimum(at, size_b)]) & (nearest > 0)]
+    return mutual
 
 
-def _banded(a: Rows, b: Rows, band: Band) -> Floats:
+def _banded(a: Floats32, b: Floats32, band: Lattices) -> Floats:
     table = np.zeros((len(band.low), band.width))
     for i in range(1, len(band.low)):
         low = max(int(band.low[i]), 1)

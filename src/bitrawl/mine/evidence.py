@@ -1,24 +1,18 @@
-"""What detectors say: a number between 0 and 1 for two pages, by method.
+"""Evidence that two pages are translations: a number between 0 and 1 from each method; and text that was not translated."""
 
-Whether two pages can be each other's translation at all, and why not.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.mine.findings import RefusalReason
-from bitrawl.mine.site import Ints, Site, places_in, shared_terms
+from bitrawl.mine.site import Site, shared_terms
 from bitrawl.model import Language, Method
-from bitrawl.url import Url
+from bitrawl.text.arrays import Floats, Ints, places_in
 
 PageNumbers = tuple[int, int]
 """Two pages of a site by their numbers, the smaller first."""
 
-Floats = NDArray[np.float64]
 
 ALL = frozenset(Method)
 
@@ -46,7 +40,6 @@ def pair_keys(a: NDArray[np.integer], b: NDArray[np.integer]) -> Ints:
 
 
 def pair_key(pair: PageNumbers) -> int:
-    """Of one pair."""
     return (pair[0] << _BITS) | pair[1]
 
 
@@ -63,24 +56,16 @@ class Evidence(Mapping[PageNumbers, float]):
         self.keys_array, self.values_array = keys, values
 
     @classmethod
-    def of(cls, found: Mapping[PageNumbers, float]) -> Self:
+    def of(cls, values: Mapping[PageNumbers, float]) -> Self:
         """What a detector has put together pair by pair."""
-        return cls.collected(found.keys(), found.values())
-
-    @classmethod
-    def collected(cls, pairs: Iterable[PageNumbers], values: Iterable[float]) -> Self:
-        """Each pair once."""
-        keys = np.fromiter(map(pair_key, pairs), np.int64)
+        keys = np.fromiter(map(pair_key, values), np.int64)
         order = np.argsort(keys)
-        return cls(keys[order], np.fromiter(values, np.float64)[order])
+        return cls(keys[order], np.fromiter(values.values(), np.float64)[order])
 
     def at(self, keys: Ints) -> Floats:
-        """For each of those pairs what is said for it, 0 where nothing is."""
-        found = np.zeros(len(keys))
+        """The value of each of those pairs; 0 for one without any."""
         places = places_in(self.keys_array, keys)
-        known = places >= 0
-        found[known] = self.values_array[places[known]]
-        return found
+        return np.where(places >= 0, self.values_array[places], 0.0) if len(self) else np.zeros(len(keys))
 
     def __getitem__(self, pair: PageNumbers) -> float:
         place = int(places_in(self.keys_array, np.array([pair_key(pair)]))[0])
@@ -114,7 +99,7 @@ class KnownPairs:
 class Detector(Protocol):
     """One method: from the pages of a site, and the pairs that are certain by now, to evidence."""
 
-    def propose(self, site: Site, known: KnownPairs) -> Evidence:
+    def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:
         """Pairs of pages in two languages, each with a number above 0; never all pairs of a site."""
         ...
 
@@ -122,15 +107,15 @@ class Detector(Protocol):
 def best_few(site: Site, evidence: Evidence, few: int) -> Evidence:
     """Without the pairs that are among the best few of neither of their pages in the other's language."""
     a, b = both_ends(evidence.keys_array)
-    kept = np.zeros(len(evidence), bool)
+    best = np.zeros(len(evidence), bool)
     for page, other in ((a, b), (b, a)):
         groups = page * len(site.languages) + site.spoken[other]
         order = np.lexsort((evidence.keys_array, -evidence.values_array, groups))
         ordered = groups[order]
         first = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(order) else np.zeros(0, bool)
         began = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-        kept[order[np.arange(len(order)) - began < few]] = True
-    return Evidence(evidence.keys_array[kept], evidence.values_array[kept])
+        best[order[np.arange(len(order)) - began < few]] = True
+    return Evidence(evidence.keys_array[best], evidence.values_array[best])
 
 
 # Share of the running text that is the same on both. Chosen on the ten site packs (2026-11), none held out: 0.4
@@ -141,18 +126,6 @@ MAX_SHARED = 0.4
 # title, and the list of contents that every page has) were a seventh of what was reported there; of the 12,743 true
 # pairs of all ten, one has less.
 MIN_WEIGHT = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Two pages that are declared translations, or have the URLs of such, and are not taken for a pair."""
-
-    url_a: Url
-    url_b: Url
-    lang_a: Language
-    lang_b: Language
-    reason: RefusalReason
-    score: float = 0.0
 
 
 def same_text(site: Site, pair: PageNumbers) -> float:

@@ -7,7 +7,6 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import groupby
 from math import inf
-from typing import Protocol
 
 import msgspec
 
@@ -16,6 +15,7 @@ from bitrawl.languages import same_language
 from bitrawl.mine.segment_score import Measured, SegmentScore, segment_score
 from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.numbers import agreement
 from bitrawl.text.words import one_line, weight, words
 from bitrawl.url import Url
@@ -29,7 +29,7 @@ SHORT = 3  # words; what ILSP-FC and Bitextor call very short
 MIN_RATIO = 0.5  # of lengths, below which a pair is marked: ILSP-FC's 0.5 and 2.0
 # Judgement: below a third of letters a line is a row of figures or of dashes, whatever words stand between.
 _LETTERS = 1 / 3
-_UNKNOWN = 0.5  # judgement: the score of a language where the text says nothing, neither for nor against it
+_UNKNOWN = 0.5  # the score of a language where the text says nothing, neither for nor against it
 
 # The local part of an address has 64 characters at most (RFC 5321), a label of a domain 63: bounded, so that a long line
 # of dots costs no quadratic time.
@@ -63,18 +63,6 @@ class Flag(StrEnum):
     PARTIAL = "partly translated page"  # ours: the rest of the page is the same on both sides
 
 
-class TranslationLexicon(Protocol):
-    """Which words translate which."""
-
-    def __len__(self) -> int:
-        """How many links between words it has."""
-        ...
-
-    def coverage(self, tokens_a: Sequence[str], tokens_b: Sequence[str]) -> tuple[float, float]:
-        """What share of either text has its translation in the other, 0–1."""
-        ...
-
-
 class Rejection(StrEnum):
     """Why a segment pair stays out of the corpus."""
 
@@ -100,7 +88,7 @@ class Judge:
         self,
         languages: tuple[Language, Language],
         identifier: LanguageIdentifier,
-        lexicon: TranslationLexicon | None = None,
+        lexicon: Lexicon | None = None,
         *,
         model: SegmentScore | None = None,
     ) -> None:
@@ -113,24 +101,22 @@ class Judge:
         """The same pairs with their scores and flags, whatever they had before but for the aligner's own score."""
         model = self._model or segment_score()
         judged: list[SegmentPair] = []
-        for _, group in groupby(self.measured(pairs), key=lambda one: (one.pair.url_a, one.pair.url_b)):
+        for _, group in groupby(self.measured(pairs), key=lambda measured: (measured.pair.url_a, measured.pair.url_b)):
             page = list(group)
             judged += map(_judged, page, model.scores(page).tolist())
         return judged
 
     def measured(self, pairs: Sequence[SegmentPair]) -> list[Measured]:
-        languages_a = self._languages_of([pair.a.text for pair in pairs], self._languages[0])
-        languages_b = self._languages_of([pair.b.text for pair in pairs], self._languages[1])
-        return [
-            self._measured(pair, {"language_a": a, "language_b": b})
-            for pair, a, b in zip(pairs, languages_a, languages_b, strict=True)
-        ]
+        in_a = self._languages_of([pair.a.text for pair in pairs], self._languages[0])
+        in_b = self._languages_of([pair.b.text for pair in pairs], self._languages[1])
+        scores = ({"language_a": a, "language_b": b} for a, b in zip(in_a, in_b, strict=True))
+        return list(map(self._measured, pairs, scores))
 
     def _languages_of(self, texts: list[str], wanted: Language) -> list[float]:
         """How far each text is believed to be in the language that it should be in."""
         return [
-            _UNKNOWN if found == UNDETERMINED else sure if same_language(found, wanted) else 1.0 - sure
-            for found, sure in self._identifier.identify(texts, prior=wanted)
+            _UNKNOWN if language == UNDETERMINED else sure if same_language(language, wanted) else 1.0 - sure
+            for language, sure in self._identifier.identify(texts, prior=wanted)
         ]
 
     def _measured(self, pair: SegmentPair, scores: dict[str, float]) -> Measured:
@@ -152,14 +138,14 @@ class Judge:
         )
 
 
-def _judged(one: Measured, score: float) -> SegmentPair:
-    return msgspec.structs.replace(one.pair, score=round(score, 4), scores=one.scores, flags=_flags(one))
+def _judged(measured: Measured, score: float) -> SegmentPair:
+    return msgspec.structs.replace(measured.pair, score=round(score, 4), scores=measured.scores, flags=_flags(measured))
 
 
 def from_partial_pages(segments: Iterable[SegmentPair]) -> tuple[SegmentPair, ...]:
     """The same judged segments, with the flag by which they can be kept out of a corpus."""
     flag = str(Flag.PARTIAL)
-    return tuple(msgspec.structs.replace(one, flags=(*one.flags, flag)) for one in segments)
+    return tuple(msgspec.structs.replace(segment, flags=(*segment.flags, flag)) for segment in segments)
 
 
 def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
@@ -242,19 +228,19 @@ def code_share(text: str) -> float:
     return code / weight("".join(text.split())) if code else 0.0
 
 
-def _flags(one: Measured) -> tuple[str, ...]:
-    a, b = one.pair.a.text, one.pair.b.text
-    found = {
+def _flags(measured: Measured) -> tuple[str, ...]:
+    a, b = measured.pair.a.text, measured.pair.b.text
+    flags = {
         Flag.NON_LETTERS: min(_letters(a), _letters(b)) < _LETTERS,
-        Flag.EQUAL: one.equal,
-        Flag.SHORT: min(map(len, one.words)) < SHORT,
-        Flag.LENGTH: one.scores["length_ratio"] < MIN_RATIO,
-        Flag.NUMBERS: one.numbers.different > 0,
+        Flag.EQUAL: measured.equal,
+        Flag.SHORT: min(map(len, measured.words)) < SHORT,
+        Flag.LENGTH: measured.scores["length_ratio"] < MIN_RATIO,
+        Flag.NUMBERS: measured.numbers.different > 0,
         Flag.MAIL: bool(_MAIL.search(a) or _MAIL.search(b)),
         Flag.ADDRESS: bool(_ADDRESS.search(a) or _ADDRESS.search(b)),
         Flag.CODE: max(code_share(a), code_share(b)) > _CODE,
     }
-    return tuple(str(flag) for flag, is_so in found.items() if is_so)
+    return tuple(str(flag) for flag, is_so in flags.items() if is_so)
 
 
 def _as_written(pair: SegmentPair) -> SegmentPair:

@@ -5,14 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.mine.evidence import Floats, PageNumbers, both_ends, pair_keys
-from bitrawl.mine.site import Ints, Rows, RowWriter, Site, places_in, text_key
+from bitrawl.mine.evidence import both_ends, pair_keys
+from bitrawl.mine.site import Rows, RowWriter, Site
 from bitrawl.model import Language
 from bitrawl.protocols import Encoder
+from bitrawl.text.arrays import Floats, Floats32, Ints, places_in
 from bitrawl.text.sentences import sentences
-from bitrawl.text.words import weight
-
-Vectors = NDArray[np.float32]
+from bitrawl.text.words import text_key, weight
 
 # Judgements, except where a line names its evidence.
 ENCODED_TEXT = 5_000  # Characters of a page that are encoded: as many as the lexicon looks at.
@@ -50,10 +49,6 @@ class EmbeddingSpace:
         _, pages, _ = np.nonzero(near >= 0)
         return np.unique(pair_keys(pages, near[near >= 0]))
 
-    def similarity(self, pair: PageNumbers) -> float:
-        """Of one pair."""
-        return float(self.similarities(pair_keys(np.array(pair[:1]), np.array(pair[1:])))[0])
-
     def similarities(self, keys: Ints) -> Floats:
         """How much of the way from its pages' neighbours to identity each pair has come, squared: 0 to 1.
 
@@ -65,10 +60,10 @@ class EmbeddingSpace:
         a, b = both_ends(keys)
         values = np.zeros(len(keys))
         for start in range(0, len(keys), BATCH):
-            some = slice(start, start + BATCH)
-            cosines = np.einsum("ij,ij->i", self._vectors[a[some]], self._vectors[b[some]]).astype(float)
-            around = (self._neighbourhoods(a[some], b[some]) + self._neighbourhoods(b[some], a[some])) / 2
-            values[some] = np.clip((cosines - around) / np.maximum(1 - around, LEAST_ROOM), 0.0, 1.0) ** 2
+            batch = slice(start, start + BATCH)
+            cosines = np.einsum("ij,ij->i", self._vectors[a[batch]], self._vectors[b[batch]]).astype(float)
+            around = (self._neighbourhoods(a[batch], b[batch]) + self._neighbourhoods(b[batch], a[batch])) / 2
+            values[batch] = np.clip((cosines - around) / np.maximum(1 - around, LEAST_ROOM), 0.0, 1.0) ** 2
         return values
 
     def _neighbourhoods(self, pages: Ints, partners: Ints) -> Floats:
@@ -98,7 +93,7 @@ class EmbeddingSpace:
             self._cosines[language, pages, :few] = np.take_along_axis(best, order, axis=1)
 
 
-def page_vectors(site: Site, encoder: Encoder) -> Vectors:
+def page_vectors(site: Site, encoder: Encoder) -> Floats32:
     """A row of length 1 for each page, in order; zeros where it has no text.
 
     Sentences count by their length and by how few pages of their language have them; each is encoded once. The pages
@@ -108,12 +103,12 @@ def page_vectors(site: Site, encoder: Encoder) -> Vectors:
     for number, texts in site.texts.each():
         written.write(number, [text_key(text) for text in _sentences(texts, site.summaries[number].language)])
     rows = written.rows(len(site.summaries))
-    known, worths = _rarities(site, rows)
+    keys, worths = _rarities(site, rows)
     order = np.argsort(rows.flat, kind="stable")
-    pages, starts = rows.owners()[order], np.searchsorted(rows.flat[order], known)
+    pages, starts = rows.owners()[order], np.searchsorted(rows.flat[order], keys)
     ends = np.append(starts[1:], len(order))
     vectors = np.zeros((len(site.summaries), 1), np.float32)
-    for batch, places in _batches(site, known):
+    for batch, places in _batches(site, keys):
         encoded = encoder.encode(batch)
         if vectors.shape[1] != encoded.shape[1]:
             vectors = np.zeros((len(site.summaries), encoded.shape[1]), np.float32)
@@ -126,22 +121,22 @@ def page_vectors(site: Site, encoder: Encoder) -> Vectors:
 
 def _rarities(site: Site, rows: Rows) -> tuple[NDArray[np.uint64], Floats]:
     """All sentences, ascending, and for each language how rare each is among its pages."""
-    known = np.unique(rows.flat)
-    worths = np.zeros((len(site.languages), len(known)), np.float64)
+    keys = np.unique(rows.flat)
+    worths = np.zeros((len(site.languages), len(keys)), np.float64)
     sizes = np.bincount(site.spoken, minlength=len(site.languages))
     for number in range(len(rows)):
-        worths[site.spoken[number], np.searchsorted(known, np.unique(rows[number]))] += 1
-    return known, np.log(1 + sizes[:, None] / np.maximum(worths, 1))
+        worths[site.spoken[number], np.searchsorted(keys, np.unique(rows[number]))] += 1
+    return keys, np.log(1 + sizes[:, None] / np.maximum(worths, 1))
 
 
-def _batches(site: Site, known: NDArray[np.uint64]) -> Iterator[tuple[list[str], list[int]]]:
+def _batches(site: Site, keys: NDArray[np.uint64]) -> Iterator[tuple[list[str], list[int]]]:
     """All sentences of the site, each once, with their places among the known."""
-    seen = np.zeros(len(known), bool)
+    seen = np.zeros(len(keys), bool)
     texts: list[str] = []
     places: list[int] = []
     for number, paragraphs in site.texts.each():
         for text in _sentences(paragraphs, site.summaries[number].language):
-            place = int(places_in(known, np.array([text_key(text)], np.uint64))[0])
+            place = int(places_in(keys, np.array([text_key(text)], np.uint64))[0])
             if place < 0 or seen[place]:
                 continue
             seen[place] = True
@@ -154,7 +149,7 @@ def _batches(site: Site, known: NDArray[np.uint64]) -> Iterator[tuple[list[str],
         yield texts, places
 
 
-def centred(site: Site, vectors: Vectors) -> Vectors:
+def centred(site: Site, vectors: Floats32) -> Floats32:
     """Without what all pages of a language have in common: the site's subject, the language, the encoder's own bias.
 
     A mean of sentences has more of that than a sentence, where it adds up and the rest does not.
@@ -171,16 +166,16 @@ def centred(site: Site, vectors: Vectors) -> Vectors:
     return _unit(moved)
 
 
-def _unit(vectors: Vectors) -> Vectors:
-    unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+def _unit(vectors: Floats32) -> Floats32:
+    unit: Floats32 = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     return unit
 
 
 def _sentences(texts: Sequence[str], language: Language) -> list[str]:
-    room, found = ENCODED_TEXT, []
+    room, split = ENCODED_TEXT, []
     for paragraph in texts:
         if room <= 0:
             break
-        found += sentences(paragraph[:room], language)
+        split += sentences(paragraph[:room], language)
         room -= len(paragraph)
-    return found
+    return split

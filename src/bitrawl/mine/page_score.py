@@ -1,7 +1,4 @@
-"""All that is measured of two pages, as one row of numbers: what the score is made from.
-
-One calibrated score for all the evidence: decision trees that we trained.
-"""
+"""One calibrated score for two pages: all that is measured of them as a row of numbers, and the trees that weigh it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -12,9 +9,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.files import replacing
 from bitrawl.mine import detectors
-from bitrawl.mine.content import KeptSpace, Lexicons, LexiconSpace, WordIndex
+from bitrawl.mine.content import Lexicons, LexiconSpace, TermSpace, WordIndex
 from bitrawl.mine.detectors import (
     DeclaredDetector,
     DigitDetector,
@@ -26,22 +22,14 @@ from bitrawl.mine.detectors import (
     UrlDetector,
     digits,
 )
-from bitrawl.mine.evidence import (
-    METHODS_OF,
-    Detector,
-    Evidence,
-    Floats,
-    KnownPairs,
-    PageNumbers,
-    UntranslatedText,
-    both_ends,
-)
+from bitrawl.mine.evidence import METHODS_OF, Detector, Evidence, KnownPairs, PageNumbers, UntranslatedText, both_ends
 from bitrawl.mine.page_embeddings import EmbeddingSpace
 from bitrawl.mine.parents import BridgeDetector, PairNeighbours, ParentDetector, Relatives
-from bitrawl.mine.site import Ints, Site, places_in
+from bitrawl.mine.site import Site
 from bitrawl.model import Method
 from bitrawl.model_files import model_file
 from bitrawl.protocols import Encoder
+from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, places_in
 from bitrawl.urls.trees import Trees
 
 # Judgements.
@@ -49,60 +37,23 @@ MANY_NUMBERS = 5  # Digit sequences of a page whose absence from the other says 
 FEW_SHARED = 0.3  # ... where less than this share of them is on both.
 SMALL = 300  # Weight of a page of which little can be measured.
 STRONG = 0.8  # Evidence that counts when it is asked how many pages of a site have some.
-# What a URL or a declaration must say of a copy: marks of languages do, a habit of the site that print versions follow does not.
-TOLD = 0.9
+# What a URL or a declaration must say of a copy: marks of languages do, a common change that print versions follow does not.
+STATED = 0.9
 
 _BLOCK = 1 << 14  # Candidates that are measured at a time.
 
 # Evidence that is compared with that of the rivals: other candidates of either page in the other's language.
 RIVALLED = ("declared", "url", "kept", "lexicon", "parents", "structure", "paragraphs")
 ADDRESSED = ("declared", "url")  # Of these, what tells a page from its copies.
+_MEASURED = (
+    "images", "images_differ", "digits", "digits_differ", "blocks", "lengths", "prints", "tags", "structure", "paragraphs",
+)  # fmt: skip
+FIXED = (*_MEASURED, "shared", "same", "kept", "small")  # what two pages alone tell
 NAMES = (
-    "declared",
-    "url",
-    "images",
-    "images_differ",
-    "digits",
-    "digits_differ",
-    "blocks",
-    "lengths",
-    "prints",
-    "tags",
-    "structure",
-    "paragraphs",
-    "kept",
-    "lexicon",
-    "lexicon_unknown",
-    "parents",
-    "relatives",
-    "relatives_unknown",
-    "mutual",
-    "bridge",
-    "bridge_absent",
-    "shared",
-    "same",
-    "small",
-    "url_absent",
-    "declared_absent",
+    "declared", "url", *_MEASURED, "kept", "lexicon", "lexicon_unknown", "parents", "relatives", "relatives_unknown",
+    "mutual", "bridge", "bridge_absent", "shared", "same", "small", "url_absent", "declared_absent",
     *(f"{name}_margin" for name in RIVALLED),
-)
-# What two pages alone tell.
-FIXED = (
-    "images",
-    "images_differ",
-    "digits",
-    "digits_differ",
-    "blocks",
-    "lengths",
-    "prints",
-    "tags",
-    "structure",
-    "paragraphs",
-    "shared",
-    "same",
-    "kept",
-    "small",
-)
+)  # fmt: skip
 COLUMN = {name: place for place, name in enumerate(NAMES)}
 
 
@@ -117,18 +68,11 @@ class Candidates:
 
     @property
     def pairs(self) -> list[PageNumbers]:
-        """For those that look at few."""
         a, b = both_ends(self.keys)
         return list(zip(a.tolist(), b.tolist(), strict=True))
 
     def column(self, name: str) -> Floats:
-        """That feature of all of them."""
-        values: Floats = self.rows[:, COLUMN[name]].astype(np.float64)
-        return values
-
-    def part(self, some: slice) -> "Candidates":
-        """Some of them."""
-        return Candidates(self.keys[some], self.rows[some])
+        return self.rows[:, COLUMN[name]].astype(np.float64)
 
 
 class Surveyor:
@@ -150,7 +94,7 @@ class Surveyor:
         self._methods = methods
         self.url = url
         self._lexicons = lexicons or Lexicons()
-        self._kept = KeptSpace(site)
+        self._terms = TermSpace(site)
         self._embedded = EmbeddingSpace(site, encoder) if encoder and Method.CONTENT in methods else None
         self._words = WordIndex(site)
         self._rare = RareImages(site)
@@ -166,35 +110,37 @@ class Surveyor:
 
         By content a page and its copies are the same, so nothing else can tell which one a translation belongs to.
         """
-        told = [self._first["declared"], self._of("url", self.url, KnownPairs())]
-        strong = np.concatenate([evidence.keys_array[evidence.values_array >= TOLD] for evidence in told])
+        both = [self._first["declared"], self._of("url", self.url, KnownPairs())]
+        strong = np.concatenate([evidence.keys_array[evidence.values_array >= STATED] for evidence in both])
         paired = set(np.concatenate(both_ends(self._comparable(strong))).tolist())
         for copy, original in copied.items():
             self._original[copy] = original
-        untold = copied.keys() - paired
-        self._taken[np.fromiter(untold, np.int64)] = False
-        return untold
+        unpaired = copied.keys() - paired
+        self._taken[np.fromiter(unpaired, np.int64)] = False
+        return unpaired
 
-    def survey(self, known: KnownPairs) -> Candidates:
+    def survey(self, known_pairs: KnownPairs) -> Candidates:
         """All features of all candidates, given the pairs that are known."""
-        found = {
+        evidence = {
             **self._first,
-            "url": self._of("url", self.url, known),
-            "parents": self._of("parents", ParentDetector(), known),
-            "bridge": self._of("bridge", BridgeDetector(), known),
+            "url": self._of("url", self.url, known_pairs),
+            "parents": self._of("parents", ParentDetector(), known_pairs),
+            "bridge": self._of("bridge", BridgeDetector(), known_pairs),
         }
-        lexicon = LexiconSpace(self._words, known, self._lexicons) if self._asked("kept") else None
-        proposed = [evidence.keys_array for evidence in found.values()]
+        lexicon = LexiconSpace(self._words, known_pairs, self._lexicons) if self._asked("kept") else None
+        proposed = [by_method.keys_array for by_method in evidence.values()]
         keys = self._comparable(np.unique(np.concatenate([*proposed, *([lexicon.candidates()] if lexicon else [])])))
         rows = np.zeros((len(keys), len(NAMES)), np.float32)
         for name in ("declared", "url", "parents", "bridge", "mutual"):
-            rows[:, COLUMN[name]] = found[name].at(keys)
+            rows[:, COLUMN[name]] = evidence[name].at(keys)
         self._measure_new(keys)
         rows[:, [COLUMN[name] for name in FIXED]] = self._measured.rows
-        _set_known(rows, "lexicon", lexicon.similarities(keys) if lexicon else np.full(len(keys), -1.0))
-        relatives = Relatives(self._site, known, self._neighbours) if known and self._asked("parents") else None
-        _set_known(rows, "relatives", relatives.similarities(keys) if relatives else np.full(len(keys), -1.0))
-        self.fill_context(keys, rows, known)
+        _set_known(rows, "lexicon", lexicon.similarities(keys) if lexicon else -np.ones(len(keys)))
+        relatives = (
+            Relatives(self._site, known_pairs, self._neighbours) if known_pairs and self._asked("parents") else None
+        )
+        _set_known(rows, "relatives", relatives.similarities(keys) if relatives else -np.ones(len(keys)))
+        self.fill_context(keys, rows, known_pairs)
         return Candidates(keys, rows)
 
     @cached_property
@@ -216,12 +162,12 @@ class Surveyor:
             "images": self._of("images", ImageDetector(), nothing),
             "digits": self._of("digits", DigitDetector(), nothing),
             "structure": self._of("structure", StructureDetector(), nothing),
-            "kept": _only(self._kept.candidates() if self._asked("kept") else np.zeros(0, np.int64)),
+            "kept": _only(self._terms.candidates() if self._asked("kept") else np.zeros(0, np.int64)),
             "embedded": _only(self._embedded.candidates() if self._embedded else np.zeros(0, np.int64)),
         }
 
-    def _of(self, name: str, detector: Detector, known: KnownPairs) -> Evidence:
-        return detector.propose(self._site, known) if self._asked(name) else Evidence.of({})
+    def _of(self, name: str, detector: Detector, known_pairs: KnownPairs) -> Evidence:
+        return detector.propose(self._site, known_pairs) if self._asked(name) else Evidence.of({})
 
     def _asked(self, name: str) -> bool:
         """Whether a method that was selected measures this."""
@@ -234,26 +180,24 @@ class Surveyor:
         rows[places >= 0] = self._measured.rows[places[places >= 0]]
         new = np.flatnonzero(places < 0)
         for start in range(0, len(new), _BLOCK):
-            some = new[start : start + _BLOCK]
-            rows[some] = self._fixed(keys[some])
+            block = new[start : start + _BLOCK]
+            rows[block] = self._fixed(keys[block])
         self._measured = Candidates(keys, rows)
 
     def _fixed(self, keys: Ints) -> Floats:
         """The columns that are called `FIXED`."""
         a, b = both_ends(keys)
         rows = np.array([self._measure(pair) for pair in zip(a.tolist(), b.tolist(), strict=True)])
-        kept = np.zeros(len(keys))
-        if self._asked("kept"):
-            kept = self._kept.cosines(keys)
+        likeness = self._terms.cosines(keys) if self._asked("kept") else np.zeros(len(keys))
         if self._embedded:  # on the same scale, so that the score needs no other weights
-            kept = np.maximum(kept, self._embedded.similarities(keys))
+            likeness = np.maximum(likeness, self._embedded.similarities(keys))
         small = np.minimum(self._site.weights[a], self._site.weights[b]) < SMALL
-        return np.column_stack([rows, kept, small])
+        return np.column_stack([rows, likeness, small])
 
     def _measure(self, pair: PageNumbers) -> list[float]:
         site, methods = self._site, self._methods
         images = self._rare.jaccard(pair) if self._asked("images") else 0.0
-        both = all(number in self._rare.shown for number in pair)
+        both = all(number in self._rare.of_page for number in pair)
         digit = digits(site, pair) if self._asked("digits") else 0.0
         many = max(len(site.numbers[number]) for number in pair) >= MANY_NUMBERS
         measured = detectors.measures(site, pair)
@@ -268,12 +212,12 @@ class Surveyor:
             *self.untranslated.measures(pair),
         ]
 
-    def fill_context(self, keys: Ints, rows: NDArray[np.float32], known: KnownPairs) -> None:
+    def fill_context(self, keys: Ints, rows: Floats32, known_pairs: KnownPairs) -> None:
         """What the rivals have, and what is missing though the rest of the site has it."""
         if not len(keys):
             return
         groups = self._groups(keys)
-        free = self._free(keys, known)
+        free = self._free(keys, known_pairs)
         a, b = both_ends(keys)
         pages, originals = np.array([b, a]), np.array([self._original[b], self._original[a]])
         for name in RIVALLED:
@@ -293,7 +237,7 @@ class Surveyor:
         _, groups = np.unique(np.concatenate([a * count + spoken[b], b * count + spoken[a]]), return_inverse=True)
         return groups.reshape(2, len(keys))
 
-    def _free(self, keys: Ints, known: KnownPairs) -> NDArray[np.bool_]:
+    def _free(self, keys: Ints, known_pairs: KnownPairs) -> Bools:
         """Two rows: whether the second page of each candidate has no certain partner but the first, and the other way.
 
         A page that is certainly somebody else's translation is no rival. On a large site, some page out of thousands is
@@ -302,13 +246,13 @@ class Surveyor:
         a, b = both_ends(keys)
         count, spoken = len(self._site.languages), self._site.spoken
         partners = np.full(len(self._site.summaries) * count, -1, np.int64)
-        for first, second in known.pairs:
+        for first, second in known_pairs.pairs:
             partners[first * count + spoken[second]] = second
             partners[second * count + spoken[first]] = first
         of_b, of_a = partners[b * count + spoken[a]], partners[a * count + spoken[b]]
         return np.array([(of_b < 0) | (of_b == a), (of_a < 0) | (of_a == b)])
 
-    def _coverage(self, keys: Ints, values: NDArray[np.float32]) -> Floats:
+    def _coverage(self, keys: Ints, values: Floats32) -> Floats:
         """For each candidate, how many of the pages of its rarer language have such evidence of high value."""
         a, b = (self._site.spoken[end] for end in both_ends(keys))
         both = np.minimum(a, b) * len(self._site.languages) + np.maximum(a, b)
@@ -322,13 +266,13 @@ def _only(keys: Ints) -> Evidence:
     return Evidence(keys, np.ones(len(keys)))
 
 
-def _set_known(rows: NDArray[np.float32], name: str, values: Floats) -> None:
+def _set_known(rows: Floats32, name: str, values: Floats) -> None:
     """A column, and the one beside it that says where it is unknown: below 0."""
     rows[:, COLUMN[name]] = np.maximum(values, 0)
     rows[:, COLUMN[f"{name}_unknown"]] = values < 0
 
 
-def best_rivals(groups: Ints, values: NDArray[np.floating], free: NDArray[np.bool_], others: Ints) -> Floats:
+def best_rivals(groups: Ints, values: NDArray[np.floating], free: Bools, others: Ints) -> Floats:
     """For each candidate, the highest value of the free other candidates of either page in the other's language.
 
     Both rows at once: a page is the first of some of its candidates and the second of others, as the pages happen to
@@ -365,12 +309,6 @@ class ScoreModel:
             if arrays["names"].tolist() != list(NAMES):
                 raise ValueError(f"{source} was trained on other features; make it again: python -m lab.train pairs")
             return cls(Trees.named("first", arrays), Trees.named("later", arrays))
-
-    def save(self, path: Path) -> None:
-        """The same trees give the same bytes."""
-        arrays = self.first.arrays("first") | self.later.arrays("later")
-        with replacing(path) as stream:
-            np.savez_compressed(stream, names=np.array(NAMES), **arrays)  # type: ignore[arg-type]
 
 
 def probabilities(trees: Trees, candidates: Candidates) -> Floats:

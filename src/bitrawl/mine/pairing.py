@@ -4,12 +4,8 @@ Each round measures the candidates with what the pairs of the round before have 
 lexicon, the links of paired pages), scores them and matches them one to one. The pairs that are certain after it are
 what the next one learns from.
 
-One page has one translation in each language: the best pairs first, each page once for each two languages.
-
-The same text at several addresses: one of them is the original, and only that is paired.
-
-Sites put the untranslated page below the other language's folder, or serve a page with and without its language's
-mark. By content such copies are the same page, so no evidence but their addresses can tell which one is meant.
+Sites put the untranslated page below the other language's folder, or serve a page with and without its language's mark. By
+content such copies are the same page, so only their addresses can tell which one is the original, and only that is paired.
 """
 
 from collections import defaultdict
@@ -29,133 +25,20 @@ from bitrawl.mine.evidence import (
     METHODS_OF,
     MIN_WEIGHT,
     Evidence,
-    Floats,
     KnownPairs,
     PageNumbers,
-    Refusal,
     both_ends,
     pair_key,
     same_text,
 )
-from bitrawl.mine.findings import RefusalReason
+from bitrawl.mine.findings import RefusalReason, RefusedPair
 from bitrawl.mine.page_score import COLUMN, NAMES, Candidates, ScoreModel, Surveyor, probabilities
-from bitrawl.mine.site import PageOf, Pages, PageSummary, Rows, Site, condense, places_in, text_key
+from bitrawl.mine.site import PageOf, Pages, PageSummary, Rows, Site, condense
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.protocols import Encoder
+from bitrawl.text.arrays import Floats, places_in
+from bitrawl.text.words import text_key
 from bitrawl.urls.tokens import named_languages, skeleton
-
-
-def match(
-    site: Site, scores: Evidence, threshold: float, before: Iterable[PageNumbers] = ()
-) -> dict[PageNumbers, float]:
-    """Greedy by score; equal scores in the order of the pages, so that the same pages give the same pairs.
-
-    A page that is in a pair of `before` is not matched with another one in the same language.
-    """
-    enough = scores.values_array >= threshold
-    keys, values = scores.keys_array[enough], scores.values_array[enough]
-    order = np.lexsort((keys, -values))
-    a, b = both_ends(keys[order])
-    count, spoken = len(site.languages), site.spoken
-    ends = a * count + spoken[b], b * count + spoken[a]
-    taken = {int(one * count + spoken[other]) for pair in before for one, other in (pair, pair[::-1])}
-    matched: dict[PageNumbers, float] = {}
-    rows = zip(a.tolist(), b.tolist(), ends[0].tolist(), ends[1].tolist(), values[order].tolist(), strict=True)
-    for first, second, end, other, score in rows:
-        if end not in taken and other not in taken:
-            taken.update((end, other))
-            matched[first, second] = score
-    return matched
-
-
-# Judgements, except where a line names its evidence.
-SAME = 0.8  # Papavassiliou: shared text from which on a page repeats another.
-LONGEST = 3  # Paragraphs by which copies are looked for: a print version has other menus and the same text.
-MAX_BUCKET = 20  # Pages that a page is compared with under one key: it bounds the time.
-NEAR = 0.75  # Ratio of the lengths of two pages that may repeat each other.
-FOREIGN = 2
-
-
-def copies(site: Site) -> dict[int, int]:
-    """Pages that repeat another of the same language, with the number of that one."""
-    own = _own_texts(site)
-    popularity = np.bincount(site.links.flat, minlength=len(site.summaries)).tolist()
-    ranked = sorted(site.summaries, key=lambda summary: _claim(summary, popularity[summary.number]))
-    originals: dict[tuple[int, int], list[int]] = defaultdict(list)
-    repeated: dict[int, int] = {}
-    for summary in ranked:
-        keys = list(_keys(site, summary, own))
-        known = (other for key in keys for other in originals.get(key, ()))
-        original = next((other for other in known if _repeats(site, summary.number, other, own)), None)
-        if original is not None:
-            repeated[summary.number] = original
-            continue
-        for key in keys:
-            if len(originals[key]) < MAX_BUCKET:
-                originals[key].append(summary.number)
-    return repeated
-
-
-def misplaced(site: Site, copied: Mapping[int, int]) -> set[int]:
-    """The copies at an address that is less their own than the original's: of another language, or of none.
-
-    The others are pages in their own right that differ by a little, each with its own translations.
-    """
-    rank = {number: _address(site.summaries[number]) for number in {*copied, *copied.values()}}
-    return {copy for copy, original in copied.items() if rank[copy] == FOREIGN or rank[copy] > rank[original]}
-
-
-def _own_texts(site: Site) -> Rows:
-    """The running text of each page without what more pages have than there could be copies: the menu of a section."""
-    most = 4 + 2 * len(site.languages)
-    spoken = site.spoken[site.prose.owners()]
-    kept = np.zeros(len(site.prose.flat), bool)
-    for place in range(len(site.languages)):
-        here = spoken == place
-        _, text, counts = np.unique(site.prose.flat[here], return_inverse=True, return_counts=True)
-        kept[here] = counts[text] <= most
-    return site.prose.kept(kept)
-
-
-def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
-    """The best claim to be the original first: an address in its own language, declared translations, many links."""
-    return (
-        _address(summary),
-        -summary.alternates,
-        -popularity,
-        len(summary.url),
-        summary.number,
-    )
-
-
-def _address(summary: PageSummary) -> int:
-    """0 if it names the language of the page, 1 if it names none, 2 if it names another."""
-    named = named_languages(summary.url)
-    if not named:
-        return 1
-    return 0 if any(same_language(language, summary.language) for language in named) else FOREIGN
-
-
-def _keys(site: Site, summary: PageSummary, own: Rows) -> Iterable[tuple[int, int]]:
-    """Where pages with the same text would meet: by its longest paragraphs, or by the address without language marks."""
-    place = int(site.spoken[summary.number])
-    weights = own.values_of(summary.number).astype(np.int64)
-    for longest in np.argsort(-weights, kind="stable")[:LONGEST]:
-        yield place, int(own[summary.number][longest])
-    for language in (summary.language, *sorted(named_languages(summary.url))):
-        yield place, text_key(skeleton(summary.url, language))
-
-
-def _repeats(site: Site, number: int, other: int, own: Rows) -> bool:
-    a, b = own[number], own[other]
-    one, two = site.summaries[number], site.summaries[other]
-    if not len(a) or not len(b):
-        return one.text == two.text
-    if min(one.weight, two.weight) < NEAR * max(one.weight, two.weight):
-        return False
-    mine, theirs = own.values_of(number), own.values_of(other)
-    return bool(mine[np.isin(a, b)].sum() >= SAME * max(mine.sum(), theirs.sum()))
-
 
 Scorer = Callable[[Candidates], Floats]
 
@@ -174,7 +57,7 @@ HALF = 0.5  # Ratio of lengths below which a refused page is called a placeholde
 
 @dataclass(frozen=True, slots=True)
 class PairingSettings:
-    """What a user may choose."""
+    """What a user may choose about pairing."""
 
     methods: frozenset[Method] = ALL
     threshold: float = THRESHOLD
@@ -189,7 +72,7 @@ class PairingResult:
 
     pairs: list[PagePair] = field(default_factory=list)
     partial: list[PagePair] = field(default_factory=list)  # refused, but a part of their text is translated
-    refusals: list[Refusal] = field(default_factory=list)
+    refusals: list[RefusedPair] = field(default_factory=list)
 
 
 class Pairing:
@@ -242,11 +125,7 @@ class Rounds:
     """The state between rounds, for one site."""
 
     def __init__(
-        self,
-        site: Site,
-        settings: PairingSettings,
-        lexicons: Lexicons | None = None,
-        encoder: Encoder | None = None,
+        self, site: Site, settings: PairingSettings, lexicons: Lexicons | None = None, encoder: Encoder | None = None
     ) -> None:
         self.site = site
         self._settings = settings
@@ -264,26 +143,26 @@ class Rounds:
         self.candidates = Candidates(np.zeros(0, np.int64), np.zeros((0, len(NAMES)), np.float32))
 
     def survey(self) -> Candidates:
-        """The candidates of this round."""
-        self.candidates = self.surveyor.survey(self.known)
-        return self.candidates
+        """Measure the candidates of this round, given the pairs that are certain."""
+        return self.surveyor.survey(self.known)
 
     def step(self, probabilities: Scorer) -> Evidence:
         """One round: the score of each candidate that passes verification; certain pairs become known."""
-        candidates = self.survey()
+        self.candidates = candidates = self.survey()
         if not len(candidates):
             return Evidence.of({})
-        return self.settle(probabilities(candidates))
+        return self.settle(candidates, probabilities(candidates))
 
-    def settle(self, values: Floats) -> Evidence:
+    def settle(self, candidates: Candidates, values: Floats) -> Evidence:
         """Verification and matching, given the scores of the candidates."""
-        passed = (self.candidates.column("shared") < MAX_SHARED) & (values >= LEAST)
-        scores = Evidence(self.candidates.keys[passed], values[passed])
+        self.candidates = candidates
+        passed = (candidates.column("shared") < MAX_SHARED) & (values >= LEAST)
+        scores = Evidence(candidates.keys[passed], values[passed])
         self.known = KnownPairs(match(self.site, scores, CERTAIN), self.site)
         return scores
 
     def result(self, scores: Evidence, languages: Sequence[Language]) -> PairingResult:
-        """What the last round leaves."""
+        """Pairs and refusals, from the scores of the last round."""
         matched = match(self.site, scores, self._settings.threshold)
         partial = self._partial(matched)
         order = {language: place for place, language in enumerate(languages)}
@@ -299,9 +178,9 @@ class Rounds:
         What these say is the score: the model has learned to refuse such pages. How much of their text is the same does
         not matter: it is not aligned, and what is translated of a page is good however little it is.
         """
-        said = np.maximum(self.candidates.column("declared"), self.candidates.column("url"))
-        some = (self.candidates.column("shared") > 0) & (said >= SAID)
-        return match(self.site, Evidence(self.candidates.keys[some], said[some]), SAID, before=matched)
+        stated = np.maximum(self.candidates.column("declared"), self.candidates.column("url"))
+        partial = (self.candidates.column("shared") > 0) & (stated >= SAID)
+        return match(self.site, Evidence(self.candidates.keys[partial], stated[partial]), SAID, before=matched)
 
     def _page_pairs(self, matched: Mapping[PageNumbers, float], order: Mapping[Language, int]) -> list[PagePair]:
         keys = np.fromiter(map(pair_key, matched), np.int64, len(matched))
@@ -321,7 +200,7 @@ class Rounds:
         partial: Collection[PageNumbers],
         scores: Evidence,
         order: Mapping[Language, int],
-    ) -> list[Refusal]:
+    ) -> list[RefusedPair]:
         """Of what pages declare and of what URLs say, all that did not become a pair."""
         site, methods = self.site, self._settings.methods
         proposed = set(partial)
@@ -336,7 +215,7 @@ class Rounds:
             )
             score = scores.get(pair, 0.0)
             reason = RefusalReason.PARTIAL if pair in partial else self._reason(pair, score)
-            refused.append(Refusal(a.url, b.url, a.language, b.language, reason, score))
+            refused.append(RefusedPair(a.url, b.url, reason))
         return refused
 
     def _reason(self, pair: PageNumbers, score: float) -> RefusalReason:
@@ -362,8 +241,8 @@ def by_itself(methods: frozenset[Method]) -> Scorer:
     names = [name for name, asking in METHODS_OF.items() if not methods.isdisjoint(asking)]
 
     def score(candidates: Candidates) -> Floats:
-        said = np.array([candidates.column(name) for name in names] or [np.zeros(len(candidates))])
-        result: Floats = np.clip(0.95 * said.max(axis=0) + 0.05 * said.mean(axis=0), 0, 1)
+        values = np.array([candidates.column(name) for name in names] or [np.zeros(len(candidates))])
+        result: Floats = np.clip(0.95 * values.max(axis=0) + 0.05 * values.mean(axis=0), 0, 1)
         return result
 
     return score
@@ -376,7 +255,7 @@ def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) ->
         return round(float(candidates.rows[row, COLUMN[name]]), 3)
 
     images, digits, structure = value("images"), value("digits"), value("structure")
-    said = {
+    values = {
         Method.DECLARED: value("declared"),
         Method.URL: value("url"),
         Method.IMAGES_AND_DIGITS: round((images + digits) / 2, 3) if min(images, digits) >= BOTH else 0.0,
@@ -387,9 +266,115 @@ def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) ->
         Method.MUTUAL: value("mutual"),
         Method.BRIDGE: value("bridge"),
     }
-    others = (method for method in Method if method not in said and "structure" not in method.measured)
-    said |= {method: value(method.measured[0]) for method in others}
+    others = (method for method in Method if method not in values and "structure" not in method.measured)
+    values |= {method: value(method.measured[0]) for method in others}
     letter = letter_of(structure)
     if letter is not None:
-        said[letter] = structure
-    return {str(method): number for method, number in said.items() if number > 0 and method in methods}
+        values[letter] = structure
+    return {str(method): number for method, number in values.items() if number > 0 and method in methods}
+
+
+def match(
+    site: Site, scores: Evidence, threshold: float, before: Iterable[PageNumbers] = ()
+) -> dict[PageNumbers, float]:
+    """Greedy by score; equal scores in the order of the pages, so that the same pages give the same pairs.
+
+    A page that is in a pair of `before` is not matched with another one in the same language.
+    """
+    enough = scores.values_array >= threshold
+    keys, values = scores.keys_array[enough], scores.values_array[enough]
+    order = np.lexsort((keys, -values))
+    a, b = both_ends(keys[order])
+    count, spoken = len(site.languages), site.spoken
+    ends = a * count + spoken[b], b * count + spoken[a]
+    taken = {int(page * count + spoken[other]) for pair in before for page, other in (pair, pair[::-1])}
+    matched: dict[PageNumbers, float] = {}
+    rows = zip(a.tolist(), b.tolist(), ends[0].tolist(), ends[1].tolist(), values[order].tolist(), strict=True)
+    for first, second, end, other, score in rows:
+        if end not in taken and other not in taken:
+            taken.update((end, other))
+            matched[first, second] = score
+    return matched
+
+
+# Judgements, except where a line names its evidence.
+SAME = 0.8  # Papavassiliou: shared text from which on a page repeats another.
+LONGEST = 3  # Paragraphs by which copies are looked for: a print version has other menus and the same text.
+MAX_BUCKET = 20  # Pages that a page is compared with under one key: it bounds the time.
+NEAR = 0.75  # Ratio of the lengths of two pages that may repeat each other.
+FOREIGN = 2
+
+
+def copies(site: Site) -> dict[int, int]:
+    """Pages that repeat another of the same language, with the number of that one."""
+    own = _own_texts(site)
+    popularity = np.bincount(site.links.flat, minlength=len(site.summaries)).tolist()
+    ranked = sorted(site.summaries, key=lambda summary: _claim(summary, popularity[summary.number]))
+    originals: dict[tuple[int, int], list[int]] = defaultdict(list)
+    repeated: dict[int, int] = {}
+    for summary in ranked:
+        keys = list(_keys(site, summary, own))
+        candidates = (other for key in keys for other in originals.get(key, ()))
+        original = next((other for other in candidates if _repeats(site, summary.number, other, own)), None)
+        if original is not None:
+            repeated[summary.number] = original
+            continue
+        for key in keys:
+            if len(originals[key]) < MAX_BUCKET:
+                originals[key].append(summary.number)
+    return repeated
+
+
+def misplaced(site: Site, copied: Mapping[int, int]) -> set[int]:
+    """The copies at an address that is less their own than the original's: of another language, or of none.
+
+    The others are pages in their own right that differ by a little, each with its own translations.
+    """
+    rank = {number: _address(site.summaries[number]) for number in {*copied, *copied.values()}}
+    return {copy for copy, original in copied.items() if rank[copy] == FOREIGN or rank[copy] > rank[original]}
+
+
+def _own_texts(site: Site) -> Rows:
+    """The running text of each page without what more pages have than there could be copies: the menu of a section."""
+    most = 4 + 2 * len(site.languages)
+    spoken = site.spoken[site.prose.owners()]
+    own = np.zeros(len(site.prose.flat), bool)
+    for place in range(len(site.languages)):
+        here = spoken == place
+        _, text, counts = np.unique(site.prose.flat[here], return_inverse=True, return_counts=True)
+        own[here] = counts[text] <= most
+    return site.prose.where(own)
+
+
+def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
+    """The best claim to be the original first: an address in its own language, declared translations, many links."""
+    return (_address(summary), -summary.alternates, -popularity, len(summary.url), summary.number)
+
+
+def _address(summary: PageSummary) -> int:
+    """0 if it names the language of the page, 1 if it names none, 2 if it names another."""
+    named = named_languages(summary.url)
+    if not named:
+        return 1
+    return 0 if any(same_language(language, summary.language) for language in named) else FOREIGN
+
+
+def _keys(site: Site, summary: PageSummary, own: Rows) -> Iterable[tuple[int, int]]:
+    """Where pages with the same text would meet: by its longest paragraphs, or by the address without language marks."""
+    place = int(site.spoken[summary.number])
+    weights = own.values_of(summary.number).astype(np.int64)
+    for longest in np.argsort(-weights, kind="stable")[:LONGEST]:
+        yield place, int(own[summary.number][longest])
+    for language in (summary.language, *sorted(named_languages(summary.url))):
+        yield place, text_key(skeleton(summary.url, language))
+
+
+def _repeats(site: Site, number: int, other: int, own: Rows) -> bool:
+    a, b = own[number], own[other]
+    summary, original = site.summaries[number], site.summaries[other]
+    if not len(a) or not len(b):
+        return summary.text == original.text
+    if min(summary.weight, original.weight) < NEAR * max(summary.weight, original.weight):
+        return False
+    mine, theirs = own.values_of(number), own.values_of(other)
+    return bool(mine[np.isin(a, b)].sum() >= SAME * max(mine.sum(), theirs.sum()))

@@ -8,9 +8,10 @@ from itertools import groupby, islice
 import numpy as np
 from rapidfuzz.distance import Indel
 
-from bitrawl.mine.evidence import Evidence, Floats, KnownPairs, PageNumbers, both_ends, page_numbers, pair_key
-from bitrawl.mine.site import Ints, PageSummary, Rows, RowWriter, Site
+from bitrawl.mine.evidence import Evidence, KnownPairs, PageNumbers, both_ends, page_numbers, pair_key
+from bitrawl.mine.site import PageSummary, Rows, RowWriter, Site
 from bitrawl.model import Language
+from bitrawl.text.arrays import Floats, Ints, bounds
 
 # Judgements, except where a line names its evidence.
 MAX_ALIGNED = 1_500  # Tags of a page that are aligned: menus and the first screens of content.
@@ -23,12 +24,12 @@ _LINK = 0xF0000  # Characters for the links whose targets are known to be each o
 class ParentDetector:
     """Links at aligned places of the tag sequences of paired pages lead to each other's translations."""
 
-    def propose(self, site: Site, known: KnownPairs) -> Evidence:
+    def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:
         """The share of the votes of both pages that they give each other; one vote alone is worth two thirds."""
-        found = array("q")
-        for a, b in islice(known.pairs, MAX_PARENTS):
-            found.extend({pair_key(pair) for pair in aligned_links(site, known, a, b)})
-        keys, votes = np.unique(np.array(found, np.int64), return_counts=True)
+        ballots = array("q")
+        for a, b in islice(known_pairs.pairs, MAX_PARENTS):
+            ballots.extend({pair_key(pair) for pair in aligned_links(site, known_pairs, a, b)})
+        keys, votes = np.unique(np.array(ballots, np.int64), return_counts=True)
         first, second = both_ends(keys)
         ends = np.concatenate([first, second]) * len(site.languages) + site.spoken[np.concatenate([second, first])]
         _, group = np.unique(ends, return_inverse=True)
@@ -39,10 +40,10 @@ class ParentDetector:
         return Evidence(keys, votes / total * votes / (votes + 0.5))
 
 
-def aligned_links(site: Site, known: KnownPairs, a: int, b: int) -> Iterable[PageNumbers]:
+def aligned_links(site: Site, known_pairs: KnownPairs, a: int, b: int) -> Iterable[PageNumbers]:
     """The targets of links that stand at the same place once the tag sequences are aligned."""
     first, second = site.summaries[a], site.summaries[b]
-    tags_a, tags_b = _anchored(site, first, second, known), _anchored(site, second, first, known)
+    tags_a, tags_b = _anchored(site, first, second, known_pairs), _anchored(site, second, first, known_pairs)
     targets_a, targets_b = _targets(site, a), _targets(site, b)
     for block in Indel.opcodes(tags_a, tags_b):
         if block.tag != "equal":
@@ -54,11 +55,11 @@ def aligned_links(site: Site, known: KnownPairs, a: int, b: int) -> Iterable[Pag
                 yield page_numbers(x, y)
 
 
-def _anchored(site: Site, summary: PageSummary, other: PageSummary, known: KnownPairs) -> str:
+def _anchored(site: Site, summary: PageSummary, other: PageSummary, known_pairs: KnownPairs) -> str:
     """The tag sequence, with a character of its own for each link whose target is paired in the other's language."""
     tags = list(summary.tags[:MAX_ALIGNED].decode("latin-1"))
     for place, target in _links(site, summary.number):
-        partner = known.partners.get(target, {}).get(other.language)
+        partner = known_pairs.partners.get(target, {}).get(other.language)
         if partner is not None and place < len(tags):
             tags[place] = chr(_LINK + min(target, partner) % 0x10000)
     return "".join(tags)
@@ -97,7 +98,7 @@ class PairNeighbours:
                 to.extend(targets.tolist())
         self.linked = linked.rows(count)
         order = np.argsort(np.array(to, np.int32), kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(np.array(to, np.int64), minlength=count))])
+        starts = bounds(np.bincount(np.array(to, np.int64), minlength=count))
         self.linking = Rows(starts, np.array(by, np.int32)[order], np.zeros(0, np.uint8))
 
 
@@ -110,14 +111,13 @@ def _same_language_targets(site: Site, number: int) -> Ints:
 class Relatives:
     """How far the neighbours of two pages, by links in and out, are each other's translations."""
 
-    def __init__(self, site: Site, known: KnownPairs, neighbours: PairNeighbours | None = None) -> None:
+    def __init__(self, site: Site, known_pairs: KnownPairs, neighbours: PairNeighbours | None = None) -> None:
         self._site = site
         self._neighbours = neighbours or PairNeighbours(site)
-        places = {language: place for place, language in enumerate(site.languages)}
-        self._partners = np.full((len(places), len(site.summaries)), -1, np.int32)
-        for number, partners in known.partners.items():
-            for language, partner in partners.items():
-                self._partners[places[language], number] = partner
+        self._partners = np.full((len(site.languages), len(site.summaries)), -1, np.int32)
+        for number, partners in known_pairs.partners.items():
+            for partner in partners.values():
+                self._partners[site.spoken[partner], number] = partner
 
     def similarities(self, keys: Ints) -> Floats:
         """Weighted Jaccard's coefficient over the neighbours that are paired; -1 where neither page has any."""
@@ -162,11 +162,11 @@ class Relatives:
 class BridgeDetector:
     """Two pages that are both paired with the same third, in a third language."""
 
-    def propose(self, site: Site, known: KnownPairs) -> Evidence:
+    def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:
         """1 - 2^-n for n such bridges; bridges that lead elsewhere count against."""
         votes: dict[PageNumbers, int] = {}
-        for number, partners in known.partners.items():
-            for language, ends in _reached(site, known, number, partners.values()).items():
+        for number, partners in known_pairs.partners.items():
+            for language, ends in _reached(site, known_pairs, number, partners.values()).items():
                 for end, count in ends.items():
                     if site.summaries[end].language == language:
                         pair = page_numbers(number, end)
@@ -174,11 +174,11 @@ class BridgeDetector:
         return Evidence.of({pair: 1 - 0.5**count for pair, count in votes.items() if count})
 
 
-def _reached(site: Site, known: KnownPairs, number: int, thirds: Iterable[int]) -> dict[Language, Counter[int]]:
+def _reached(site: Site, known_pairs: KnownPairs, number: int, thirds: Iterable[int]) -> dict[Language, Counter[int]]:
     """By language, the partners of a page's partners, and how often each is reached."""
     reached: dict[Language, Counter[int]] = defaultdict(Counter)
     for third in thirds:
-        for language, end in known.partners.get(third, {}).items():
+        for language, end in known_pairs.partners.get(third, {}).items():
             if end not in (number, third) and language != site.summaries[number].language:
                 reached[language][end] += 1
     return reached

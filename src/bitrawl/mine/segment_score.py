@@ -1,26 +1,24 @@
-"""What the score of a segment pair is made from: what its two texts share, and how it stands among its neighbours.
+"""How probably a segment pair is a translation: boosted trees over what its two texts share, in two looks.
 
-How probably a segment pair is a translation: boosted trees over what was measured, in two looks.
+The second look also sees the scores that the first gave to the pairs beside it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log1p, log10
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bitrawl.files import replacing
 from bitrawl.model import SegmentPair
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Floats32
 from bitrawl.text.numbers import Agreement
 from bitrawl.urls.trees import Trees
-
-Floats = NDArray[np.float32]
 
 DIRECTIONS = {
     "alignment": 1,  # the aligner's own probability
@@ -54,18 +52,17 @@ DIRECTIONS = {
 NEIGHBOURHOOD = {"alone": 1, "nearest": 1, "near": 1, "neighbours": 0}
 """What the second look adds: the first score of the pair, the least of the two beside it, the mean of four, how many."""
 
-REACH = 2  # pairs on either side that count as neighbours; judgement
-_SPREAD = (
-    2.6  # variance of a translation's length per character: Gale and Church 1993 have 6.8, for a standard deviation
-)
-_PRIOR_LENGTH = 200.0  # characters on either side that a page is taken to have beside its own; judgement
-_NO_NEIGHBOUR = 0.5  # judgement: what stands alone is neither supported nor contradicted
+REACH = 2  # pairs on either side that count as neighbours
+# Variance of a translation's length per character: Gale and Church 1993 have 6.8, for a standard deviation.
+_SPREAD = 2.6
+_PRIOR_LENGTH = 200.0  # characters on either side that a page is taken to have beside its own
+_NO_NEIGHBOUR = 0.5  # what stands alone is neither supported nor contradicted
 _OWN = 18  # features of a pair that need nothing of its page
 _MOST_ERROR = 20.0  # beyond it, all are alike
 # The probability of a link that was seen once: (1 - DISCOUNT) / (1 + EMPTY) of text/lexicon.
 _ONE_SIGHTING = 0.4546
-_FEW_WORDS = 2  # judgement
-_PREFIX = 4  # letters in which words look alike; judgement
+_FEW_WORDS = 2
+_PREFIX = 4  # letters in which words look alike
 _ASCII_TOKEN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./:@+#\\-]*[A-Za-z0-9_])?", re.ASCII)
 _STRUCTURED = re.compile(r"[._/:@+#\\0-9]|.[A-Z]")
 # Letters from Greek on, but for Latin Extended Additional and the punctuation and symbols after it.
@@ -89,68 +86,72 @@ class Measured(NamedTuple):
     lengths: tuple[int, int]  # in characters, those of dense scripts counted three
 
 
-def table(page: Sequence[Measured]) -> Floats:
+def table(page: Sequence[Measured]) -> Floats32:
     """A row for each pair, a column for each of `DIRECTIONS`; all pairs are of one pair of pages, in order."""
-    rows = np.array([_alone(one) for one in page], np.float32).reshape(-1, _OWN)
+    rows = np.array([_alone(measured) for measured in page], np.float32).reshape(-1, _OWN)
     coverage = (rows[:, 1] + rows[:, 2]) / 2
     here = np.full(len(page), coverage.mean() if len(page) else 0.0, np.float32)
     own = np.column_stack([rows[:, :4], here, coverage - here, _length_errors(page), rows[:, 4:]])
-    return np.column_stack([own, _places([one.pair for one in page])]).astype(np.float32)
+    return np.column_stack([own, _places([measured.pair for measured in page])]).astype(np.float32)
 
 
-def neighbourhood(alone: Floats) -> Floats:
+def neighbourhood(alone: Floats32) -> Floats32:
     """A row for each pair of a page, a column for each of `NEIGHBOURHOOD`, by the scores of a first look."""
     count = len(alone)
     padded = np.full(count + 2 * REACH, np.nan, np.float32)
     padded[REACH : REACH + count] = alone
     beside = np.stack([padded[REACH + step : REACH + step + count] for step in range(-REACH, REACH + 1) if step])
-    known = ~np.isnan(beside)
-    number = known.sum(axis=0)
-    near = np.where(known, beside, 0).sum(axis=0) / np.maximum(number, 1)
+    present = ~np.isnan(beside)
+    number = present.sum(axis=0)
+    near = np.where(present, beside, 0).sum(axis=0) / np.maximum(number, 1)
     next_to = beside[REACH - 1 : REACH + 1]
     nearest = np.where(np.isnan(next_to), 1.0, next_to).min(axis=0, initial=1.0)
     lonely = number == 0
-    nearest, near = (np.where(lonely, _NO_NEIGHBOUR, some) for some in (nearest, near))
+    nearest, near = (np.where(lonely, _NO_NEIGHBOUR, values) for values in (nearest, near))
     return np.column_stack([alone, nearest, near, number]).astype(np.float32)
 
 
-def _alone(one: Measured) -> list[float]:
-    a, b = one.pair.a.text, one.pair.b.text
-    covered = sorted(_coverage(one))
+def _alone(measured: Measured) -> list[float]:
+    a, b = measured.pair.a.text, measured.pair.b.text
+    covered = sorted(_coverage(measured))
     shared, different = _kept(a, b)
-    sizes = sorted(log1p(len(words)) for words in one.words)
-    sentences = [int(side) if side.isdecimal() else 1 for side in one.pair.type.partition(":")[::2]]
+    sizes = sorted(log1p(len(words)) for words in measured.words)
+    sentences = _sentence_counts(measured.pair)
     return [
-        one.scores["alignment"],
+        measured.scores["alignment"],
         *covered,
-        float(round(log10(1 + one.links))),
-        one.scores["length_ratio"],
-        log1p(one.numbers.shared),
-        float(min(one.numbers.different, 4)),
+        float(round(log10(1 + measured.links))),
+        measured.scores["length_ratio"],
+        log1p(measured.numbers.shared),
+        float(min(measured.numbers.different, 4)),
         log1p(shared),
         log1p(different),
-        _look_alike(*one.words),
+        _look_alike(*measured.words),
         float(_ending(a) == _ending(b)),
         _marks_apart(a, b),
-        min(one.scores["language_a"], one.scores["language_b"]),
+        min(measured.scores["language_a"], measured.scores["language_b"]),
         *sizes,
-        float(one.equal),
+        float(measured.equal),
         float(min(sum(sentences), 10)),
         float(min(abs(sentences[0] - sentences[1]), 5)),
     ]
 
 
-def _coverage(one: Measured) -> tuple[float, float]:
+def _sentence_counts(pair: SegmentPair) -> list[int]:
+    return [int(count) if count.isdecimal() else 1 for count in pair.type.partition(":")[::2]]
+
+
+def _coverage(measured: Measured) -> tuple[float, float]:
     """By the lexicon; where there is none, by the words that are the same.
 
     The lexicon has learned from the pair itself: of a few words, what one sighting is worth does not count.
     """
-    if "coverage_a" in one.scores:
-        own = _ONE_SIGHTING if min(map(len, one.words)) <= _FEW_WORDS else 0.0
-        a, b = (max(0.0, one.scores[side] - own) / (1 - own) for side in ("coverage_a", "coverage_b"))
+    if "coverage_a" in measured.scores:
+        own = _ONE_SIGHTING if min(map(len, measured.words)) <= _FEW_WORDS else 0.0
+        a, b = (max(0.0, measured.scores[text] - own) / (1 - own) for text in ("coverage_a", "coverage_b"))
         return a, b
-    same = set(one.words[0]) & set(one.words[1])
-    covered = [sum(word in same for word in side) / max(1, len(side)) for side in one.words]
+    same = set(measured.words[0]) & set(measured.words[1])
+    covered = [sum(word in same for word in text) / max(1, len(text)) for text in measured.words]
     return covered[0], covered[1]
 
 
@@ -180,48 +181,40 @@ def _is_latin(text: str) -> bool:
 
 
 def _look_alike(a: Sequence[str], b: Sequence[str]) -> float:
-    starts_a, starts_b = ({word[:_PREFIX] for word in side if len(word) >= _PREFIX} for side in (a, b))
+    starts_a, starts_b = ({word[:_PREFIX] for word in text if len(word) >= _PREFIX} for text in (a, b))
     return len(starts_a & starts_b) / max(1, min(len(starts_a), len(starts_b)))
 
 
 def _ending(text: str) -> int:
-    last = text.rstrip(_CLOSING)[-1:]
-    return _ENDINGS.get(last, 0)
+    return _ENDINGS.get(text.rstrip(_CLOSING)[-1:], 0)
 
 
 def _marks_apart(a: str, b: str) -> float:
-    counts = np.zeros(len(_MARK_KINDS))
-    marks_a, marks_b = _MARKS.findall(a), _MARKS.findall(b)
-    if not marks_a and not marks_b:
-        return 0.0
-    for mark in marks_a:
-        counts[_MARK_OF[mark]] += 1
-    for mark in marks_b:
-        counts[_MARK_OF[mark]] -= 1
-    return float(np.abs(counts).sum() / (1 + len(marks_a) + len(marks_b)))
+    marks_a, marks_b = ([_MARK_OF[mark] for mark in _MARKS.findall(text)] for text in (a, b))
+    different = Counter(marks_a)
+    different.subtract(marks_b)
+    return sum(map(abs, different.values())) / (1 + len(marks_a) + len(marks_b))
 
 
-def _length_errors(page: Sequence[Measured]) -> Floats:
+def _length_errors(page: Sequence[Measured]) -> Floats32:
     """Gale and Church's, with the ratio of the page itself, held to 1 where there is little of it."""
-    lengths = np.array([one.lengths for one in page], np.float64).reshape(-1, 2)
+    lengths = np.array([measured.lengths for measured in page], np.float64).reshape(-1, 2)
     total = lengths.sum(axis=0) + _PRIOR_LENGTH
     ratio = total[1] / total[0]
     error = (lengths[:, 1] - ratio * lengths[:, 0]) / np.sqrt(_SPREAD * (lengths.mean(axis=1) + 1))
-    bounded: Floats = np.minimum(np.abs(error), _MOST_ERROR).astype(np.float32)
+    bounded: Floats32 = np.minimum(np.abs(error), _MOST_ERROR).astype(np.float32)
     return bounded
 
 
-def _places(pairs: Sequence[SegmentPair]) -> Floats:
+def _places(pairs: Sequence[SegmentPair]) -> Floats32:
     """follows, precedes, opens, closes: 1 or 0 each; 0.5 at the ends of a page and where places are not known."""
     count = len(pairs)
     result = np.full((count, 4), 0.5, np.float32)
     for number in range(1, count):
         before, here = pairs[number - 1], pairs[number]
         if min(before.a.sentence, before.b.sentence) >= 0:
-            sizes = [int(side) if side.isdecimal() else 1 for side in before.type.partition(":")[::2]]
-            follows = (
-                here.a.sentence == before.a.sentence + sizes[0] and here.b.sentence == before.b.sentence + sizes[1]
-            )
+            size_a, size_b = _sentence_counts(before)
+            follows = here.a.sentence == before.a.sentence + size_a and here.b.sentence == before.b.sentence + size_b
             result[number, 0] = result[number - 1, 1] = follows
         if min(before.a.paragraph, before.b.paragraph) >= 0:
             alike = (here.a.paragraph == before.a.paragraph) == (here.b.paragraph == before.b.paragraph)
@@ -238,7 +231,7 @@ class SegmentScore:
 
     alone: Trees
     in_place: Trees
-    calibration: Floats  # slope and bias of the logit
+    calibration: Floats32  # slope and bias of the logit
 
     @classmethod
     def load(cls, path: Path | None = None) -> Self:
@@ -246,23 +239,18 @@ class SegmentScore:
         with np.load(path or model_file("segments.npz")) as arrays:
             return cls(Trees.named("alone", arrays), Trees.named("in_place", arrays), arrays["calibration"])
 
-    def save(self, path: Path) -> None:
-        arrays: dict[str, Any] = self.alone.arrays("alone") | self.in_place.arrays("in_place")
-        with replacing(path) as file:
-            np.savez_compressed(file, calibration=self.calibration, **arrays)
-
-    def scores(self, page: Sequence[Measured]) -> Floats:
+    def scores(self, page: Sequence[Measured]) -> Floats32:
         """Of the pairs of one pair of pages, in order; 0–1."""
         return self.of_table(table(page)) if page else np.zeros(0, np.float32)
 
-    def of_table(self, rows: Floats) -> Floats:
-        seen = np.column_stack([rows, neighbourhood(self.alone.probability(rows))])
-        return self.calibrated(self.in_place.probability(seen))
+    def of_table(self, rows: Floats32) -> Floats32:
+        in_place = np.column_stack([rows, neighbourhood(self.alone.probability(rows))])
+        return self.calibrated(self.in_place.probability(in_place))
 
-    def calibrated(self, raw: Floats) -> Floats:
+    def calibrated(self, raw: Floats32) -> Floats32:
         inner = np.clip(raw.astype(np.float64), _EDGE, 1 - _EDGE)
         logits = self.calibration[0] * np.log(inner / (1 - inner)) + self.calibration[1]
-        chances: Floats = (1 / (1 + np.exp(-logits))).astype(np.float32)
+        chances: Floats32 = (1 / (1 + np.exp(-logits))).astype(np.float32)
         return chances
 
 

@@ -1,11 +1,8 @@
-"""The pages of one site as pairing sees them: summaries in arrays, and texts that are read again when they are needed.
+"""The pages of one site as pairing sees them: a summary and rows of numbers for each, without the template that recurs.
 
-A row of numbers for each page of a site, all rows in one array: a list of small ones would cost ten times as much.
-
-From the pages of a site to what pairing keeps of them: condensed, numbered, without the template that recurs on them.
-
-A summary of a page is some kilobytes, whatever its length: texts and names are hashed, and stand in arrays. The pages
-themselves are read twice, one at a time; what needs a text again reads it again.
+A page takes some kilobytes, whatever its length: texts and names are hashed, and the numbers of all pages stand in one
+array of each kind, since a list of small arrays would cost ten times as much. The pages themselves are read twice, one at a
+time; what needs a text again reads it again.
 """
 
 import math
@@ -14,7 +11,6 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, cast
 from zlib import crc32
 
@@ -23,13 +19,13 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import asked_language, claimed_language
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource, Language, Page, Paragraph, Sitemap
+from bitrawl.text.arrays import Bools, Ints, Ints32, bounds, places_in
 from bitrawl.text.template import Template, TemplateCounter
-from bitrawl.text.words import unspaced_count, weight, words
+from bitrawl.text.words import text_key, unspaced_count, weight, words
 from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages
 
 Numbers = NDArray[Any]
-Ints = NDArray[np.int64]
 
 
 class Rows:
@@ -45,25 +41,24 @@ class Rows:
         return self.flat[self.starts[number] : self.starts[number + 1]]
 
     def values_of(self, number: int) -> Numbers:
-        """Of the numbers of that row, in their order."""
+        """The values beside the numbers of that row."""
         return self.values[self.starts[number] : self.starts[number + 1]]
 
     def lengths(self) -> Ints:
-        """Of each row."""
         return np.diff(self.starts)
 
-    def owners(self) -> NDArray[np.int32]:
+    def owners(self) -> Ints32:
         """For each element of `flat`, the page that it belongs to."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.lengths())
 
-    def kept(self, mask: NDArray[np.bool_]) -> "Rows":
-        """Only those elements."""
+    def where(self, mask: Bools) -> "Rows":
+        """Without the elements that the mask leaves out."""
         filled = self.lengths() > 0
         counts = np.zeros(len(self), np.int64)
         if filled.any():
             counts[filled] = np.add.reduceat(mask, self.starts[:-1][filled], dtype=np.int64)
         values = self.values[mask] if len(self.values) else self.values
-        return Rows(np.concatenate([[0], np.cumsum(counts)]), self.flat[mask], values)
+        return Rows(bounds(counts), self.flat[mask], values)
 
 
 class RowWriter:
@@ -75,7 +70,6 @@ class RowWriter:
         self._numbers, self._lengths = array("l"), array("l")
 
     def write(self, number: int, row: Sequence[int], values: Sequence[int] = ()) -> None:
-        """The row of that page."""
         self._flat.extend(row)
         if self._values is not None:
             self._values.extend(values)
@@ -83,11 +77,11 @@ class RowWriter:
         self._lengths.append(len(row))
 
     def rows(self, count: int) -> Rows:
-        """Of so many pages; one that was not written has an empty row. The writer is empty after it."""
+        """The rows of so many pages; one that was not written has an empty row. The writer is empty after it."""
         numbers, lengths = np.array(self._numbers, np.int64), np.array(self._lengths, np.int64)
         of_number = np.zeros(count, np.int64)
         of_number[numbers] = lengths
-        starts = np.concatenate([[0], np.cumsum(of_number)])
+        starts = bounds(of_number)
         targets = None if (np.diff(numbers) > 0).all() else starts[numbers]
         flat, self._flat = _arranged(self._flat, lengths, targets), array(self._flat.typecode)
         if self._values is None:
@@ -106,26 +100,6 @@ def _arranged(source: "array[int]", lengths: Ints, targets: Ints | None) -> Numb
     for start, end, target in zip((ends - lengths).tolist(), ends.tolist(), targets.tolist(), strict=True):
         flat[target : target + end - start] = written[start:end]
     return flat
-
-
-def ranges(starts: Ints, ends: Ints) -> Ints:
-    """The numbers from each start to its end, one range after the other."""
-    lengths = ends - starts
-    total = int(lengths.sum())
-    if not total:
-        return np.zeros(0, np.int64)
-    steps = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
-    result: Ints = steps + np.arange(total)
-    return result
-
-
-def places_in(ordered: Numbers, wanted: Numbers) -> Ints:
-    """Where each stands in the ascending array; -1 where it does not."""
-    if not len(ordered):
-        return np.full(len(wanted), -1, np.int64)
-    places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
-    result: Ints = np.where(ordered[places] == wanted, places, -1)
-    return result
 
 
 Pages = Callable[[], Iterable[Page]]
@@ -176,7 +150,7 @@ class SiteVocabulary:
     """The words of a language on a site, by their hashes, and how many pages have each."""
 
     hashes: NDArray[np.uint32]
-    holders: NDArray[np.int64]
+    holders: Ints
     pages: int
 
 
@@ -187,12 +161,12 @@ class Site:
     summaries: list[PageSummary]
     by_url: dict[Url, int]
     languages: list[Language]  # those that its pages are in
-    spoken: NDArray[np.int64]  # of each page, the place of its language in `languages`
-    weights: NDArray[np.int64]  # of each page
+    spoken: Ints  # of each page, the place of its language in `languages`
+    weights: Ints  # of each page
     prose: Rows  # the paragraphs that are mostly letters, hashed, with their weights
     sentences: NDArray[np.uint64]  # those of them that a translator would have translated, each once
     code: NDArray[np.uint64]  # those of them that are code or commands
-    kept: Rows  # of what a translation keeps, that which two languages have: places in `terms`, with how often
+    term_rows: Rows  # of what a translation keeps, that which two languages have: places in `terms`, with how often
     terms: NDArray[np.uint32]  # hashes
     words: Rows  # of the beginning of its text: places in the vocabulary of its language, with how often
     vocabularies: Mapping[Language, SiteVocabulary]
@@ -205,7 +179,7 @@ class Site:
     texts: "PageTexts"
 
     def of_language(self, language: Language) -> list[PageSummary]:
-        """In the order of their numbers."""
+        """The pages in that language, in the order of their numbers."""
         return [summary for summary in self.summaries if summary.language == language]
 
 
@@ -270,15 +244,15 @@ def _has_signs(token: str) -> bool:
 
 def own_paragraphs(page: Page, template: Template) -> list[Paragraph]:
     """Its paragraphs without the template, as far as they are looked at."""
-    found: list[Paragraph] = []
+    paragraphs: list[Paragraph] = []
     room = MAX_TEXT
     for paragraph in page.paragraphs:
         if room <= 0:
             break
         if paragraph not in template:
-            found.append(paragraph)
+            paragraphs.append(paragraph)
             room -= len(paragraph.text)
-    return found
+    return paragraphs
 
 
 def texts_of(paragraphs: Sequence[Paragraph]) -> list[str]:
@@ -308,11 +282,6 @@ def claim_of(declaration: Numbers) -> Numbers:
 def source_of(declaration: Numbers) -> Numbers:
     """The place in `SOURCES` of where it is declared."""
     return declaration & ((1 << SOURCE_BITS) - 1)
-
-
-def text_key(text: str) -> int:
-    """64 bits, the same in every process."""
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 def length_step(weight: int) -> int:
@@ -374,11 +343,11 @@ def language_of(page: Page, languages: Sequence[Language]) -> Language:
     What its text was identified as, unless the page claims another (by its markup or its address) and enough of its
     text is in that: a page of reference with more code than words, a title page with an English licence.
     """
-    found = _asked(page.language, languages)
+    identified = _asked(page.language, languages)
     claims = [claimed_language(page.metadata.html_lang), *named_languages(page.url)]
     claimed = {_asked(claim, languages) for claim in claims} - {UNDETERMINED}
-    if not claimed or found in claimed:
-        return found
+    if not claimed or identified in claimed:
+        return identified
     whole: Counter[Language] = Counter()
     content: Counter[Language] = Counter()
     for paragraph in page.paragraphs:
@@ -387,8 +356,8 @@ def language_of(page: Page, languages: Sequence[Language]) -> Language:
         if not paragraph.boilerplate:
             content[language] += size
     best = max(claimed, key=lambda language: (whole[language], language))
-    enough = content[best] >= CLAIMED_CONTENT * content.total() if content.total() else found == UNDETERMINED
-    return best if whole[best] and (enough or whole[best] >= CLAIMED_WHOLE * whole.total()) else found
+    enough = content[best] >= CLAIMED_CONTENT * content.total() if content.total() else identified == UNDETERMINED
+    return best if whole[best] and (enough or whole[best] >= CLAIMED_WHOLE * whole.total()) else identified
 
 
 def _asked(language: Language, languages: Sequence[Language]) -> Language:
@@ -455,7 +424,7 @@ class Condenser:
         self._alphabet = census.alphabet()
         self._summaries: dict[int, PageSummary] = {}
         self._prose, self._sentences, self._code = RowWriter("Q", "I"), array("Q"), array("Q")
-        self._kept, self._words = RowWriter("I", "H"), RowWriter("I", "H")
+        self._terms, self._words = RowWriter("I", "H"), RowWriter("I", "H")
         self._numerals, self._images = RowWriter("I"), RowWriter("I")
         self._links, self._alternates = RowWriter("i", "H"), RowWriter("i", "H")
         self._claims: dict[Language, int] = {UNDETERMINED: 0}
@@ -477,22 +446,22 @@ class Condenser:
 
     def add_group(self, group: Sequence[Alternate]) -> None:
         """What a sitemap declares; many entries declare the same."""
-        pages, said = self._declared(group, -1)
+        pages, labels = self._declared(group, -1)
         if len(pages) > 1:
-            members = np.array(pages, np.int64), np.array(said, np.int64)
+            members = np.array(pages, np.int64), np.array(labels, np.int64)
             self._groups[members[0].tobytes() + members[1].tobytes()] = members
 
     def site(self, texts: PageTexts) -> Site:
-        """All that was added."""
+        """Everything about the pages that were added."""
         count = len(self.numbers)
         for url, number in self.numbers.items():
             if number not in self._summaries:
                 self._summaries[number] = self._summary(number, Page(url), "", [])
         summaries = [self._summaries.pop(number) for number in range(count)]
-        asked = dict.fromkeys(summary.language for summary in summaries)
-        places = {language: place for place, language in enumerate(sorted(asked))}
+        spoken_languages = dict.fromkeys(summary.language for summary in summaries)
+        places = {language: place for place, language in enumerate(sorted(spoken_languages))}
         spoken = np.array([places[summary.language] for summary in summaries], np.int64)
-        kept, terms = shared_terms(self._kept.rows(count), spoken)
+        term_rows, terms = shared_terms(self._terms.rows(count), spoken)
         written, vocabularies = numbered_words(self._words.rows(count), spoken, list(places))
         return Site(
             summaries=summaries,
@@ -503,7 +472,7 @@ class Condenser:
             prose=self._prose.rows(count),
             sentences=np.unique(np.array(self._sentences, np.uint64)),
             code=np.unique(np.array(self._code, np.uint64)),
-            kept=kept,
+            term_rows=term_rows,
             terms=terms,
             words=written,
             vocabularies=vocabularies,
@@ -547,10 +516,10 @@ class Condenser:
     def _write_text(self, number: int, page: Page, texts: Sequence[str]) -> None:
         whole = " ".join(texts)
         self._numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(whole)[:MAX_NUMBERS]])
-        kept = Counter(_KEPT.findall(whole))
+        terms = Counter(_KEPT.findall(whole))
         site = page.url.site
-        kept.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
-        _write_counts(self._kept, number, kept)
+        terms.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
+        _write_counts(self._terms, number, terms)
         _write_counts(self._words, number, Counter(words(beginning(texts), self._languages[page.url])))
 
     def _write_links(self, number: int, page: Page) -> None:
@@ -563,7 +532,7 @@ class Condenser:
 
     def _declared(self, alternates: Iterable[Alternate], number: int) -> tuple[list[int], list[int]]:
         """The pages that are declared, without the page itself, and how."""
-        pages, said = [], []
+        pages, labels = [], []
         for alternate in alternates:
             target = self._by_url.get(alternate.url, -1)
             if target in (-1, number):
@@ -571,8 +540,8 @@ class Condenser:
             claim = self._claims.setdefault(claimed_language(alternate.language), len(self._claims))
             if claim < _MAX_CLAIMS:
                 pages.append(target)
-                said.append(claim << SOURCE_BITS | SOURCES.index(alternate.source))
-        return pages, said
+                labels.append(claim << SOURCE_BITS | SOURCES.index(alternate.source))
+        return pages, labels
 
 
 def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:
@@ -582,46 +551,46 @@ def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:
     writer.write(number, list(by_hash), list(by_hash.values()))
 
 
-def shared_terms(kept: Rows, spoken: NDArray[np.int64]) -> tuple[Rows, NDArray[np.uint32]]:
+def shared_terms(rows: Rows, spoken: Ints) -> tuple[Rows, NDArray[np.uint32]]:
     """Only the terms that pages of two languages have, by their places among all of those."""
-    of_language = [_distinct(kept, np.flatnonzero(spoken == place)) for place in range(int(spoken.max(initial=-1)) + 1)]
+    of_language = [_distinct(rows, np.flatnonzero(spoken == place)) for place in range(int(spoken.max(initial=-1)) + 1)]
     terms, languages = np.unique(np.concatenate([np.zeros(0, np.uint32), *of_language]), return_counts=True)
     terms = terms[languages > 1]
-    mask = np.zeros(len(kept.flat), bool)
+    mask = np.zeros(len(rows.flat), bool)
     for start in range(0, len(mask), _BLOCK):
-        block = kept.flat[start : start + _BLOCK]
+        block = rows.flat[start : start + _BLOCK]
         mask[start : start + _BLOCK] = places_in(terms, block) >= 0
-    shared = kept.kept(mask)
+    shared = rows.where(mask)
     _replace(shared.flat, terms)
     return shared, terms
 
 
 def numbered_words(
-    written: Rows, spoken: NDArray[np.int64], languages: Sequence[Language]
+    written: Rows, spoken: Ints, languages: Sequence[Language]
 ) -> tuple[Rows, dict[Language, SiteVocabulary]]:
     """The words by their places in the vocabularies of their languages."""
     vocabularies = {}
     for place, language in enumerate(languages):
         pages = np.flatnonzero(spoken == place)
-        known = _distinct(written, pages)
-        holders = np.zeros(len(known), np.int64)
+        hashes = _distinct(written, pages)
+        holders = np.zeros(len(hashes), np.int64)
         for number in pages.tolist():
             row = written[number]
-            row[:] = np.searchsorted(known, row)
+            row[:] = np.searchsorted(hashes, row)
             holders[row] += 1
-        vocabularies[language] = SiteVocabulary(known, holders, len(pages))
+        vocabularies[language] = SiteVocabulary(hashes, holders, len(pages))
     return written, vocabularies
 
 
-def _distinct(rows: Rows, pages: NDArray[np.int64]) -> NDArray[np.uint32]:
+def _distinct(rows: Rows, pages: Ints) -> NDArray[np.uint32]:
     """All that stands in the rows of those pages, once, ascending."""
-    some = np.zeros(len(rows), bool)
-    some[pages] = True
-    return cast("NDArray[np.uint32]", np.unique(rows.flat[np.repeat(some, rows.lengths())]))
+    wanted = np.zeros(len(rows), bool)
+    wanted[pages] = True
+    return cast("NDArray[np.uint32]", np.unique(rows.flat[np.repeat(wanted, rows.lengths())]))
 
 
-def _replace(flat: Numbers, known: Numbers) -> None:
+def _replace(flat: Numbers, ordered: Numbers) -> None:
     """Each by its place in the ascending array, which has all of them."""
     for start in range(0, len(flat), _BLOCK):
         block = flat[start : start + _BLOCK]
-        block[:] = np.searchsorted(known, block)
+        block[:] = np.searchsorted(ordered, block)

@@ -1,12 +1,14 @@
-"""The straight line, one site at a time: clean, pair, align, judge; the ledger keeps what is found.
+"""The straight line, one site at a time: clean, pair, align, judge.
 
-Pairing reads all pages of a site one after the other. Alignment reads the pages of some pairs again, so that memory does
-not grow with the site: the pairs are aligned in batches, with what was learned from a sample of them.
+`Miner.pair` goes through all pages of a site: what recurs on them is no content, and the rest is paired. `Miner.align`
+reads the pages of some pairs again, aligns them and judges their segments, with what `Miner.learn` was taught by a
+sample of the pairs. So memory does not grow with the site.
 """
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -18,8 +20,9 @@ from bitrawl.mine.duplicates import duplicates
 from bitrawl.mine.embedding_aligner import EmbeddingAligner
 from bitrawl.mine.findings import RefusalReason, RefusedPair, SiteFindings
 from bitrawl.mine.judging import Judge
-from bitrawl.mine.lexical_aligner import KnowingAligner, Knowledge, LexicalAligner
+from bitrawl.mine.lexical_aligner import Knowledge, LexicalAligner
 from bitrawl.mine.pairing import Pairing
+from bitrawl.mine.site import PageOf, Pages
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.protocols import Encoder, LanguageIdentifier
 from bitrawl.text.sentences import bounded
@@ -27,17 +30,15 @@ from bitrawl.text.template import Template, relabel, template_of
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 
-MOST_PATTERNS = 5  # per site and language pair, for the report; judgement
+MOST_PATTERNS = 5  # per site and language pair, for the report
 
 Languages = tuple[Language, Language]
-PagesOf = Callable[[], Iterable[Page]]
-PageOf = Callable[[Url], Page | None]
 
 
 class PairedSite(msgspec.Struct, frozen=True):
     """A site whose pages are paired; its pairs are still to be aligned."""
 
-    found: SiteFindings
+    findings: SiteFindings
     template: Template
     too_long: dict[str, str] = {}  # pages of a monolingual corpus: what is left out of them
     extent: str = ""  # which pages and sitemaps were read: `Ledger.extent`
@@ -76,45 +77,30 @@ class Miner:
     def pair(
         self,
         site: str,
-        pages: PagesOf,
+        pages: Pages,
         sitemaps: Iterable[Sitemap],
         *,
-        known: Sequence[PagePair] | None = None,
+        known_pairs: Sequence[PagePair] | None = None,
         page_of: PageOf | None = None,
     ) -> PairedSite:
         """Clean and pair. `pages` gives the same pages each time, as those of a `SiteView` are.
 
-        `known` pairs of an earlier run are taken as they are. `page_of` reads one page again.
+        `known_pairs` of an earlier run are taken as they are. `page_of` reads one page again.
         """
         census = _Census()
-        template = template_of(census.noted(pages()))
-
-        def clean() -> Iterable[Page]:
-            return (relabel(page, template) for page in pages())
-
-        if known is None:
-            again = None if page_of is None else lambda url: _relabelled(page_of(url), template)
-            result = self._pairing.pairs(clean, self._languages, sitemaps, page_of=again)
-            pairs = [*result.pairs, *result.partial]
-            reasons = {(no.url_a, no.url_b): no.reason for no in result.refusals}
-            off_topic = {_urls(pair) for pair in pairs if census.excludes(pair)}
-            reasons |= dict.fromkeys(off_topic, RefusalReason.OFF_TOPIC)
-            refusals = [RefusedPair(*urls, reason) for urls, reason in reasons.items()]
-            pairs = [pair for pair in pairs if _urls(pair) not in off_topic]
+        template = template_of(census.counted(pages()))
+        clean = partial(_relabelled, pages, template)
+        if known_pairs is None:
+            clean_page = page_of and partial(_relabelled_page, page_of, template)
+            pairs, refusals = self._paired(clean, sitemaps, clean_page, census)
         else:
-            pairs, refusals = list(known), []
-        paired = {url for pair in pairs for url in (pair.url_a, pair.url_b)}
-        wanted = (page for page in clean() if page.is_on_topic)  # else a copy could go with a first that is left out
-        repeated = duplicates(wanted, protected=paired)
-        found = SiteFindings(
-            site,
-            census.pages,
-            tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b))),
-            tuple(refusals),
-            {str(url): str(first) for url, first in repeated.items()},
-            _patterns([pair for pair in pairs if not pair.partial]),
-        )
-        return PairedSite(found, template, too_long=self._too_long(clean(), repeated))
+            pairs, refusals = list(known_pairs), []
+        on_topic = (page for page in clean() if page.is_on_topic)  # else a copy could go with a first that is left out
+        copies = duplicates(on_topic, protected={url for pair in pairs for url in _urls(pair)})
+        names = {str(copy): str(original) for copy, original in copies.items()}
+        ordered = tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b)))
+        findings = SiteFindings(site, census.pages, ordered, tuple(refusals), names, _patterns(pairs))
+        return PairedSite(findings, template, too_long=self._too_long(clean(), copies))
 
     def learn(self, languages: Languages, pairs: Sequence[tuple[Page, Page]]) -> bytes:
         """What aligning these pairs teaches: to align and judge pairs of the same site with, also in another process."""
@@ -127,43 +113,89 @@ class Miner:
         """Align and judge; the pairs teach each other unless something was `learned` before."""
         knowledge: Knowledge | None = pickle.loads(learned) if learned else None  # noqa: S301 - made by `learn`
         aligner = SiteAligner(languages, self._aligner(knowledge), most=self._most)
-        too_long: dict[int, list[str]] = {}
-        aligned = aligner.align(pairs, too_long=lambda number, one: too_long.setdefault(number, []).append(one.a.text))
+        too_long: list[list[str]] = [[] for _ in pairs]
+        aligned = aligner.align(pairs, too_long=lambda number, segment: too_long[number].append(segment.a.text))
         judge = Judge(languages, self._identifier, knowledge.lexicon if knowledge else aligner.lexicon)
         return [
-            _judged(judge, segments)._replace(too_long=_left_out(too_long.get(number, ())))
-            for number, segments in enumerate(aligned)
+            _judged(judge, segments)._replace(too_long=_left_out(texts))
+            for segments, texts in zip(aligned, too_long, strict=True)
         ]
 
-    def _aligner(self, knowledge: Knowledge | None) -> LexicalAligner | KnowingAligner | EmbeddingAligner:
-        if self._encoder is not None:
-            return EmbeddingAligner(self._encoder)
-        return KnowingAligner(knowledge) if knowledge else LexicalAligner()
+    def _paired(
+        self, pages: Pages, sitemaps: Iterable[Sitemap], page_of: PageOf | None, census: "_Census"
+    ) -> tuple[list[PagePair], list[RefusedPair]]:
+        """The pairs that are about the topic, and what was refused, each two pages once."""
+        result = self._pairing.pairs(pages, self._languages, sitemaps, page_of=page_of)
+        pairs = [*result.pairs, *result.partial]
+        refusals = {(refusal.url_a, refusal.url_b): refusal for refusal in result.refusals}
+        off_topic = [_urls(pair) for pair in pairs if census.excludes(pair)]
+        refusals |= {urls: RefusedPair(*urls, RefusalReason.OFF_TOPIC) for urls in off_topic}
+        return [pair for pair in pairs if not census.excludes(pair)], list(refusals.values())
 
-    def _too_long(self, pages: Iterable[Page], repeated: dict[Url, Url]) -> dict[str, str]:
+    def _aligner(self, knowledge: Knowledge | None) -> LexicalAligner | EmbeddingAligner:
+        return EmbeddingAligner(self._encoder) if self._encoder else LexicalAligner(knowledge=knowledge)
+
+    def _too_long(self, pages: Iterable[Page], copies: dict[Url, Url]) -> dict[str, str]:
         """What is left out of the pages of a monolingual corpus. Between two languages it shows after the alignment."""
         if len(self._languages) > 1:
             return {}
-        found = {str(page.url): bounded(page, self._most)[1] for page in pages if self._is_kept(page, repeated)}
-        return {url: _left_out(texts) for url, texts in found.items() if texts}
-
-    def _is_kept(self, page: Page, repeated: dict[Url, Url]) -> bool:
-        """Whether the page goes into a monolingual corpus."""
-        one = len(self._languages) == 1 and page.is_on_topic
-        return one and page.url not in repeated and same_language(page.language, self._languages[0])
-
-
-def _left_out(texts: Sequence[str]) -> str:
-    """How many texts are too long, and how the first of them begins."""
-    if not texts:
-        return ""
-    longest = max(map(len, texts))
-    many = f"{len(texts)} segments of up to" if len(texts) > 1 else "one segment of"
-    return f"{many} {longest} characters without a mark to split at: {texts[0][:100]!r}"
+        [language] = self._languages
+        texts = {
+            str(page.url): bounded(page, self._most)[1]
+            for page in pages
+            if page.is_on_topic and page.url not in copies and same_language(page.language, language)
+        }
+        return {url: _left_out(long) for url, long in texts.items() if long}
 
 
-def _relabelled(page: Page | None, template: Template) -> Page | None:
+def _relabelled(pages: Pages, template: Template) -> Iterator[Page]:
+    return (relabel(page, template) for page in pages())
+
+
+def _relabelled_page(page_of: PageOf, template: Template, url: Url) -> Page | None:
+    page = page_of(url)
     return page and relabel(page, template)
+
+
+@dataclass(slots=True)
+class _Census:
+    """How many pages there are, which are not about the topic, and of which of them this is only a guess."""
+
+    pages: int = 0
+    off: set[Url] = field(default_factory=set)
+    guessed: set[Url] = field(default_factory=set)
+
+    def counted(self, pages: Iterable[Page]) -> Iterator[Page]:
+        """The same pages, which are counted as they pass."""
+        for page in pages:
+            self.pages += 1
+            if not page.is_on_topic:
+                self.off.add(page.url)
+                if page.relevance is not None and page.relevance.guessed:
+                    self.guessed.add(page.url)
+            yield page
+
+    def excludes(self, pair: PagePair) -> bool:
+        """Half in domain is not enough, unless the other half is only guessed: its translation decides then."""
+        off = self.off.intersection(_urls(pair))
+        return len(off) > 1 or not off <= self.guessed
+
+
+def _urls(pair: PagePair) -> tuple[Url, Url]:
+    return pair.url_a, pair.url_b
+
+
+def _patterns(pairs: Iterable[PagePair]) -> dict[str, int]:
+    """A few patterns that explain how the URLs of the pairs differ, with the number of pairs that show each."""
+    by_languages: dict[str, list[tuple[Url, Url]]] = {}
+    for pair in pairs:
+        if not pair.partial:
+            by_languages.setdefault(f"{pair.lang_a}-{pair.lang_b}", []).append(_urls(pair))
+    return {
+        f"{languages} {pattern}": pattern.support
+        for languages, urls in by_languages.items()
+        for pattern in learn(urls)[:MOST_PATTERNS]
+    }
 
 
 def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:
@@ -181,41 +213,10 @@ def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:
         return AlignedPair(tuple(good), tuple(faults))
 
 
-def _urls(pair: PagePair) -> tuple[Url, Url]:
-    return pair.url_a, pair.url_b
-
-
-@dataclass(slots=True)
-class _Census:
-    """How many pages there are, which are not about the topic, and of which of them this is only a guess."""
-
-    pages: int = 0
-    off: set[Url] = field(default_factory=set)
-    guessed: set[Url] = field(default_factory=set)
-
-    def noted(self, pages: Iterable[Page]) -> Iterator[Page]:
-        """The same pages, which are noted as they pass."""
-        for page in pages:
-            self.pages += 1
-            if not page.is_on_topic:
-                self.off.add(page.url)
-                if page.relevance is not None and page.relevance.guessed:
-                    self.guessed.add(page.url)
-            yield page
-
-    def excludes(self, pair: PagePair) -> bool:
-        """Half in domain is not enough, unless the other half is only guessed: its translation decides then."""
-        off = self.off.intersection(_urls(pair))
-        return len(off) > 1 or not off <= self.guessed
-
-
-def _patterns(pairs: Sequence[PagePair]) -> dict[str, int]:
-    """A few patterns that explain how the URLs of the pairs differ, with the number of pairs that show each."""
-    by_languages: dict[str, list[tuple[Url, Url]]] = {}
-    for pair in pairs:
-        by_languages.setdefault(f"{pair.lang_a}-{pair.lang_b}", []).append((pair.url_a, pair.url_b))
-    return {
-        f"{languages} {pattern}": pattern.support
-        for languages, urls in by_languages.items()
-        for pattern in learn(urls)[:MOST_PATTERNS]
-    }
+def _left_out(texts: Sequence[str]) -> str:
+    """How many texts are too long, and how the first of them begins."""
+    if not texts:
+        return ""
+    longest = max(map(len, texts))
+    many = f"{len(texts)} segments of up to" if len(texts) > 1 else "one segment of"
+    return f"{many} {longest} characters without a mark to split at: {texts[0][:100]!r}"

@@ -3,8 +3,6 @@
 They are evidence, not yet pairs: hreflang is wrong on a third of the sites that have it, and what looks like a switcher
 may lead to a course in French. Other modules check whether the declaration is returned and which language the text is
 in.
-
-Recognises link texts that name a language: endonyms, names in other languages, codes, short phrases around them.
 """
 
 import re
@@ -23,113 +21,7 @@ from bitrawl.text.language_names import NamedLanguage, language_code, language_t
 from bitrawl.url import Url
 from bitrawl.urls.tokens import address_languages, mark_language
 
-MAX_WORDS = 4  # "Switch to English", "Version en français", "Lue lisää suomeksi". More words make a sentence.
-MAX_LENGTH = 40  # Characters; judgement: four long words.
-
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
-_STEM = 4  # An inflected form must begin with at least this many letters of the endonym; judgement.
-
-
-class Naming(IntEnum):
-    """How a text names a language, from the least to the most certain."""
-
-    PHRASE = 1  # a name or an inflected endonym among a few other words
-    CODE = 2
-    NAME = 3  # in another language
-    ENDONYM = 4
-
-
-class LanguageReading(NamedTuple):
-    """A language that a text names, as a lower-case BCP 47 code."""
-
-    code: str
-    naming: Naming
-
-
-class LanguageNames:
-    """The table of names, ready for lookups."""
-
-    def __init__(self, languages: list[NamedLanguage]) -> None:
-        self._names: dict[str, LanguageReading] = {}
-        self._stems: dict[str, str] = {}
-        for code, endonyms, others in languages:
-            self._names.update(dict.fromkeys(others, LanguageReading(code, Naming.NAME)))
-            for name in endonyms:
-                self._names[name] = LanguageReading(code, Naming.ENDONYM)
-                self._add_stem(name, code)
-        self._words = {word for name in self._names for word in name.split(" ")}
-        self.read = lru_cache(maxsize=8192)(self._read)
-
-    @classmethod
-    def load(cls) -> "LanguageNames":
-        """The table in the package."""
-        return cls(language_table())
-
-    def _add_stem(self, name: str, code: str) -> None:
-        """Add the part of an endonym that inflection leaves, to find "po polsku" and "по-русски"; "" if two languages
-        share it.
-        """
-        stem = name[:-2] if len(name) > _STEM + 2 else name[:-1]
-        if len(stem) >= _STEM and name.isalpha():
-            base = code.partition("-")[0]
-            self._stems[stem] = base if self._stems.get(stem, base) == base else ""
-
-    def _read(self, text: str) -> LanguageReading | None:
-        """None if the text names no language, or says too much else."""
-        if len(text) > MAX_LENGTH:
-            return None
-        key = spaced(text)
-        words = key.split(" ")
-        whole = self._names.get(key)
-        if whole is not None and _tells(key):
-            return whole
-        if code := language_code(key if len(words) == 1 else text.strip(" ()[]|/")):
-            return LanguageReading(code, Naming.CODE)
-        return self._phrase(words) if len(words) <= MAX_WORDS else None
-
-    def _phrase(self, words: list[str]) -> LanguageReading | None:
-        if self._words.isdisjoint(words):
-            return self._altered(words)
-        for length in range(len(words), 0, -1):  # the longest name first: "norsk nynorsk" before "norsk"
-            for start in range(len(words) - length + 1):
-                found = self._names.get(" ".join(words[start : start + length]))
-                if found and (length > 1 or _tells(words[start], 4)):
-                    return LanguageReading(found.code, Naming.PHRASE)
-        return self._altered(words)
-
-    def _altered(self, words: list[str]) -> LanguageReading | None:
-        for word in words:
-            if code := self._inflected(word) or self._prefixed(word):
-                return LanguageReading(code, Naming.PHRASE)
-        return None
-
-    def _inflected(self, word: str) -> str:
-        """Finds an endonym's stem with up to five more letters: "magyarul", "française", "українською"."""
-        for length in range(len(word), max(_STEM, len(word) - 5) - 1, -1):
-            if code := self._stems.get(word[:length]):
-                return code
-        return ""
-
-    def _prefixed(self, word: str) -> str:
-        """Finds a name with a few characters around it in scripts without spaces: "英文版", "한국어판"."""
-        if word.isascii() or not _UNSPACED.fullmatch(word) or len(word) > 2 * MAX_WORDS:
-            return ""
-        for length in range(len(word) - 1, 1, -1):
-            for start in range(len(word) - length + 1):
-                if found := self._names.get(word[start : start + length]):
-                    return found.code
-        return ""
-
-
-def _tells(word: str, letters: int = 3) -> bool:
-    """Whether the word is long enough.
-
-    Two Latin letters are a code or chance, even if some language calls Ga by them.
-    """
-    return len(word) >= letters or not word.isascii()
-
-
-MAX_ALTERNATES = 1000  # Per page; judgement: more than there are locales.
+MAX_ALTERNATES = 1000  # Per page: more than there are locales.
 MAX_RUN = 400  # Wikipedia's longest lists of languages have 350.
 
 _TAG = re.compile(r"x-default|[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
@@ -151,31 +43,29 @@ _CODE_IN_CLASS = re.compile(
     r"(?:^|\s)(?:lang|language|locale|flag|flag-icon|fi|wpml-ls-item|lang-item)-([a-z]{2}(?:-[a-z]{2})?)(?=$|\s)"
 )
 _FLAG = re.compile(r"(?:^|[/_\-.])([a-z]{2,3}(?:[-_][a-z]{2})?)\.(?:png|gif|svg|jpe?g|webp)(?:\?|$)", re.IGNORECASE)
-_SAID_IN = ("hreflang", "data-hreflang", "data-lang", "data-language", "data-locale", "lang", "xml:lang")
-_SAYING = frozenset(_SAID_IN)
+_TAG_ATTRIBUTES = dict.fromkeys("hreflang data-hreflang data-lang data-language data-locale lang xml:lang".split())
 _URL_ATTRIBUTES = ("data-href", "data-url", "data-link", "data-target-url")
 _LANGUAGE_DATA = frozenset(("data-lang", "data-hreflang", "data-language", "data-locale"))
 _NO_LANGUAGE = frozenset(("und", "mul", "zxx", "mis"))
 _PLAIN = frozenset((AlternateSource.LINK, AlternateSource.HEADER, AlternateSource.JSON_LD))
 _TOO_FAR = frozenset(("body", "html", "main", "article"))
-# Judgements.
 _MAX_WORDS = 500  # Characters of class, id and role that are read.
 _LEVELS = 6  # Elements around a link that are searched for the words of a switcher.
 _JSON_KEYS = ("workTranslation", "translationOfWork")
 
 
-def read_alternates(head: Head, anchors: Sequence[Anchor], names: LanguageNames) -> tuple[Alternate, ...]:
+def read_alternates(head: Head, anchors: Sequence[Anchor], names: "LanguageNames") -> tuple[Alternate, ...]:
     """All declarations, including self references and regional variants. The same one from two sources counts twice."""
-    found = list(dict.fromkeys(islice(_all(head, anchors, names), MAX_ALTERNATES)))
+    alternates = list(dict.fromkeys(islice(_all(head, anchors, names), MAX_ALTERNATES)))
     # One URL for several languages is a script that asks the visitor. Only a head may mean it (fr, fr-CA).
     languages: dict[Url, set[str]] = {}
-    for alternate in found:
+    for alternate in alternates:
         if alternate.source not in _PLAIN:
             languages.setdefault(alternate.url, set()).add(alternate.language.partition("-")[0])
-    return tuple(a for a in found if a.source in _PLAIN or len(languages[a.url]) == 1)
+    return tuple(a for a in alternates if a.source in _PLAIN or len(languages[a.url]) == 1)
 
 
-def _all(head: Head, anchors: Sequence[Anchor], names: LanguageNames) -> Iterator[Alternate]:
+def _all(head: Head, anchors: Sequence[Anchor], names: "LanguageNames") -> Iterator[Alternate]:
     yield from header_alternates(head)
     yield from _Switchers(head, names).read(anchors)
     for node, _ in head.marked:
@@ -191,18 +81,20 @@ def header_alternates(head: Head) -> Iterator[Alternate]:
     A feed, or another rendering of this page, has no language and is left out.
     """
     for link in head.related("alternate"):
-        said = link.get("hreflang") or link.get("lang")
-        if (
-            said
-            and not _FEEDS.search(link.get("type", "").replace("xhtml+xml", ""))
-            and (url := head.resolve(link["href"]))
-        ):
-            yield Alternate(url, _tag(said), AlternateSource.HEADER if "header" in link else AlternateSource.LINK)
+        language = link.get("hreflang") or link.get("lang")
+        is_feed = _FEEDS.search(link.get("type", "").replace("xhtml+xml", ""))
+        if language and not is_feed and (url := head.resolve(link["href"])):
+            yield Alternate(url, _tag(language), AlternateSource.HEADER if "header" in link else AlternateSource.LINK)
 
 
-def _tag(said: str) -> str:
+def _tag(language: str) -> str:
     """The tag as declared, in lower case and with hyphens."""
-    return said.strip().lower().replace("_", "-")[:40]
+    return language.strip().lower().replace("_", "-")[:40]
+
+
+def _declared_tag(attributes: Attributes) -> str:
+    """The first language tag that the attributes of an element declare; empty if there is none."""
+    return next((tag for key in _TAG_ATTRIBUTES if _TAG.fullmatch(tag := _tag(attributes.get(key, "")))), "")
 
 
 class _Switchers:
@@ -213,7 +105,7 @@ class _Switchers:
     an endonym it is enough to be on the same site, because nobody else writes "Français" alone on an English page.
     """
 
-    def __init__(self, head: Head, names: LanguageNames) -> None:
+    def __init__(self, head: Head, names: "LanguageNames") -> None:
         self._head = head
         self._names = names
         self._own = language_code(re.split(r"[-_]", head.language)[0]) if head.language else ""
@@ -224,29 +116,27 @@ class _Switchers:
     def read(self, anchors: Sequence[Anchor]) -> Iterator[Alternate]:
         run: list[tuple[Anchor, LanguageReading]] = []
         for anchor in anchors:
-            if (hreflang := anchor.attributes.get("hreflang")) and (said := _tag(hreflang)):
+            if (hreflang := anchor.attributes.get("hreflang")) and (tag := _tag(hreflang)):
                 # Drupal writes the page's own language on every link.
-                own = said.partition("-")[0] == self._own
-                if said not in _NO_LANGUAGE and (not own or anchor.url == self._head.url):
-                    yield Alternate(anchor.url, said, _source(anchor))
+                own = tag.partition("-")[0] == self._own
+                if tag not in _NO_LANGUAGE and (not own or anchor.url == self._head.url):
+                    yield Alternate(anchor.url, tag, _source(anchor))
             reading = self._reading(anchor)
             if reading is not None:
                 run.append((anchor, reading))
-                continue
-            if run:
+            elif run:
                 yield from self._accepted(run)
                 run = []
         yield from self._accepted(run)
 
-    def _reading(self, anchor: Anchor) -> LanguageReading | None:
+    def _reading(self, anchor: Anchor) -> "LanguageReading | None":
         """The language that the anchor names, by attribute, text, picture, class or URL; None for most anchors."""
         if len(anchor.text) > MAX_LENGTH:
             return None
         attributes = anchor.attributes
-        if not _SAYING.isdisjoint(attributes):
-            for key in _SAID_IN:
-                said = attributes.get(key)
-                if said and _TAG.fullmatch(tag := _tag(said)) and tag not in _NO_LANGUAGE:
+        if not _TAG_ATTRIBUTES.keys().isdisjoint(attributes):
+            for key in _TAG_ATTRIBUTES:
+                if _TAG.fullmatch(tag := _tag(attributes.get(key, ""))) and tag not in _NO_LANGUAGE:
                     return LanguageReading(tag, Naming.CODE)
         for text in (anchor.text, anchor.image_alt, attributes.get("title"), attributes.get("aria-label")):
             if text and (reading := self._names.read(text)):
@@ -264,18 +154,16 @@ class _Switchers:
         marks = address_languages(anchor.url, self._head.url) - self._own_marks
         return next(iter(marks)) if len(marks) == 1 and self._in_switcher(anchor.node) else ""
 
-    def _accepted(self, run: list[tuple[Anchor, LanguageReading]]) -> Iterator[Alternate]:
-        if not run:
-            return
+    def _accepted(self, run: "list[tuple[Anchor, LanguageReading]]") -> Iterator[Alternate]:
         together = len({reading.code for _, reading in run}) > 1 and self._is_switcher(run)
         for anchor, reading in run[:MAX_RUN]:
-            code = self._said_by_url(anchor.url, reading)
+            code = self._language_of(anchor.url, reading)
             if self._in_switcher(anchor.node):
                 yield Alternate(anchor.url, code, AlternateSource.SWITCHER)
             elif (together and reading.naming > Naming.PHRASE) or self._speaks_for_itself(anchor, reading):
                 yield Alternate(anchor.url, code, _source(anchor))
 
-    def _said_by_url(self, url: Url, reading: LanguageReading) -> str:
+    def _language_of(self, url: Url, reading: "LanguageReading") -> str:
         """Where "Ireland" leads to /en-ie/, the URL is more exact than the anchor."""
         marks = address_languages(url, self._head.url)
         if reading.naming is Naming.ENDONYM or len(marks) != 1 or marks <= address_languages(self._head.url):
@@ -283,7 +171,7 @@ class _Switchers:
         (mark,) = marks
         return reading.code if mark.partition("-")[0] == reading.code.partition("-")[0] else mark
 
-    def _is_switcher(self, run: list[tuple[Anchor, LanguageReading]]) -> bool:
+    def _is_switcher(self, run: "list[tuple[Anchor, LanguageReading]]") -> bool:
         """Whether a list of languages is a switcher.
 
         If the names are foreign to their languages, it might be a list of courses. So it must contain the page's own
@@ -296,7 +184,7 @@ class _Switchers:
             for anchor, reading in run
         )
 
-    def _speaks_for_itself(self, anchor: Anchor, reading: LanguageReading) -> bool:
+    def _speaks_for_itself(self, anchor: Anchor, reading: "LanguageReading") -> bool:
         """Whether a lone anchor is enough.
 
         It must name another language on the same site, by its endonym or with its mark in the URL. The code of a
@@ -325,9 +213,8 @@ class _Switchers:
         around: LexborNode | None = node
         distance = _LEVELS
         while around is not None and around.tag not in _TOO_FAR:
-            known = self._distances.get(around.mem_id)
-            if known is not None:
-                distance = known
+            if around.mem_id in self._distances:
+                distance = self._distances[around.mem_id]
                 break
             path.append(around)
             around = around.parent
@@ -339,10 +226,9 @@ class _Switchers:
     def _is_named(self, element: LexborNode) -> bool:
         attributes = element.attributes
         words = " ".join([attributes.get(key) or "" for key in ("class", "id", "role")])[:_MAX_WORDS]
-        known = self._named.get(words)
-        if known is None:
-            known = self._named[words] = bool(_SWITCHER.search(words))
-        return known
+        if words not in self._named:
+            self._named[words] = bool(_SWITCHER.search(words))
+        return self._named[words]
 
 
 def _is_only_a_country(text: str) -> bool:
@@ -354,24 +240,23 @@ def _source(anchor: Anchor) -> AlternateSource:
     return AlternateSource.AREA if anchor.node.tag == "area" else AlternateSource.ANCHOR
 
 
-def _options(head: Head, select: LexborNode, names: LanguageNames) -> Iterator[Alternate]:
+def _options(head: Head, select: LexborNode, names: "LanguageNames") -> Iterator[Alternate]:
     """A select element in which most options name a language, and whose values are URLs."""
     options = select.css("option")
     if not 2 <= len(options) <= MAX_RUN:
         return
-    found = []
+    alternates = []
     named = 0
     for option in options:
         attributes = {key: value or "" for key, value in option.attributes.items()}
-        said = next((tag for key in _SAID_IN if _TAG.fullmatch(tag := _tag(attributes.get(key, "")))), "")
         reading = names.read(" ".join(option.text().split()))
-        code = said or (reading.code if reading else "")
+        code = _declared_tag(attributes) or (reading.code if reading else "")
         named += bool(code)
         address = next((attributes[key] for key in (*_URL_ATTRIBUTES, "value") if _is_url(attributes.get(key, ""))), "")
         if code and address and (url := head.resolve(address)):
-            found.append(Alternate(url, code, AlternateSource.OPTION))
+            alternates.append(Alternate(url, code, AlternateSource.OPTION))
     if named * 2 >= len(options):
-        yield from found
+        yield from alternates
 
 
 def _is_url(value: str) -> bool:
@@ -386,12 +271,12 @@ def _data(head: Head) -> Iterator[Alternate]:
     for node, attributes in head.marked:
         if node.tag == "option" or not _has_data(attributes):
             continue
-        said = next((tag for key in _SAID_IN if _TAG.fullmatch(tag := _tag(attributes.get(key, "")))), "")
+        tag = _declared_tag(attributes)
         address = next((attributes[key] for key in (*_URL_ATTRIBUTES, "href") if attributes.get(key)), "")
-        url = head.resolve(address) if said and language_code(said.partition("-")[0]) else None
+        url = head.resolve(address) if tag and language_code(tag.partition("-")[0]) else None
         # A button that shares this page also has its URL and a language.
         if url is not None and url != head.url and url.site == head.url.site:
-            yield Alternate(url, said, AlternateSource.DATA)
+            yield Alternate(url, tag, AlternateSource.DATA)
 
 
 def _has_data(attributes: Attributes) -> bool:
@@ -421,3 +306,104 @@ def _language(value: Any) -> str:
     if isinstance(value, dict):
         value = value.get("alternateName") or value.get("name")
     return value if isinstance(value, str) else ""
+
+
+MAX_WORDS = 4  # "Switch to English", "Version en français", "Lue lisää suomeksi". More words make a sentence.
+MAX_LENGTH = 40  # Characters: four long words.
+
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_STEM = 4  # An inflected form must begin with at least this many letters of the endonym.
+
+
+class Naming(IntEnum):
+    """How a text names a language, from the least to the most certain."""
+
+    PHRASE = 1  # a name or an inflected endonym among a few other words
+    CODE = 2
+    NAME = 3  # in another language
+    ENDONYM = 4
+
+
+class LanguageReading(NamedTuple):
+    """A language that a text names, as a lower-case BCP 47 code."""
+
+    code: str
+    naming: Naming
+
+
+class LanguageNames:
+    """Recognises texts that name a language: endonyms, names in other languages, codes, short phrases around them."""
+
+    def __init__(self, languages: list[NamedLanguage]) -> None:
+        self._names: dict[str, LanguageReading] = {}
+        self._stems: dict[str, str] = {}
+        for code, endonyms, others in languages:
+            self._names.update(dict.fromkeys(others, LanguageReading(code, Naming.NAME)))
+            for name in endonyms:
+                self._names[name] = LanguageReading(code, Naming.ENDONYM)
+                self._add_stem(name, code)
+        self._words = {word for name in self._names for word in name.split(" ")}
+        self.read = lru_cache(maxsize=8192)(self._read)
+
+    @classmethod
+    def load(cls) -> "LanguageNames":
+        return cls(language_table())
+
+    def _add_stem(self, name: str, code: str) -> None:
+        """Add the part of an endonym that inflection leaves, to find "po polsku" and "по-русски"; "" if two languages
+        share it.
+        """
+        stem = name[:-2] if len(name) > _STEM + 2 else name[:-1]
+        if len(stem) >= _STEM and name.isalpha():
+            base = code.partition("-")[0]
+            self._stems[stem] = base if self._stems.get(stem, base) == base else ""
+
+    def _read(self, text: str) -> LanguageReading | None:
+        """None if the text names no language, or says too much else."""
+        if len(text) > MAX_LENGTH:
+            return None
+        key = spaced(text)
+        words = key.split(" ")
+        whole = self._names.get(key)
+        if whole is not None and _tells(key):
+            return whole
+        if code := language_code(key if len(words) == 1 else text.strip(" ()[]|/")):
+            return LanguageReading(code, Naming.CODE)
+        return self._phrase(words) if len(words) <= MAX_WORDS else None
+
+    def _phrase(self, words: list[str]) -> LanguageReading | None:
+        if self._words.isdisjoint(words):
+            return self._altered(words)
+        for length in range(len(words), 0, -1):  # the longest name first: "norsk nynorsk" before "norsk"
+            for start in range(len(words) - length + 1):
+                reading = self._names.get(" ".join(words[start : start + length]))
+                if reading and (length > 1 or _tells(words[start], 4)):
+                    return LanguageReading(reading.code, Naming.PHRASE)
+        return self._altered(words)
+
+    def _altered(self, words: list[str]) -> LanguageReading | None:
+        for word in words:
+            if code := self._inflected(word) or self._prefixed(word):
+                return LanguageReading(code, Naming.PHRASE)
+        return None
+
+    def _inflected(self, word: str) -> str:
+        """Finds an endonym's stem with up to five more letters: "magyarul", "française", "українською"."""
+        stems = (word[:length] for length in range(len(word), max(_STEM, len(word) - 5) - 1, -1))
+        return next((code for stem in stems if (code := self._stems.get(stem))), "")
+
+    def _prefixed(self, word: str) -> str:
+        """Finds a name with a few characters around it in scripts without spaces: "英文版", "한국어판"."""
+        if word.isascii() or not _UNSPACED.fullmatch(word) or len(word) > 2 * MAX_WORDS:
+            return ""
+        spans = ((start, length) for length in range(len(word) - 1, 1, -1) for start in range(len(word) - length + 1))
+        readings = (self._names.get(word[start : start + length]) for start, length in spans)
+        return next((reading.code for reading in readings if reading), "")
+
+
+def _tells(word: str, letters: int = 3) -> bool:
+    """Whether the word is long enough.
+
+    Two Latin letters are a code or chance, even if some language calls Ga by them.
+    """
+    return len(word) >= letters or not word.isascii()

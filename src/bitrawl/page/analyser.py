@@ -1,8 +1,7 @@
-"""From a capture to a page, with one parse. Each aspect is a module of its own; this module calls them all.
+"""From a capture to a page, with one parse. Most aspects are modules of their own, which this one calls.
 
-Languages of a page: of each paragraph, and of the whole. What markup and URL claim is a prior, never a verdict.
-
-Fingerprints that tell whether two pages are the same: structure, exact text, nearly the same text.
+It identifies the languages itself, of each paragraph and of the whole; what markup and URL claim is a prior, never a
+verdict. It also makes the fingerprints that tell whether two pages are the same.
 """
 
 import codecs
@@ -19,20 +18,7 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from bitrawl.languages import claimed_language
-from bitrawl.model import (
-    UNDETERMINED,
-    Capture,
-    Language,
-    Link,
-    LinkKind,
-    Page,
-    Paragraph,
-    ParagraphKind,
-    Reason,
-    Sitemap,
-    Skip,
-    Stage,
-)
+from bitrawl.model import UNDETERMINED, Capture, Language, Link, LinkKind, Page, Paragraph, ParagraphKind, Sitemap, Skip
 from bitrawl.page.alternates import LanguageNames, header_alternates, read_alternates
 from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
 from bitrawl.page.decode import Decoded, decode, shallow
@@ -41,165 +27,14 @@ from bitrawl.page.links import MAX_LINKS, read_anchors, read_images, read_links
 from bitrawl.page.outline import TEXT, Block, Outline, in_lines, normalise, outline
 from bitrawl.page.sitemap import read_sitemap
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.reasons import Reason, Stage
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.words import weight
 from bitrawl.url import Url
 from bitrawl.urls.tokens import address_languages
 
-Verdict = tuple[Language, float]
-
-# Judgements, except where a line names its evidence.
-MIN_LETTERS = 24  # Fewer letters identify no language; about six words, or eight characters of Chinese.
-MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's language is identified from.
-CLEAR = 0.8  # A language with this share of the paragraphs needs no second opinion.
-CACHED = 10_000  # Texts whose language is remembered, for each claim.
-CACHED_CLAIMS = 20  # Claims for which texts are remembered; a site has a few.
-CACHED_LENGTH = 120  # Characters; texts that recur from page to page are menus and notices.
-
-
-class PageLanguages(NamedTuple):
-    """The verdicts for one page, in the order of its paragraphs."""
-
-    page: Verdict
-    paragraphs: list[Verdict]
-
-
-class LanguageReader:
-    """Calls the identifier once per page. Recurring texts are identified once."""
-
-    def __init__(self, identifier: LanguageIdentifier) -> None:
-        self._identifier = identifier
-        self._known: dict[Language | None, dict[str, Verdict]] = {}  # by claim
-
-    def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> PageLanguages:
-        """`main` says which of the texts are main text. If none is, all of them count for the page."""
-        counted = main if any(main) else [True] * len(texts)
-        verdicts = self._identified(texts, claim)
-        votes: dict[Language, float] = {}
-        total = 0.0
-        for text, (language, confidence), counts in zip(texts, verdicts, counted, strict=True):
-            if counts:
-                size = weight(text)
-                total += size
-                votes[language] = votes.get(language, 0.0) + size * confidence
-        shares = {language: vote / total for language, vote in votes.items()} if total else {}
-        chosen = [text for text, counts in zip(texts, counted, strict=True) if counts]
-        return PageLanguages(self._page(shares, "\n".join(chosen)[:MAX_PAGE_TEXT], claim), verdicts)
-
-    def _page(self, shares: dict[Language, float], text: str, claim: Language | None) -> Verdict:
-        """The paragraphs vote, weighted by length and confidence. If they disagree, the whole main text decides.
-
-        Paragraphs show that a page is in two languages, where the whole shows only one of them. The whole shows the
-        language of a page of short lines, where each line alone says little.
-        """
-        if weight("".join(filter(str.isalpha, text[:500]))) < MIN_LETTERS:
-            return UNDETERMINED, 0.0
-        scores = {language: share for language, share in shares.items() if language != UNDETERMINED}
-        if max(scores.values(), default=0.0) < CLEAR:
-            language, confidence = self._identifier.identify([text], prior=claim)[0]
-            scores[language] = scores.get(language, 0.0) + max(0.0, 1.0 - sum(shares.values())) * confidence
-            scores.pop(UNDETERMINED, None)
-        best = max(scores, key=lambda code: scores[code], default=UNDETERMINED)
-        return best, min(1.0, scores.get(best, 0.0))
-
-    def _identified(self, texts: Sequence[str], claim: Language | None) -> list[Verdict]:
-        if len(self._known) > CACHED_CLAIMS:
-            self._known.clear()
-        known = self._known.setdefault(claim, {})
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
-        if not missing:
-            return [known[text] for text in texts]
-        fresh = dict(zip(missing, self._identifier.identify(missing, prior=claim), strict=True))
-        verdicts = [fresh[text] if text in fresh else known[text] for text in texts]
-        if len(known) > CACHED:
-            known.clear()
-        known.update({text: verdict for text, verdict in fresh.items() if len(text) <= CACHED_LENGTH})
-        return verdicts
-
-
-def claimed(head: Head, content_language: str, locale: str) -> Language | None:
-    """The language that the page claims, if its claims agree; None if there is none, or if they contradict each other."""
-    said = [head.language, "" if "," in content_language else content_language, locale, *address_languages(head.url)]
-    said += [text for record in head.records if isinstance(text := record.get("inLanguage"), str)][:1]
-    claims = {claim for text in said if text and (claim := claimed_language(text)) != UNDETERMINED}
-    if len({claim.partition("-")[0] for claim in claims}) != 1:
-        return None
-    return max(claims, key=len)
-
-
-SHINGLE = 8
-"""Characters of one SimHash feature: about a word and a half, or four words of Chinese. A judgement."""
-
-_LONGEST = 20_000  # Characters that a signature reads; judgement: it limits the time.
-_KINDS = {kind: i for i, kind in enumerate(ParagraphKind)}
-_LETTERS = "abcdefghijklmABCDEFGHIJKLMnopqrstuvwxyzNOPQRSTUVWXYZ"
-_LENGTHS = len(_LETTERS) // len(_KINDS)
-_TOPICAL = str.maketrans({letter: chr(0x100 + number) for number, letter in enumerate(_LETTERS)})
-_DIGITS = re.compile(r"\d+")
-
-
-def structure(paragraphs: Iterable[Paragraph]) -> str:
-    """One letter for each paragraph of the main text: its kind, and its length in thirteen steps.
-
-    After Papavassiliou et al., section 3.9, where it is a sequence of integers: a mark for title, heading or list item,
-    then the length in characters. Translations never have equal lengths, so lengths are quantised (each step is twice
-    the previous one), and an edit distance over the letters compares kinds and lengths at once. A paragraph with terms
-    of the topic, marked -5 in the paper, has a letter of another alphabet.
-    """
-    return "".join(_letter(p) for p in paragraphs if not p.boilerplate and p.text)
-
-
-def _letter(paragraph: Paragraph) -> str:
-    steps = min(weight(paragraph.text).bit_length() - 1, _LENGTHS - 1)
-    letter = _LETTERS[_KINDS[paragraph.kind] * _LENGTHS + steps]
-    return letter.translate(_TOPICAL) if paragraph.terms else letter
-
-
-def digest(text: str) -> str:
-    """Equal digests mean the same text. Empty if there is none."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest() if text else ""
-
-
-def signature(text: str) -> int:
-    """SimHash (Charikar 2002) over character shingles, 64 bits; 0 for a text that is too short.
-
-    Case, digits and spaces are ignored: pages that differ in a date, a price or a counter have near signatures.
-    """
-    masked = _DIGITS.sub("0", "".join(text[:_LONGEST].casefold().split()))
-    if len(masked) < SHINGLE:
-        return 0
-    codes = np.frombuffer(masked.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
-    hashes = _mixed(_polynomial(codes)).astype("<u8", copy=False)
-    majority = _count_bits(hashes) * 2 > len(hashes)
-    return int(np.packbits(majority, bitorder="little").view("<u8")[0])
-
-
-def _count_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """How often each of the 64 bits is set. A byte counts one bit, eight of them are added at once, at most 255 times."""
-    bits = np.unpackbits(hashes.view(np.uint8), bitorder="little").view(np.uint64).reshape(-1, 8)
-    counts = np.add.reduceat(bits, np.arange(0, len(bits), 255), axis=0)
-    total: NDArray[np.uint32] = counts.view(np.uint8).sum(axis=0, dtype=np.uint32)
-    return total
-
-
-def _polynomial(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    count = len(codes) - SHINGLE + 1
-    total = np.zeros(count, dtype=np.uint64)
-    for i in range(SHINGLE):
-        total = total * np.uint64(0x100000001B3) + codes[i : i + count]
-    return total
-
-
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of SplitMix64: every bit of the input affects every bit of the output."""
-    mixed = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
-    return mixed
-
-
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
-MAX_PARAGRAPHS = 20_000  # Judgement: it limits what one page may cost.
+MAX_PARAGRAPHS = 20_000  # It limits what one page may cost.
 NOWHERE = Url.known("http://localhost/")  # The URL of a page that has none.
 
 _BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n\s*")
@@ -217,10 +52,7 @@ class PageAnalyser:
     """Synchronous; runs in a child process. Not thread-safe, because it remembers the languages of recurring texts."""
 
     def __init__(
-        self,
-        identifier: LanguageIdentifier,
-        classifier: ContentClassifier,
-        names: LanguageNames | None = None,
+        self, identifier: LanguageIdentifier, classifier: ContentClassifier, names: LanguageNames | None = None
     ) -> None:
         self._languages = LanguageReader(identifier)
         self._classifier = classifier
@@ -293,25 +125,12 @@ class PageAnalyser:
 
     def _understood(self, skeleton: Outline, content: list[float], head: Head, *claims: str) -> Page:
         """What follows from the text: paragraphs, languages, fingerprints."""
-        blocks = skeleton.blocks[:MAX_PARAGRAPHS]
-        main = [chance >= THRESHOLD for chance in content[:MAX_PARAGRAPHS]]
+        blocks, content = skeleton.blocks[:MAX_PARAGRAPHS], content[:MAX_PARAGRAPHS]
+        main = [chance >= THRESHOLD for chance in content]
         languages = self._languages.read([block.text for block in blocks], main, claimed(head, *claims))
-        paragraphs = tuple(
-            Paragraph(
-                block.lines or block.text,
-                block.kind,
-                not is_main,
-                round(chance, 3),
-                language,
-                round(confidence, 3),
-                block.position,
-            )
-            for block, is_main, chance, (language, confidence) in zip(
-                blocks, main, content, languages.paragraphs, strict=False
-            )
-        )
-        kept = [block.text for block, is_main in zip(blocks, main, strict=False) if is_main]
-        text = "\n".join(kept or (block.text for block in blocks))
+        paragraphs = tuple(map(_paragraph, blocks, content, languages.paragraphs))
+        main_texts = [block.text for block, is_main in zip(blocks, main, strict=True) if is_main]
+        text = "\n".join(main_texts or (block.text for block in blocks))
         language, confidence = languages.page
         return Page(
             head.url,
@@ -326,6 +145,12 @@ class PageAnalyser:
         )
 
 
+def _paragraph(block: Block, chance: float, verdict: "Verdict") -> Paragraph:
+    language, confidence = verdict
+    text, is_boilerplate = block.lines or block.text, chance < THRESHOLD
+    return Paragraph(text, block.kind, is_boilerplate, round(chance, 3), language, round(confidence, 3), block.position)
+
+
 def _cut(skeleton: Outline) -> str:
     counts = {"links": (len(skeleton.anchors), MAX_LINKS), "paragraphs": (len(skeleton.blocks), MAX_PARAGRAPHS)}
     return "; ".join(
@@ -333,12 +158,12 @@ def _cut(skeleton: Outline) -> str:
     )
 
 
-def page_reader(asked: Sequence[Language] = ()) -> PageAnalyser:
-    """A reader with the package's models, for pages in the languages asked for.
+def page_reader(languages: Sequence[Language] = ()) -> PageAnalyser:
+    """A reader with the package's models, for pages in these languages.
 
     It can be imported alone, so that a child process loads nothing else.
     """
-    return PageAnalyser(NgramLanguageIdentifier(asked=asked), BoilerplateClassifier.load())
+    return PageAnalyser(NgramLanguageIdentifier(asked=languages), BoilerplateClassifier.load())
 
 
 def read_html(html: str | bytes, url: Url = NOWHERE) -> Page:
@@ -350,8 +175,8 @@ def read_html(html: str | bytes, url: Url = NOWHERE) -> Page:
     body = html if isinstance(html, bytes) else codecs.BOM_UTF8 + html.encode("utf-8", "replace")
     reader, turn = _shared_reader()
     with turn:
-        found = reader.read(Capture(url, 200, (), body, at=0.0, media_type="text/html"))
-    return found if isinstance(found, Page) else Page(url, UNDETERMINED)
+        page = reader.read(Capture(url, 200, (), body, at=0.0, media_type="text/html"))
+    return page if isinstance(page, Page) else Page(url, UNDETERMINED)
 
 
 @cache
@@ -364,3 +189,151 @@ def _decoded(capture: Capture) -> Decoded:
     return decode(
         capture.body, capture.header("content-type"), tld=capture.url.host.partition(":")[0].rpartition(".")[2]
     )
+
+
+Verdict = tuple[Language, float]
+
+MIN_LETTERS = 24  # Fewer letters identify no language; about six words, or eight characters of Chinese.
+MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's language is identified from.
+CLEAR = 0.8  # A language with this share of the paragraphs needs no second opinion.
+CACHED = 10_000  # Texts whose language is remembered, for each claim.
+CACHED_CLAIMS = 20  # Claims for which texts are remembered; a site has a few.
+CACHED_LENGTH = 120  # Characters; texts that recur from page to page are menus and notices.
+
+
+class PageLanguages(NamedTuple):
+    """The verdicts for one page, in the order of its paragraphs."""
+
+    page: Verdict
+    paragraphs: list[Verdict]
+
+
+class LanguageReader:
+    """Calls the identifier once per page. Recurring texts are identified once."""
+
+    def __init__(self, identifier: LanguageIdentifier) -> None:
+        self._identifier = identifier
+        self._remembered: dict[Language | None, dict[str, Verdict]] = {}  # by claim
+
+    def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> PageLanguages:
+        """`main` says which of the texts are main text. If none is, all of them count for the page."""
+        counted = main if any(main) else [True] * len(texts)
+        verdicts = self._identified(texts, claim)
+        votes: dict[Language, float] = {}
+        total = 0.0
+        for text, (language, confidence), counts in zip(texts, verdicts, counted, strict=True):
+            if counts:
+                size = weight(text)
+                total += size
+                votes[language] = votes.get(language, 0.0) + size * confidence
+        shares = {language: vote / total for language, vote in votes.items()} if total else {}
+        chosen = [text for text, counts in zip(texts, counted, strict=True) if counts]
+        return PageLanguages(self._page(shares, "\n".join(chosen)[:MAX_PAGE_TEXT], claim), verdicts)
+
+    def _page(self, shares: dict[Language, float], text: str, claim: Language | None) -> Verdict:
+        """The paragraphs vote, weighted by length and confidence. If they disagree, the whole main text decides.
+
+        Paragraphs show that a page is in two languages, where the whole shows only one of them. The whole shows the
+        language of a page of short lines, where each line alone says little.
+        """
+        if weight("".join(filter(str.isalpha, text[:500]))) < MIN_LETTERS:
+            return UNDETERMINED, 0.0
+        scores = {language: share for language, share in shares.items() if language != UNDETERMINED}
+        if max(scores.values(), default=0.0) < CLEAR:
+            language, confidence = self._identifier.identify([text], prior=claim)[0]
+            scores[language] = scores.get(language, 0.0) + max(0.0, 1.0 - sum(shares.values())) * confidence
+            scores.pop(UNDETERMINED, None)
+        best = max(scores, key=lambda code: scores[code], default=UNDETERMINED)
+        return best, min(1.0, scores.get(best, 0.0))
+
+    def _identified(self, texts: Sequence[str], claim: Language | None) -> list[Verdict]:
+        if len(self._remembered) > CACHED_CLAIMS:
+            self._remembered.clear()
+        verdicts = self._remembered.setdefault(claim, {})
+        missing = [text for text in dict.fromkeys(texts) if text not in verdicts]
+        fresh = dict(zip(missing, self._identifier.identify(missing, prior=claim), strict=True)) if missing else {}
+        result = [fresh[text] if text in fresh else verdicts[text] for text in texts]
+        if missing and len(verdicts) > CACHED:
+            verdicts.clear()
+        verdicts.update({text: verdict for text, verdict in fresh.items() if len(text) <= CACHED_LENGTH})
+        return result
+
+
+def claimed(head: Head, content_language: str, locale: str) -> Language | None:
+    """The language that the page claims, if its claims agree; None if there is none, or if they contradict each other."""
+    texts = [head.language, "" if "," in content_language else content_language, locale, *address_languages(head.url)]
+    texts += [text for record in head.records if isinstance(text := record.get("inLanguage"), str)][:1]
+    claims = {claim for text in texts if text and (claim := claimed_language(text)) != UNDETERMINED}
+    if len({claim.partition("-")[0] for claim in claims}) != 1:
+        return None
+    return max(claims, key=len)
+
+
+SHINGLE = 8
+"""Characters of one SimHash feature: about a word and a half, or four words of Chinese."""
+
+_LONGEST = 20_000  # Characters that a signature reads: it limits the time.
+_KINDS = {kind: i for i, kind in enumerate(ParagraphKind)}
+_LETTERS = "abcdefghijklmABCDEFGHIJKLMnopqrstuvwxyzNOPQRSTUVWXYZ"
+_LENGTHS = len(_LETTERS) // len(_KINDS)
+_TOPICAL = str.maketrans({letter: chr(0x100 + number) for number, letter in enumerate(_LETTERS)})
+_DIGITS = re.compile(r"\d+")
+
+
+def structure(paragraphs: Iterable[Paragraph]) -> str:
+    """One letter for each paragraph of the main text: its kind, and its length in thirteen steps.
+
+    After Papavassiliou et al., section 3.9, where it is a sequence of integers: a mark for title, heading or list item,
+    then the length in characters. Translations never have equal lengths, so lengths are quantised (each step is twice
+    the previous one), and an edit distance over the letters compares kinds and lengths at once. A paragraph with terms
+    of the topic, marked -5 in the paper, has a letter of another alphabet.
+    """
+    return "".join(_letter(p) for p in paragraphs if not p.boilerplate and p.text)
+
+
+def _letter(paragraph: Paragraph) -> str:
+    steps = min(weight(paragraph.text).bit_length() - 1, _LENGTHS - 1)
+    letter = _LETTERS[_KINDS[paragraph.kind] * _LENGTHS + steps]
+    return letter.translate(_TOPICAL) if paragraph.terms else letter
+
+
+def digest(text: str) -> str:
+    """Equal digests mean the same text. Empty if there is none."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest() if text else ""
+
+
+def signature(text: str) -> int:
+    """SimHash (Charikar 2002) over character shingles, 64 bits; 0 for a text that is too short.
+
+    Case, digits and spaces are ignored: pages that differ in a date, a price or a counter have near signatures.
+    """
+    masked = _DIGITS.sub("0", "".join(text[:_LONGEST].casefold().split()))
+    if len(masked) < SHINGLE:
+        return 0
+    codes = np.frombuffer(masked.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+    hashes = _mixed(_polynomial(codes)).astype("<u8", copy=False)
+    majority = _count_bits(hashes) * 2 > len(hashes)
+    return int(np.packbits(majority, bitorder="little").view("<u8")[0])
+
+
+def _count_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """How often each of the 64 bits is set. A byte counts one bit, eight of them are added at once, at most 255 times."""
+    bits = np.unpackbits(hashes.view(np.uint8), bitorder="little").view(np.uint64).reshape(-1, 8)
+    counts = np.add.reduceat(bits, np.arange(0, len(bits), 255), axis=0)
+    return counts.view(np.uint8).sum(axis=0, dtype=np.uint32)  # type: ignore[no-any-return]
+
+
+def _polynomial(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    count = len(codes) - SHINGLE + 1
+    total = np.zeros(count, dtype=np.uint64)
+    for i in range(SHINGLE):
+        total = total * np.uint64(0x100000001B3) + codes[i : i + count]
+    return total
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of SplitMix64: every bit of the input affects every bit of the output."""
+    mixed = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed

@@ -1,10 +1,4 @@
-"""From bytes to text: byte order mark, header, meta, detection. The charset that a page claims is checked.
-
-Limits nesting before the parser sees it, as browsers do, because parsing time is quadratic in depth.
-
-20,000 nested div take lexbor 1.2 s, 100,000 take 50 s (selectolax 1.0.2). 20,000 end tags without a start tag, inside
-20,000 nested span, take 4 s.
-"""
+"""From bytes to text that is safe to parse: the charset, checked against what the page claims, and a limit on nesting."""
 
 import codecs
 import re
@@ -13,55 +7,34 @@ from typing import NamedTuple
 
 from chardetng_py import EncodingDetector
 
-# Bytes; judgement: HTML requires the meta element within 1024 bytes, but authors do not always comply.
+# Bytes: HTML requires the meta element within 1024 bytes, but authors do not always comply.
 PRESCAN = 4096
 DETECT = 65536  # Bytes that a detector sees. More would change no verdict and cost time.
 
 # Labels of the Encoding standard that Python's codecs do not know, after a leading "x-" is removed and "iso88592" gets
-# its hyphens. Python knows its other aliases. tests/unit/test_decode.py has the whole list.
+# its hyphens. Python knows its other aliases. tests/unit/page/test_decode.py has the whole list.
 _LABELS = {
-    "sjis": "cp932",
-    "windows-31j": "cp932",
-    "gb_2312": "gb18030",
-    "gb_2312-80": "gb18030",
-    "csgb2312": "gb18030",
-    "csiso58gb231280": "gb18030",
-    "x-big5": "big5hkscs",
-    "cn-big5": "big5hkscs",
-    "windows-949": "cp949",
-    "korean": "cp949",
-    "cseuckr": "cp949",
-    "csksc56011987": "cp949",
-    "iso-ir-149": "cp949",
-    "ks_c_5601-1989": "cp949",
-    "ksc_5601": "cp949",
-    "cseucpkdfmtjapanese": "euc_jp",
-    "koi": "koi8-u",
-    "koi8": "koi8-u",
-    "koi8-ru": "koi8-u",
-    "mac-ukrainian": "mac-cyrillic",
-    "mac": "mac-roman",
-    "csmacintosh": "mac-roman",
-    "windows-874": "cp874",
-    "dos-874": "cp874",
-    "csisolatin9": "iso8859-15",
-    "sun_eu_greek": "iso8859-7",
-    "csiso88596e": "iso8859-6",
-    "csiso88596i": "iso8859-6",
-    "csiso88598e": "iso8859-8",
-    "csiso88598i": "iso8859-8",
-    "logical": "iso8859-8",
-    "visual": "iso8859-8",
-    "unicode-1-1-utf-8": "utf-8",
-    "unicode11utf8": "utf-8",
-    "unicode20utf8": "utf-8",
-    "unicode": "utf-16-le",
-    "unicodefeff": "utf-16-le",
-    "unicodefffe": "utf-16-be",
-    "csunicode": "utf-16-le",
-    "iso-10646-ucs-2": "utf-16-le",
-    "ucs-2": "utf-16-le",
-    "user-defined": "cp1252",
+    label: name
+    for name, labels in {
+        "cp932": "sjis windows-31j",
+        "gb18030": "gb_2312 gb_2312-80 csgb2312 csiso58gb231280",
+        "big5hkscs": "x-big5 cn-big5",
+        "cp949": "windows-949 korean cseuckr csksc56011987 iso-ir-149 ks_c_5601-1989 ksc_5601",
+        "euc_jp": "cseucpkdfmtjapanese",
+        "koi8-u": "koi koi8 koi8-ru",
+        "mac-cyrillic": "mac-ukrainian",
+        "mac-roman": "mac csmacintosh",
+        "cp874": "windows-874 dos-874",
+        "iso8859-15": "csisolatin9",
+        "iso8859-7": "sun_eu_greek",
+        "iso8859-6": "csiso88596e csiso88596i",
+        "iso8859-8": "csiso88598e csiso88598i logical visual",
+        "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8",
+        "utf-16-le": "unicode unicodefeff csunicode iso-10646-ucs-2 ucs-2",
+        "utf-16-be": "unicodefffe",
+        "cp1252": "user-defined",
+    }.items()
+    for label in labels.split()
 }
 _ISO_8859 = re.compile(r"iso-?8859-?(\d{1,2})(?:-[ei])?")
 # What the Encoding standard decodes a label with, if that is a superset of what the label says.
@@ -82,53 +55,15 @@ _SUPERSETS = {
 }
 # The codecs that are used for text on the web. Python knows others that no page may choose (utf-7, rot13, idna).
 _ALLOWED = frozenset(
-    [
-        "utf-8",
-        "utf-16-le",
-        "utf-16-be",
-        "cp932",
-        "euc_jp",
-        "iso2022_jp",
-        "gb18030",
-        "hz",
-        "big5hkscs",
-        "cp949",
-        "iso2022_kr",
-        "koi8-u",
-        "cp866",
-        "cp874",
-        "mac-roman",
-        "mac-cyrillic",
-        "iso8859-2",
-        "iso8859-3",
-        "iso8859-4",
-        "iso8859-5",
-        "iso8859-6",
-        "iso8859-7",
-        "iso8859-8",
-        "iso8859-10",
-        "iso8859-13",
-        "iso8859-14",
-        "iso8859-15",
-        "iso8859-16",
-        "cp1250",
-        "cp1251",
-        "cp1252",
-        "cp1253",
-        "cp1254",
-        "cp1255",
-        "cp1256",
-        "cp1257",
-        "cp1258",
-    ]
+    "utf-8 utf-16-le utf-16-be cp932 euc_jp iso2022_jp gb18030 hz big5hkscs cp949 iso2022_kr koi8-u cp866 cp874 "
+    "mac-roman mac-cyrillic iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 "
+    "iso8859-13 iso8859-14 iso8859-15 iso8859-16 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258".split()
 )
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _STATEFUL = frozenset(("iso2022_jp", "iso2022_kr", "hz"))  # All of their bytes are ASCII.
 _UNICODE = frozenset(("utf-8", "utf-16-le", "utf-16-be"))
 # Charsets of languages in Latin script, in which no word has five consecutive letters that are not ASCII.
-_LATIN = frozenset(
-    ["cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-15", "mac-roman"]
-)
+_LATIN = frozenset("cp1250 cp1252 cp1254 cp1257 cp1258 iso8859-2 iso8859-3 iso8859-4 iso8859-15 mac-roman".split())
 # Charsets of two bytes a character. Each decodes most bytes of the others without an error, but to rare characters.
 _CJK = frozenset(("gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"))
 # The share of common characters among those beyond ASCII, below which a text is in another of these charsets. Swept on
@@ -204,10 +139,9 @@ def _claims(body: bytes, content_type: str) -> list[str]:
     head = body[:PRESCAN]
     if b"<!--" in head:
         head = _COMMENT.sub(b"", head)
-    found = (_HEADER.search(content_type), _META.search(head), _XML.search(head))
-    labels = [match[1] for match in found if match]
-    names = [codec(label if isinstance(label, str) else label.decode("ascii", "replace")) for label in labels]
-    return [name for name in names if name]
+    markup = (match[1].decode("ascii", "replace") for match in (_META.search(head), _XML.search(head)) if match)
+    header = _HEADER.search(content_type)
+    return [name for label in (header[1] if header else "", *markup) if (name := codec(label))]
 
 
 def _shifted(body: bytes, claims: list[str]) -> Decoded | None:
@@ -262,8 +196,8 @@ def _other_cjk(body: bytes, claim: str) -> Decoded | None:
 
 def _is_common(text: str) -> bool:
     """Whether its characters beyond ASCII are mostly such as are common in Chinese, Japanese or Korean."""
-    found = _BEYOND_ASCII.findall(text[:DETECT])
-    return sum(map(_common_characters().__contains__, found)) >= _COMMON_SHARE * len(found)
+    characters = _BEYOND_ASCII.findall(text[:DETECT])
+    return sum(map(_common_characters().__contains__, characters)) >= _COMMON_SHARE * len(characters)
 
 
 @lru_cache(maxsize=1)
@@ -284,101 +218,37 @@ def _reads_well(text: str) -> bool:
 
 
 MAX_DEPTH = 512  # of elements that bound paragraphs; the limit of Blink and WebKit
-MAX_INLINE_DEPTH = 4000  # of other elements, which old pages often leave open; judgement
+MAX_INLINE_DEPTH = 4000  # of other elements, which old pages often leave open
 FEW_TAGS = 8000  # A page with fewer tags cannot nest deep enough to matter.
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9\-]*)")
 # Void elements, and elements whose end tag is optional. They are not counted.
 _FLAT = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "param",
-        "source",
-        "track",
-        "wbr",
-        "p",
-        "li",
-        "dt",
-        "dd",
-        "option",
-        "optgroup",
-        "tr",
-        "td",
-        "th",
-        "tbody",
-        "thead",
-        "tfoot",
-        "colgroup",
-        "caption",
-        "rb",
-        "rt",
-        "rp",
-        "rtc",
-        "html",
-        "head",
-        "body",
-    ]
+    "area base br col embed hr img input link meta param source track wbr p li dt dd option optgroup tr td th tbody "
+    "thead tfoot colgroup caption rb rt rp rtc html head body".split()
 )
 _INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "em",
-        "font",
-        "i",
-        "kbd",
-        "mark",
-        "nobr",
-        "q",
-        "s",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "tt",
-        "u",
-    ]
+    "a abbr b bdi bdo big cite code em font i kbd mark nobr q s small span strike strong sub sup tt u".split()
 )
 
 
 def shallow(html: str) -> str:
-    """The same text, unless it nests absurdly deep: then the innermost tags become tags that cannot nest."""
+    """The same text, unless it nests absurdly deep: then the innermost tags become tags that cannot nest.
+
+    Browsers do so too. The time of parsing is quadratic in the depth: 20,000 nested div take lexbor 1.2 s, 100,000 take
+    50 s (selectolax 1.0.2). 20,000 end tags without a start tag, inside 20,000 nested span, take 4 s.
+    """
     if html.count("<") < FEW_TAGS:
         return html
-    bounds = _Bounds()
-    return _TAG.sub(bounds.bounded, html)
+    depths = [0, 0]
 
-
-class _Bounds:
-    def __init__(self) -> None:
-        self._depths = [0, 0]
-
-    def bounded(self, match: re.Match[str]) -> str:
+    def bounded(match: re.Match[str]) -> str:
         name = match[2].lower()
         if name in _FLAT:
             return match[0]
         group = name in _INLINE
-        limit = MAX_INLINE_DEPTH if group else MAX_DEPTH
-        if match[1]:
-            depth = self._depths[group]
-            self._depths[group] = max(0, depth - 1)
-        else:
-            depth = self._depths[group] = self._depths[group] + 1
-        return match[0] if depth <= limit else f"<{match[1]}wbr"
+        depth = depths[group] + (not match[1])
+        depths[group] = max(0, depth - bool(match[1]))
+        return match[0] if depth <= (MAX_INLINE_DEPTH if group else MAX_DEPTH) else f"<{match[1]}wbr"
+
+    return _TAG.sub(bounded, html)

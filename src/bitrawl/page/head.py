@@ -1,10 +1,6 @@
-"""What a document declares outside its text, collected once: metas, links, JSON-LD, base, HTTP links.
+"""What a page declares outside its text: metadata, what it asks of robots, and marks of machine translation.
 
-What a page says about itself: description, author, date, licence, languages.
-
-What a page asks of robots: meta robots, X-Robots-Tag, and the opt-outs from AI and from text and data mining.
-
-Marks of machine translation: that this page is one, not that its site offers some.
+`read_head` collects the declarations in one search over the document. The other functions read them.
 """
 
 import re
@@ -13,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,7 +20,6 @@ from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Directive, Metadata
 from bitrawl.url import Url
 
-# Judgements.
 MAX_JSON = 512 * 1024  # Characters of one JSON-LD script. Longer ones are shop catalogues.
 MAX_RECORDS = 2000  # JSON-LD records per page.
 
@@ -44,7 +40,6 @@ _SEARCHED = (
     'a[rel~="license"][href],a[href*="creativecommons.org/"],[rel~="machine-translated-from"],'
     "html[class*=translated-],body[class*=translated-],span.google-src-text,span.tr_,font > font"
 )
-_DECLARING = frozenset(("meta", "link", "base", "script"))
 _LANGUAGE_DATA = frozenset(("data-lang", "data-hreflang", "data-language", "data-locale", "data-href", "data-url"))
 
 
@@ -64,18 +59,12 @@ class Head:
 
     def first(self, *names: str) -> str:
         """The content of the first meta element that has any, in the order of the names."""
-        for name in names:
-            for key, content in self.metas:
-                if key == name and content:
-                    return content
-        return ""
+        return next((content for name in names for key, content in self.metas if key == name and content), "")
 
     def all(self, name: str) -> tuple[str, ...]:
-        """The contents of every meta element of that name."""
         return tuple(content for key, content in self.metas if key == name and content)
 
     def related(self, relation: str) -> list[Attributes]:
-        """Links of that relation that have a target."""
         return [link for link in self.links if relation in link.get("rel", "").lower().split() and link.get("href")]
 
     def resolve(self, raw: str) -> Url | None:
@@ -84,13 +73,8 @@ class Head:
 
 
 def read_head(tree: LexborHTMLParser, capture: Capture) -> Head:
-    metas: list[tuple[str, str]] = []
-    links: list[Attributes] = []
-    records: list[dict[str, Any]] = []
-    scripts: list[str] = []
+    elements: dict[str, list[tuple[LexborNode, Attributes]]] = {"meta": [], "link": [], "base": [], "script": []}
     marked: list[tuple[LexborNode, Attributes]] = []
-    base = capture.url
-    seen_base = False
     last = 0
     for node in tree.css(_SEARCHED):
         if node.mem_id == last:  # once for each part of the selector
@@ -98,34 +82,28 @@ def read_head(tree: LexborHTMLParser, capture: Capture) -> Head:
         last = node.mem_id
         attributes = {key.lower(): value or "" for key, value in node.attributes.items()}
         tag = node.tag or ""
-        if tag not in _DECLARING or not _LANGUAGE_DATA.isdisjoint(attributes):
+        if tag in elements:
+            elements[tag].append((node, attributes))
+        if tag not in elements or not _LANGUAGE_DATA.isdisjoint(attributes):
             marked.append((node, attributes))
-        if tag == "meta":
-            metas.extend(_meta(attributes))
-        elif tag == "link":
-            links.append(attributes)
-        elif tag == "script":
-            if source := attributes.get("src"):
-                scripts.append(source)
-            elif attributes.get("type", "").strip().lower().startswith("application/ld+json"):
-                records.extend(_records(node.text()))
-        elif tag == "base" and not seen_base and "href" in attributes:
-            seen_base = True
-            base = resolve(attributes["href"], base) or base
-    links.extend(header_links(capture))
+    bases = [attributes["href"] for _, attributes in elements["base"] if "href" in attributes]
+    inline = [node for node, attributes in elements["script"] if not attributes.get("src") and _is_json_ld(attributes)]
     root = tree.css_first("html")
     declared = root.attributes if root is not None else {}
-    language = declared.get("lang") or declared.get("xml:lang") or ""
     return Head(
         capture.url,
-        base,
-        language.strip()[:40],
-        tuple(metas),
-        tuple(links),
-        tuple(records[:MAX_RECORDS]),
-        tuple(scripts),
+        (resolve(bases[0], capture.url) if bases else None) or capture.url,
+        (declared.get("lang") or declared.get("xml:lang") or "").strip()[:40],
+        tuple(meta for _, attributes in elements["meta"] for meta in _meta(attributes)),
+        (*(attributes for _, attributes in elements["link"]), *header_links(capture)),
+        tuple(islice((record for node in inline for record in _records(node.text())), MAX_RECORDS)),
+        tuple(source for _, attributes in elements["script"] if (source := attributes.get("src"))),
         tuple(marked),
     )
+
+
+def _is_json_ld(attributes: Attributes) -> bool:
+    return attributes.get("type", "").strip().lower().startswith("application/ld+json")
 
 
 def bare_head(capture: Capture) -> Head:
@@ -135,14 +113,14 @@ def bare_head(capture: Capture) -> Head:
 
 def header_links(capture: Capture) -> list[Attributes]:
     """The HTTP Link header (RFC 8288) in the form of link elements, marked by a key "header"."""
-    found = []
+    links = []
     for value in (value for key, value in capture.headers if key.lower() == "link"):
         for match in _LINK_VALUE.finditer(value[:65536]):
             link = {"href": match[1].strip(), "header": "1"}
             for name, quoted, bare in _LINK_PARAMETER.findall(match[2]):
                 link.setdefault(name.lower(), quoted or bare)
-            found.append(link)
-    return found
+            links.append(link)
+    return links
 
 
 def resolve(raw: str, base: Url) -> Url | None:
@@ -194,7 +172,7 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
             stack.extend(reversed(value))
 
 
-MAX_TEXT = 2000  # Characters of a description or a list of keywords that are kept; judgement.
+MAX_TEXT = 2000  # Characters of a description or a list of keywords that are kept.
 
 _DATES = (
     *("article:published_time", "og:published_time", "datepublished", "dc.date.issued", "dcterms.issued"),
@@ -229,10 +207,7 @@ def read_metadata(head: Head, tree: LexborHTMLParser, capture: Capture) -> Metad
 
 def canonical(head: Head) -> Url | None:
     """The URL that the page declares as its own. The first valid one counts."""
-    for link in head.related("canonical"):
-        if url := head.resolve(link["href"]):
-            return url
-    return None
+    return next((url for link in head.related("canonical") if (url := head.resolve(link["href"]))), None)
 
 
 def iso_date(text: str) -> str:
@@ -259,27 +234,29 @@ def _real(year: str, month: str, day: str) -> str:
 
 
 def _author(head: Head) -> str:
-    said = head.first("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author")
-    if said and not said.startswith(("http://", "https://")):
-        return said
-    return _said(head, "author", "creator") or said
+    author = head.first(
+        "author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author"
+    )
+    if author and not author.startswith(("http://", "https://")):
+        return author
+    return _from_json_ld(head, "author", "creator") or author
 
 
 def _date(head: Head, tree: LexborHTMLParser) -> str:
-    said = head.first(*_DATES[:1]) or _said(head, "datePublished") or head.first(*_DATES[1:])
-    if not said:
+    date = head.first(*_DATES[:1]) or _from_json_ld(head, "datePublished") or head.first(*_DATES[1:])
+    if not date:
         marked = tree.css_first("time[pubdate],time[itemprop=datePublished],[itemprop=datePublished][content]")
         node = marked or tree.css_first("article time[datetime],time[datetime]")
         if node is not None:
-            said = node.attributes.get("datetime") or node.attributes.get("content") or node.text()
-    return iso_date(said) if said else ""
+            date = node.attributes.get("datetime") or node.attributes.get("content") or node.text()
+    return iso_date(date) if date else ""
 
 
 def _licence(head: Head) -> str:
     for link in (*head.related("license"), *head.related("licence")):
         return str(head.resolve(link["href"]) or link["href"])
-    if said := head.first("dcterms.license", "dc.license") or _said(head, "license"):
-        return said
+    if licence := head.first("dcterms.license", "dc.license") or _from_json_ld(head, "license"):
+        return licence
     for node, attributes in head.marked:
         href = attributes.get("href", "")
         if node.tag == "a" and href and ("license" in attributes.get("rel", "").lower().split() or _CC.match(href)):
@@ -287,13 +264,9 @@ def _licence(head: Head) -> str:
     return head.first("dcterms.rights", "dc.rights")
 
 
-def _said(head: Head, *keys: str) -> str:
+def _from_json_ld(head: Head, *keys: str) -> str:
     """The first text, or name or URL of an object, that JSON-LD has under one of the keys."""
-    for key in keys:
-        for record in head.records:
-            if text := _text(record.get(key)):
-                return text
-    return ""
+    return next((text for key in keys for record in head.records if (text := _text(record.get(key)))), "")
 
 
 def _text(value: Any) -> str:
@@ -318,21 +291,14 @@ _VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "m
 _AGENT = re.compile(r"\s*([\w\-]+)\s*:\s*(.*)", re.DOTALL)
 
 
-def directives(head: Head | None, capture: Capture) -> tuple[Directive, ...]:
+def directives(head: Head, capture: Capture) -> tuple[Directive, ...]:
     """Sorted by name. Whether to obey them is decided elsewhere."""
-    found: set[Directive] = set()
-    for key, value in capture.headers:
-        name = key.lower()
-        if name == "x-robots-tag":
-            found.update(_addressed(value))
-        elif name == Directive.TDM_RESERVATION and value.strip() == "1":
-            found.add(Directive.TDM_RESERVATION)
-    for name, content in head.metas if head else ():
-        if name in ("robots", AGENT):
-            found.update(_meanings(content))
-        elif name == Directive.TDM_RESERVATION and content == "1":
-            found.add(Directive.TDM_RESERVATION)
-    return tuple(sorted(found))
+    headers = [(key.lower(), value) for key, value in capture.headers]
+    result = {meaning for key, value in headers if key == "x-robots-tag" for meaning in _addressed(value)}
+    result |= {meaning for name, content in head.metas if name in ("robots", AGENT) for meaning in _meanings(content)}
+    if any(name == Directive.TDM_RESERVATION and value.strip() == "1" for name, value in (*headers, *head.metas)):
+        result.add(Directive.TDM_RESERVATION)
+    return tuple(sorted(result))
 
 
 def _addressed(value: str) -> set[Directive]:
@@ -340,7 +306,7 @@ def _addressed(value: str) -> set[Directive]:
 
     An agent's name applies until the next one.
     """
-    found: set[Directive] = set()
+    result: set[Directive] = set()
     agent = AGENT
     for part in value.split(","):
         directive = part
@@ -348,8 +314,8 @@ def _addressed(value: str) -> set[Directive]:
         if match and match[1].lower() not in _VALUED:
             agent, directive = match[1].lower(), match[2]
         if agent in (AGENT, "*"):
-            found |= _meanings(directive)
-    return found
+            result |= _meanings(directive)
+    return result
 
 
 def _meanings(content: str) -> set[Directive]:
@@ -371,17 +337,7 @@ _TRACES = {
 _TRACED = frozenset(("html", "body", "span", "font"))
 # Services that publish a translated copy of each page under the site's own URLs. Their script is also on the original,
 # so it counts only if the page is known not to be the original.
-_COPIERS = (
-    "gtranslate",
-    "weglot",
-    "transposh",
-    "bablic",
-    "linguise",
-    "conveythis",
-    "autoglot",
-    "localizejs",
-    "clonable",
-)
+_COPIERS = "gtranslate weglot transposh bablic linguise conveythis autoglot localizejs clonable".split()
 _ORIGINAL = re.compile(
     r"[\"']?(?:default_?language|original_?language|language_?from|source_?language)[\"']?"
     r"\s*[:=]\s*[\"']([a-z]{2,3})\b",
@@ -394,17 +350,16 @@ def machine_translation(head: Head, tree: LexborHTMLParser, html: str) -> tuple[
     traced = any(node.tag in _TRACED or "rel" in attributes for node, attributes in head.marked) or any(
         "machine-translated-from" in link.get("rel", "").lower() for link in head.links
     )
-    found = {name for name, selector in _TRACES.items() if traced and tree.css_first(selector) is not None}
-    host = urlsplit(head.url).hostname or ""
-    if host.endswith(_PROXIES):
-        found.add("proxy")
+    marks = {name for name, selector in _TRACES.items() if traced and tree.css_first(selector) is not None}
+    if (urlsplit(head.url).hostname or "").endswith(_PROXIES):
+        marks.add("proxy")
     if head.first("translation-stats"):
-        found.add("translation-stats")
+        marks.add("translation-stats")
     if head.first("ms.translationtype").upper() == "MT" or head.first("x-translated-by"):
-        found.add("declared")
+        marks.add("declared")
     if (copier := _copier(head, tree)) and _is_copy(head, html):
-        found.add(copier)
-    return tuple(sorted(found))
+        marks.add(copier)
+    return tuple(sorted(marks))
 
 
 def _copier(head: Head, tree: LexborHTMLParser) -> str:
@@ -413,10 +368,7 @@ def _copier(head: Head, tree: LexborHTMLParser) -> str:
     The text of a page may just be about it.
     """
     addresses = " ".join((*head.scripts, *(link.get("href", "") for link in head.links))).lower()
-    for name in _COPIERS:
-        if name in addresses or tree.scripts_contain(name):
-            return name
-    return ""
+    return next((name for name in _COPIERS if name in addresses or tree.scripts_contain(name)), "")
 
 
 def _is_copy(head: Head, html: str) -> bool:

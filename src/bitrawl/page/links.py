@@ -10,7 +10,7 @@ from bitrawl.page.head import Attributes, Head
 from bitrawl.page.outline import Block, Outline, normalise
 from bitrawl.url import Url
 
-# Judgements. They limit what one page may cost.
+# They limit what one page may cost.
 MAX_LINKS = 20_000  # anchors of a page that are examined
 MAX_IMAGES = 1000  # per page
 ANCHOR_LENGTH = 200  # Characters of an anchor's text that are kept.
@@ -70,9 +70,8 @@ def read_links(head: Head, anchors: Sequence[Anchor], alternates: Iterable[Alter
     scope recognises them by their extension and skips them.
     """
     links: dict[Url, Link] = {}
-    for found in _all(head, anchors, alternates):
-        known = links.get(found.url)
-        links[found.url] = found if known is None else _merged(known, found)
+    for link in _all(head, anchors, alternates):
+        links[link.url] = _merged(links[link.url], link) if link.url in links else link
     links.pop(head.url, None)
     return tuple(links.values())
 
@@ -84,9 +83,7 @@ def read_images(outline: Outline, head: Head) -> tuple[Image, ...]:
         attributes = node.attributes
         source = attributes.get("src") or ""
         if not source or source.startswith("data:"):
-            source = (
-                attributes.get("data-src") or attributes.get("data-lazy-src") or attributes.get("data-original") or ""
-            )
+            source = next(filter(None, map(attributes.get, ("data-src", "data-lazy-src", "data-original"))), "")
         url = head.resolve(source)
         if url is not None:
             images.append(Image(url, normalise(attributes.get("alt") or "")[:ANCHOR_LENGTH], position))
@@ -102,8 +99,7 @@ def _all(head: Head, anchors: Sequence[Anchor], alternates: Iterable[Alternate])
     for alternate in alternates:
         if alternate.source in (AlternateSource.LINK, AlternateSource.HEADER, AlternateSource.JSON_LD):
             yield Link(alternate.url, LinkKind.ALTERNATE, source, rel="alternate", hreflang=alternate.language)
-        if not declared.get(alternate.url):
-            declared[alternate.url] = alternate.language
+        declared[alternate.url] = declared.get(alternate.url) or alternate.language
     for anchor in anchors:
         language = declared.pop(anchor.url, None)
         rel, hreflang = anchor.attributes.get("rel"), anchor.attributes.get("hreflang")

@@ -1,4 +1,4 @@
-"""Walks once over the HTML tree to find the tag sequence, the paragraphs, and the places of anchors and images."""
+"""The outline of a page: one walk over its tree finds the tag sequence, the paragraphs, and the anchors and images."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ from bitrawl.page.unseen import unseen
 from bitrawl.text.sentences import LINE_END, sentences
 
 MAX_TAGS = 20_000  # Later positions are -1. The longest of 99 news pages had 12,308.
-ENDLESS = 500  # Characters without the end of a sentence; judgement: the shortest usual bound of a segment.
+ENDLESS = 500  # Characters without the end of a sentence: the shortest usual bound of a segment.
 TEXT = "#text"
 """Marks the beginning of a paragraph in the tag sequence, as in Liu et al., section 4."""
 
@@ -71,19 +71,26 @@ class Outline:
 def outline(tree: LexborHTMLParser) -> Outline:
     """Time and memory are linear in the number of nodes, however deep they nest."""
     hidden = unseen(tree)
-    found = _walked(tree, hidden.certain | hidden.doubtful)
-    if hidden.doubtful_characters > sum(len(block.text) for block in found.blocks):
-        found = _walked(tree, hidden.certain)
-    _mark_title(found)
-    return found
+    page = _walked(tree, hidden.certain | hidden.doubtful)
+    if hidden.doubtful_characters > sum(len(block.text) for block in page.blocks):
+        page = _walked(tree, hidden.certain)
+    title = page.title.casefold()
+    for block in page.blocks:  # The first heading that repeats the document's title becomes the page's title.
+        if block.kind is ParagraphKind.HEADING and title and block.text.casefold() in title:
+            block.kind = ParagraphKind.TITLE
+            break
+    return page
 
 
 def _walked(tree: LexborHTMLParser, hidden: frozenset[int]) -> Outline:
-    found = Outline(title=_title(tree))
+    node = tree.head.first_child if tree.head is not None else None
+    while node is not None and node.tag != "title":
+        node = node.next
+    page = Outline(title=normalise(node.text()) if node is not None else "")
     if tree.root is not None:
-        _Walk(found).run(tree.root, hidden)
-        _cap(found)
-    return found
+        _Walk(page).run(tree.root, hidden)
+        _cap(page)
+    return page
 
 
 def normalise(text: str) -> str:
@@ -98,12 +105,8 @@ def normalise(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     if not text.isprintable():  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
-        text = (
-            _MARKS.sub(r"\1", _JUNK.sub("", text))
-            if _RIGHT_TO_LEFT.search(text)
-            else _MARKS.sub("", _JUNK.sub("", text))
-        )
-        text = " ".join(text.split())
+        marks = r"\1" if _RIGHT_TO_LEFT.search(text) else ""
+        text = " ".join(_MARKS.sub(marks, _JUNK.sub("", text)).split())
     # Only a string with a character beyond U+FFFF takes four bytes for each. The search is slow, and most texts have none.
     if "\u3164" in text or "\uffa0" in text or text.__sizeof__() > 4 * len(text):
         text = " ".join(_UNSEEN_LETTERS.sub("", text).split())
@@ -152,27 +155,24 @@ _UNSEEN_LETTERS = re.compile(
 _CHARACTERS, _SKIP, _MUTE, _BLOCK, _INLINE, _MARKED, _ANCHOR, _AREA, _IMAGE, _BREAK = range(10)
 
 
-def _roles() -> dict[str, int]:
-    table = {
+_ROLES = {  # any other tag bounds paragraphs
+    tag: role
+    for role, tags in {
         _CHARACTERS: "-text",
         # rt and rp are the readings above a Japanese text. Mixed into the text, they would garble it.
         _SKIP: "-comment -document -doctype head script style template svg math iframe noembed noframes rt rp",
         # their text is ignored, but links in them count
         _MUTE: "noscript select datalist textarea object video audio canvas",
-        _INLINE: (
-            "span font small big sub sup abbr acronym cite q dfn bdi bdo ins del s strike tt code kbd samp var time "
-            "data label wbr ruby rb rbc rtc nobr output meter progress input picture source map slot"
-        ),
+        _INLINE: "span font small big sub sup abbr acronym cite q dfn bdi bdo ins del s strike tt code kbd samp var time "
+        "data label wbr ruby rb rbc rtc nobr output meter progress input picture source map slot",
         _MARKED: "b strong i em u mark",
         _ANCHOR: "a",
         _AREA: "area",
         _IMAGE: "img",
         _BREAK: "br",
-    }
-    return {tag: role for role, tags in table.items() for tag in tags.split()}
-
-
-_ROLES = _roles()  # any other tag bounds paragraphs
+    }.items()
+    for tag in tags.split()
+}
 # The innermost element that implies a kind decides it, through at most three elements that imply none.
 _KINDS = (ParagraphKind.TEXT, *[ParagraphKind.HEADING] * 4, *[ParagraphKind.LISTITEM] * 4)
 _NEXT = (0, 0, 1, 2, 3, 0, 5, 6, 7)
@@ -183,10 +183,10 @@ _NAMING = ("class", "id", "role", "itemprop")
 class _Walk:
     """The state of a walk: where it is, and the paragraph that is being collected."""
 
-    __slots__ = ("anchor", "container", "found", "link_chars", "marked_chars", "parts", "position", "states", "waiting")
+    __slots__ = ("anchor", "container", "link_chars", "marked_chars", "page", "parts", "position", "states", "waiting")
 
-    def __init__(self, found: Outline) -> None:
-        self.found = found
+    def __init__(self, page: Outline) -> None:
+        self.page = page
         self.container = -1
         self.states: list[int] = []  # what each container makes of its text: see `_KINDS`
         self.anchor = -1  # index of the open anchor
@@ -203,8 +203,8 @@ class _Walk:
         roles: dict[int, int] = {}  # by tag id; within one document, an id stands for one name
         names: dict[int, str] = {}
         fresh: list[tuple[LexborNode, str]] = []  # open elements whose attributes have not been needed yet
-        tags, parts, waiting, ends = self.found.tags, self.parts, self.waiting, self.found.containers.end
-        blocks, parents = self.found.blocks, self.found.containers.parents
+        tags, parts, waiting, ends = self.page.tags, self.parts, self.waiting, self.page.containers.end
+        blocks, parents = self.page.blocks, self.page.containers.parents
         muted = -1  # height of the stack at the outermost element that hides its text
         marked = breaks = 0
         node: LexborNode | None = root
@@ -288,8 +288,7 @@ class _Walk:
         self.end()
 
     def open(self, fresh: list[tuple[LexborNode, str]]) -> None:
-        """Open nested elements."""
-        containers, first, container = self.found.containers, len(self.found.blocks), self.container
+        containers, first, container = self.page.containers, len(self.page.blocks), self.container
         states = self.states
         for node, tag in fresh:
             attributes = node.attributes
@@ -309,15 +308,15 @@ class _Walk:
 
     def point(self, node: LexborNode, role: int) -> None:
         """Record a link or an image, whose tag was recorded last."""
-        found = self.found
-        position = len(found.tags) - 1
+        page = self.page
+        position = len(page.tags) - 1
         if role == _IMAGE:
-            found.images.append((node, position))
+            page.images.append((node, position))
         elif "href" in (attributes := node.attributes):
             if role == _ANCHOR:
-                self.anchor = len(found.anchors)
+                self.anchor = len(page.anchors)
                 self.waiting.append(self.anchor)
-            found.anchors.append(TreePlace(node, attributes, position))
+            page.anchors.append(TreePlace(node, attributes, position))
 
     def end(self) -> None:
         """End the paragraph, if there is one."""
@@ -332,14 +331,11 @@ class _Walk:
                 waiting.clear()
             self.link_chars = self.marked_chars = 0
         if waiting:
-            still_open = self.anchor in waiting
-            waiting.clear()
-            if still_open:
-                waiting.append(self.anchor)
+            waiting[:] = [self.anchor] if self.anchor in waiting else []
 
     def line_ends(self) -> str:
         """The characters that end a line here."""
-        containers, container = self.found.containers, self.container
+        containers, container = self.page.containers, self.container
         while container >= 0:
             if containers.tags[container] == "pre":
                 return LINE_ENDS
@@ -348,45 +344,21 @@ class _Walk:
 
     def keep(self, text: str, lines: str) -> None:
         """Add a block. The waiting anchors are in it."""
-        blocks, anchors = self.found.blocks, self.found.anchors
+        blocks, anchors = self.page.blocks, self.page.anchors
         for i in self.waiting:
             anchors[i].block = len(blocks)
-        links = len(self.waiting) or (1 if self.link_chars else 0)
+        kind, links = _KINDS[self.states[self.container]], len(self.waiting) or (1 if self.link_chars else 0)
         # without the removed spaces
         linked, marked = min(self.link_chars, len(text)), min(self.marked_chars, len(text))
-        blocks.append(
-            Block(
-                text, _KINDS[self.states[self.container]], self.position, self.container, links, linked, marked, lines
-            )
-        )
+        blocks.append(Block(text, kind, self.position, self.container, links, linked, marked, lines))
 
 
-def _cap(found: Outline) -> None:
-    if len(found.tags) <= MAX_TAGS:
+def _cap(page: Outline) -> None:
+    if len(page.tags) <= MAX_TAGS:
         return
-    del found.tags[MAX_TAGS:]
-    for block in found.blocks:
-        if block.position >= MAX_TAGS:
-            block.position = -1
-    for anchor in found.anchors:
-        if anchor.position >= MAX_TAGS:
-            anchor.position = -1
-    found.images = [(n, place if place < MAX_TAGS else -1) for n, place in found.images]
-
-
-def _title(tree: LexborHTMLParser) -> str:
-    node = tree.head.first_child if tree.head is not None else None
-    while node is not None:
-        if node.tag == "title":
-            return normalise(node.text())
-        node = node.next
-    return ""
-
-
-def _mark_title(found: Outline) -> None:
-    """The first heading that repeats the document's title becomes the page's title."""
-    title = found.title.casefold()
-    for block in found.blocks:
-        if block.kind is ParagraphKind.HEADING and title and block.text.casefold() in title:
-            block.kind = ParagraphKind.TITLE
-            return
+    del page.tags[MAX_TAGS:]
+    places: list[Block | TreePlace] = [*page.blocks, *page.anchors]
+    for place in places:
+        if place.position >= MAX_TAGS:
+            place.position = -1
+    page.images = [(node, position if position < MAX_TAGS else -1) for node, position in page.images]

@@ -13,8 +13,9 @@ import zstandard
 
 from bitrawl import files
 from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.model import Capture, Page, Reason, Sitemap, Skip, Stage, Unpacker, pack
+from bitrawl.model import Capture, Page, Sitemap, Skip, Unpacker, pack
 from bitrawl.process import Children, Failure, FailureKind, Limits, Report, Service
+from bitrawl.reasons import Reason, Stage
 
 MAX_ANSWER = 64 << 20  # bytes; what is said of a page of 20 MB stays far below it
 MAX_WRITTEN = 1 << 20  # bytes of one file, and so of stderr
@@ -48,20 +49,6 @@ class Rejects:
             files.write(path.with_suffix(".json"), json.dumps(about, indent=1))
         except StoreError as error:
             log.warning("the input of a failure cannot be kept: %s", error)
-
-
-class InlineAnalyser:
-    """The same seam without processes: for tests, and for bytes that are trusted."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
-        """An error costs this page; a hang costs everything."""
-        try:
-            return self._reader.read(capture, index=index)
-        except Exception as error:  # noqa: BLE001 - a parser may raise anything, as in `child`
-            return Skip(capture.url, Stage.ANALYSE, Reason.ANALYSIS_ERROR, f"{type(error).__name__}: {error}"[:300])
 
 
 class SandboxedAnalyser:

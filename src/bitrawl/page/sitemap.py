@@ -13,7 +13,7 @@ from bitrawl.url import Url
 
 MAX_BYTES = 50 * 1024 * 1024  # sitemaps.org, for the expanded file
 MAX_ENTRIES = 50_000  # sitemaps.org
-MAX_LINKS = 4 * MAX_ENTRIES  # with the alternates of all entries: judgement
+MAX_LINKS = 4 * MAX_ENTRIES  # with the alternates of all entries
 MAX_ALTERNATES = 500  # of one entry: more than there are locales on the web's largest sites
 MAX_DEPTH = 50  # A sitemap nests three deep, a feed six.
 
@@ -103,7 +103,7 @@ class _Reader:
         self._text: list[str] | None = None
         self._target: Url | None = None
         self._declared: list[tuple[str, str]] = []  # addresses and languages of the entry, as written
-        self._known: dict[int, frozenset[Url]] = {}  # by the hash of what was declared, the addresses of that group
+        self._groups: dict[int, frozenset[Url]] = {}  # by the hash of what was declared, the addresses of that group
         self._entries = 0
 
     def read(self, body: bytes) -> bool:
@@ -198,8 +198,8 @@ class _Reader:
         if declared:
             # Entries that are translations of each other declare the same, once each: it is read once.
             key = hash(tuple(declared))
-            if target not in self._known.get(key, ()):
-                self._known[key] = self._group(target, declared)
+            if target not in self._groups.get(key, ()):
+                self._groups[key] = self._group(target, declared)
         self._entries += 1
 
     def _group(self, target: Url, declared: list[tuple[str, str]]) -> frozenset[Url]:
@@ -216,8 +216,8 @@ class _Reader:
         return frozenset(alternates)
 
     def _keep(self, link: Link) -> None:
-        known = self.links.get(link.url)
-        if known is None and len(self.links) >= MAX_LINKS:
+        earlier = self.links.get(link.url)
+        if earlier is None and len(self.links) >= MAX_LINKS:
             self.cut = f"links after the first {MAX_LINKS:,}"
-        elif known is None or (known.kind is LinkKind.ALTERNATE and link.kind is LinkKind.SITEMAP):
+        elif earlier is None or (earlier.kind is LinkKind.ALTERNATE and link.kind is LinkKind.SITEMAP):
             self.links[link.url] = link

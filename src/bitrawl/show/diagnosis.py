@@ -9,7 +9,8 @@ import msgspec
 from bitrawl.config import TopicModel
 from bitrawl.facts import LITTLE_RELEVANT, JobFacts, ListFacts, TopicFacts
 from bitrawl.languages import language_name, same_language
-from bitrawl.model import UNDETERMINED, Language, Reason
+from bitrawl.model import UNDETERMINED, Language
+from bitrawl.reasons import Reason
 from bitrawl.show.wording import ADVICE, HARMLESS, REFUSALS, SKIPS, answered, counted, enumerated, number, share, size
 from bitrawl.url import Url
 

@@ -45,7 +45,7 @@ def render(facts: JobFacts) -> str:
         tiles=_tiles(facts),
         diagnosis=diagnose(facts),
         budget=", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in facts.asked.budget.items()),
-        period=_period(facts.crawled.began, facts.crawled.finished),
+        period=_period(facts.crawl.began, facts.crawl.finished),
         written={name: count for name, count in facts.written.items() if count.units or count.refused},
         **_curves(facts),
         **_bars(facts),

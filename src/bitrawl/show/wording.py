@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from bitrawl.facts import CrawlSummary
 from bitrawl.languages import language_name
-from bitrawl.model import Method, Reason
+from bitrawl.model import Method
+from bitrawl.reasons import Reason
 
 METHODS: dict[str, tuple[str, str]] = {method: (method.label, method.meaning) for method in Method}
 """The name of each kind of evidence, by letter, and what it says about two pages."""

@@ -13,13 +13,14 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.config import Walk
-from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.walk import NewCheck, WalkMoment
 from bitrawl.job.crawl_wiring import new_site_check, walk
+from bitrawl.job.ledger import MemoryQueue
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.protocols import Analyser, BacklinkSource
 from bitrawl.show import harvest
@@ -85,6 +86,7 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
     check = search.check or new_site_check(search.languages, robots.sitemaps, search.counted)
     walked = walk(name, search.languages, search.source, check, search.counted)
     budget = Budget(downloads=search.downloads)
+    judge = search.new_judge() if name is Walk.FOCUSED and search.new_judge is not None else None
     crawl = Crawl(
         Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), budget=budget, ranked=True),
         fetcher=robots,
@@ -94,10 +96,9 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
         scope=Scope(sites, search.seeds, ScopeRules(whole_web=True)),
         clock=clock,
         settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, site_hosts=_ANY_HOSTS),
+        judge=judge or (lambda _link, page: page),
+        redirected=judge.redirected if judge else lambda _source, _target: None,
     )
-    if name is Walk.FOCUSED and search.new_judge is not None:
-        judge = search.new_judge()
-        crawl.judge, crawl.redirected = judge, judge.redirected
     crawl.seed([Link(url, LinkKind.SEED) for url in search.seeds])
     await crawl.run()
     held = tuple(verdict.site for verdict in walked.found)

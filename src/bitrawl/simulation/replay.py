@@ -16,7 +16,7 @@ import msgspec
 
 from bitrawl.config import UNFOCUSED, Job, Strategy
 from bitrawl.crawl.fetch import redirect_target
-from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
@@ -25,6 +25,7 @@ from bitrawl.job.analyses import Analyses
 from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, open_archives, warc_files
 from bitrawl.job.crawl_wiring import strategy
 from bitrawl.job.fetching import codec
+from bitrawl.job.ledger import MemoryQueue
 from bitrawl.job.site_mining import pairing
 from bitrawl.model import (
     MAX_REDIRECTS,
@@ -36,14 +37,13 @@ from bitrawl.model import (
     LinkKind,
     Page,
     PagePair,
-    Reason,
     Sitemap,
     Skip,
-    Stage,
 )
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
+from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
 from bitrawl.simulation.trial import (
     CountingFetcher,

@@ -15,21 +15,9 @@ from bitrawl import files
 from bitrawl.crawl.loop import Crawl
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import asked_language, parse_language
-from bitrawl.model import (
-    OWN_REQUESTS,
-    Capture,
-    Language,
-    Link,
-    LinkKind,
-    Page,
-    PagePair,
-    Reason,
-    SiteKnowledge,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import OWN_REQUESTS, Capture, Language, Link, LinkKind, Page, PagePair, SiteKnowledge, Skip, Visit
 from bitrawl.protocols import Fetcher, LinkScorer
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 UrlPair = tuple[Url, Url]
@@ -190,7 +178,7 @@ async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> ReplayRu
         if left and stop is None:
             stop, claims = Stop(len(ledger.kept), left), _Claims.of(scorer)
 
-    crawl.observe = observe
+    crawl.observers.append(observe)
     await crawl.run()
     if stop is None:
         claims = _Claims.of(scorer)

@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Callable, Sequence
 
-from bitrawl.model import Advice, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Stage, Visit
+from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
 from bitrawl.protocols import LinkScorer
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 FIRST = frozenset({LinkKind.SEED, LinkKind.INDEX, LinkKind.PROBE})  # visited before any link of a page

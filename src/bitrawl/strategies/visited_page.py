@@ -44,10 +44,6 @@ class VisitedPage(msgspec.Struct, frozen=True):
             tuple((link.position, link.url) for link in page.links if 0 <= link.position < max_tags),
         )
 
-    def without_links(self) -> "VisitedPage":
-        """For a page whose links will not be aligned again. The links use most of the memory."""
-        return msgspec.structs.replace(self, tags=(), links=())
-
 
 def wanted_language(page: Page, languages: Sequence[Language]) -> Language:
     """Which requested language the page is in, or "und"."""

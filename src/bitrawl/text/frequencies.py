@@ -1,17 +1,13 @@
-"""How often a stem occurs in a language in general, whatever the subject.
+"""How frequent words and phrases are: in a language in general, in given texts, and in these more than in general.
 
-The words of a text as numbers: the keys of their stems, by which tables of hashed words know them.
-
-The words and phrases of many texts, counted in flat arrays: longer phrases are made of shorter ones.
-
-Words and phrases that are more frequent in some texts than in the language in general.
+`rate` answers the first. `Texts` and `Phrases` count texts in flat arrays, and `Keyness` compares them with the language.
 """
 
 import unicodedata
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
@@ -22,6 +18,7 @@ from numpy.typing import NDArray
 
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, Ints32
 from bitrawl.text.words import is_unspaced, stems_of, word_places, words, written_words
 
 # A stem is known by this many bits of its CRC-32. With the largest table (30,000 stems), one in 560 stems that are not in
@@ -39,7 +36,7 @@ EQUAL_RATE = 20.0  # of a language with 50,000 equally frequent words; judgement
 _SHARED = {"no": "nb", "nn": "nb", "hr": "sh", "bs": "sh", "cnr": "sh", "tl": "fil"}
 
 
-def rate(stems: Sequence[str], language: Language) -> NDArray[np.float32]:
+def rate(stems: Sequence[str], language: Language) -> Floats32:
     """Expected occurrences of each stem in a million words. Stems are as `text.words.words` makes them.
 
     A number is as frequent as all numbers with as many digits together: it never looks like a rare word. In a language
@@ -48,7 +45,7 @@ def rate(stems: Sequence[str], language: Language) -> NDArray[np.float32]:
     return rate_of_keys(keys_of(stems), language)
 
 
-def rate_of_keys(keys: NDArray[np.int32], language: Language) -> NDArray[np.float32]:
+def rate_of_keys(keys: Ints32, language: Language) -> Floats32:
     """`rate` of stems that only their keys (`keys_of`) are kept of."""
     table = _table(_file(), _code(language))
     if table is None:
@@ -57,7 +54,7 @@ def rate_of_keys(keys: NDArray[np.int32], language: Language) -> NDArray[np.floa
     return np.where(table.keys[places] == keys, table.rates[places], np.float32(UNSEEN_RATE))
 
 
-def typical_keys(count: int, language: Language, random: np.random.Generator) -> NDArray[np.int32]:
+def typical_keys(count: int, language: Language, random: np.random.Generator) -> Ints32:
     """Keys of words drawn as general language uses them; in a language without a table, of words that nobody has seen."""
     table = _table(_file(), _code(language))
     if table is None:
@@ -70,21 +67,22 @@ def known(language: Language) -> bool:
     return _code(language) in _languages(_file())
 
 
-def keys_of(stems: Iterable[str]) -> NDArray[np.int32]:
+def keys_of(stems: Iterable[str]) -> Ints32:
     """What a table knows the stems by. All numbers with the same number of digits have the same key."""
     return np.array([key_of(stem) for stem in stems], np.int32)
 
 
 def key_of(stem: str) -> int:
     """`keys_of` one stem, for those that remember it."""
-    return zlib.crc32((_shape(stem) if stem[:1].isdecimal() else stem).encode()) & KEY_MASK
+    shape = "".join("0" if c.isdecimal() else c for c in stem) if stem[:1].isdecimal() else stem
+    return zlib.crc32(shape.encode()) & KEY_MASK
 
 
 class Table(NamedTuple):
     """One language: the keys in order, and the rate of each in occurrences per million."""
 
-    keys: NDArray[np.int32]
-    rates: NDArray[np.float32]
+    keys: Ints32
+    rates: Floats32
 
 
 def read_tables(path: Path) -> dict[str, Table | None]:
@@ -94,10 +92,6 @@ def read_tables(path: Path) -> dict[str, Table | None]:
 
 def _file() -> Path:
     return model_file("frequencies.npz")
-
-
-def _shape(number: str) -> str:
-    return "".join("0" if c.isdecimal() else c for c in number)
 
 
 def _code(language: Language) -> str:
@@ -121,10 +115,10 @@ def _table(path: Path, code: str) -> Table | None:
     return Table(np.cumsum(gaps, dtype=np.int32), rates.astype(np.float32))
 
 
-REMEMBERED, LONGEST_REMEMBERED = 50_000, 50  # words of a language, letters of a word: at most 10 MB; judgement
+REMEMBERED, LONGEST_REMEMBERED = 50_000, 50  # words of a language, letters of a word: at most 10 MB
 
 
-def word_keys(text: str, language: Language) -> NDArray[np.int32]:
+def word_keys(text: str, language: Language) -> Ints32:
     """In order. Numbers and single letters are left out, because they are about nothing."""
     keys = _keys_of_words(language)
     return np.fromiter(chain.from_iterable(map(keys.__getitem__, written_words(text))), np.int32)
@@ -155,19 +149,15 @@ def _keys_of_words(language: Language) -> KeysOfWords:
     return KeysOfWords(language)
 
 
-Ints = NDArray[np.int64]
-Places = NDArray[np.int32]
-Floats = NDArray[np.float64]
-
 BREAK = -1
 """Stands before each text, and between words that punctuation parts. Also: no phrase."""
 
-MIN_PHRASE_COUNT = 2  # of two words, which hold together by themselves; judgement
-MAX_WORDS, MAX_CHARACTERS = 4, 6  # of a phrase, in scripts with and without spaces; judgement
+MIN_PHRASE_COUNT = 2  # of two words, which hold together by themselves
+MAX_WORDS, MAX_CHARACTERS = 4, 6  # of a phrase, in scripts with and without spaces
 _JOINERS = frozenset(" -'’‐\u00ad")  # what may stand between the words of a phrase
 _HYPHENS = frozenset("-‐")
 _LONGEST_GAP = 2
-_FORMS = 100  # occurrences of a phrase that its usual form is taken from; judgement
+_FORMS = 100  # occurrences of a phrase that its usual form is taken from
 
 
 class Texts:
@@ -194,7 +184,7 @@ class Texts:
         text = unicodedata.normalize("NFKC", text)
         self._begins.append(len(self._numbers))
         self._append((BREAK, BREAK), 0)
-        known, end = self._known, 0
+        numbers_of, end = self._known, 0
         for begin, after in word_places(text):
             gap = self._gap(text[end:begin]) if end else 0
             if gap == BREAK:
@@ -203,18 +193,18 @@ class Texts:
             end = after
             if text[begin] >= "\u0e00" and is_unspaced(text[begin]):
                 for character in text[begin:after]:
-                    self._append(known.get(character) or self._learned(character), gap)
+                    self._append(numbers_of.get(character) or self._learned(character), gap)
                     gap = 0
             else:
                 word = text[begin:after]
-                self._append(known.get(word) or self._learned(word), gap)
+                self._append(numbers_of.get(word) or self._learned(word), gap)
 
     @property
     def stems(self) -> list[str]:
         return list(self._stems)
 
     @property
-    def numbers(self) -> Places:
+    def numbers(self) -> Ints32:
         return np.array(self._numbers, np.int32)
 
     @property
@@ -223,7 +213,7 @@ class Texts:
         return np.array(self._begins, np.int64)
 
     @property
-    def hyphenated(self) -> NDArray[np.bool_]:
+    def hyphenated(self) -> Bools:
         """Whether a hyphen ties each unit to the one before it."""
         hyphens = np.array([bool(_HYPHENS.intersection(gap)) for gap in self._gaps])
         return hyphens[np.array(self._before, np.int8)]
@@ -243,9 +233,9 @@ class Texts:
 
     def _learned(self, word: str) -> tuple[int, int]:
         stem = word if is_unspaced(word[0]) else " ".join(stems_of(self.language)[word.casefold()])
-        self._known[word] = known = self._stems.setdefault(stem, len(self._stems)), len(self._forms)
+        self._known[word] = numbers = self._stems.setdefault(stem, len(self._stems)), len(self._forms)
         self._forms.append(word)
-        return known
+        return numbers
 
     def _gap(self, between: str) -> int:
         """The number of what joins two words, or `BREAK`."""
@@ -287,14 +277,14 @@ class Phrases:
         places = np.flatnonzero(enough[first] & enough[second])
         keys = first[places].astype(np.int64) * len(self) + second[places]
         different, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        kept = counts >= MIN_PHRASE_COUNT
-        begin, end = different[kept] // len(self), different[kept] % len(self)
+        frequent = counts >= MIN_PHRASE_COUNT
+        begin, end = different[frequent] // len(self), different[frequent] % len(self)
         numbers = np.full(len(different), BREAK, np.int32)
-        numbers[kept] = np.arange(len(self), len(self) + len(begin))
+        numbers[frequent] = np.arange(len(self), len(self) + len(begin))
         here = np.full(len(shorter), BREAK, np.int32)
         here[places] = numbers[which]
         self.at.append(here)
-        self.count = np.append(self.count, counts[kept])
+        self.count = np.append(self.count, counts[frequent])
         self.begin, self.end = np.append(self.begin, begin), np.append(self.end, end)
         self.length = np.append(self.length, np.full(len(begin), len(self.at)))
         self.is_run = np.append(self.is_run, self.is_run[begin] & self.is_run[end])
@@ -325,7 +315,7 @@ class Phrases:
         return [part for length in range(1, int(self.length[phrase]) + 1) for part in self.parts_of(phrase, length)]
 
     def units_of(self, phrase: int) -> list[str]:
-        """Its stems, or characters."""
+        """The stems of a phrase, or its characters in a script without spaces."""
         return [self.stems[unit] for unit in self.parts_of(phrase, 1)]
 
     def associations(self) -> Floats:
@@ -343,7 +333,7 @@ class Phrases:
                 least[phrases] = np.minimum(least[phrases], dunning(self.count[phrases], *parts, self.words))
         return least
 
-    def inside(self, wanted: NDArray[np.bool_]) -> Ints:
+    def inside(self, wanted: Bools) -> Ints:
         """How often each phrase occurs at most as a part of one of the wanted ones that is longer."""
         inside = np.zeros(len(self), np.int64)
         for length in range(len(self.at), 1, -1):
@@ -362,13 +352,13 @@ class Phrases:
             count += np.bincount(here[(before | after) & (here != BREAK)], minlength=len(self))
         return count / np.maximum(self.count, 1)
 
-    def numbered(self, phrases: Collection[int]) -> NDArray[np.bool_]:
+    def numbered(self, phrases: Collection[int]) -> Bools:
         """Whether each phrase is one of these."""
         among = np.zeros(len(self), np.bool_)
         among[list(phrases)] = True
         return among
 
-    def in_texts(self, wanted: NDArray[np.bool_], texts: Ints | None = None) -> tuple[Ints, Ints]:
+    def in_texts(self, wanted: Bools, texts: Ints | None = None) -> tuple[Ints, Ints]:
         """The numbers of texts, all or these, and of the wanted phrases in them: each pair once, sorted by the text."""
         begins, keys = self.texts.begins, []
         looked_at = np.ones(len(begins), np.bool_) if texts is None else np.isin(np.arange(len(begins)), texts)
@@ -377,28 +367,25 @@ class Phrases:
             number = np.searchsorted(begins, places, "right") - 1
             mine = looked_at[number]
             keys.append(number[mine] * len(self) + here[places[mine]])
-        found = np.unique(np.concatenate(keys))
-        return found // len(self), found % len(self)
+        return np.divmod(np.unique(np.concatenate(keys)), len(self))
 
-    def spread(self, wanted: NDArray[np.bool_]) -> Ints:
+    def spread(self, wanted: Bools) -> Ints:
         """In how many texts each of the wanted phrases is."""
         return np.bincount(self.in_texts(wanted)[1], minlength=len(self)).astype(np.int64)
 
-    def forms(self, wanted: NDArray[np.bool_]) -> dict[int, str]:
+    def forms(self, wanted: Bools) -> dict[int, str]:
         """Each as it is mostly written; in lower case where that is as frequent."""
-        return {
-            phrase: max(found, key=lambda form: (found[form], form.islower())) for phrase, found in self._forms(wanted)
-        }
-
-    def _forms(self, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Counter[str]]]:
+        forms: dict[int, str] = {}
         for length, here in enumerate(self.at, 1):
             places = np.flatnonzero(np.append(wanted, False)[here])
             places = places[np.argsort(here[places], kind="stable")]
             for group in np.split(places, np.flatnonzero(np.diff(here[places])) + 1):
                 if len(group):
                     step = max(1, len(group) // _FORMS)
-                    written = (self.texts.form(place, length) for place in group[::step].tolist())
-                    yield int(here[group[0]]), Counter(written)
+                    counts = Counter(self.texts.form(place, length) for place in group[::step].tolist())
+                    form, _ = max(counts.items(), key=lambda item: (item[1], item[0].islower()))
+                    forms[int(here[group[0]])] = form
+        return forms
 
 
 def dunning(both: Ints, first: Ints, second: Ints, size: int) -> Floats:
@@ -421,9 +408,8 @@ Rates = Callable[[Sequence[str], Language], NDArray[np.floating]]
 MIN_LIKELIHOOD, MIN_RATIO = 15.13, 2.0
 MIN_COUNT = 3  # and in two texts, where there are several; judgement
 MIN_ASSOCIATION = 10.83  # likelihood ratio of the weakest link of a phrase: p < 0.001
-STOP_RATE = (
-    1000.0  # Occurrences in a million words from which a word says nothing. English: "new", "people"; judgement.
-)
+# Occurrences in a million words from which a word says nothing. English: "new", "people"; judgement.
+STOP_RATE = 1000.0
 # Judgement: a word spends about a tenth of its occurrences beside one and the same neighbour.
 NEIGHBOUR_SHARE = 0.1
 NESTED_SHARE = 0.9  # A term that occurs in a longer one this often is a part of it; judgement.
@@ -449,12 +435,10 @@ class Keyness:
         self._general = background
         self._against = Counter(chain.from_iterable(words(text, phrases.texts.language) for text in against))
         self._total_against = sum(self._against.values())
-        language, stems = phrases.texts.language, phrases.stems
-        known = background is not None and stems
-        general = (
-            np.asarray(background(stems, language), np.float64) if background and known else _guessed_rates(phrases)
-        )
-        self.word_rates: Floats = np.maximum(general, self._rates_against(stems))
+        stems = phrases.stems
+        has_rates = background is not None and stems
+        general = background(stems, phrases.texts.language) if background and has_rates else _guessed_rates(phrases)
+        self.word_rates: Floats = np.maximum(np.asarray(general, np.float64), self._rates_against(stems))
 
     def _rates_against(self, stems: Sequence[str]) -> Floats:
         return np.array([self._against[stem] * 1e6 / max(1, self._total_against) for stem in stems], np.float64)
@@ -493,34 +477,33 @@ class Keyness:
     def likelihoods(self) -> Floats:
         """Dunning's log-likelihood (1993), 0 for what is less frequent than expected."""
         count = self.phrases.count
-        found = 2 * (count * np.log(np.maximum(self.ratios, 1.0)) - (count - self.expected))
-        return np.where(self.ratios > 1, found, 0.0)
+        likelihoods = 2 * (count * np.log(np.maximum(self.ratios, 1.0)) - (count - self.expected))
+        return np.where(self.ratios > 1, likelihoods, 0.0)
 
     @cached_property
-    def stop_words(self) -> NDArray[np.bool_]:
+    def stop_words(self) -> Bools:
         """Whether each word says so little that no term begins or ends with it."""
         short = np.array([len(stem) < 2 or stem[0].isdecimal() for stem in self.phrases.stems], np.bool_)
-        stop: NDArray[np.bool_] = ~self.phrases.unspaced & (short | (self.word_rates >= STOP_RATE))
-        return stop
+        return ~self.phrases.unspaced & (short | (self.word_rates >= STOP_RATE))
 
     @cached_property
-    def units(self) -> NDArray[np.bool_]:
+    def units(self) -> Bools:
         """Whether a phrase can be a term, key or not: frequent enough, held together, no stop word at its edges."""
         phrases, length = self.phrases, self.phrases.length
         # A repeated sentence gives many long phrases; a term of three words comes up as often as one of one.
         often = phrases.count >= np.where(length == 2, MIN_PHRASE_COUNT, MIN_COUNT)
         edges = self.stop_words[phrases.first_word] | self.stop_words[phrases.last_word]
         one_character = (length == 1) & phrases.is_run
-        units: NDArray[np.bool_] = often & ~edges & ~one_character & (phrases.associations() >= MIN_ASSOCIATION)
+        units: Bools = often & ~edges & ~one_character & (phrases.associations() >= MIN_ASSOCIATION)
         return units
 
     @cached_property
-    def key(self) -> NDArray[np.bool_]:
+    def key(self) -> Bools:
         """Whether a phrase can be a term, and is far more frequent than expected."""
         return self.units & (self.ratios >= MIN_RATIO) & (self.likelihoods >= MIN_LIKELIHOOD)
 
 
-def unnested(phrases: Phrases, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def unnested(phrases: Phrases, wanted: Bools) -> Bools:
     """The wanted ones without parts of longer ones that hardly occur elsewhere."""
     return wanted & (phrases.inside(wanted) < NESTED_SHARE * phrases.count)
 
@@ -539,8 +522,8 @@ def _guessed_rates(phrases: Phrases) -> Floats:
         pieces = np.arange(len(words_at)) // _PIECE
     if not len(pieces):
         return rates
-    seen = np.unique(pieces * kinds + numbers[words_at]) % kinds
-    spread = np.bincount(seen, minlength=kinds) / (pieces[-1] + 1)
+    kinds_seen = np.unique(pieces * kinds + numbers[words_at]) % kinds
+    spread = np.bincount(kinds_seen, minlength=kinds) / (pieces[-1] + 1)
     neighbours = _neighbours(numbers, kinds)
     count = phrases.count[:kinds]
     various = (neighbours >= 2 * _NEW_NEIGHBOURS * count) & (spread >= _WIDE) & (count >= MIN_COUNT)
@@ -549,7 +532,7 @@ def _guessed_rates(phrases: Phrases) -> Floats:
     return rates
 
 
-def _neighbours(numbers: NDArray[np.int32], kinds: int) -> Ints:
+def _neighbours(numbers: Ints32, kinds: int) -> Ints:
     """In how many different pairs of neighbours each word is."""
     shifted = numbers.astype(np.int64) + 1  # BREAK is a neighbour too
     pairs = np.unique(shifted[:-1] * (kinds + 1) + shifted[1:])

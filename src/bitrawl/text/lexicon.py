@@ -1,7 +1,8 @@
 """Which words translate which: probabilities learned from texts that are rough translations of each other."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -11,16 +12,14 @@ from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
+from bitrawl.text.arrays import Bools, Floats, Ints, Ints32, bounds
 from bitrawl.text.words import words
 
 Tokens = Sequence[str]
 TokenPair = tuple[Tokens, Tokens]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Places = NDArray[np.int32]
 Token = TypeVar("Token")
 
-ROUNDS = 5  # Judgement.
+ROUNDS = 5
 # Judgement: tokens of a text that are learned from as one bag. A longer pair, such as a page or a chapter, is cut at
 # proportional places: what is in the middle of a text is near the middle of its translation.
 WINDOW = 60
@@ -49,8 +48,6 @@ class Lexicon:
     def __init__(self, ids_a: Mapping[str, int], ids_b: Mapping[str, int], links: "Links") -> None:
         self.ids_a, self.ids_b, self.links = ids_a, ids_b, links
         self.names_a, self.names_b = list(ids_a), list(ids_b)
-        self._by_b = np.argsort(links.b, kind="stable")
-        self._of_pair: dict[int, tuple[float, float]] | None = None
 
     @classmethod
     def learn(
@@ -100,35 +97,28 @@ class Lexicon:
 
     def translations(self, word: str) -> list[tuple[str, float]]:
         """The translations of a word of the first language, likeliest first."""
-        if (number := self.ids_a.get(word)) is None:
-            return []
-        low, high = np.searchsorted(self.links.a, [number, number + 1])
-        found = zip(self.links.b[low:high].tolist(), self.links.forward[low:high].tolist(), strict=True)
-        return sorted(((self.names_b[b], p) for b, p in found), key=lambda entry: -entry[1])
-
-    def sources(self, word: str) -> list[tuple[str, float]]:
-        """The translations of a word of the second language, likeliest first."""
-        if (number := self.ids_b.get(word)) is None:
-            return []
-        low, high = np.searchsorted(self.links.b, [number, number + 1], sorter=self._by_b)
-        found = self._by_b[low:high]
-        pairs = zip(self.links.a[found].tolist(), self.links.backward[found].tolist(), strict=True)
-        return sorted(((self.names_a[a], p) for a, p in pairs), key=lambda entry: -entry[1])
+        links = self._links_of(word)
+        return sorted(self._named(links, self.links.forward[links]), key=lambda entry: -entry[1])
 
     def mutual(self, word: str) -> dict[str, float]:
         """How probably a word of the first language and each of its translations translate each other, both ways."""
-        if (number := self.ids_a.get(word)) is None:
-            return {}
-        low, high = np.searchsorted(self.links.a, [number, number + 1])
-        both = np.sqrt(self.links.forward[low:high] * self.links.backward[low:high])
-        return {self.names_b[b]: p for b, p in zip(self.links.b[low:high].tolist(), both.tolist(), strict=True)}
+        links = self._links_of(word)
+        return dict(self._named(links, np.sqrt(self.links.forward[links] * self.links.backward[links])))
+
+    def _links_of(self, word: str) -> slice:
+        number = self.ids_a.get(word, -1)
+        return slice(*np.searchsorted(self.links.a, [number, number + 1]).tolist())
+
+    def _named(self, links: slice, probabilities: Floats) -> Iterator[tuple[str, float]]:
+        names = map(self.names_b.__getitem__, self.links.b[links].tolist())
+        return zip(names, probabilities.tolist(), strict=True)
 
     def coverage(self, tokens_a: Tokens, tokens_b: Tokens) -> tuple[float, float]:
         """Which share of each text has its translation in the other. An identical word is its own translation."""
         set_a, set_b = set(tokens_a), set(tokens_b)
         explained_a = {word: 1.0 for word in set_a if word in set_b}
         explained_b = dict(explained_a)
-        table = self._table()
+        table = self._table
         known_b = [(word, self.ids_b[word]) for word in set_b if word in self.ids_b]
         width = len(self.ids_b)
         for word in set_a:
@@ -141,19 +131,21 @@ class Lexicon:
                     explained_b[other] = min(1.0, explained_b.get(other, 0.0) + link[1])
         return _share(tokens_a, explained_a), _share(tokens_b, explained_b)
 
+    @cached_property
     def _table(self) -> dict[int, tuple[float, float]]:
-        if self._of_pair is None:
-            keys = (self.links.a * len(self.ids_b) + self.links.b).tolist()
-            values = zip(self.links.forward.tolist(), self.links.backward.tolist(), strict=True)
-            self._of_pair = dict(zip(keys, values, strict=True))
-        return self._of_pair
+        """Both probabilities of each link, by one number for its two words."""
+        keys = (self.links.a * len(self.ids_b) + self.links.b).tolist()
+        values = zip(self.links.forward.tolist(), self.links.backward.tolist(), strict=True)
+        return dict(zip(keys, values, strict=True))
 
 
-class Links:
+class Links(NamedTuple):
     """Words that translate each other, by their numbers, sorted by the first and then the second."""
 
-    def __init__(self, a: Ints, b: Ints, forward: Floats, backward: Floats) -> None:
-        self.a, self.b, self.forward, self.backward = a, b, forward, backward
+    a: Ints
+    b: Ints
+    forward: Floats
+    backward: Floats
 
 
 class WordBags(NamedTuple):
@@ -165,15 +157,15 @@ class WordBags(NamedTuple):
     @classmethod
     def of(cls, bags: Sequence[Sequence[int]]) -> "WordBags":
         sizes = np.fromiter(map(len, bags), np.int64, len(bags))
-        return cls(np.fromiter(chain.from_iterable(bags), np.int64), np.append(0, np.cumsum(sizes)))
+        return cls(np.fromiter(chain.from_iterable(bags), np.int64), bounds(sizes))
 
     @classmethod
-    def joined(cls, some: Sequence["WordBags"]) -> "WordBags":
-        sizes = np.concatenate([np.diff(each.begin) for each in some])
-        return cls(np.concatenate([each.word for each in some]), np.append(0, np.cumsum(sizes)))
+    def joined(cls, parts: Sequence["WordBags"]) -> "WordBags":
+        sizes = np.concatenate([np.diff(part.begin) for part in parts])
+        return cls(np.concatenate([part.word for part in parts]), bounds(sizes))
 
     def since(self, first: int) -> "WordBags":
-        """Without those before that one."""
+        """The bags from that one on."""
         return WordBags(self.word[self.begin[first] :], self.begin[first:] - self.begin[first])
 
 
@@ -189,8 +181,8 @@ def read_dictionary(path: Path, languages: tuple[Language, Language]) -> list[To
             continue
         if "\t" in line:
             a, b = line.split("\t")[:2]
-        elif len(sides := _HUNALIGN.split(f" {line} ", maxsplit=1)) == 2:
-            b, a = sides
+        elif len(halves := _HUNALIGN.split(f" {line} ", maxsplit=1)) == 2:
+            b, a = halves
         else:
             raise ConfigError(f"{path}, line {number}: expected word<TAB>translation or translation @ word")
         entries.append((words(a, languages[0]), words(b, languages[1])))
@@ -220,7 +212,7 @@ def _model(a: WordBags, b: WordBags, weights: Floats, sizes: tuple[int, int], ro
     """Expectation maximisation over every pair of word types in every bag, in flat arrays."""
     cells = _Cells.of(a, b, weights)
     if not len(cells.row):
-        return Links(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+        return Links(cells.row.astype(np.int64), cells.row.astype(np.int64), np.zeros(0), np.zeros(0))
     keys, cells = _linked(a.word[cells.row] * sizes[1] + b.word[cells.column], cells)
     links = keys // sizes[1], keys % sizes[1]
     total = len(cells.row)
@@ -236,17 +228,17 @@ def _model(a: WordBags, b: WordBags, weights: Floats, sizes: tuple[int, int], ro
         if number == 1:
             cells = cells.where(share > UNLIKELY)
     forward, backward = _probabilities(links, np.maximum(counts - DISCOUNT, 0.0), counts, sizes)
-    kept = np.maximum(forward, backward) >= LEAST
-    return Links(links[0][kept], links[1][kept], forward[kept], backward[kept])
+    strong = np.maximum(forward, backward) >= LEAST
+    return Links(links[0][strong], links[1][strong], forward[strong], backward[strong])
 
 
 class _Cells(NamedTuple):
     """Every pair of a word type of one side with one of the other, in every bag."""
 
-    row: Places  # the word within its bag
-    column: Places
+    row: Ints32  # the word within its bag
+    column: Ints32
     weight: Floats
-    link: Places  # the number of the pair of words
+    link: Ints32  # the number of the pair of words
 
     @classmethod
     def of(cls, a: WordBags, b: WordBags, weights: Floats) -> "_Cells":
@@ -257,8 +249,8 @@ class _Cells(NamedTuple):
         column = np.arange(len(row), dtype=np.int32) - np.repeat(began.astype(np.int32), of_row)
         return cls(row, column, np.repeat(weights, n * m), row)
 
-    def where(self, kept: NDArray[np.bool_]) -> "_Cells":
-        return _Cells._make(column[kept] for column in self)
+    def where(self, which: Bools) -> "_Cells":
+        return _Cells._make(column[which] for column in self)
 
 
 def _linked(keys: Ints, cells: _Cells) -> tuple[Ints, _Cells]:
@@ -281,7 +273,6 @@ def _linked(keys: Ints, cells: _Cells) -> tuple[Ints, _Cells]:
 def _probabilities(
     links: tuple[Ints, Ints], counts: Floats, of_words: Floats, sizes: tuple[int, int]
 ) -> tuple[Floats, Floats]:
-    """Both ways."""
     a, b = links
     forward: Floats = counts / (_totals(a, of_words, sizes[0]) + EMPTY)[a]
     backward: Floats = counts / (_totals(b, of_words, sizes[1]) + EMPTY)[b]

@@ -1,99 +1,32 @@
-"""Modified Kneser–Ney with interpolation (Chen and Goodman 1998), estimated as KenLM's lmplz does (Heafield 2013).
+"""Learns a model of n-grams: modified Kneser–Ney with interpolation (Chen and Goodman 1998), as KenLM's lmplz does it.
 
-Files of n-gram counts: `w1 w2 … wn<TAB>count` a line, as SRILM, Google and others write them; gzipped or not.
-
-The longest n-grams are what is learned from. Shorter ones follow from them, except those that begin with `<s>`. Where
-`<s>` is missing, a sequence begins with each n-gram that no other can precede.
+Heafield 2013 describes how lmplz goes through the sorted n-grams of all lengths.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
+from bitrawl.text.arrays import Floats, Floats32, Ints, Ints32
 from bitrawl.text.ngram_models import (
-    BLOCK,
     DEFAULT_ORDER,
-    START,
     START_ID,
     WORD_BITS,
     Counted,
-    Floats,
-    Integers,
     Level,
-    NgramCounter,
     NgramModel,
     Vocabulary,
-    Words,
     count,
-    distinct,
-    fault,
-    numbered_lines,
     search,
     shared,
 )
-
-_PRECEDED = 1 << 50  # more than any sum of counts
-
-
-def read_counts(paths: Sequence[Path], vocabulary: Vocabulary) -> Counted:
-    """The n-grams of the greatest length in the files. Reads them twice, because that length is not known before."""
-    order = max((len(words) for path in paths for words, _ in _entries(path)), default=0)
-    counter = NgramCounter()
-    grams: list[list[int]] = []
-    counts: list[int] = []
-    for words, number in (entry for path in paths for entry in _entries(path)):
-        if len(words) == order or words[0] == START:
-            grams.append([vocabulary[word] for word in reversed(words)] + [START_ID] * (order - len(words)))
-            counts.append(number)
-        if len(grams) >= BLOCK:
-            counter.add(np.array(grams, dtype=np.int32).T, np.array(counts))
-            grams, counts = [], []
-    if grams:
-        counter.add(np.array(grams, dtype=np.int32).T, np.array(counts))
-    counted = counter.counted()
-    if counted is None:
-        raise ConfigError(f"{', '.join(map(str, paths))}: no n-grams with counts; a line is `w1 w2 … wn<TAB>count`")
-    return _with_beginnings(counted)
-
-
-def _entries(path: Path) -> Iterator[tuple[list[str], int]]:
-    for line, text in numbered_lines(path):
-        if not text.strip():
-            continue
-        ngram, tab, count = text.rpartition("\t")
-        words = ngram.split()
-        if not tab or not words or not count.strip().isdecimal():
-            raise fault(path, line, f"expected `w1 w2 … wn<TAB>count`, found {text[:60]!r}")
-        if int(count) and words[-1] != START:
-            yield words, int(count)
-
-
-def _with_beginnings(counted: Counted) -> Counted:
-    """Each n-gram's history is itself the end of another n-gram: of one that begins with `<s>` if there is no other."""
-    for _ in range(len(counted.grams) - 1):
-        histories = distinct(counted.grams[1:], counted.counts)
-        ends = counted.grams[:-1]
-        weighed = np.concatenate([histories.counts, np.full(ends.shape[1], _PRECEDED)])
-        found = distinct(np.concatenate([histories.grams, ends], axis=1), weighed)
-        missing = (found.counts < _PRECEDED) & (found.grams[0] != START_ID)
-        if not missing.any():
-            break
-        begun = np.pad(found.grams[:, missing], ((0, 1), (0, 0)), constant_values=START_ID)
-        grams = np.concatenate([counted.grams, begun], axis=1)
-        counted = distinct(grams, np.concatenate([counted.counts, found.counts[missing]]))
-    return counted
-
 
 # lmplz's --discount_fallback: for texts so small that no n-gram of a length occurs two, three or four times.
 _FALLBACK = np.array([0.0, 0.5, 1.0, 1.5])
 _LEAST = 1e-6
 _NEVER = -99.0  # log10 of what cannot be, as SRILM writes it: the probability of <s>, which nothing predicts
-MOST_BYTES_A_NGRAM, MOST_BYTES_BESIDE = 250, 100_000_000
-"""Training takes at most this much memory: per distinct n-gram of the highest order, and for a block of text."""
 
 
 def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER) -> NgramModel:
@@ -102,24 +35,18 @@ def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER) -> Ngr
     counted = count(sequences, order, vocabulary)
     if counted is None:
         raise ConfigError("there is no text to train a language model on; give texts with sequences of words")
-    return _estimated(counted, vocabulary)
-
-
-def train_on_counts(paths: Sequence[Path]) -> NgramModel:
-    """Learn from files of n-gram counts (`count_files.py`). The longest n-grams say the order."""
-    vocabulary = Vocabulary()
-    return _estimated(read_counts(paths, vocabulary), vocabulary)
+    return estimated(counted, vocabulary)
 
 
 class _Adjusted(NamedTuple):
     """n-grams of one length, in the order of `Level`, with their Kneser–Ney counts."""
 
-    suffixes: Integers  # indices one level down
-    first: Integers
-    counts: Integers  # of words seen before the n-gram; of occurrences if none can be, or at the highest order
+    suffixes: Ints  # indices one level down
+    first: Ints
+    counts: Ints  # of words seen before the n-gram; of occurrences if none can be, or at the highest order
 
 
-def _estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
+def estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
     words = list(vocabulary)
     adjusted = _adjusted(counted, len(words))
     del counted
@@ -161,36 +88,36 @@ def _adjusted(counted: Counted, words: int) -> list[_Adjusted]:
     return levels[::-1]
 
 
-def _renumbered(grams: Words, starts: Integers, order: int) -> Integers:
+def _renumbered(grams: Ints32, starts: Ints, order: int) -> Ints:
     """Indices of n-grams once those that begin before their sequence are gone. An index of a word is its number."""
-    last: Integers = grams[0, starts].astype(np.int64)
+    last: Ints = grams[0, starts].astype(np.int64)
     if order == 1:
         return last
     real = (grams[order - 1, starts] != START_ID) | (grams[order - 2, starts] != START_ID)
     return np.cumsum(real, dtype=np.int64) - 1
 
 
-def _interpolated(level: _Adjusted, histories: Integers, shorter: Floats) -> tuple[Floats, Floats]:
+def _interpolated(level: _Adjusted, histories: Ints, shorter: Floats) -> tuple[Floats, Floats]:
     """Probabilities of n-grams, and for each history the weight of the shorter one; 1 if nothing follows it."""
     discounts = _discounts(level.counts)[np.minimum(level.counts, 3)]
     size = len(shorter)
     total = np.bincount(histories, weights=level.counts, minlength=size)
     taken = np.bincount(histories, weights=discounts, minlength=size)
     weights = np.divide(taken, total, out=np.ones(size), where=total > 0)
-    kept = (level.counts - discounts) / np.maximum(total[histories], 1)
-    return kept + weights[histories] * shorter[level.suffixes], weights
+    discounted = (level.counts - discounts) / np.maximum(total[histories], 1)
+    return discounted + weights[histories] * shorter[level.suffixes], weights
 
 
-def _discounts(counts: Integers) -> Floats:
+def _discounts(counts: Ints) -> Floats:
     """For n-grams that occur never, once, twice, and more often (Chen and Goodman 1998, equation 26)."""
     n = np.bincount(np.minimum(counts, 5), minlength=6)[:5].astype(np.float64)
     if not n[1:4].all():
         return _FALLBACK
     times = np.arange(1, 4)
-    found: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
+    estimated: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
     # lmplz accepts a discount of 0, which leaves nothing for words that were not seen.
-    return np.concatenate([[0.0], found]) if ((found > _LEAST) & (found <= times)).all() else _FALLBACK
+    return np.concatenate([[0.0], estimated]) if ((estimated > _LEAST) & (estimated <= times)).all() else _FALLBACK
 
 
-def _logarithms(probabilities: Floats) -> NDArray[np.float32]:
+def _logarithms(probabilities: Floats) -> Floats32:
     return np.log10(np.maximum(probabilities, 10**_NEVER)).astype(np.float32)

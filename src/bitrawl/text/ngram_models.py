@@ -1,14 +1,8 @@
 """A back-off model of word n-grams, and the probability of whole batches of words under it.
 
-The sequences of words that a model of n-grams learns from and judges: sentences without numbers and punctuation.
-
-The lines of a text file with their numbers, whether it is gzipped or not. Faults name the file and the line.
-
-Counts n-grams in bounded memory: blocks of word numbers are sorted, and sorted blocks are merged.
-
-At any moment there are one block of text and the distinct n-grams so far, never one object per n-gram or per word.
-
-ARPA files: the text format in which SRILM, KenLM and others exchange back-off models; gzipped or not.
+`sequences` cuts a text into what a model learns from and judges. `count` counts n-grams in bounded memory: at any moment
+there are one block of text and the distinct n-grams so far, sorted. `read_arpa` and `write_arpa` exchange models with
+SRILM, KenLM and others.
 """
 
 import gzip
@@ -24,11 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
-from bitrawl.files import replacing
+from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, Ints32
 from bitrawl.text.words import plain_words
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 MARKS = (UNKNOWN, START, END)
@@ -38,6 +29,7 @@ DEFAULT_ORDER = 5  # Remus, section 3.1
 
 WORD_BITS = 32  # of a key; the rest is the index of an n-gram
 # Words that are looked up at a time. Swept 2^12–2^20 on lab/bench/ngrams.py (2026-11): the same within 10 % from 2^14
+# Ints32 that are looked up at a time. Swept 2^12–2^20 on benchmarks/ngrams.py (2026-11): the same within 10 % from 2^14
 # to 2^18; this keeps what a batch needs under 10 MB.
 CHUNK = 1 << 16
 
@@ -49,15 +41,15 @@ class Level(NamedTuple):
     from its last word on, with one search a word. The keys of the first level are the words.
     """
 
-    keys: Integers
-    log10: NDArray[np.float32]  # of the last word's probability after the others
-    backoff: NDArray[np.float32]  # log10 of the weight of shorter histories after this n-gram; 0 if it is no history
+    keys: Ints
+    log10: Floats32  # of the last word's probability after the others
+    backoff: Floats32  # log10 of the weight of shorter histories after this n-gram; 0 if it is no history
 
 
 class NgramModel:
     """Katz's back-off form, which an ARPA file lists: Kneser–Ney with interpolation fits into it.
 
-    Words that it does not know are `<unk>`.
+    Ints32 that it does not know are `<unk>`.
     """
 
     def __init__(self, words: Sequence[str], levels: Sequence[Level]) -> None:
@@ -88,31 +80,31 @@ class NgramModel:
 
     def perplexity(self, sequences: Iterable[Sequence[str]]) -> float:
         """2 to the cross entropy (Remus, section 3.2), over words and ends of sequences. Infinite without any word."""
-        found = self.log10(sequences)
-        return float(10 ** -found.mean()) if len(found) else float("inf")
+        logs = self.log10(sequences)
+        return float(10 ** -logs.mean()) if len(logs) else float("inf")
 
-    def _log10(self, words: Integers) -> Floats:
-        found: Floats = self.levels[0].log10[words].astype(np.float64)
+    def _log10(self, words: Ints) -> Floats:
+        logs: Floats = self.levels[0].log10[words].astype(np.float64)
         length = np.ones(len(words), dtype=np.int8)  # of the longest n-gram of the model that ends here
         backoffs = [self.levels[0].backoff[words]]
         ends, nodes = np.arange(len(words)), words
         for order, level in enumerate(self.levels[1:], 2):
             inside = words[ends - (order - 2)] != START_ID
             ends, nodes = ends[inside], nodes[inside]
-            at, known = search(level, nodes, words[ends - (order - 1)])
-            ends, nodes = ends[known], at[known]
-            found[ends] = level.log10[nodes]
+            at, exists = search(level, nodes, words[ends - (order - 1)])
+            ends, nodes = ends[exists], at[exists]
+            logs[ends] = level.log10[nodes]
             length[ends] = order
             backoff = np.zeros(len(words), dtype=np.float32)
             backoff[ends] = level.backoff[nodes]
             backoffs.append(backoff)
         for order, backoff in enumerate(backoffs[:-1], 1):
-            found[1:] += np.where(length[1:] <= order, backoff[:-1], 0)
-        asked: Floats = found[words != START_ID]
-        return asked
+            logs[1:] += np.where(length[1:] <= order, backoff[:-1], 0)
+        of_words: Floats = logs[words != START_ID]
+        return of_words
 
 
-def search(level: Level, suffixes: Integers, first: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+def search(level: Level, suffixes: Ints, first: Ints) -> tuple[Ints, Bools]:
     """Where the n-grams are that consist of a first word and an n-gram of the level below, and which of them exist."""
     wanted = (suffixes << WORD_BITS) | first
     at = np.searchsorted(level.keys, wanted)
@@ -127,9 +119,9 @@ _END = re.compile(r"[.!?\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u2026]+
 
 
 def sequences(text: str) -> list[list[str]]:
-    """Of five words and more. Words are casefolded; in scripts without spaces, pairs of characters."""
-    found = map(plain_words, _END.split(text))
-    return [words for words in found if len(words) >= SHORTEST]
+    """Of five words and more. Ints32 are casefolded; in scripts without spaces, pairs of characters."""
+    parts = map(plain_words, _END.split(text))
+    return [words for words in parts if len(words) >= SHORTEST]
 
 
 _GZIP = b"\x1f\x8b"
@@ -156,9 +148,7 @@ def fault(path: Path, number: int, what: str) -> ConfigError:
     return ConfigError(f"{path}, line {number}: {what}")
 
 
-Words = NDArray[np.int32]
-
-BLOCK = 1 << 19  # words; judgement: the work on a block of 5-grams takes 60 MB
+BLOCK = 1 << 19  # words: the work on a block of 5-grams takes 60 MB
 
 
 class Counted(NamedTuple):
@@ -168,12 +158,12 @@ class Counted(NamedTuple):
     `<s>`.
     """
 
-    grams: Words
-    counts: Integers
+    grams: Ints32
+    counts: Ints
 
 
 class Vocabulary(dict[str, int]):
-    """Words by number. Asking for a new word adds it."""
+    """Ints32 by number. Asking for a new word adds it."""
 
     def __init__(self) -> None:
         super().__init__((mark, number) for number, mark in enumerate(MARKS))
@@ -189,7 +179,7 @@ class NgramCounter:
     def __init__(self) -> None:
         self._runs: list[Counted] = []
 
-    def add(self, grams: Words, counts: Integers) -> None:
+    def add(self, grams: Ints32, counts: Ints) -> None:
         self._runs.append(distinct(grams, counts))
         while len(self._runs) > 1 and len(self._runs[-2].counts) <= 2 * len(self._runs[-1].counts):
             self._merge(2)
@@ -225,7 +215,7 @@ def count(sequences: Iterable[Sequence[str]], order: int, vocabulary: Vocabulary
     return counter.counted()
 
 
-def distinct(grams: Words, counts: Integers) -> Counted:
+def distinct(grams: Ints32, counts: Ints) -> Counted:
     """Sorted, with the counts of equal n-grams added."""
     order = sorted_order(grams)
     grams, counts = grams[:, order], counts[order]
@@ -233,14 +223,14 @@ def distinct(grams: Words, counts: Integers) -> Counted:
     return Counted(grams[:, starts], np.add.reduceat(counts, starts)) if len(counts) else Counted(grams, counts)
 
 
-def sorted_order(grams: Words) -> Integers:
+def sorted_order(grams: Ints32) -> Ints:
     """The stable order by the first row, then by the second, and so on."""
     rows = grams.astype(np.int64)
     keys = [(rows[i] << 32) | rows[i + 1] if i + 1 < len(rows) else rows[i] for i in range(0, len(rows), 2)]
     return np.lexsort(keys[::-1])
 
 
-def shared(grams: Words) -> NDArray[np.int8]:
+def shared(grams: Ints32) -> NDArray[np.int8]:
     """How many words, from the last one on, each n-gram has in common with the one before it; -1 for the first."""
     common = np.full(grams.shape[1], -1, dtype=np.int8)
     same = np.ones(max(grams.shape[1] - 1, 0), dtype=np.bool_)
@@ -251,7 +241,7 @@ def shared(grams: Words) -> NDArray[np.int8]:
     return common
 
 
-def _windows(block: Words, order: int) -> tuple[Words, Integers]:
+def _windows(block: Ints32, order: int) -> tuple[Ints32, Ints]:
     ends = np.flatnonzero(block != START_ID)
     return np.stack([block[ends - back] for back in range(order)]), np.ones(len(ends), dtype=np.int64)
 
@@ -260,8 +250,6 @@ _SIZE = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)")
 _SECTION = re.compile(r"\\(\d+)-grams:")
 _FIELDS = re.compile(r"[^ \t]+")  # other spaces may be part of a word
 _ABSENT = -100.0  # log10 of <unk>, <s> or </s> if the file does not list it; KenLM's number
-_ROWS = 1 << 16  # that are written at a time
-_WORD = (1 << WORD_BITS) - 1
 
 
 def read_arpa(path: Path) -> NgramModel:
@@ -277,31 +265,6 @@ def read_arpa(path: Path) -> NgramModel:
     for order in range(len(tables), 2, -1):
         tables[order - 2] = _with_suffixes(tables[order - 2], tables[order - 1])
     return NgramModel(list(words), _levels(tables))
-
-
-def write_arpa(model: NgramModel, path: Path) -> None:
-    """Gzipped if the name ends in `.gz`."""
-    with replacing(path, compress=path.suffix == ".gz") as file:
-        head = [f"ngram {order}={len(level.keys)}" for order, level in enumerate(model.levels, 1)]
-        file.write("\n".join(["\\data\\", *head, ""]).encode())
-        for order, level in enumerate(model.levels, 1):
-            file.write(f"\n\\{order}-grams:\n".encode())
-            for start in range(0, len(level.keys), _ROWS):
-                file.write(_rows(model, order, np.arange(start, min(start + _ROWS, len(level.keys)))).encode())
-        file.write(b"\n\\end\\\n")
-
-
-def _rows(model: NgramModel, order: int, rows: Integers) -> str:
-    level, words, nodes = model.levels[order - 1], np.array(model.words, dtype=object), rows
-    ngrams = words[level.keys[rows] & _WORD]
-    for below in range(order - 1, 0, -1):
-        nodes = model.levels[below].keys[nodes] >> WORD_BITS
-        ngrams = ngrams + " " + words[model.levels[below - 1].keys[nodes] & _WORD]
-    logs = level.log10[rows].tolist()
-    if order == model.order:
-        return "".join(f"{log:.7g}\t{ngram}\n" for log, ngram in zip(logs, ngrams, strict=True))
-    backoffs = level.backoff[rows].tolist()
-    return "".join(f"{p:.7g}\t{ngram}\t{b:.7g}\n" for p, ngram, b in zip(logs, ngrams, backoffs, strict=True))
 
 
 class _Section(NamedTuple):
@@ -344,15 +307,15 @@ def _sections(path: Path, words: dict[str, int]) -> Iterator[_Section]:
 
 
 def _size(path: Path, line: int, text: str, order: int) -> int:
-    found = _SIZE.fullmatch(text)
-    if not found or int(found[1]) != order:
+    match = _SIZE.fullmatch(text)
+    if not match or int(match[1]) != order:
         raise fault(path, line, f"expected `ngram {order}=COUNT`, found {text[:60]!r}")
-    return int(found[2])
+    return int(match[2])
 
 
 def _opened(path: Path, line: int, text: str, sizes: list[int], order: int) -> _Section:
-    found = _SECTION.fullmatch(text)
-    if not found or int(found[1]) != order or order > len(sizes):
+    match = _SECTION.fullmatch(text)
+    if not match or int(match[1]) != order or order > len(sizes):
         raise fault(path, line, f"expected \\{order}-grams: of {len(sizes)} lengths, found {text[:60]!r}")
     return _Section(order, line, sizes[order - 1], array("i"), array("d"), array("d"), array("q"))
 
@@ -392,7 +355,7 @@ def _known_as(word: str) -> str:
 class _ArpaTable(NamedTuple):
     """The n-grams of one length, one column each, the last word first; sorted as `Level` is."""
 
-    grams: Words
+    grams: Ints32
     logs: Floats  # not a number if the n-gram was added
     backoffs: Floats
 
@@ -434,17 +397,17 @@ def _levels(tables: list[_ArpaTable]) -> list[Level]:
         logs = table.logs.copy()
         added = np.isnan(logs)
         if added.any():
-            histories, known = _nodes(levels, table.grams[1:, added])
-            logs[added] = levels[-1].log10[suffixes[added]] + np.where(known, levels[-1].backoff[histories], 0)
+            histories, exists = _nodes(levels, table.grams[1:, added])
+            logs[added] = levels[-1].log10[suffixes[added]] + np.where(exists, levels[-1].backoff[histories], 0)
         keys = (suffixes << WORD_BITS) | table.grams[order - 1]
         levels.append(Level(keys, logs.astype(np.float32), table.backoffs.astype(np.float32)))
     return levels
 
 
-def _nodes(levels: list[Level], grams: Words) -> tuple[Integers, NDArray[np.bool_]]:
+def _nodes(levels: list[Level], grams: Ints32) -> tuple[Ints, Bools]:
     """Where n-grams of the highest of these levels are, and which of them exist."""
-    nodes, known = np.zeros(grams.shape[1], dtype=np.int64), np.ones(grams.shape[1], dtype=np.bool_)
+    nodes, exist = np.zeros(grams.shape[1], dtype=np.int64), np.ones(grams.shape[1], dtype=np.bool_)
     for level, words in zip(levels, grams, strict=True):
-        nodes, found = search(level, nodes, words.astype(np.int64))
-        known &= found
-    return nodes, known
+        nodes, exists = search(level, nodes, words.astype(np.int64))
+        exist &= exists
+    return nodes, exist

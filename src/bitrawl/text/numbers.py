@@ -48,7 +48,7 @@ _CHINESE_SCALES = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _AFTER_DIGITS = {"百": 100, "千": 1000, **_CHINESE_SCALES, "만": 10**4, "억": 10**8}
 _MOST_NUMERAL = 30  # characters of a Chinese numeral, or words of another; a longer run is no number
 _BEGINNING = 4  # letters by which an inflected numeral is known; judgement
-_LONG_TEXT = 20_000  # characters: no sentence, and not worth more than a look at its digits; judgement
+_LONG_TEXT = 20_000  # characters: no sentence, and not worth more than a look at its digits
 _LONG = 40  # digits; what is longer is a key or a row of a table, and compared as it is written
 
 
@@ -87,15 +87,15 @@ class Numbers:
         written: list[str] = []
         otherwise: set[str] = set()
         for match in _NUMBER.finditer(self._text):
-            found = _parts(match.group())
-            if len(found) == 1 and (factor := _factor(self._text, match.end(), self._language)) > 1:
-                otherwise.update(found)  # "2 million" is 2 000 000, or "2 Mio."
-                found = [_scaled(found[0], factor)]
-            if len(found) == 1 and found[0] in _HOURS and _HALF_DAY.match(self._text, match.end()):
-                otherwise.update((found[0], str(int(found[0]) + 12)))  # 3 pm is 15:00, but also 下午3点
+            values = _parts(match.group())
+            if len(values) == 1 and (factor := _factor(self._text, match.end(), self._language)) > 1:
+                otherwise.update(values)  # "2 million" is 2 000 000, or "2 Mio."
+                values = [_scaled(values[0], factor)]
+            if len(values) == 1 and values[0] in _HOURS and _HALF_DAY.match(self._text, match.end()):
+                otherwise.update((values[0], str(int(values[0]) + 12)))  # 3 pm is 15:00, but also 下午3点
             else:
-                written += found
-                otherwise.update(_year(found[0]))
+                written += values
+                otherwise.update(_year(values[0]))
         return Counter(written), frozenset(otherwise)
 
 
@@ -108,8 +108,8 @@ class Agreement(NamedTuple):
 
 def values(text: str, language: Language) -> Counter[str]:
     """Each value as often as the text has it, those in words included: "May 2, 2024" has 2, 2024 and 5."""
-    found = Numbers(text, language)
-    return found.written + Counter(found.spoken - found.written.keys())
+    numbers = Numbers(text, language)
+    return numbers.written + Counter(numbers.spoken - numbers.written.keys())
 
 
 def agreement(a: str, b: str, languages: tuple[Language, Language]) -> Agreement:
@@ -124,7 +124,7 @@ def agreement(a: str, b: str, languages: tuple[Language, Language]) -> Agreement
         return Agreement(len(first.runs.keys() & second.runs.keys()), len(first.runs.keys() ^ second.runs.keys()))
     by_value = _compared((first, first.written.keys()), (second, second.written.keys()))
     by_run = _compared((first, first.runs.keys()), (second, second.runs.keys()))
-    return min(by_value, by_run, key=lambda found: found.different)
+    return min(by_value, by_run, key=lambda either: either.different)
 
 
 def _compared(first: tuple[Numbers, AbstractSet[str]], second: tuple[Numbers, AbstractSet[str]]) -> Agreement:
@@ -168,8 +168,8 @@ def _parts(number: str) -> list[str]:
 
 
 def _is_grouped(number: str) -> bool:
-    found = _NUMBER.fullmatch(number)
-    return bool(found and found.group("group"))
+    match = _NUMBER.fullmatch(number)
+    return bool(match and match.group("group"))
 
 
 def _year(value: str) -> Iterator[str]:
@@ -194,23 +194,23 @@ def _scaled(value: str, factor: int) -> str:
 
 def _factor(text: str, end: int, language: Language) -> int:
     """What the word after a number multiplies it by; 1 for most."""
-    after = text[end : end + 20].lstrip(" ")  # no scale's name is longer; judgement
+    after = text[end : end + 20].lstrip(" ")  # no scale's name is longer
     if not after[:1].isalpha():
         return 1
     if after[0] in _AFTER_DIGITS:
         return _AFTER_DIGITS[after[0]]
     words = spoken(after)
     table = _words(_base(language))
-    known = (table.get(words[0]) or _inflected(words[0], table)) if words else ()
-    return max((value for value in known if value >= 1000 and str(value).strip("0") == "1"), default=1)
+    meanings = (table.get(words[0]) or _inflected(words[0], table)) if words else ()
+    return max((value for value in meanings if value >= 1000 and str(value).strip("0") == "1"), default=1)
 
 
 def _spoken(text: str, language: Language) -> frozenset[str]:
-    found = {str(value) for value in _in_words(text, language)}
-    found.update(str(_roman(numeral)) for numeral in _ROMAN.findall(text) if numeral)
+    values = {str(value) for value in _in_words(text, language)}
+    values.update(str(_roman(numeral)) for numeral in _ROMAN.findall(text) if numeral)
     for run in _CHINESE.findall(text):
-        found.update(map(str, _chinese(run)))
-    return frozenset(found)
+        values.update(map(str, _chinese(run)))
+    return frozenset(values)
 
 
 def _in_words(text: str, language: Language) -> Iterator[int]:
@@ -219,11 +219,11 @@ def _in_words(text: str, language: Language) -> Iterator[int]:
     run: list[int] = []
     gap = 0
     for word in spoken(text) if table else ():
-        known = table.get(word) or _inflected(word, table)
-        if known:
-            yield from known
-            run.append(max(known))
-        gap = 0 if known else gap + 1
+        meanings = table.get(word) or _inflected(word, table)
+        if meanings:
+            yield from meanings
+            run.append(max(meanings))
+        gap = 0 if meanings else gap + 1
         if gap == 2:
             yield from _added_up(run)
             run = []
@@ -280,14 +280,14 @@ def _base(language: Language) -> str:
 @lru_cache(maxsize=64)
 def _words(language: str) -> Mapping[str, frozenset[int]]:
     """What number or month each word may be in that language; empty where nothing is known."""
-    found: dict[str, set[int]] = {}
+    meanings: dict[str, set[int]] = {}
     for code, value, names in _table():
         if code == language:
             for name in names.split("|"):
-                found.setdefault(name, set()).add(value)
+                meanings.setdefault(name, set()).add(value)
                 if len(name) >= _BEGINNING:  # no word has a hyphen in it
-                    found.setdefault(f"{name[: max(_BEGINNING, len(name) - 1)]}-", set()).add(value)
-    return {name: frozenset(numbers) for name, numbers in found.items()}
+                    meanings.setdefault(f"{name[: max(_BEGINNING, len(name) - 1)]}-", set()).add(value)
+    return {name: frozenset(numbers) for name, numbers in meanings.items()}
 
 
 @lru_cache(maxsize=1)

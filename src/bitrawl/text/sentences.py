@@ -1,7 +1,4 @@
-"""Splits a paragraph into sentences, for any script.
-
-Splits what is too long for a segment at the marks within a sentence, for any script.
-"""
+"""Splits a paragraph into sentences, and what is too long for a segment at the marks within a sentence, for any script."""
 
 import re
 import sys
@@ -17,7 +14,7 @@ from bitrawl.text.words import UNSPACED, unspaced_count
 
 # sentencex takes everything between an opening quotation mark or bracket and the next closing one as one sentence. An
 # inch mark, or a quotation that goes on in the next paragraph, swallows the rest of the text. Beyond this many
-# characters, the marks are treated as letters instead: a judgement.
+# characters, the marks are treated as letters instead.
 _LONG_QUOTATION = 300
 _QUOTES = re.compile(r"""["“”„‟«»‹›()\[\]]""")
 _NEUTRAL = "’"
@@ -47,24 +44,24 @@ def sentences(text: str, language: Language) -> list[str]:
     """In order, without the space around them. A text without any end mark, as in Thai, is one sentence."""
     if LINE_END in text:
         return _with_line_ends(text, sentences(text.replace(LINE_END, " "), language))
-    found: list[str] = []
+    split: list[str] = []
     for line in _BREAK.split(text):
         parts = _segments(line, language)
         if not line.isascii() and _MAY_END.search(line):
             parts = [piece for part in parts for piece in _UNKNOWN_END.split(part)]
-        found += (piece for part in _joined(parts) if (piece := part.strip()))
-    return found
+        split += (piece for part in _joined(parts) if (piece := part.strip()))
+    return split
 
 
 def _with_line_ends(text: str, parts: list[str]) -> list[str]:
     """The parts of a text as they stand in it: they were found with spaces for the ends of lines."""
     plain, end = text.replace(LINE_END, " "), 0
-    found = []
+    as_written = []
     for part in parts:
         begin = plain.index(part, end)
         end = begin + len(part)
-        found.append(text[begin:end])
-    return found
+        as_written.append(text[begin:end])
+    return as_written
 
 
 def _segments(line: str, language: Language) -> list[str]:
@@ -132,7 +129,7 @@ def is_long(text: str, most: int) -> bool:
 
 def clauses(text: str, level: int) -> list[str]:
     """Its parts in order, without the space around them, split at all marks up to that level, from 0 on."""
-    cuts = {found.end() for pattern in _patterns()[: level + 1] for found in pattern.finditer(text)}
+    cuts = {match.end() for pattern in _patterns()[: level + 1] for match in pattern.finditer(text)}
     parts: list[str] = []
     begin, word, last = 0, _HAS_WORD.search(text), _last_word(text)
     for cut in sorted(cuts):
@@ -161,20 +158,20 @@ def bounded(page: Page, most: int) -> tuple[Page, list[str]]:
 
     Paragraphs are split between sentences if that is enough.
     """
-    kept: list[Paragraph] = []
+    paragraphs: list[Paragraph] = []
     left_out: list[str] = []
     for paragraph in page.paragraphs:
         if paragraph.boilerplate or not is_long(paragraph.text, most):
-            kept.append(paragraph)
+            paragraphs.append(paragraph)
             continue
         for text in _lines(paragraph.text, page.language, most):
             if is_long(text, most):
                 left_out.append(text)
             else:
-                kept.append(msgspec.structs.replace(paragraph, text=text))
-    if len(kept) == len(page.paragraphs) and not left_out:
+                paragraphs.append(msgspec.structs.replace(paragraph, text=text))
+    if len(paragraphs) == len(page.paragraphs) and not left_out:
         return page, []
-    return msgspec.structs.replace(page, paragraphs=tuple(kept)), left_out
+    return msgspec.structs.replace(page, paragraphs=tuple(paragraphs)), left_out
 
 
 def _lines(text: str, language: Language, most: int) -> Iterator[str]:

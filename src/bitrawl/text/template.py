@@ -6,13 +6,13 @@ were seen too seldom to become template, on sites with millions of them.
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator
-from hashlib import blake2b
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language, Page, Paragraph, ParagraphKind
+from bitrawl.text.words import text_key
 
 _Keys = NDArray[np.uint64]
 _Counts = NDArray[np.uint32]
@@ -54,7 +54,7 @@ class TemplateCounter:
         self._floor = 0  # What has been forgotten was seen at most this often.
 
     def __len__(self) -> int:
-        """How many hashes it holds."""
+        """How many hashes it remembers."""
         counted = sum(len(keys) for keys, _ in self._counted.values())
         return sum(map(len, self._new.values())) + counted + len(self._sections)
 
@@ -69,7 +69,7 @@ class TemplateCounter:
             self._count()
 
     def template(self) -> "Template":
-        """What is known by now."""
+        """The texts that recur on enough of the pages added so far."""
         if sum(self._pages.values()) < MIN_PAGES:
             return Template({})
         self._count()
@@ -84,14 +84,14 @@ class TemplateCounter:
     def _count(self) -> None:
         """Put the new texts to the counted ones; while these are too many, forget those seen most seldom."""
         for language, texts in self._new.items():
-            known = self._counted.get(language, (np.zeros(0, np.uint64), np.zeros(0, np.uint32)))
-            self._counted[language] = _added(*known, np.array(texts, np.uint64), self._floor)
+            counted = self._counted.get(language, (np.zeros(0, np.uint64), np.zeros(0, np.uint32)))
+            self._counted[language] = _added(*counted, np.array(texts, np.uint64), self._floor)
         self._new.clear()
         while sum(len(keys) for keys, _ in self._counted.values()) > self._max_counted:
             self._floor += 1
             for language, (keys, counts) in self._counted.items():
-                kept = counts > self._floor
-                self._counted[language] = keys[kept], counts[kept]
+                frequent = counts > self._floor
+                self._counted[language] = keys[frequent], counts[frequent]
 
 
 class _SectionCounter:
@@ -109,7 +109,7 @@ class _SectionCounter:
         return len(self._new[0]) + len(self._texts)
 
     def add(self, section: tuple[str, str], keys: Collection[int]) -> None:
-        """One page of that section."""
+        """Count the texts of one page of that section."""
         number = self._numbers.setdefault(section, len(self._numbers))
         if number == len(self._pages):
             self._pages.append(0)
@@ -141,8 +141,8 @@ class _SectionCounter:
         self._texts, self._of, self._counts = texts[first], of[first], counts
         while len(self._texts) > self._batch:
             self._floor += 1
-            kept = self._counts > self._floor
-            self._texts, self._of, self._counts = self._texts[kept], self._of[kept], self._counts[kept]
+            frequent = self._counts > self._floor
+            self._texts, self._of, self._counts = self._texts[frequent], self._of[frequent], self._counts[frequent]
 
 
 class Template(msgspec.Struct, frozen=True):
@@ -163,7 +163,7 @@ class Template(msgspec.Struct, frozen=True):
 
 
 def template_of(pages: Iterable[Page]) -> Template:
-    """Of the pages of one site."""
+    """The template of a site, from all of its pages."""
     counter = TemplateCounter()
     for page in pages:
         counter.add(page)
@@ -172,23 +172,9 @@ def template_of(pages: Iterable[Page]) -> Template:
 
 def without_template(pages: Callable[[], Iterable[Page]]) -> Iterator[Page]:
     """The pages of one site, with what recurs on them labelled boilerplate. Asks for the pages twice."""
-    return relabelled(pages)()
-
-
-def relabelled(pages: Callable[[], Iterable[Page]]) -> Callable[[], Iterator[Page]]:
-    """The same pages with what recurs on them labelled boilerplate, to be asked for as often as one likes.
-
-    The template is counted once, when the first page is asked for.
-    """
-    known: list[Template] = []
-
-    def each() -> Iterator[Page]:
-        if not known:
-            known.append(template_of(pages()))
-        for page in pages():
-            yield relabel(page, known[0])
-
-    return each
+    template = template_of(pages())
+    for page in pages():
+        yield relabel(page, template)
 
 
 def relabel(page: Page, template: Template) -> Page:
@@ -206,11 +192,11 @@ def _added(keys: _Keys, counts: _Counts, texts: _Keys, floor: int) -> tuple[_Key
     """The counted texts with the new ones, each as often as it stands there; an unknown one begins at the floor."""
     new, more = np.unique(texts, return_counts=True)
     places = np.searchsorted(keys, new)
-    known = np.zeros(len(new), bool)
+    is_counted = np.zeros(len(new), bool)
     inside = places < len(keys)
-    known[inside] = keys[places[inside]] == new[inside]
-    counts[places[known]] += more[known].astype(np.uint32)
-    unknown = ~known
+    is_counted[inside] = keys[places[inside]] == new[inside]
+    counts[places[is_counted]] += more[is_counted].astype(np.uint32)
+    unknown = ~is_counted
     merged = np.insert(keys, places[unknown], new[unknown])
     return merged, np.insert(counts, places[unknown], (more[unknown] + floor).astype(np.uint32))
 
@@ -222,7 +208,4 @@ def _needed(paragraph: Paragraph) -> float:
 
 
 def _key(paragraph: Paragraph) -> int:
-    """The same in every process, so that counts may be kept."""
-    return int.from_bytes(
-        blake2b(paragraph.text.casefold().encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
-    )
+    return text_key(paragraph.text.casefold())

@@ -1,34 +1,30 @@
-"""The words of a text, for any script, in a form that can be compared.
-
-The length of a text, in units that carry about the same meaning in any script.
-
-A text as a search compares it: without case, accents, vowel points and invisible characters.
-
-Texts without what their copies may differ in: case, punctuation and spaces.
-
-The characters that a corpus may contain: only those that every format supports.
-
-So a text is the same in all formats.
-"""
+"""The words of a text, for any script, in a form that can be compared; its weight; and its forms for searches and files."""
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import chain, pairwise
 from xml.sax.saxutils import escape
 
 import numpy as np
-import numpy.typing as npt
 import Stemmer
+from numpy.typing import NDArray
 
+from bitrawl.languages import script_of
 from bitrawl.model import Language
+from bitrawl.text.arrays import Bools
 
 # Scripts without spaces between words: Han with kana and bopomofo, Thai, Lao, Myanmar, Khmer, Tai. Their words are
 # pairs of neighbouring characters: that is the most common length of a Chinese word, and none of them needs a model.
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aad\u3005-\u3007\u3041-\u312f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaaff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+# The same by their codes (ISO 15924).
+_UNSPACED_SCRIPTS = frozenset(
+    ("Bopo", "Hanb", "Hani", "Hans", "Hant", "Jpan", "Khmr", "Lana", "Laoo", "Mymr", "Tale", "Talu", "Tavt", "Thai")
 )
 # 1.234.567,50; a date (12.5.1957, split later), 3.5, 1957
 _NUMBER = r"\d+(?:[.,'’\u00a0\u202f ]\d{3})+(?![\d])(?:[.,]\d+(?![.,]?\d))?|\d+(?:[.,]\d+)*"
@@ -42,7 +38,7 @@ _LAST_CODE_POINT = 0x12000  # later code points hold no marks that words are wri
 # Hangul and other syllabaries say in two letters what an alphabet says in five.
 _PREFIX, _SYLLABIC_PREFIX = 5, 2
 _SYLLABIC = re.compile("[\u1200-\u137f\uac00-\ud7af]")
-_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 50  # words of a language, letters of a word: at most 20 MB; judgement
+_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 50  # words of a language, letters of a word: at most 20 MB
 # Combining marks and scripts without spaces are among these characters. A text without any of them (Latin, Greek,
 # Cyrillic, Hangul as they are usually written) is read five times faster by the plain pattern.
 _ELABORATE = re.compile(
@@ -72,7 +68,7 @@ def written_words(text: str) -> list[str]:
 
 def word_places(text: str) -> list[tuple[int, int]]:
     """Where each written word begins and ends, in a text that is in NFKC and in its own case."""
-    return [found.span() for found in (_pattern() if is_elaborate(text) else _PLAIN).finditer(text)]
+    return [match.span() for match in (_pattern() if is_elaborate(text) else _PLAIN).finditer(text)]
 
 
 def is_elaborate(text: str) -> bool:
@@ -113,6 +109,11 @@ def is_unspaced(character: str) -> bool:
     return character >= "\u0e00" and _unspaced().match(character) is not None
 
 
+def is_unspaced_language(language: Language) -> bool:
+    """Whether it is written, or mostly written, without spaces between words."""
+    return script_of(language) in _UNSPACED_SCRIPTS
+
+
 def unspaced_count(text: str) -> int:
     """How many of its characters belong to scripts that put no spaces between words."""
     return 0 if text.isascii() else len(_unspaced().findall(text))
@@ -122,8 +123,7 @@ def plain_words(text: str) -> list[str]:
     """As `words`, but not stemmed, and without numbers."""
     text = unicodedata.normalize("NFKC", text).casefold()
     if not _OTHER.search(text):
-        found: list[str] = _LETTERS.findall(text)
-        return found
+        return _LETTERS.findall(text)
     tokens: list[str] = []
     for token in _plain_pattern().findall(text):
         first = token[0]
@@ -140,10 +140,10 @@ def stemmer(language: Language) -> Callable[[str], str]:
     bare = language.split("-")[0]
     code = {"nb": "no", "nn": "no"}.get(bare, bare)
     try:
-        stem = Stemmer.Stemmer(code, 0).stemWord  # `StemsOfWords` remembers
+        stem: Callable[[str], str] = Stemmer.Stemmer(code, 0).stemWord  # `StemsOfWords` remembers
     except KeyError:
-        return _beginning
-    return stem  # type: ignore[no-any-return]
+        return lambda word: word[: _SYLLABIC_PREFIX if _SYLLABIC.match(word) else _PREFIX]
+    return stem
 
 
 def _numbers(token: str) -> list[str]:
@@ -157,10 +157,6 @@ def _numbers(token: str) -> list[str]:
         return [token]
     plain = _THOUSANDS.sub("", token).replace(",", ".")
     return [plain] if plain.count(".") <= 1 else plain.split(".")
-
-
-def _beginning(word: str) -> str:
-    return word[: _SYLLABIC_PREFIX if _SYLLABIC.match(word) else _PREFIX]
 
 
 def _pairs(run: str) -> Iterable[str]:
@@ -191,6 +187,11 @@ def _plain_pattern() -> re.Pattern[str]:
 # installation-guide (2026-11, medians over about 50 pages each), a Chinese character corresponds to 3.4 characters of
 # English, a Japanese one to 2.1.
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
+def text_key(text: str) -> int:
+    """64 bits, the same in every process."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 def weight(text: str) -> int:
@@ -230,6 +231,9 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", decomposed.translate(_KEPT_CHARACTERS))
 
 
+_folded_character = lru_cache(maxsize=10_000)(folded)
+
+
 def places(text: str, phrase: str) -> list[tuple[int, int]]:
     """Where the phrase begins and ends in a text as it is written, to mark it there."""
     pattern = _folded_pattern(folded(phrase))
@@ -238,10 +242,9 @@ def places(text: str, phrase: str) -> list[tuple[int, int]]:
     pieces = [_folded_character(character) for character in text]
     origins = [number for number, piece in enumerate(pieces) for _ in piece]
     inside = "".join(pieces)
-    found = (one.span() for one in pattern.finditer(inside))
     return [
         (origins[start], origins[end - 1] + 1)
-        for start, end in found
+        for start, end in (match.span() for match in pattern.finditer(inside))
         if not _is_in_a_word(inside, start) and not _is_in_a_word(inside, end)
     ]
 
@@ -261,38 +264,31 @@ def _folded_pattern(phrase: str) -> re.Pattern[str] | None:
     return re.compile(r"[\W_]+".join(map(re.escape, tokens)))
 
 
-@lru_cache(maxsize=10_000)
-def _folded_character(character: str) -> str:
-    return folded(character)
-
-
 _UNKNOWN, _KEPT, _DROPPED, _DIGIT = range(4)
 _SPACE = ord(" ")
 _kinds = np.full(0x110000, _UNKNOWN, dtype=np.uint8)  # by code point, filled as it is used
 
 
-def bare(text: str) -> str:
-    """Letters, digits and symbols, casefolded. But 1.5 is not 15, and a text of punctuation only stays as it is."""
-    return bare_texts([text])[0]
-
-
 def bare_texts(texts: Sequence[str]) -> list[str]:
-    """`bare` of each text. A hundred together take a tenth of the time that they take one by one."""
+    """Letters, digits and symbols of each text, casefolded. But 1.5 is not 15, and a text of punctuation stays as it is.
+
+    A hundred texts together take a tenth of the time that they take one by one.
+    """
     if not texts:
         return []
     folded = [text.casefold() for text in texts]
     ends = np.cumsum([len(text) for text in folded])
     codes = np.frombuffer(bytearray("".join(folded).encode("utf-32-le", "surrogatepass")), dtype="<u4")
     kinds = _kinds_of(codes)
-    kept = kinds != _DROPPED
-    _keep_one_space_between_figures(codes, kinds, kept, ends)
-    rest = codes[kept].tobytes().decode("utf-32-le", "surrogatepass")
-    before = np.concatenate(([0], np.cumsum(kept)))  # how much is kept before each character
+    stays = kinds != _DROPPED
+    _keep_one_space_between_figures(codes, kinds, stays, ends)
+    rest = codes[stays].tobytes().decode("utf-32-le", "surrogatepass")
+    before = np.concatenate(([0], np.cumsum(stays)))  # how much is kept before each character
     places = [0, *before[ends].tolist()]
     return [rest[start:end] or text for text, (start, end) in zip(texts, pairwise(places), strict=True)]
 
 
-def _kinds_of(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:
+def _kinds_of(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     kinds = _kinds[codes]
     new = np.unique(codes[kinds == _UNKNOWN])
     if new.size:
@@ -308,19 +304,19 @@ def _kind(code: int) -> int:
 
 
 def _keep_one_space_between_figures(
-    codes: npt.NDArray[np.uint32], kinds: npt.NDArray[np.uint8], kept: npt.NDArray[np.bool_], ends: npt.NDArray[np.int_]
+    codes: NDArray[np.uint32], kinds: NDArray[np.uint8], stays: Bools, ends: NDArray[np.int_]
 ) -> None:
     """Between two digits of the same text that had something dropped between them; `codes` and `kept` change."""
     digits = np.flatnonzero(kinds == _DIGIT)
     left, right = digits[:-1], digits[1:]
     apart = np.flatnonzero(right > left + 1)
     left, right = left[apart], right[apart]
-    keeping = np.concatenate(([0], np.cumsum(kept)))
+    keeping = np.concatenate(([0], np.cumsum(stays)))
     only_dropped = keeping[right] == keeping[left + 1]
     same_text = np.searchsorted(ends, left, side="right") == np.searchsorted(ends, right, side="right")
     places = left[only_dropped & same_text] + 1
     codes[places] = _SPACE
-    kept[places] = True
+    stays[places] = True
 
 
 # Control characters, and what Python's splitlines and others treat as the end of a line: each segment is one line.

@@ -13,7 +13,6 @@ docs/decisions/relevance.md has the figures, and what was tried.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,6 @@ from bitrawl.errors import ConfigError
 from bitrawl.languages import asked_language, language_name
 from bitrawl.model import UNDETERMINED, Language, Page, Relevance
 from bitrawl.protocols import RelevanceModel
-from bitrawl.text.frequencies import keys_of, meaningful
-from bitrawl.text.words import words
 from bitrawl.topic.judge import has_running_text
 from bitrawl.topic.subject import COMMON, FEW_TEXTS, TopicDocument, TopicSubject, document
 from bitrawl.url import Url
@@ -42,13 +39,6 @@ UNKNOWN_RELEVANT = 0.4  # of a page in a language without examples on a site tha
 SITE_WEIGHT = 4.0  # that prior counts as this many pages of the site; judgement
 
 _BORDER = re.compile(r"\n|[.!?]\s|[。！？]")
-
-
-class WordWeight(NamedTuple):
-    """A word of a page, and by how much it moves the page's logit."""
-
-    word: str
-    weight: float
 
 
 class LearnedRelevance:
@@ -127,18 +117,6 @@ class LearnedRelevance:
             named = "no language that can be told" if page.language == UNDETERMINED else language_name(page.language)
             return f"its text is in {named}, and the job asks for {wanted}"
         return _lack([read_page(page)])
-
-    def explain(self, page: Page, most: int = 10) -> list[WordWeight]:
-        """The words that speak most for and against, the strongest first. Empty in a language without examples."""
-        subject = self._subjects.get(self._wanted(page.language) or page.language)
-        if subject is None or not subject.taught:
-            return []
-        read = read_page(page)
-        stems = dict.fromkeys(stem for text in _texts(page) for stem in words(text, page.language) if meaningful(stem))
-        by_key = dict(zip(keys_of(stems).tolist(), stems, strict=True))
-        weights = subject.contributions(read)
-        order = np.argsort(-np.abs(weights), kind="stable")[:most]
-        return [WordWeight(by_key[int(read.keys[i])], float(weights[i])) for i in order]
 
     def _begin(self, language: Language, examples: Sequence[str]) -> None:
         parts = examples if len(examples) >= FEW_TEXTS else [part for text in examples for part in _parts(text)]

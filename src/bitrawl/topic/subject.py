@@ -86,7 +86,7 @@ EXAMPLE_WORDS = 500.0  # Each example counts as this many words, so that a long 
 SHORT = 20.0  # in summed log counts; what a shorter page lacks counts as undecided
 COMMON = 300.0  # per million; more frequent words are not replaced in texts about nothing in particular
 # Share of running words that are replaced in a language without a table, where nobody knows which are common. Judgement,
-# and only tried on the made-up Basque of tests/unit/test_learned.py.
+# and only tried on the made-up Basque of tests/unit/topic/test_learned.py.
 RARE_SHARE = 0.25
 MADE_UP = 20  # such texts
 # Real pages about something else are less like the examples than made-up texts: on 20 trials (2026-11) their mean cosine
@@ -229,16 +229,6 @@ class TopicSubject:
         differences = np.where(seen, self._differences(read), 0) * rarity(read.rates, RARITY_POWER)
         linear = self._fit.logit(read) - self._fit.bias if self._fit else 0.0
         return float(read.counts @ differences) / float(np.sqrt(read.size)) + LINEAR_SHARE * linear
-
-    def contributions(self, read: TopicDocument) -> Floats:
-        """What each stem of the document adds to its logit. Pairs of stems are left out."""
-        difference, cosine = self._scaled()
-        share = LINEAR_SHARE if self._fit else 0.0
-        per_word = read.counts * self._differences(read) / max(float(read.counts.sum()), SHORT)
-        closeness = self._centre[read.places] * read.unit / len(self._examples)
-        prior = DIFFERENCE_SHARE * difference.slope * per_word + (1 - DIFFERENCE_SHARE) * cosine.slope * closeness
-        linear = self._fit.weights[read.places] * read.values[: read.size] if self._fit else 0.0
-        return np.asarray((1 - share) * prior + share * linear, np.float32)
 
     def _prior(self, read: TopicDocument) -> float:
         return self._prior_of(self._difference(read), self._cosine(read))

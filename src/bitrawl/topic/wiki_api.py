@@ -17,8 +17,9 @@ import msgspec
 from bitrawl import files
 from bitrawl.errors import UrlError, WikiError
 from bitrawl.files import NO_JSON
-from bitrawl.model import NO_ANSWER, TRANSIENT, Capture, Language, Link, LinkKind, Reason, Skip
+from bitrawl.model import Capture, Language, Link, LinkKind, Skip
 from bitrawl.protocols import Clock, Fetcher
+from bitrawl.reasons import NO_ANSWER, TRANSIENT, Reason
 from bitrawl.topic.wiki_articles import (
     Article,
     Extent,

@@ -52,7 +52,7 @@ _LANGUAGE_OF_DOMAIN = {
 }
 # Host labels at universities, where they are seldom languages: cs.example.ac.th, eng.example.edu.
 _DEPARTMENTS = frozenset(["bio", "cs", "ee", "eng", "is", "it", "ma", "mat", "me", "mi", "se", "st"])
-# Letters of a word whose n-grams are looked up. Judgement. The model was trained with it.
+# Letters of a word whose n-grams are looked up. The model was trained with it.
 _LONGEST_WORD = 40
 _ENOUGH_LETTERS = 2
 _PAGE = re.compile(
@@ -236,7 +236,7 @@ class UrlReader:
 
     def _words(self, texts: Sequence[str]) -> bytes:
         """Leaves out tokens with digits inside, and words that the web uses in any language."""
-        kept = []
+        words = []
         for text in texts:
             if not text.islower():
                 text = _CAMEL.sub(" ", text)  # noqa: PLW2901
@@ -247,8 +247,8 @@ class UrlReader:
                     and word not in self._stopped
                     and not _DIGIT.search(word)
                 ):
-                    kept.append(word)
-        return f" {' '.join(kept)} ".encode().replace(b"\xef\xbf\xbd", b"") if kept else b""
+                    words.append(word)
+        return f" {' '.join(words)} ".encode().replace(b"\xef\xbf\xbd", b"") if words else b""
 
 
 def _readable(label: str) -> str:

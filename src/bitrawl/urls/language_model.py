@@ -3,12 +3,11 @@
 Each kind of evidence has one weight, which all languages share. So codes, names, countries' domains and words also
 count for languages without training URLs. docs/decisions/url-language.md has the reasons and the figures.
 
-The rule baseline for the language of a URL's page: a part of the URL that is a language code.
-
-García-Romero et al. 2024, section 2.1, after El-Kishky et al. 2020 and Baykan et al. 2013.
+`RuleUrlLanguageModel` is the baseline: a part of the URL that is a language code (García-Romero et al. 2024, section 2.1,
+after El-Kishky et al. 2020 and Baykan et al. 2013).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -20,62 +19,27 @@ from langcodes import data_dicts
 from numpy.typing import NDArray
 from publicsuffixlist import PublicSuffixList
 
-from bitrawl.files import replacing
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Floats32, Ints, RememberedRows
 from bitrawl.text.language import ngram_keys
 from bitrawl.url import Url
 from bitrawl.urls.language_evidence import KINDS, MEANT, Form, PartEvidence, UrlPlace, UrlReader
 from bitrawl.urls.tokens import UrlParts, host_name, is_address, parameters
 
-Floats = NDArray[np.float32]
-
 # Country domains that are sold to everybody, mostly as listed by Google Search Central (2026).
-SOLD = frozenset(
-    [
-        "ac",
-        "ad",
-        "ai",
-        "as",
-        "bz",
-        "cc",
-        "cd",
-        "co",
-        "cx",
-        "dj",
-        "fm",
-        "gg",
-        "gl",
-        "im",
-        "io",
-        "is",
-        "la",
-        "ly",
-        "me",
-        "ms",
-        "nu",
-        "pw",
-        "sc",
-        "sh",
-        "sr",
-        "st",
-        "su",
-        "tk",
-        "to",
-        "tv",
-        "vc",
-        "ws",
-    ]
-)
+SOLD = frozenset([
+    "ac", "ad", "ai", "as", "bz", "cc", "cd", "co", "cx", "dj", "fm", "gg", "gl", "im", "io", "is", "la", "ly",
+    "me", "ms", "nu", "pw", "sc", "sh", "sr", "st", "su", "tk", "to", "tv", "vc", "ws",
+])  # fmt: skip
 ENGLISH = Language("en")
 # The model file was made with these. Change them only with a new training. All are judgements.
 LEAST_SHARE = 0.002  # of a country's population; smaller groups are not counted
 STEP = 0.4  # nats, for an n-gram's weight
-LEVELS = 16  # of an n-gram's weight: four bits
 DAMPING = 8  # n-grams without weight that are added to each mean
 
-REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most; judgement
+REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most
 
 
 class Dense(IntEnum):
@@ -121,14 +85,14 @@ class UrlNgrams(NamedTuple):
     weights: NDArray[np.int8]  # n-grams × languages, in steps
     multiplier: int
 
-    def score(self, texts: Sequence[bytes]) -> Floats:
+    def score(self, texts: Sequence[bytes]) -> Floats32:
         """For each text, the sum of the weights by language and, in the last column, the number of known n-grams."""
         data = np.frombuffer(b"\0" + b"\0".join(texts) + b"\0", np.uint8)
-        found = self._find(data)
-        places = np.flatnonzero(found >= 0)
+        ngrams = self._find(data)
+        places = np.flatnonzero(ngrams >= 0)
         ends = np.flatnonzero(data == 0)
         bounds = np.searchsorted(places, ends).tolist()
-        rows = found[places]
+        rows = ngrams[places]
         scores = np.zeros((len(texts), self.weights.shape[1] + 1), np.float32)
         for number, (begin, end) in enumerate(pairwise(bounds)):
             if end > begin:
@@ -137,17 +101,17 @@ class UrlNgrams(NamedTuple):
         scores[:, -1] = np.diff(bounds)
         return scores
 
-    def _find(self, data: NDArray[np.uint8]) -> NDArray[np.int64]:
+    def _find(self, data: NDArray[np.uint8]) -> Ints:
         """The row of the longest known n-gram that ends at each byte, or -1."""
         keys = ngram_keys(data, self.multiplier)
         rows = np.searchsorted(self.keys, keys)
         np.minimum(rows, len(self.keys) - 1, out=rows)
         hits = self.keys.take(rows) == keys
-        found = np.full(len(data), -1, np.int64)
+        ngrams = np.full(len(data), -1, np.int64)
         for row, hit in zip(rows, hits, strict=True):
-            np.copyto(found, row, where=hit)
-        found[data == 0] = -1
-        return found
+            np.copyto(ngrams, row, where=hit)
+        ngrams[data == 0] = -1
+        return ngrams
 
 
 class UrlLanguageData(NamedTuple):
@@ -155,16 +119,16 @@ class UrlLanguageData(NamedTuple):
 
     languages: tuple[Language, ...]  # without "und"
     ngrams: UrlNgrams
-    prior: Floats  # logarithm of the number of speakers, by language
-    wealth: Floats  # logarithm of their total income: richer languages have more of the web
+    prior: Floats32  # logarithm of the number of speakers, by language
+    wealth: Floats32  # logarithm of their total income: richer languages have more of the web
     countries: tuple[str, ...]
-    shares: Floats  # countries × languages
-    official: Floats
+    shares: Floats32  # countries × languages
+    official: Floats32
     stopped: frozenset[str]
     wordlike: frozenset[str]  # codes that are words of English
     particles: frozenset[str]  # codes that are words of some language
-    dense: Floats  # by `Dense`
-    marks: Floats  # by kind
+    dense: Floats32  # by `Dense`
+    marks: Floats32  # by kind
 
     @classmethod
     def load(cls, path: Path | None = None) -> "UrlLanguageData":
@@ -190,32 +154,6 @@ class UrlLanguageData(NamedTuple):
         """What a code may be instead: for a part that stands alone, and for a token among others."""
         return self.wordlike, self.particles
 
-    def save(self, path: Path) -> None:
-        """Write what `load` reads."""
-        zero = -int(self.ngrams.weights.min())
-        raised = (self.ngrams.weights + zero).astype(np.uint8)
-        if raised.shape[1] % 2:
-            raised = np.pad(raised, ((0, 0), (0, 1)))
-        with replacing(path) as file:
-            np.savez_compressed(
-                file,
-                languages=" ".join(self.languages),
-                keys=self.ngrams.keys,
-                weights=raised[:, 0::2] | (raised[:, 1::2] << 4),
-                zero=zero,
-                multiplier=self.ngrams.multiplier,
-                prior=self.prior,
-                wealth=self.wealth,
-                countries=" ".join(self.countries),
-                shares=self.shares.astype(np.float16),
-                official=self.official.astype(np.float16),
-                stopped=" ".join(sorted(self.stopped)),
-                wordlike=" ".join(sorted(self.wordlike)),
-                particles=" ".join(sorted(self.particles)),
-                dense=self.dense,
-                marks=self.marks,
-            )
-
 
 class LinearUrlLanguageModel:
     """The default `UrlLanguageModel`.
@@ -229,52 +167,52 @@ class LinearUrlLanguageModel:
         self.languages: tuple[Language, ...] = (*data.languages, UNDETERMINED)
         self._english = data.languages.index(ENGLISH)
         self._reader = UrlReader(data.languages, data.countries, data.stopped, data.codelike)
-        self._urls = _Memory(len(self.languages), self._chances)
-        self._hosts = _Memory(len(self.languages), self._host_logits)
-        self._words = _Memory(len(data.languages) + 1, self._word_scores)
+        self._urls = RememberedRows(self._chances, REMEMBERED, len(self.languages))
+        self._hosts = RememberedRows(self._host_logits, REMEMBERED)
+        self._words = RememberedRows(data.ngrams.score, REMEMBERED)
         # A mark's weight by kind and language.
         self._marks = data.marks[:, None] + data.dense[Dense.POVERTY_MARKED] * poverty(data.wealth)
         self._shares = data.shares * data.dense[Dense.NAMED_SHARE]
 
-    def distribution(self, urls: Sequence[Url]) -> Floats:
-        return self._urls.rows(urls) if urls else np.zeros((0, len(self.languages)), np.float32)
+    def distribution(self, urls: Sequence[Url]) -> Floats32:
+        return self._urls.rows(urls)
 
-    def _chances(self, urls: Sequence[Url]) -> Floats:
+    def _chances(self, urls: Sequence[Url]) -> Floats32:
         logits = self.logits(urls)
         logits -= logits.max(axis=1, keepdims=True)
-        chances: Floats = np.exp(logits, out=logits)
+        chances: Floats32 = np.exp(logits, out=logits)
         chances /= chances.sum(axis=1, keepdims=True)
         return chances
 
-    def logits(self, urls: Sequence[Url]) -> Floats:
-        """The values before the softmax."""
+    def logits(self, urls: Sequence[Url]) -> Floats32:
+        """The log-odds of each language for each URL, before the softmax."""
         weights = self._data.dense
         read = [self._reader.pieces(url) for url in urls]
         logits = self._hosts.rows([host for host, _ in read])
         scores = self._path_scores([pieces for _, pieces in read])
-        known = scores[:, -1:]
-        root, mean = 1 / np.sqrt(known + 1), 1 / (known + DAMPING)
+        count = scores[:, -1:]
+        root, mean = 1 / np.sqrt(count + 1), 1 / (count + DAMPING)
         scores = scores[:, :-1]
         logits[:, :-1] += scores * (weights[Dense.PATH_ROOT] * root + weights[Dense.PATH_MEAN] * mean)
         english = scores[:, self._english, None]
         logits[:, self._english] += weights[Dense.PATH_ENGLISH] * (english * root)[:, 0]
         logits[:, :-1] += np.maximum(scores - english, 0) * (weights[Dense.PATH_OVER] * root)
-        logits[:, -1] += weights[Dense.UNKNOWN_PATH] * np.log1p(known[:, 0])
+        logits[:, -1] += weights[Dense.UNKNOWN_PATH] * np.log1p(count[:, 0])
         self._add_marks(logits, [pieces for _, pieces in read])
         return logits
 
-    def _path_scores(self, paths: Sequence[Sequence[PartEvidence]]) -> Floats:
+    def _path_scores(self, paths: Sequence[Sequence[PartEvidence]]) -> Floats32:
         """The sum of n-gram weights by language and, in the last column, the number of n-grams."""
         words = [[piece.words for piece in pieces if piece.words] for pieces in paths]
         scores = np.zeros((len(paths), len(self.languages)), np.float32)
-        some = [number for number, texts in enumerate(words) if texts]
-        if some:
-            starts = [0, *accumulate(len(words[number]) for number in some)][:-1]
+        worded = [number for number, texts in enumerate(words) if texts]
+        if worded:
+            starts = [0, *accumulate(len(words[number]) for number in worded)][:-1]
             rows = self._words.rows([text for texts in words for text in texts])
-            scores[some] = np.add.reduceat(rows, starts, axis=0)
+            scores[worded] = np.add.reduceat(rows, starts, axis=0)
         return scores
 
-    def _add_marks(self, logits: Floats, paths: Sequence[Sequence[PartEvidence]]) -> None:
+    def _add_marks(self, logits: Floats32, paths: Sequence[Sequence[PartEvidence]]) -> None:
         marks = self._marks
         for number, pieces in enumerate(paths):
             marked = False
@@ -287,41 +225,37 @@ class LinearUrlLanguageModel:
             if marked:
                 logits[number, -1] += self._data.dense[Dense.UNKNOWN_MARKS]
 
-    def _word_scores(self, texts: Sequence[bytes]) -> Floats:
-        return self._data.ngrams.score(texts)
-
-    def _host_logits(self, hosts: Sequence[str]) -> Floats:
+    def _host_logits(self, hosts: Sequence[str]) -> Floats32:
         evidence = host_evidence(self._data, self._reader, hosts)
-        logits: Floats = np.einsum("fhl,f->hl", evidence, self._data.dense)
+        logits: Floats32 = np.einsum("fhl,f->hl", evidence, self._data.dense)
         self._add_marks(logits, [[self._reader.host(host)] for host in hosts])
         return logits
 
 
-def poverty(wealth: Floats) -> Floats:
+def poverty(wealth: Floats32) -> Floats32:
     """How much lower a language's income is than the richest one's: kinds of marks × languages.
 
     0 for kinds of marks that may be there by chance.
     """
     meant = np.array([UrlPlace(kind // len(Form)) in MEANT for kind in range(KINDS)])
-    table: Floats = np.outer(meant, wealth.max() - wealth).astype(np.float32)
-    return table
+    return np.outer(meant, wealth.max() - wealth).astype(np.float32)
 
 
-def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]) -> Floats:
+def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]) -> Floats32:
     """The `Dense` evidence of hosts alone: evidence × hosts × languages, with "und" last."""
     evidence = np.zeros((len(Dense), len(hosts), len(data.languages) + 1), np.float32)
     english = data.languages.index(ENGLISH)
     scores = data.ngrams.score([reader.host(host).words for host in hosts])
-    known, scores = scores[:, -1:], scores[:, :-1]
+    count, scores = scores[:, -1:], scores[:, :-1]
     evidence[Dense.PRIOR, :, :-1] = data.prior
     evidence[Dense.WEALTH, :, :-1] = data.wealth
     evidence[Dense.ENGLISH, :, english] = 1
-    evidence[Dense.HOST_ROOT, :, :-1] = scores / np.sqrt(known + 1)
-    evidence[Dense.HOST_MEAN, :, :-1] = scores / (known + DAMPING)
+    evidence[Dense.HOST_ROOT, :, :-1] = scores / np.sqrt(count + 1)
+    evidence[Dense.HOST_MEAN, :, :-1] = scores / (count + DAMPING)
     evidence[Dense.HOST_ENGLISH, :, english] = evidence[Dense.HOST_ROOT, :, english]
-    evidence[Dense.HOST_OVER, :, :-1] = np.maximum(scores - scores[:, english, None], 0) / np.sqrt(known + 1)
+    evidence[Dense.HOST_OVER, :, :-1] = np.maximum(scores - scores[:, english, None], 0) / np.sqrt(count + 1)
     evidence[Dense.UNKNOWN, :, -1] = 1
-    evidence[Dense.UNKNOWN_HOST, :, -1] = np.log1p(known[:, 0])
+    evidence[Dense.UNKNOWN_HOST, :, -1] = np.log1p(count[:, 0])
     for number, host in enumerate(hosts):
         label, country = reader.domain(host)
         evidence[Dense.UNKNOWN_ADDRESS, number, -1] = is_address(host)
@@ -341,43 +275,19 @@ def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]
     return evidence
 
 
-class _Memory:
-    """Rows of numbers by key. It is emptied when it is full."""
-
-    def __init__(self, width: int, compute: Callable[[Sequence[Any]], Floats]) -> None:
-        self._table = np.zeros((REMEMBERED, width), np.float32)
-        self._places: dict[Any, int] = {}
-        self._compute = compute
-
-    def rows(self, keys: Sequence[Any]) -> Floats:
-        """A copy."""
-        places = self._places
-        new = list({key: None for key in keys if key not in places})
-        if len(places) + len(new) > len(self._table):
-            places.clear()
-            new = list(dict.fromkeys(keys))
-            if len(new) > len(self._table):
-                half = len(keys) // 2
-                return np.concatenate([self.rows(keys[:half]), self.rows(keys[half:])])
-        if new:
-            first = len(places)
-            self._table[first : first + len(new)] = self._compute(new)
-            places.update(zip(new, range(first, first + len(new)), strict=True))
-        found: Floats = self._table.take([places[key] for key in keys], axis=0)
-        return found
-
-
 class RuleUrlLanguageModel:
     """1 for the language that the rules name, if it was requested; otherwise 1 for "und"."""
 
     def __init__(self, languages: Sequence[Language]) -> None:
         self.languages = (*languages, UNDETERMINED)
 
-    def distribution(self, urls: Sequence[Url]) -> NDArray[np.float32]:
+    def distribution(self, urls: Sequence[Url]) -> Floats32:
         rows = np.zeros((len(urls), len(self.languages)), np.float32)
         for row, url in enumerate(urls):
             named = language_by_rules(url)
-            rows[row, next((n for n, one in enumerate(self.languages) if same_language(named, one)), -1)] = 1.0
+            rows[row, next((n for n, language in enumerate(self.languages) if same_language(named, language)), -1)] = (
+                1.0
+            )
         return rows
 
 
@@ -419,7 +329,7 @@ def _pairs(table: dict[str, str]) -> set[str]:
 
 # ISO 639-2 without the codes that correspond to the two-letter table, without collections ("afa") and local use
 # ("qaa").
-_ISO_639_2_ALONE = (  # noqa: SIM905 (a list would be 250 lines)
+_ISO_639_2_ALONE = (
     "ace ach ada ady afh ain akk ale alt ang anp arc arn arp arw ast awa bal ban bas bej bem bho bik bin bla bra "
     "bua bug byn cad car ceb chb chg chk chm chn cho chp chr chy cop crh csb dak dar del den dgr din doi dsb dua "
     "dum dyu efi egy eka elx enm ewo fan fat fil fon frm fro frr frs fur gaa gay gba gez gil gmh goh gon gor got "

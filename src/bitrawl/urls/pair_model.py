@@ -1,11 +1,8 @@
 """The probability that two URLs name versions of one page, from what they share and how they differ.
 
-What two URLs share and how they differ, as features of a model.
-
-The baseline of WMT16's shared task: URLs that are the same without their language identifiers.
-
-Buck and Koehn 2016, extended to any language as García-Romero et al. 2024 describe: name in English, endonym, codes of
-two and three letters, code with country.
+`RuleUrlPairModel` is the baseline of WMT16's shared task (Buck and Koehn 2016): URLs that are the same without their
+language identifiers. It is extended to any language as García-Romero et al. 2024 describe: name in English, endonym, codes
+of two and three letters, code with country.
 """
 
 import re
@@ -16,18 +13,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
-from bitrawl.text.lexicon import Lexicon
+from bitrawl.text.arrays import Floats32
 from bitrawl.url import Url
 from bitrawl.urls.tokens import (
     MarkedTokens,
     Tokens,
-    abbreviates,
     changes,
     is_content,
     is_word,
@@ -35,6 +30,7 @@ from bitrawl.urls.tokens import (
     mark_language,
     marked_tokens,
     number_value,
+    sign_of,
 )
 from bitrawl.urls.trees import Trees
 
@@ -83,7 +79,7 @@ class UrlComparison(NamedTuple):
     words_b: Tokens
     numbers: tuple[tuple[int, int], ...]  # numbers that correspond to each other
     # 1 if the marks say that the first URL is in the first language, -1 if in the second, 0 if they say nothing
-    side: int
+    sign: int
 
 
 def compare(a: MarkedTokens, b: MarkedTokens, languages: tuple[Language, Language] | None = None) -> UrlComparison:
@@ -95,70 +91,41 @@ def compare(a: MarkedTokens, b: MarkedTokens, languages: tuple[Language, Languag
 
 
 class _Count:
-    __slots__ = (
-        "a",
-        "b",
-        "both",
-        "changed",
-        "first",
-        "host",
-        "host_end",
-        "initial",
-        "languages",
-        "long_numbers",
-        "loose_numbers",
-        "loose_words",
-        "numbers",
-        "one",
-        "page_names",
-        "pattern",
-        "segments",
-        "short_numbers",
-        "short_text",
-        "side",
-        "touched",
-        "words",
-        "words_a",
-        "words_b",
-        "wrong",
-    )
+    """Counts the features of two URLs, one change after the other."""
 
     def __init__(self, a: MarkedTokens, b: MarkedTokens, languages: tuple[Language, Language] | None) -> None:
         self.a, self.b, self.languages = a, b, languages
-        self.both = self.one = self.initial = self.wrong = 0
-        self.short_numbers = self.long_numbers = self.loose_numbers = self.short_text = 0
-        self.words = self.loose_words = self.page_names = self.host = self.side = 0
+        self.values: dict[str, float] = dict.fromkeys(FEATURES, 0)
+        self.values["first_change"] = -1
+        self.sign = 0
         self.words_a: list[str] = []
         self.words_b: list[str] = []
         self.numbers: list[tuple[int, int]] = []
         self.pattern: list[tuple[str, str]] = []
-        self.changed = 0
         self.touched: set[int] = set()
-        self.host_end = a.host_end
-        self.first = -1
         self.segments: set[int] = set()
 
     def add(self, start: int, end: int, low: int, high: int) -> None:
         """Count a `Change`."""
-        a, b = self.a, self.b
+        a, b, values = self.a, self.b, self.values
         old, new = a.tokens[start:end], b.tokens[low:high]
         self.touched.update(range(start, end))
         self.pattern.append(_stripped("".join(old), "".join(new)))
-        if start < self.host_end:
-            self.host += 1
+        if start < a.host_end:
+            values["host"] += 1
         marks_a = [mark for mark in a.marks[start:end] if mark]
         marks_b = [mark for mark in b.marks[low:high] if mark]
         if (marks_a or marks_b) and self._marked(marks_a, marks_b, old, new):
             return
         rest_a, rest_b = _rest(old), _rest(new)
         if not rest_a.content and not rest_b.content:
-            self.page_names += 1
+            values["page_names"] += 1
             return
         before = a.tokens[:start].count("/")
-        if self.first < 0:
-            self.first = a.tokens.count("/") - before
+        if values["first_change"] < 0:
+            values["first_change"] = a.tokens.count("/") - before
         self.segments.add(before)
-        self.changed += rest_a.size + rest_b.size
+        values["changed"] += rest_a.size + rest_b.size
         if len(rest_a.content) == 1 == len(rest_b.content):
             self._replaced(rest_a.content[0], rest_b.content[0])
         else:
@@ -166,43 +133,27 @@ class _Count:
 
     def _marked(self, marks_a: list[Language], marks_b: list[Language], old: Tokens, new: Tokens) -> bool:
         """Whether the change consists of marks only."""
-        side_a, side_b = self._side(marks_a), self._side(marks_b)
+        # Only separators and page names besides the mark: at most one token of content on each side.
+        only_marks = len(_rest(old).content) <= 1 and len(_rest(new).content) <= 1
+        sign_a, sign_b = self._sign(marks_a), self._sign(marks_b)
         if self.languages is not None:
-            if side_a is None and side_b is None:
-                self.wrong += 1
-                return _only_marks(old, new)
-            if (marks_a and side_a is None) or (marks_b and side_b is None):
-                self.wrong += 1
-        if marks_a and marks_b:
-            if same_language(marks_a[0], marks_b[0]):
-                return _only_marks(old, new)
-            self.both += 1
-            self.side += (side_a or 0) - (side_b or 0)
-        else:
-            self.one += 1
-            self.side += (side_a or 0) - (side_b or 0)
-        return _only_marks(old, new)
+            if (marks_a and not sign_a) or (marks_b and not sign_b):
+                self.values["wrong_language"] += 1
+            if not sign_a and not sign_b:
+                return only_marks
+        if marks_a and marks_b and same_language(marks_a[0], marks_b[0]):
+            return only_marks
+        self.values["marks_on_both" if marks_a and marks_b else "mark_on_one"] += 1
+        self.sign += sign_a - sign_b
+        return only_marks
 
-    def _side(self, marks: list[Language]) -> int | None:
-        """1 for the first requested language, -1 for the second, None for others."""
-        if self.languages is None:
-            return 0
-        for mark in marks:
-            for side, language in zip((1, -1), self.languages, strict=True):
-                if same_language(mark, language) or same_language(language, mark):
-                    return side
-        for side, language in zip((1, -1), self.languages, strict=True):
-            if any(abbreviates(mark, language) for mark in marks):
-                return side
-        return None
+    def _sign(self, marks: Iterable[Language]) -> int:
+        return sign_of(self.languages, *marks) if self.languages is not None else 0
 
     def _replaced(self, old: str, new: str) -> None:
         if old.isdecimal() and new.isdecimal():
             self.numbers.append((number_value(old), number_value(new)))
-            if len(old) <= _SHORT and len(new) <= _SHORT:
-                self.short_numbers += 1
-            else:
-                self.long_numbers += 1
+            self.values["short_numbers" if len(old) <= _SHORT and len(new) <= _SHORT else "long_numbers"] += 1
             return
         self._initials(old, new)
         self._words((old,), (new,))
@@ -212,76 +163,59 @@ class _Count:
         left, right = left.strip("^$"), right.strip("^$")
         if len(left) > _SHORT or len(right) > _SHORT:
             return
-        self.short_text += 1
+        self.values["short_text"] += 1
         if self.languages is None:
             if len(left) == 1 == len(right):
-                self.initial += 1
+                self.values["initials"] += 1
             return
         first, second = (_initials_of(language) for language in self.languages)
         if (left in first and (right in second or not right)) or (not left and right in second):
-            self.initial += 1
-            self.side += 1
+            self.values["initials"] += 1
+            self.sign += 1
         elif (left in second and (right in first or not right)) or (not left and right in first):
-            self.initial += 1
-            self.side -= 1
+            self.values["initials"] += 1
+            self.sign -= 1
 
     def _loose(self, rest_a: "_Rest", rest_b: "_Rest") -> None:
         old, new = rest_a.content, rest_b.content
-        self.loose_numbers += abs(rest_a.numbers - rest_b.numbers)
+        self.values["loose_numbers"] += abs(rest_a.numbers - rest_b.numbers)
         if len(old) + len(new) == 1 and len(alone := (old or new)[0]) <= _SHORT and not alone.isdecimal():
             self._initials(*(("", alone) if new else (alone, "")))
         self._words(rest_a.words, rest_b.words)
 
     def _words(self, old: Tokens, new: Tokens) -> None:
-        self.words += min(len(old), len(new))
-        self.loose_words += abs(len(old) - len(new))
+        self.values["words"] += min(len(old), len(new))
+        self.values["loose_words"] += abs(len(old) - len(new))
         self.words_a += old
         self.words_b += new
 
     def result(self) -> UrlComparison:
-        a, b, touched = self.a, self.b, self.touched
+        a, b, touched, words_a, words_b = self.a, self.b, self.touched, self.words_a, self.words_b
         shared = _rest(tuple([a.tokens[place] for place in a.content_places if place not in touched]))
-        words_a, words_b = len(self.words_a), len(self.words_b)
-        values = (
-            self.both,
-            self.one,
-            self.initial,
-            self.wrong,
-            len([place for place in a.mark_places if place not in touched]),
-            self._contrary(),
-            self.short_numbers,
-            self.long_numbers,
-            self.loose_numbers,
-            self.short_text,
-            self.words,
-            self.loose_words,
-            Indel.normalized_similarity("".join(self.words_a), "".join(self.words_b)) if self.changed else 1.0,
-            _common_ngrams(self.words_a, self.words_b),
-            _cognates(self.words_a, self.words_b),
-            self.changed,
-            shared.size,
-            shared.size / (shared.size + self.changed) if shared.size + self.changed else 0.0,
-            shared.longest_number,
-            len(shared.words),
-            self.first,
-            len(self.segments),
-            min(a.size, b.size) / max(a.size, b.size, 1),
-            (1 + min(words_a, words_b)) / (1 + max(words_a, words_b)),
-            float(not self.pattern),
-            self.page_names,
-            self.host,
+        changed = self.values["changed"]
+        self.values.update(
+            shared_mark=len([place for place in a.mark_places if place not in touched]),
+            contrary=self._contrary(),
+            similarity=Indel.normalized_similarity("".join(words_a), "".join(words_b)) if changed else 1.0,
+            ngrams=_common_ngrams(words_a, words_b),
+            cognates=_cognates(words_a, words_b),
+            shared=shared.size,
+            shared_share=shared.size / (shared.size + changed) if shared.size + changed else 0.0,
+            shared_numbers=shared.longest_number,
+            shared_words=len(shared.words),
+            changed_segments=len(self.segments),
+            length_ratio=min(a.size, b.size) / max(a.size, b.size, 1),
+            words_ratio=(1 + min(len(words_a), len(words_b))) / (1 + max(len(words_a), len(words_b))),
+            same=not self.pattern,
         )
-        numbers = tuple(self.numbers)
-        side = (self.side > 0) - (self.side < 0)
-        return UrlComparison(values, tuple(self.pattern), tuple(self.words_a), tuple(self.words_b), numbers, side)
+        values, numbers, pattern = tuple(self.values.values()), tuple(self.numbers), tuple(self.pattern)
+        sign = (self.sign > 0) - (self.sign < 0)
+        return UrlComparison(values, pattern, tuple(words_a), tuple(words_b), numbers, sign)
 
     def _contrary(self) -> int:
-        if self.languages is None:
-            return 0
-        found = 0
-        for named in (self.a.marked_languages, self.b.marked_languages):
-            found += len(named) > 1 and {self._side([mark]) for mark in named} >= {1, -1}
-        return found
+        """How many of the two URLs have marks of both languages."""
+        both = (self.a.marked_languages, self.b.marked_languages)
+        return sum(len(marks) > 1 and {self._sign([mark]) for mark in marks} >= {1, -1} for marks in both)
 
 
 class _Rest(NamedTuple):
@@ -301,11 +235,6 @@ def _rest(tokens: Tokens) -> _Rest:
     numbers = [len(token) for token in content if token.isdecimal()]
     words = tuple([token for token in content if is_word(token)])
     return _Rest(content, words, sum(map(len, content)), len(numbers), max(numbers, default=0))
-
-
-def _only_marks(old: Tokens, new: Tokens) -> bool:
-    """Whether there are only separators and page names besides the mark: at most one token of content on each side."""
-    return len(_rest(old).content) <= 1 and len(_rest(new).content) <= 1
 
 
 @lru_cache(maxsize=65536)
@@ -364,9 +293,6 @@ def _initials_of(language: Language) -> frozenset[str]:
     return frozenset(name[:width] for name in names for width in (1, 2))
 
 
-Floats = NDArray[np.float32]
-
-_UNTRANSLATED = tuple(FEATURES.index(name) for name in ("words", "loose_words", "changed"))
 _WRONG = FEATURES.index("wrong_language")
 # What is left of a probability if a mark names a language that was not requested: sites do mislabel pages, and 7 of
 # 1624 pairs of WMT16 have such a mark. The value itself is a judgement.
@@ -374,39 +300,26 @@ _THIRD = 0.05
 # Paths with no number and no beginning of a word in common, like most links of a page and the page itself, are not
 # compared further, which saves most of the time. Judgement: a probability below every threshold, but not 0.
 _NOTHING_SHARED = 0.01
-_ALIKE = tuple(FEATURES.index(name) for name in ("similarity", "ngrams", "cognates"))
 
 
 class TreeUrlPairModel:
     """The default model; see models/url-pairs.md.
 
-    If the two requested languages are given, marks of other languages count against a pair. With a lexicon (from the
-    first of the languages to the second), words that it translates count as the same.
+    If the two requested languages are given, marks of other languages count against a pair.
     """
 
-    def __init__(
-        self,
-        trees: Trees | None = None,
-        *,
-        languages: tuple[Language, Language] | None = None,
-        lexicon: Lexicon | None = None,
-    ) -> None:
-        self._trees = trees or _trees(model_file("url-pairs.npz"))
-        self._languages, self._lexicon = languages, lexicon
+    def __init__(self, trees: Trees | None = None, *, languages: tuple[Language, Language] | None = None) -> None:
+        self._trees, self._languages = trees or _trees(model_file("url-pairs.npz")), languages
 
-    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats:
+    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats32:
         chances = np.full(len(pairs), _NOTHING_SHARED, np.float32)
-        places = [place for place, (a, b) in enumerate(pairs) if self._lexicon is not None or _share_something(a, b)]
-        rows = np.array([self._row(*pairs[place]) for place in places], np.float32).reshape(-1, len(FEATURES))
-        known = self._trees.probability(rows)
+        places = [place for place, (a, b) in enumerate(pairs) if _share_something(a, b)]
+        rows = feature_rows([pairs[place] for place in places], self._languages)
+        compared = self._trees.probability(rows)
         if self._languages is not None:
-            known[rows[:, _WRONG] > 0] *= _THIRD
-        chances[places] = known
+            compared[rows[:, _WRONG] > 0] *= _THIRD
+        chances[places] = compared
         return chances
-
-    def _row(self, a: Url, b: Url) -> tuple[float, ...]:
-        comparison = compare(marked_tokens(min(a, b)), marked_tokens(max(a, b)), self._languages)
-        return comparison.values if self._lexicon is None else _translated(comparison, self._lexicon)
 
 
 def load_trees(path: Path | None = None) -> Trees:
@@ -426,24 +339,10 @@ def _share_something(a: Url, b: Url) -> bool:
     return not heads_a or not heads_b or not heads_a.isdisjoint(heads_b)
 
 
-def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats:
-    """What the model learns from: one row per pair."""
-    values = [compare(marked_tokens(min(a, b)), marked_tokens(max(a, b))).values for a, b in pairs]
+def feature_rows(pairs: Sequence[tuple[Url, Url]], languages: tuple[Language, Language] | None = None) -> Floats32:
+    """What the model weighs: one row per pair."""
+    values = [compare(marked_tokens(min(pair)), marked_tokens(max(pair)), languages).values for pair in pairs]
     return np.array(values, np.float32).reshape(len(pairs), len(FEATURES))
-
-
-def _translated(comparison: UrlComparison, lexicon: Lexicon) -> tuple[float, ...]:
-    """The features when the changed words that the lexicon translates, in either direction, count as equal."""
-    a, b = comparison.words_a, comparison.words_b
-    if not a or not b:
-        return comparison.values
-    share = max(min(lexicon.coverage(a, b)), min(lexicon.coverage(b, a)))
-    values = list(comparison.values)
-    for place in _UNTRANSLATED:
-        values[place] = round(values[place] * (1 - share))
-    for place in _ALIKE:
-        values[place] = max(values[place], share)
-    return tuple(values)
 
 
 # The tokens of the published rule: a locale counts anywhere, not only if it stands alone as in `tokens.locales`.
@@ -454,7 +353,7 @@ _SEPARATORS = re.compile(r"[\W_]+")
 class RuleUrlPairModel:
     """1 for two URLs that are the same without identifiers of any languages, 0 for others."""
 
-    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> NDArray[np.float32]:
+    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats32:
         return np.array(
             [float(a != b and _without_marks(a, None) == _without_marks(b, None)) for a, b in pairs], np.float32
         )
@@ -469,14 +368,14 @@ def rule_pairs(urls: Iterable[Url], lang_a: Language, lang_b: Language) -> list[
         first[_without_marks(url, lang_a)].append(url)
         second[_without_marks(url, lang_b)].append(url)
     taken: set[Url] = set()
-    found = []
-    for key, ones in first.items():
-        for a in ones:
+    pairs = []
+    for key, candidates in first.items():
+        for a in candidates:
             b = next((b for b in second.get(key, ()) if b != a and b not in taken), None)
             if a not in taken and b is not None:
                 taken.update((a, b))
-                found.append((a, b))
-    return found
+                pairs.append((a, b))
+    return pairs
 
 
 def _without_marks(url: Url, language: Language | None) -> str:

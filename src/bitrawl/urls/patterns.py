@@ -3,9 +3,7 @@
 A pattern turns the URL of a page into that of its translation: it replaces, drops or inserts tokens of the pathname
 (host and directories) and of the basename (file and parameters). We add two things to Liu's method: numbers that differ
 by a constant are a pattern, and directories are cut into tokens like basenames (/p00-121e/ and /p00-121f/ differ in a
-letter).
-
-Which URL patterns a site follows, how often, and where they lead from a page (Liu et al., section 2.2).
+letter). `PatternCounts` says which patterns a site follows, how often, and where they lead from a page.
 """
 
 from collections import Counter, defaultdict
@@ -19,10 +17,10 @@ from rapidfuzz.distance import Levenshtein
 from bitrawl.url import Url
 from bitrawl.urls.tokens import Tokens, raw_tokens
 
-MIN_SUPPORT = 3  # Known pairs that a pattern must come from. Two may be chance. Judgement.
-MAX_PATTERNS = 40  # per site; judgement
-MAX_OPERATIONS = 4  # More differences mean a translated slug. Judgement.
-_READINGS = 8  # of one pattern that are tried: it fits at few places of a URL. Judgement.
+MIN_SUPPORT = 3  # Known pairs that a pattern must come from. Two may be chance.
+MAX_PATTERNS = 40  # per site
+MAX_OPERATIONS = 4  # More differences mean a translated slug.
+_READINGS = 8  # of one pattern that are tried: it fits at few places of a URL.
 
 END = "$"  # what follows the last token
 
@@ -75,23 +73,26 @@ class Pattern:
 
     def apply(self, url: Url) -> list[Url]:
         """The URLs that the page's translation may have. A pattern may fit at several places."""
-        found = [(raw_tokens(url), 0)]
+        readings = [(raw_tokens(url), 0)]
         for operation in self.operations:
-            found = [
-                (changed, end) for tokens, start in found for changed, end in operation.places(tokens) if end >= start
+            readings = [
+                (changed, end)
+                for tokens, start in readings
+                for changed, end in operation.places(tokens)
+                if end >= start
             ][:_READINGS]
-        return [Url.known("".join(tokens)) for tokens, _ in found]
+        return [Url.known("".join(tokens)) for tokens, _ in readings]
 
     def __str__(self) -> str:
         """The notation of Liu's table 3: {"sc" -> "en"}."""
-        shown = [
+        changes = [
             f"+{o.offset}" if o.offset is not None else f'"{"".join(o.old)}" -> "{"".join(o.new)}"'
             for o in self.operations
         ]
-        return "{" + ", ".join(shown) + "}"
+        return "{" + ", ".join(changes) + "}"
 
 
-def learn(pairs: Iterable[tuple[Url, Url]], *, min_support: int = MIN_SUPPORT) -> list[Pattern]:
+def learn(pairs: Iterable[tuple[Url, Url]]) -> list[Pattern]:
     """The patterns of those pairs, the most frequent first."""
     counts: Counter[tuple[PatternOperation, ...]] = Counter()
     for a, b in pairs:
@@ -99,7 +100,7 @@ def learn(pairs: Iterable[tuple[Url, Url]], *, min_support: int = MIN_SUPPORT) -
         if 0 < len(operations) <= MAX_OPERATIONS:
             counts[operations] += 1
     frequent = [Pattern(operations, count) for operations, count in counts.most_common(MAX_PATTERNS)]
-    return [pattern for pattern in frequent if pattern.support >= min_support]
+    return [pattern for pattern in frequent if pattern.support >= MIN_SUPPORT]
 
 
 def difference(a: Tokens, b: Tokens) -> tuple[PatternOperation, ...]:
@@ -154,7 +155,6 @@ def _runs(a: Tokens, b: Tokens) -> list[list[int]]:
     return runs
 
 
-# Both are judgements.
 _TRIED = 6  # patterns that are applied to one URL; beyond the most frequent ones, they are rarely right
 _REMEMBERED = 500  # patterns of a site; a site with more follows none of them
 
@@ -171,8 +171,8 @@ class PatternCounts:
 
     They grow with each known pair:
 
-    habits.add(Url.parse("http://s.test/en/a"), Url.parse("http://s.test/fr/a"))
-    habits.partners(Url.parse("http://s.test/en/b"))     # [(Url("http://s.test/fr/b"), 0.5)]
+    counts.add(Url.parse("http://s.test/en/a"), Url.parse("http://s.test/fr/a"))
+    counts.partners(Url.parse("http://s.test/en/b"))     # [(Url("http://s.test/fr/b"), 0.5)]
     """
 
     def __init__(self) -> None:
@@ -182,14 +182,20 @@ class PatternCounts:
 
     def add(self, url_a: Url, url_b: Url) -> None:
         """Add a known pair. Patterns that would have led elsewhere from its pages lose confidence."""
-        for onwards, one, other in ((True, url_a, url_b), (False, url_b, url_a)):
-            shown = DirectedPattern(onwards, difference(raw_tokens(one), raw_tokens(other)))
-            for way in self._applicable(one):
-                if way.onwards is onwards and way != shown and Pattern(way.operations).apply(one) not in ([], [other]):
+        for onwards, url, partner in ((True, url_a, url_b), (False, url_b, url_a)):
+            directed = DirectedPattern(onwards, difference(raw_tokens(url), raw_tokens(partner)))
+            for way in self._applicable(url):
+                if (
+                    way.onwards is onwards
+                    and way != directed
+                    and Pattern(way.operations).apply(url) not in ([], [partner])
+                ):
                     self._wrong[way] += 1
-            if 0 < len(shown.operations) <= MAX_OPERATIONS and (shown in self._seen or len(self._seen) < _REMEMBERED):
-                self._seen[shown] += 1
-                self._by_token[_anchor(shown)].add(shown)
+            if 0 < len(directed.operations) <= MAX_OPERATIONS and (
+                directed in self._seen or len(self._seen) < _REMEMBERED
+            ):
+                self._seen[directed] += 1
+                self._by_token[_anchor(directed)].add(directed)
 
     def frequency(self, url_a: Url, url_b: Url) -> int:
         """How many known pairs differ in the same way as these two."""
@@ -197,12 +203,12 @@ class PatternCounts:
 
     def partners(self, url: Url) -> list[tuple[Url, float]]:
         """URLs that its translation may have, seen or not, with confidences from 0 to 1, the likeliest first."""
-        found: dict[Url, float] = {}
+        confidences: dict[Url, float] = {}
         for way in self._applicable(url):
             readings = [other for other in Pattern(way.operations).apply(url) if other != url]
             for other in readings:
-                found[other] = max(found.get(other, 0.0), self._confidence(way) / len(readings))
-        return sorted(found.items(), key=lambda item: -item[1])
+                confidences[other] = max(confidences.get(other, 0.0), self._confidence(way) / len(readings))
+        return sorted(confidences.items(), key=lambda item: -item[1])
 
     def patterns(self) -> list[tuple[Pattern, float]]:
         """From the first language to the second, the most frequent first, with their confidence."""

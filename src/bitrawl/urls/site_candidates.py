@@ -1,8 +1,8 @@
-"""Which URLs of a site are compared at all: those that share something that few others have, found by hash joins.
+"""Which URLs of a site are compared at all: those that share something that few others have, or whose numbers run in step.
 
-The work grows with the number of URLs, not with its square: a key that many URLs have joins nothing.
-
-Which numbered pages of two languages belong together: their numbers keep a step, or small steps, and their order.
+Shared keys are found by hash joins, so that the work grows with the number of URLs and not with its square: a key that
+many URLs have joins nothing. Numbered pages of two languages belong together if their numbers keep a step, or small steps,
+and their order.
 """
 
 import math
@@ -12,8 +12,8 @@ from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bitrawl.text.arrays import Floats, Ints, bounds, places_in
 from bitrawl.urls.tokens import MarkedTokens, Tokens, bare_tokens, is_word, number_value
 
 UrlNumbers = tuple[int, int]  # two URLs of the list by their places in it, the smaller first
@@ -22,11 +22,11 @@ UrlNumbers = tuple[int, int]  # two URLs of the list by their places in it, the 
 MAX_SHARING = 24  # URLs that a key may have; more tell nothing apart
 MAX_PARTNERS = 10  # that are looked at for a URL
 _FEWEST_PARTNERS = 4
-# Where sides are known: with 10, F1 on openbsd-2009 and lilypond with translated slugs is the same, at 1.5 times the cost.
-_PARTNERS_OF_SIDES = 3
+# Where languages are known: with 10, F1 on openbsd-2009 and lilypond with translated slugs is the same, at 1.5 times the cost.
+_PARTNERS_BETWEEN = 3
 _PARTNERS = 40_000  # of all URLs together: the more there are, the fewer for each
 _HEAD = 5  # letters by which cognates are found
-_GLUED = 4  # letters that a habit puts before a name, or after it
+_GLUED = 4  # letters that a site puts before a name, or after it
 _STRONG, _WEAK = 3.0, 1.0  # weights of a key that all but one token is in, and of a key of one to three words
 
 
@@ -44,67 +44,69 @@ def candidates(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> list[Url
 class UrlKeys(NamedTuple):
     """The hashed keys of one URL."""
 
-    near: NDArray[np.int64]
-    content: NDArray[np.int64]
+    near: Ints
+    content: Ints
 
 
 class KeysOfUrls:
     """The keys of URLs, computed once however many languages a URL is compared in."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Tokens, Tokens], UrlKeys] = {}
+        self._keys: dict[tuple[Tokens, Tokens], UrlKeys] = {}
 
-    def of(self, one: MarkedTokens) -> UrlKeys:
-        found = self._known.get((one.tokens, one.bare))
-        if found is None:
-            near, content = (np.fromiter(set(map(hash, keys)), np.int64) for keys in (near_keys(one), _content(one)))
-            found = self._known[one.tokens, one.bare] = UrlKeys(near, content)
-        return found
+    def of(self, url: MarkedTokens) -> UrlKeys:
+        keys = self._keys.get((url.tokens, url.bare))
+        if keys is None:
+            near, content = (np.fromiter(set(map(hash, keys)), np.int64) for keys in (near_keys(url), _content(url)))
+            keys = self._keys[url.tokens, url.bare] = UrlKeys(near, content)
+        return keys
 
 
-def candidates_of_sides(
+def candidates_between(
     urls: Sequence[MarkedTokens], first: Sequence[int], second: Sequence[int], keys: KeysOfUrls
 ) -> list[UrlNumbers]:
-    """Pairs of one number of either side, where it is known which URLs are on which."""
+    """Pairs of a number of the first language with one of the second, where it is known which URL is in which."""
     weights: defaultdict[UrlNumbers, float] = defaultdict(float)
-    ones, others = ([keys.of(urls[number]) for number in numbers] for numbers in (first, second))
-    for kind, worth in ((lambda one: one.near, _STRONG), (lambda one: one.content, _WEAK)):
-        for group_a, group_b in _shared_groups(ones, others, kind):
+    keys_a, keys_b = ([keys.of(urls[number]) for number in numbers] for numbers in (first, second))
+    for kind, worth in enumerate((_STRONG, _WEAK)):
+        for group_a, group_b in _shared_groups([url[kind] for url in keys_a], [url[kind] for url in keys_b]):
             weight = worth / (len(group_a) + len(group_b) - 1)
             for a, b in product(group_a, group_b):
-                weights[min(first[a], second[b]), max(first[a], second[b])] += weight
+                weights[ordered(first[a], second[b])] += weight
     # The order of hashes differs from process to process, and with it the last digits of a sum.
-    return _best({pair: round(weight, 9) for pair, weight in weights.items()}, _PARTNERS_OF_SIDES)
+    return _best({pair: round(weight, 9) for pair, weight in weights.items()}, _PARTNERS_BETWEEN)
 
 
-def _shared_groups(
-    first: Sequence[UrlKeys], second: Sequence[UrlKeys], kind: Callable[[UrlKeys], NDArray[np.int64]]
-) -> Iterator[tuple[list[int], list[int]]]:
-    """For each key that few have and that both sides have, its places in either."""
-    sides = [([kind(one) for one in ones]) for ones in (first, second)]
-    if not all(sides):
+def ordered(a: int, b: int) -> UrlNumbers:
+    return (a, b) if a < b else (b, a)
+
+
+def _shared_groups(first: Sequence[Ints], second: Sequence[Ints]) -> Iterator[tuple[list[int], list[int]]]:
+    """For each key that few have, and that stands in both lists of keys, its places in either."""
+    if not first or not second:
         return
-    flat = [np.concatenate(arrays) for arrays in sides]
-    owners = [np.repeat(np.arange(len(arrays)), [len(one) for one in arrays]) for arrays in sides]
+    flat = [np.concatenate(first), np.concatenate(second)]
     shared = np.intersect1d(np.unique(flat[0]), np.unique(flat[1]), assume_unique=True)
-    places: list[list[list[int]]] = []
-    for keys, owner in zip(flat, owners, strict=True):
-        at = np.searchsorted(shared, keys)
-        held = (at < len(shared)) & (shared[np.minimum(at, len(shared) - 1)] == keys) if len(shared) else at < 0
-        order = np.argsort(at[held], kind="stable")
-        bounds = np.searchsorted(at[held][order], np.arange(1, len(shared)))
-        places.append([part.tolist() for part in np.split(owner[held][order], bounds)] if len(shared) else [])
-    for group_a, group_b in zip(*places, strict=True):
+    if not len(shared):
+        return
+    groups = []
+    for keys, arrays in zip(flat, (first, second), strict=True):
+        places, owners = places_in(shared, keys), np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
+        owners, places = owners[places >= 0], places[places >= 0]
+        order = np.argsort(places, kind="stable")
+        groups.append(np.split(owners[order], np.searchsorted(places[order], np.arange(1, len(shared)))))
+    for group_a, group_b in zip(*groups, strict=True):
         if len(group_a) + len(group_b) <= MAX_SHARING:
-            yield group_a, group_b
+            yield group_a.tolist(), group_b.tolist()
 
 
-def _groups(keys_of_each: Iterable[tuple[int, Iterator[object]]]) -> Iterator[list[int]]:
+def _groups(keys_of_each: Iterable[tuple[int, Iterator[object]]], most: int = MAX_SHARING) -> Iterator[list[int]]:
+    """The numbers that share a key, where no more than so many do."""
     numbers: defaultdict[int, list[int]] = defaultdict(list)
     for number, keys in keys_of_each:
         for key in set(map(hash, keys)):
             numbers[key].append(number)
-    return (group for group in numbers.values() if 2 <= len(group) <= MAX_SHARING)
+    return (group for group in numbers.values() if 2 <= len(group) <= most)
 
 
 def _best(weights: dict[UrlNumbers, float], count: int) -> list[UrlNumbers]:
@@ -112,16 +114,16 @@ def _best(weights: dict[UrlNumbers, float], count: int) -> list[UrlNumbers]:
     for pair, weight in weights.items():
         partners[pair[0]].append((weight, pair))
         partners[pair[1]].append((weight, pair))
-    kept: set[UrlNumbers] = set()
-    for found in partners.values():
-        found.sort(key=lambda entry: (-entry[0], entry[1]))
-        kept.update(pair for _, pair in found[:count])
-    return sorted(kept)
+    best: set[UrlNumbers] = set()
+    for weighed in partners.values():
+        weighed.sort(key=lambda entry: (-entry[0], entry[1]))
+        best.update(pair for _, pair in weighed[:count])
+    return sorted(best)
 
 
-def near_keys(one: MarkedTokens) -> Iterator[object]:
+def near_keys(url: MarkedTokens) -> Iterator[object]:
     """Keys that URLs share which differ in one token, in one that is put in, in what is glued to one, or in their marks."""
-    tokens = one.tokens
+    tokens = url.tokens
     yield tokens
     for place, token in enumerate(tokens):
         if not token.isalnum():
@@ -132,9 +134,9 @@ def near_keys(one: MarkedTokens) -> Iterator[object]:
         yield (*before, *after)
         if place and tokens[place - 1] == "/":
             yield (*before, *after[1:])
-        if place > one.host_end and is_word(token):
+        if place > url.host_end and is_word(token):
             yield from _unglued(hash(before), token, hash(after))
-    words = one.bare
+    words = url.bare
     yield "bare", words
     for place, token in enumerate(words):
         yield "bare", words[:place], "*", words[place + 1 :]
@@ -143,7 +145,7 @@ def near_keys(one: MarkedTokens) -> Iterator[object]:
             yield "bare", (*words[:place], token[:-1], *words[place + 1 :])
         elif len(token) <= 2:
             yield "bare", (*words[:place], *words[place + 1 :])
-    yield from _without_parameter(one)
+    yield from _without_parameter(url)
 
 
 def _unglued(before: int, token: str, after: int) -> Iterator[object]:
@@ -153,14 +155,14 @@ def _unglued(before: int, token: str, after: int) -> Iterator[object]:
         yield before, token[: len(token) - cut], "$", after
 
 
-def _without_parameter(one: MarkedTokens) -> Iterator[object]:
+def _without_parameter(url: MarkedTokens) -> Iterator[object]:
     """The address with each of its parameters masked, and with each taken out, in whatever order they stand."""
-    if "?" not in one.tokens:
-        yield "query", hash(one.tokens), ()
+    if "?" not in url.tokens:
+        yield "query", hash(url.tokens), ()
         return
-    place = one.tokens.index("?")
-    path = hash(one.tokens[:place])
-    parameters = sorted(set("".join(one.tokens[place + 1 :]).split("&")))
+    place = url.tokens.index("?")
+    path = hash(url.tokens[:place])
+    parameters = sorted(set("".join(url.tokens[place + 1 :]).split("&")))
     yield "query", path, tuple(parameters)
     for number, parameter in enumerate(parameters):
         rest = (*parameters[:number], *parameters[number + 1 :])
@@ -168,9 +170,9 @@ def _without_parameter(one: MarkedTokens) -> Iterator[object]:
         yield "query", path, rest, parameter.partition("=")[0]
 
 
-def _content(one: MarkedTokens) -> Iterator[object]:
+def _content(url: MarkedTokens) -> Iterator[object]:
     """Keys that URLs share which have words or numbers in common; without order, without marks."""
-    words = one.bare
+    words = url.bare
     for place, token in enumerate(words):
         yield token
         yield tuple(words[place : place + 2])
@@ -179,28 +181,28 @@ def _content(one: MarkedTokens) -> Iterator[object]:
             yield "head", token[:_HEAD]
 
 
-def with_habits_joined(urls: Sequence[MarkedTokens], changes: Iterable[tuple[str, str]]) -> list[MarkedTokens]:
+def with_changes_joined(urls: Sequence[MarkedTokens], changes: Iterable[tuple[str, str]]) -> list[MarkedTokens]:
     """With tokens that stand for each other called the same, and those that only one language has taken out.
 
-    URLs that differ in several habits of the site at once then share a key as if it were one.
+    URLs that differ in several common changes of the site at once then share a key as if it were one.
     """
     names: dict[str, str] = {}
     for old, new in changes:
         if old.isalnum() and new.isalnum():
-            one, other = sorted((_root(names, old), _root(names, new)))
-            if one != other:
-                names[other] = one
+            first, second = sorted((_root(names, old), _root(names, new)))
+            if first != second:
+                names[second] = first
         else:
-            for text in (old, new):
-                names.update({token: "" for token in (text.strip("/-_.^$"),) if token.isalnum()})
-    return [_renamed(one, names) for one in urls] if names else list(urls)
+            tokens = (text.strip("/-_.^$") for text in (old, new))
+            names.update((token, "") for token in tokens if token.isalnum())
+    return [_renamed(url, names) for url in urls] if names else list(urls)
 
 
-def _renamed(one: MarkedTokens, names: dict[str, str]) -> MarkedTokens:
-    if names.keys().isdisjoint(one.tokens):
-        return one
-    tokens = tuple(_root(names, token) or "*" for token in one.tokens)
-    return one._replace(tokens=tokens, bare=bare_tokens(tokens, one.marks))
+def _renamed(url: MarkedTokens, names: dict[str, str]) -> MarkedTokens:
+    if names.keys().isdisjoint(url.tokens):
+        return url
+    tokens = tuple(_root(names, token) or "*" for token in url.tokens)
+    return url._replace(tokens=tokens, bare=bare_tokens(tokens, url.marks))
 
 
 def _root(names: dict[str, str], token: str) -> str:
@@ -210,12 +212,12 @@ def _root(names: dict[str, str], token: str) -> str:
 
 
 # All judgement; the models of both rounds were trained with them.
-MAX_GROUP = 1500  # numbers of one kind and side; more would cost their square
+MAX_GROUP = 1500  # numbers of one kind and language; more would cost their square
 _COMPARED = 4_000_000  # numbers with numbers, of all templates together
 _FEWEST = 3  # numbers of a template that are a run
 _PLACES = 3  # numbers of a URL that may be the one that counts its pages, from the end
 _ALIKE = 6  # templates that differ in one place; more are categories
-_WINDOW = 40  # steps on either side of one that tell how often chance makes it
+_WINDOW = 40  # steps below and above one that tell how often chance makes it
 _NEAR = 5  # steps beside it that do not count as chance
 _STEPS = 80  # the likeliest ones, that pairs are taken from
 _SMALL = 3.0  # a step that is soon after the original, in numbers
@@ -228,11 +230,11 @@ _BLINDLY = 0.05  # chance that so many equal differences come about blindly
 _ROUNDS = 2  # the steps of the chain are counted and weighed again
 
 
-Runs = tuple[dict[int, int], dict[int, int]]  # URLs by their numbers, of either side
+Runs = tuple[dict[int, int], dict[int, int]]  # URLs by their numbers, of either language
 
 
 class Number(NamedTuple):
-    """A URL's number of a kind of page."""
+    """The number of a URL, and the kind of page: the rest of it."""
 
     kind: tuple[str, ...]
     value: int
@@ -246,7 +248,7 @@ class NumberFit(NamedTuple):
     votes: float  # how many of two languages, told by marks, are as far apart in the same order
 
     def beside(self, other: "NumberFit") -> "NumberFit":
-        """What either says."""
+        """The better of two fits, number by number."""
         return NumberFit(*map(max, self, other))
 
 
@@ -255,22 +257,18 @@ UNPLACED = NumberFit(0.0, 0.0, 0.0)
 Align = Callable[[Iterable[int], Iterable[int]], dict[tuple[int, int], NumberFit]]
 
 
-def numbered_kind(one: MarkedTokens) -> Number | None:
+def numbered_kind(url: MarkedTokens) -> Number | None:
     """The URL with its longest number masked and its marks taken out; None where it has no number."""
-    masked = _longest_number(one)
-    if masked is None:
+    places = [place for place, token in enumerate(url.tokens) if token.isdecimal()]
+    if not places:
         return None
+    masked = max(places, key=lambda place: (len(url.tokens[place]), place))
     kind = tuple(
         "#" if place == masked else token
-        for place, token in enumerate(one.tokens)
-        if token.isalnum() and not one.marks[place]
+        for place, token in enumerate(url.tokens)
+        if token.isalnum() and not url.marks[place]
     )
-    return Number(kind, number_value(one.tokens[masked]))
-
-
-def _longest_number(one: MarkedTokens) -> int | None:
-    places = [place for place, token in enumerate(one.tokens) if token.isdecimal()]
-    return max(places, key=lambda place: (len(one.tokens[place]), place)) if places else None
+    return Number(kind, number_value(url.tokens[masked]))
 
 
 def aligned(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], NumberFit]:
@@ -279,7 +277,8 @@ def aligned(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int]
     Translations get their numbers soon after their originals, or in runs: a step is common in the list, or small.
     """
     ones, others = sorted(set(first))[:MAX_GROUP], sorted(set(second))[:MAX_GROUP]
-    votes = _votes(ones, others)
+    steps, counts = _steps(ones, others)
+    votes = dict(zip(steps.tolist(), counts.tolist(), strict=True))
     places = {value: place for place, value in enumerate(others)}
     chain: dict[tuple[int, int], float] = {}
     counted: Mapping[int, float] = votes
@@ -289,40 +288,38 @@ def aligned(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int]
         chain = _longest_chain(weights, places)
         counted = Counter(b - a for a, b in chain)
     run = sum(chain.values()) / (min(len(ones), len(others)) + 2)
-    found = {pair: NumberFit(weight, run, 0.0) for pair, weight in chain.items()}
+    fits = {pair: NumberFit(weight, run, 0.0) for pair, weight in chain.items()}
     for pair in _between(chain, ones, others):
-        found.setdefault(pair, NumberFit(_FILLED, run, 0.0))
-    return found
+        fits.setdefault(pair, NumberFit(_FILLED, run, 0.0))
+    return fits
 
 
-def _votes(first: Sequence[int], second: Sequence[int]) -> Counter[int]:
-    steps, counts = _steps(first, second)
-    return Counter(dict(zip(steps.tolist(), counts.tolist(), strict=True)))
-
-
-def _steps(first: Sequence[int], second: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _steps(first: Sequence[int], second: Sequence[int]) -> tuple[Ints, Ints]:
     """Each difference of one to the other, in order, and how often it occurs."""
     return np.unique(np.subtract.outer(np.array(second), np.array(first)).ravel(), return_counts=True)
 
 
-def _odds(counted: Mapping[int, float], votes: Counter[int]) -> dict[int, float]:
+def _odds(counted: Mapping[int, float], votes: Mapping[int, int]) -> dict[int, float]:
     """Of each step that is likelier than chance: by how often it is there, and by how small it is."""
-    found = {}
-    chance = _by_chance(votes)
-    for step, background in chance.items():
+    likely = {}
+    for step, background in _by_chance(votes).items():
         small = _SMALL_VOTES * math.exp(-abs(step) / _SMALL)
         odds = math.log((counted.get(step, 0.0) + small + _BLIND) / (background + _CHANCE))
         if odds > 0:
-            found[step] = odds
-    return dict(sorted(found.items(), key=lambda item: (-item[1], abs(item[0]), item[0]))[:_STEPS])
+            likely[step] = odds
+    return dict(_most_common(likely)[:_STEPS])
 
 
-def _by_chance(votes: Counter[int]) -> dict[int, float]:
+def _most_common(steps: Mapping[int, float]) -> list[tuple[int, float]]:
+    return sorted(steps.items(), key=lambda item: (-item[1], abs(item[0]), item[0]))
+
+
+def _by_chance(votes: Mapping[int, int]) -> dict[int, float]:
     """Of each step how often its neighbours are there, the nearest aside."""
     steps = np.array(sorted(votes), np.int64)
-    sums = np.concatenate([[0], np.cumsum([votes[step] for step in steps.tolist()])])
+    sums = bounds([votes[step] for step in steps.tolist()])
 
-    def within(width: int) -> NDArray[np.float64]:
+    def within(width: int) -> Floats:
         low, high = np.searchsorted(steps, steps - width), np.searchsorted(steps, steps + width, side="right")
         return np.asarray(sums[high] - sums[low], np.float64)
 
@@ -367,18 +364,14 @@ def voted(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], 
     if not _beyond_chance(int(votes.max()), ones, others):
         return {}
     places = {value: place for place, value in enumerate(others)}
-    common = _most_common(zip(steps[votes >= 2].tolist(), votes[votes >= 2].tolist(), strict=True))[:_VOTED]
+    common = _most_common(dict(zip(steps[votes >= 2].tolist(), votes[votes >= 2].tolist(), strict=True)))[:_VOTED]
     counts = {(a, a + step): float(count) for step, count in common for a in ones if a + step in places}
     weights = {pair: count**_EMPHASIS for pair, count in counts.items()}
     chain = _longest_chain(weights, places)
-    found = {pair: NumberFit(0.0, 0.0, counts[pair]) for pair in chain}
+    fits = {pair: NumberFit(0.0, 0.0, counts[pair]) for pair in chain}
     for pair in _between(chain, ones, others):
-        found.setdefault(pair, NumberFit(0.0, 0.0, _ONLY_PLACE))
-    return found
-
-
-def _most_common(votes: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    return sorted(votes, key=lambda item: (-item[1], abs(item[0]), item[0]))
+        fits.setdefault(pair, NumberFit(0.0, 0.0, _ONLY_PLACE))
+    return fits
 
 
 def _beyond_chance(votes: int, first: Sequence[int], second: Sequence[int]) -> bool:
@@ -391,66 +384,55 @@ def _beyond_chance(votes: int, first: Sequence[int], second: Sequence[int]) -> b
 
 
 def _between(chain: Iterable[tuple[int, int]], first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
-    """Where as many numbers are left on both sides between two links of the chain, they go in order."""
-    found = []
+    """Where as many numbers of both are left between two links of the chain, they go in order."""
+    pairs: list[tuple[int, int]] = []
     links = [(-1, -1), *sorted(chain), (math.inf, math.inf)]
     for (low_a, low_b), (high_a, high_b) in pairwise(links):
         left = [value for value in first if low_a < value < high_a]
         right = [value for value in second if low_b < value < high_b]
         if left and len(left) == len(right):
-            found += list(zip(left, right, strict=True))
-    return found
+            pairs += zip(left, right, strict=True)
+    return pairs
 
 
 def numbered_pairs(
-    urls: Sequence[MarkedTokens], sides: Sequence[float], numbers: Sequence[int]
+    urls: Sequence[MarkedTokens], signs: Sequence[float], numbers: Sequence[int]
 ) -> dict[UrlNumbers, NumberFit]:
-    """Pairs of URLs among those numbers, of different sides and one kind."""
+    """Pairs of URLs among those numbers, of two languages and one kind."""
     groups: defaultdict[tuple[str, ...], Runs] = defaultdict(lambda: ({}, {}))
     for number in numbers:
-        if sides[number] and (found := numbered_kind(urls[number])) is not None:
-            groups[found.kind][sides[number] < 0].setdefault(found.value, number)
+        if signs[number] and (numbered := numbered_kind(urls[number])) is not None:
+            groups[numbered.kind][signs[number] < 0].setdefault(numbered.value, number)
     return _placed(((first, second) for first, second in groups.values() if first and second), voted)
 
 
 def pairs_of_runs(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> dict[UrlNumbers, NumberFit]:
     """Pairs of URLs among those numbers whose addresses, numbers aside, differ in one place: whatever it reads."""
     runs: defaultdict[tuple[str, ...], dict[int, int]] = defaultdict(dict)
-    some: dict[tuple[str, ...], MarkedTokens] = {}
+    examples: dict[tuple[str, ...], MarkedTokens] = {}
     for number in numbers:
-        one = urls[number]
-        for masked in [place for place, token in enumerate(one.tokens) if token.isdecimal()][-_PLACES:]:
-            template = (*one.tokens[:masked], "#", *one.tokens[masked + 1 :])
-            runs[template].setdefault(number_value(one.tokens[masked]), number)
-            some.setdefault(template, one)
+        url = urls[number]
+        for masked in [place for place, token in enumerate(url.tokens) if token.isdecimal()][-_PLACES:]:
+            template = (*url.tokens[:masked], "#", *url.tokens[masked + 1 :])
+            runs[template].setdefault(number_value(url.tokens[masked]), number)
+            examples.setdefault(template, url)
     templates = [template for template in sorted(runs) if len(runs[template]) >= _FEWEST]
-    ones = [some[template]._replace(tokens=template, bare=()) for template in templates]
-    return _placed(((runs[templates[a]], runs[templates[b]]) for a, b in _alike(ones)), aligned)
-
-
-def _alike(templates: Sequence[MarkedTokens]) -> list[UrlNumbers]:
-    groups: defaultdict[int, list[int]] = defaultdict(list)
-    for number, one in enumerate(templates):
-        for key in set(map(hash, near_keys(one))):
-            groups[key].append(number)
-    found = {pair for group in groups.values() if len(group) <= _ALIKE for pair in combinations(group, 2)}
-    return sorted(found)
+    masked_urls = [examples[template]._replace(tokens=template, bare=()) for template in templates]
+    groups = _groups(((number, near_keys(url)) for number, url in enumerate(masked_urls)), _ALIKE)
+    alike = sorted({pair for group in groups for pair in combinations(group, 2)})
+    return _placed(((runs[templates[a]], runs[templates[b]]) for a, b in alike), aligned)
 
 
 def _placed(groups: Iterable[Runs], align: Align) -> dict[UrlNumbers, NumberFit]:
-    found: dict[UrlNumbers, NumberFit] = {}
-    for first, second in _affordable(groups):
-        for (a, b), placed in align(first, second).items():
-            pair = (min(first[a], second[b]), max(first[a], second[b]))
-            if pair[0] != pair[1]:
-                found[pair] = placed.beside(found.get(pair, placed))
-    return found
-
-
-def _affordable(groups: Iterable[Runs]) -> Iterator[Runs]:
+    """The fits of all groups, as long as they can be afforded."""
+    fits: dict[UrlNumbers, NumberFit] = {}
     left = _COMPARED
     for first, second in groups:
         left -= min(len(first), MAX_GROUP) * min(len(second), MAX_GROUP)
         if left < 0:
-            return
-        yield first, second
+            break
+        for (a, b), fit in align(first, second).items():
+            pair = ordered(first[a], second[b])
+            if pair[0] != pair[1]:
+                fits[pair] = fit.beside(fits.get(pair, fit))
+    return fits

@@ -1,9 +1,6 @@
-"""What all URLs of a site together tell about two of them.
+"""What all URLs of a site together tell about two of them, as numbers that the models of both rounds weigh.
 
-How many other pairs differ in the same way, which words stand for which, which side each URL is on; as numbers that the
-models of both rounds weigh.
-
-How often the pairs of a site differ in what way: its habits.
+How many other pairs differ in the same way, which words stand for which, which of the two languages each URL is in.
 """
 
 import math
@@ -12,43 +9,42 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bitrawl.text.arrays import Floats32
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.urls.pair_model import FEATURES, UrlComparison
-from bitrawl.urls.site_candidates import UNPLACED, NumberFit, UrlNumbers
+from bitrawl.urls.site_candidates import UNPLACED, UrlNumbers
 from bitrawl.urls.site_urls import ChangePattern, SiteUrls
-from bitrawl.urls.tokens import MarkedTokens, number_value
+from bitrawl.urls.tokens import number_value
 
-Floats = NDArray[np.float32]
 _CHANGED = FEATURES.index("changed")
 _SHARED_NUMBERS = FEATURES.index("shared_numbers")
 # Judgement; the models of both rounds were trained with those that make features.
 _OWN_WORDS = 0.5  # part of a lexicon's opinion that a pair loses when the lexicon was learned from it
 _LEARNED_FROM = 0.5  # score of a pair that the lexicon is learned from
-_HABITUAL = 0.3  # of the URLs that have what is changed, the share that makes the change a habit
+_RECURRING = 0.3  # of the URLs that have what is changed, the share that makes the change recur
 _RUNNING = 1.0  # logarithm of how many others are as far apart in their numbers
 _SIDE_BY_SIDE = 1.0  # odds of a run whose numbers show that there are two languages
-_COMMON = 8  # ways to differ that are looked at as habits of the site
-_HABIT = 0.15  # share of the site's pairs that makes a change tell sides
+_COMMON = 8  # ways to differ that are looked at as common on the site
+_COMMON_SHARE = 0.15  # share of the site's pairs that makes a change tell languages apart
 _MOVED = tuple(FEATURES.index(name) for name in ("short_numbers", "long_numbers", "loose_numbers"))
 
 
 class DifferenceRates(NamedTuple):
-    """Which side of the site's habits each URL is on."""
+    """What the common changes of a site tell of the language of each URL."""
 
-    sides: Floats  # habits × URLs: 1, -1, or 0 where it does not tell
-    shares: Floats  # of the site's pairs
+    signs: Floats32  # changes × URLs: 1, -1, or 0 where it does not tell
+    shares: Floats32  # of the site's pairs
 
-    def agreement(self, pairs: Sequence[UrlNumbers]) -> Floats:
-        """-1 where they set the two apart, 1 where they put them on one side; by how common they are."""
+    def agreement(self, pairs: Sequence[UrlNumbers]) -> Floats32:
+        """-1 where they set the two apart, 1 where they put them into one language; by how common they are."""
         if not len(self.shares) or not len(pairs):
             return np.zeros(len(pairs), np.float32)
         ends = np.array(pairs, np.int64)
-        both = self.sides[:, ends[:, 0]] * self.sides[:, ends[:, 1]]
+        both = self.signs[:, ends[:, 0]] * self.signs[:, ends[:, 1]]
         weights = self.shares[:, None]
         same, apart = (both > 0) * weights, (both < 0) * weights
-        result: Floats = (same.max(axis=0) - apart.max(axis=0)).astype(np.float32)
+        result: Floats32 = (same.max(axis=0) - apart.max(axis=0)).astype(np.float32)
         return result
 
 
@@ -79,7 +75,7 @@ class DifferenceCounts:
         self._kept, self._kept_numbers = self._constancy()
         self.lexicon = _lexicon(view, weights)
 
-    def habits(self) -> list[tuple[str, str]]:
+    def common_changes(self) -> list[tuple[str, str]]:
         """Changes that two pairs or more have in common; numbers for numbers aside, which are no names."""
         return sorted(
             change
@@ -114,7 +110,7 @@ class DifferenceCounts:
             self._translated(pair, own),
         )
 
-    def habit_features(self, pair: UrlNumbers) -> tuple[float, ...]:
+    def pattern_features(self, pair: UrlNumbers) -> tuple[float, ...]:
         """habit_share, habit_margin, other_habit, exclusive."""
         own = self._weights.get(pair, 0.0)
         differs = self._view.pattern(pair)
@@ -122,7 +118,8 @@ class DifferenceCounts:
         count = max(0.0, self.patterns.get(pattern, 0.0) - own)
         most = max((number for _, number in self._common), default=1.0)
         others = sum(number for other, number in self._common if other != pattern)
-        rival = max((self._rival(end, pattern) for end in pair), default=0.0)
+        rivals = ([count - 1 for count, other in self._at_end.get(end, ()) if other != pattern] for end in pair)
+        rival = max(counts[0] if counts else 0.0 for counts in rivals)
         exclusive = 1.0
         for change in differs:
             together = max(0.0, self.changes.get(_canonical_change(change), 0.0) - own)
@@ -142,32 +139,29 @@ class DifferenceCounts:
 
     def _best_at_end(self) -> dict[int, list[tuple[float, ChangePattern]]]:
         """Of each URL the two commonest ways in which it differs from a candidate."""
-        found: defaultdict[int, dict[ChangePattern, float]] = defaultdict(dict)
+        ways_at_end: defaultdict[int, dict[ChangePattern, float]] = defaultdict(dict)
         for pair in self._weights:
             pattern = _canonical(self._view.pattern(pair))
             for end in pair:
-                found[end][pattern] = self.patterns[pattern]
+                ways_at_end[end][pattern] = self.patterns[pattern]
         return {
             end: sorted(((count, pattern) for pattern, count in ways.items()), reverse=True)[:2]
-            for end, ways in found.items()
+            for end, ways in ways_at_end.items()
         }
 
-    def _rival(self, end: int, pattern: ChangePattern) -> float:
-        return next((count - 1 for count, other in self._at_end.get(end, ()) if other != pattern), 0.0)
-
-    def habit_sides(self) -> DifferenceRates:
-        """Of each URL, for each of the site's common changes, which side of it that is on; and how common it is."""
+    def change_signs(self) -> DifferenceRates:
+        """For each of the site's common changes, which part of it each URL has; and how common it is."""
         changes = sorted(self.changes.items(), key=lambda item: (-item[1], item[0]))[:_COMMON]
-        kept = [
+        common = [
             (change, count / self._total)
             for change, count in changes
-            if count >= 2 and count >= _HABIT * self._total and _tells_sides(change)
+            if count >= 2 and count >= _COMMON_SHARE * self._total and _tells_signs(change)
         ]
-        rows = [self._sides_of(change) for change, _ in kept]
-        sides = np.array(rows, np.float32).reshape(len(rows), len(self._view.urls))
-        return DifferenceRates(sides, np.array([share for _, share in kept], np.float32))
+        rows = [self._signs_of(change) for change, _ in common]
+        signs = np.array(rows, np.float32).reshape(len(rows), len(self._view.urls))
+        return DifferenceRates(signs, np.array([share for _, share in common], np.float32))
 
-    def _sides_of(self, change: tuple[str, str]) -> Floats:
+    def _signs_of(self, change: tuple[str, str]) -> Floats32:
         """1 for what has the one and not the other, -1 for the contrary; nothing stands for whatever has not the other."""
         have = [self._view.carriers.have(text) if text else np.ones(len(self._view.urls), bool) for text in change]
         if not change[0]:
@@ -179,31 +173,30 @@ class DifferenceCounts:
     def recurs(self, pair: UrlNumbers) -> bool:
         """Whether other pairs differ in the same way, and few URLs have what is changed without such a partner."""
         pattern, _, _, share, offset, *_ = self.features(pair)
-        recurring = bool(self._view.pattern(pair)) and pattern > 0 and share > _HABITUAL
+        recurring = bool(self._view.pattern(pair)) and pattern > 0 and share > _RECURRING
         placed = self._view.ordered.get(pair, UNPLACED)
         return recurring or offset > _RUNNING or placed.run > _SIDE_BY_SIDE
 
     def _constancy(self) -> tuple[float, float]:
-        kept = changed = kept_numbers = moved = 0.0
+        constant = changed = kept_numbers = moved = 0.0
         for pair, weight in self._weights.items():
             comparison = self._view.comparison(pair)
             if comparison.values[_CHANGED]:
                 changed += weight
             else:
-                kept += weight
+                constant += weight
             if _moves_numbers(comparison):
                 moved += weight
             elif comparison.values[_SHARED_NUMBERS]:
                 kept_numbers += weight
-        return kept / (kept + changed + 1), kept_numbers / (kept_numbers + moved + 1)
+        return constant / (constant + changed + 1), kept_numbers / (kept_numbers + moved + 1)
 
     def _carriers(self, change: tuple[str, str]) -> float:
         """How many URLs have what is changed: of the two the fewer; at least one."""
-        found = self._carried.get(change)
-        if found is None:
+        if change not in self._carried:
             counts = [count for text in change if (count := self._view.carriers.count(text))]
-            found = self._carried[change] = max(1.0, min(counts, default=len(self._view.urls) / 2))
-        return found
+            self._carried[change] = max(1.0, min(counts, default=len(self._view.urls) / 2))
+        return self._carried[change]
 
     def _translated(self, pair: UrlNumbers, own: float) -> float:
         comparison = self._view.comparison(pair)
@@ -216,8 +209,8 @@ class DifferenceCounts:
         return min(forward, backward) * (1.0 - _OWN_WORDS * own)
 
 
-def _tells_sides(change: tuple[str, str]) -> bool:
-    """A letter that words end in anyway tells nothing; numbers that run side by side are on no side."""
+def _tells_signs(change: tuple[str, str]) -> bool:
+    """A letter that words end in anyway tells nothing, nor do numbers that run side by side."""
     if any(text.strip("^$") != text and len(text) <= 2 for text in change):
         return False
     return any(change) and "#" not in change
@@ -252,7 +245,7 @@ def _lexicon(view: SiteUrls, weights: Mapping[UrlNumbers, float]) -> Lexicon | N
     return Lexicon.learn(bags, weights=trust) if bags else None
 
 
-def habitual_directions(view: SiteUrls, pairs: Iterable[UrlNumbers]) -> dict[UrlNumbers, float]:
+def pair_directions(view: SiteUrls, pairs: Iterable[UrlNumbers]) -> dict[UrlNumbers, float]:
     """Of each pair which is in the first language, as `SiteUrls.direction`; those that differ in one way are asked together."""
     ways = {pair: view.pattern(pair) for pair in pairs}
     votes: defaultdict[ChangePattern, float] = defaultdict(float)
@@ -288,9 +281,9 @@ SITE_FEATURES = (
     "displaced",  # how well numbers run side by side that give one of the two another partner
     "habit_share",  # how common the way in which the two differ is, beside the site's commonest
     "habit_margin",  # how much commoner it is than that of any other candidate of either
-    "other_habit",  # share of the site that goes by another habit, where this pair does not
+    "other_habit",  # share of the site that goes by another common change, where this pair does not
     "exclusive",  # of all that stands for what is changed, the share of just this
-    "habit_sides",  # -1 when the site's habits set the two apart, 1 when they put them on one side
+    "habit_sides",  # -1 when the site's common changes set the two apart, 1 when they put them into one language
     "margin",  # of the earlier score over the best other partner of either
     "earlier",  # the earlier score
 )
@@ -304,28 +297,29 @@ _CONFIDENT = 0.75
 
 def features(
     view: SiteUrls, pairs: Sequence[UrlNumbers], tally: DifferenceCounts, scores: Mapping[UrlNumbers, float]
-) -> Floats:
+) -> Floats32:
     """One row a pair; without earlier scores the last two columns are empty."""
     rows = np.zeros((len(pairs), len(SITE_FEATURES)), np.float32)
     order = _order(view)
     best = _two_best(scores)
-    agreement = tally.habit_sides().agreement(pairs).tolist()
-    for row, pair, sides_agree in zip(rows, pairs, agreement, strict=True):
+    agreement = tally.change_signs().agreement(pairs).tolist()
+    for row, pair, signs_agree in zip(rows, pairs, agreement, strict=True):
         a, b = pair
         comparison = view.comparison(pair)
         row[: len(FEATURES)] = comparison.values
-        side = view.sides[a] * view.sides[b]
+        sign = view.signs[a] * view.signs[b]
         row[len(FEATURES) :] = (
-            side,
+            sign,
             view.worded[a] * view.worded[b],
             max(view.foreign[a], view.foreign[b]),
             _rarest(view, a, b),
             *tally.features(pair),
             abs(order[a] - order[b]),
-            *_places(view.ordered.get(pair, UNPLACED)),
+            *(fit := view.ordered.get(pair, UNPLACED))[:2],
+            math.log1p(fit.votes),
             view.displaced(pair),
-            *tally.habit_features(pair),
-            sides_agree,
+            *tally.pattern_features(pair),
+            signs_agree,
             _margin(pair, scores, best),
             scores.get(pair, 0.0),
         )
@@ -333,18 +327,14 @@ def features(
 
 
 def two_languages(view: SiteUrls, pairs: Mapping[UrlNumbers, float]) -> bool:
-    """Whether the pairs, all in all, show that the site has two languages: by marks, habits, numbers, or plainly."""
+    """Whether the pairs, all in all, show that the site has two languages: by marks, common changes, numbers, or plainly."""
     if not pairs:
         return False
     if sum(pairs.values()) >= _CONFIDENT * len(pairs):
         return True
     tally = DifferenceCounts(view, pairs)
-    shown = sum(view.apart(pair) or tally.recurs(pair) for pair in pairs)
-    return shown >= _SHOWN * len(pairs)
-
-
-def _places(placed: NumberFit) -> tuple[float, ...]:
-    return placed.odds, placed.run, math.log1p(placed.votes)
+    telling = sum(view.apart(pair) or tally.recurs(pair) for pair in pairs)
+    return telling >= _SHOWN * len(pairs)
 
 
 def _two_best(scores: Mapping[UrlNumbers, float]) -> dict[int, tuple[float, float]]:
@@ -356,9 +346,7 @@ def _two_best(scores: Mapping[UrlNumbers, float]) -> dict[int, tuple[float, floa
     return best
 
 
-def _margin(
-    pair: UrlNumbers, scores: Mapping[UrlNumbers, float] | None, best: Mapping[int, tuple[float, float]]
-) -> float:
+def _margin(pair: UrlNumbers, scores: Mapping[UrlNumbers, float], best: Mapping[int, tuple[float, float]]) -> float:
     if not scores:
         return 0.0
     own = scores.get(pair, 0.0)
@@ -375,17 +363,18 @@ def _rarest(view: SiteUrls, a: int, b: int) -> float:
 
 
 def _order(view: SiteUrls) -> list[float]:
-    """The place of each among those of its side and template, from 0 to 1."""
+    """The place of each among those of its language and template, from 0 to 1."""
     groups: defaultdict[tuple[float, object], list[int]] = defaultdict(list)
     for number, template in enumerate(view.templates):
-        groups[math.copysign(1, view.sides[number] or 1), template].append(number)
+        groups[math.copysign(1, view.signs[number] or 1), template].append(number)
     places = [0.0] * len(view.urls)
     for numbers in groups.values():
-        numbers.sort(key=lambda number: _natural(view.tokens[number]))
+        numbers.sort(
+            key=lambda number: [
+                (0, number_value(token), "") if token.isdecimal() else (1, 0, token)
+                for token in view.tokens[number].bare
+            ]
+        )
         for place, number in enumerate(numbers):
             places[number] = (place + 0.5) / len(numbers)
     return places
-
-
-def _natural(one: MarkedTokens) -> list[tuple[int, int, str]]:
-    return [(0, number_value(token), "") if token.isdecimal() else (1, 0, token) for token in one.bare]

@@ -1,15 +1,12 @@
-"""The URLs of a site paired with each other, from the bare list: the site's habits are found and then believed.
+"""Which URLs of a site are versions of each other, from the URLs alone.
 
     match_urls(urls, Language("en"), Language("fr"))   # [(url_a, url_b, score), ...]
+    Versions(urls, languages).scores()                 # where the language of each page is known, of any number of them
 
-Two rounds. In the first a pair is judged by itself and by how many others differ in the same way; in the second also
-by what the first has found: which side is which language, which words stand for which, which numbers run side by
-side. Each round's judge is a model (see models/url-pairs.md); each URL is in one pair at most, or in none.
-
-Which URLs of a site are versions of each other, where the language of each page is known; for any number of languages.
-
-Pages whose URLs differ in their language marks alone are settled at once. What is left of two languages goes through
-the two rounds of `matching`, which learn the habits of the site from the settled pairs, too.
+Both go through two rounds. In the first a pair is judged by itself and by how many others differ in the same way; in the
+second also by what the first has shown: which URLs are in which language, which words stand for which, which numbers run
+side by side. Each round's judge is a model (see models/url-pairs.md). Where languages are known, pages whose URLs differ in
+their language marks alone are settled before, and the rounds learn from them too.
 """
 
 from collections import Counter, defaultdict
@@ -22,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitrawl.languages import same_language
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Floats32
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import compare
 from bitrawl.urls.patterns import MIN_SUPPORT
@@ -33,14 +30,15 @@ from bitrawl.urls.site_candidates import (
     KeysOfUrls,
     UrlNumbers,
     candidates,
-    candidates_of_sides,
+    candidates_between,
     numbered_pairs,
+    ordered,
     pairs_of_runs,
-    with_habits_joined,
+    with_changes_joined,
 )
-from bitrawl.urls.site_evidence import DifferenceCounts, Floats, features, habitual_directions, two_languages
+from bitrawl.urls.site_evidence import DifferenceCounts, features, pair_directions, two_languages
 from bitrawl.urls.site_urls import ChangePattern, SiteUrls, pairs_by_template
-from bitrawl.urls.tokens import MarkedTokens, abbreviates, marked_tokens, number_value, read_tokens
+from bitrawl.urls.tokens import MarkedTokens, marked_tokens, number_value, read_tokens, sign_of
 from bitrawl.urls.trees import Trees
 
 # Swept 0.07–0.60 on halves of the hosts and on kinds of difference left out (2026-11, docs/decisions/url-pairs.md): against
@@ -85,17 +83,12 @@ def match_urls(
     models: MatchingModels | None = None,
 ) -> list[MatchedUrls]:
     """Pairs of one site, the best first. `language_of` tells what is known of some URLs or all."""
-    models = models or matching_models()
-    view = SiteUrls(
-        sorted(set(urls)), (lang_a, lang_b), language_of or {}
-    )  # so that the order of the list does not matter
-    pairs, rows = first_round(view)
-    scores = dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
-    pairs, rows = second_round(view, scores)
-    scores = dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
-    found = settled(view, scores, threshold)
-    directions = habitual_directions(view, found)
-    return [_oriented(view, pair, score, directions[pair]) for pair, score in found.items()]
+    # Sorted, so that the order of the list does not matter.
+    view = SiteUrls(sorted(set(urls)), (lang_a, lang_b), language_of or {})
+    matched = settled(view, _two_rounds(view, models or matching_models()), threshold)
+    directions = pair_directions(view, matched)
+    oriented = (((a, b) if directions[a, b] >= 0 else (b, a), score) for (a, b), score in matched.items())
+    return [MatchedUrls(view.urls[a], view.urls[b], score) for (a, b), score in oriented]
 
 
 def matching_models() -> MatchingModels:
@@ -108,13 +101,13 @@ def _loaded(path: Path) -> MatchingModels:
     return MatchingModels.load(path)
 
 
-def first_round(view: SiteUrls, keys: KeysOfUrls | None = None) -> tuple[list[UrlNumbers], Floats]:
+def first_round(view: SiteUrls, keys: KeysOfUrls | None = None) -> tuple[list[UrlNumbers], Floats32]:
     """Candidates and what is to be judged of them when nothing is known."""
     certain = view.certain()
     open_to_doubt = [number for number, third in enumerate(view.third) if not third and number not in certain]
     view.place(pairs_of_runs(view.tokens, open_to_doubt))
-    found = _candidates(view, view.tokens, open_to_doubt, keys)
-    pairs = sorted({*certain.values(), *view.plausible({*found, *view.ordered})})
+    similar = _candidates(view, view.tokens, open_to_doubt, keys)
+    pairs = sorted({*certain.values(), *view.plausible({*similar, *view.ordered})})
     judged = _without(view.settled, pairs)
     if not judged:
         return [], features(view, [], DifferenceCounts(view, {}), {})
@@ -126,8 +119,8 @@ def _candidates(
 ) -> list[UrlNumbers]:
     if view.settled is None:
         return candidates(tokens, numbers)
-    first, second = ([number for number in numbers if view.told[number] == side] for side in (1, -1))
-    return candidates_of_sides(tokens, first, second, keys or KeysOfUrls())
+    first, second = ([number for number in numbers if view.told[number] == sign] for sign in (1, -1))
+    return candidates_between(tokens, first, second, keys or KeysOfUrls())
 
 
 def _without(settled: Sequence[UrlNumbers] | None, pairs: list[UrlNumbers]) -> list[UrlNumbers]:
@@ -137,27 +130,27 @@ def _without(settled: Sequence[UrlNumbers] | None, pairs: list[UrlNumbers]) -> l
 def second_round(
     view: SiteUrls,
     scores: Mapping[UrlNumbers, float],
-    known: Sequence[UrlNumbers] = (),
+    known_pairs: Sequence[UrlNumbers] = (),
     keys: KeysOfUrls | None = None,
-) -> tuple[list[UrlNumbers], Floats]:
+) -> tuple[list[UrlNumbers], Floats32]:
     """The same with what the first round's scores tell of the site, and with more candidates.
 
     Pairs that are `known` by other evidence are believed instead of what the first round says of their URLs.
     """
     believed = one_to_one(scores, _BELIEVED)
-    view.learn_sides([pair for pair, score in believed.items() if score > _SURE])
+    view.learn_signs([pair for pair, score in believed.items() if score > _SURE])
     sure = {end for pair, score in believed.items() if score > _SURE for end in pair}
-    if known:
-        taken = {end for pair in known for end in pair}
+    if known_pairs:
+        taken = {end for pair in known_pairs for end in pair}
         rest_of_scores = {pair: score for pair, score in scores.items() if taken.isdisjoint(pair)}
-        believed = {**dict.fromkeys(known, 1.0), **one_to_one(rest_of_scores, _BELIEVED)}
+        believed = {**dict.fromkeys(known_pairs, 1.0), **one_to_one(rest_of_scores, _BELIEVED)}
     tally = DifferenceCounts(view, believed)
     rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
-    view.place(numbered_pairs(view.tokens, view.sides, rest))
-    again = _candidates(view, with_habits_joined(view.tokens, tally.habits()), rest, keys)
+    view.place(numbered_pairs(view.tokens, view.signs, rest))
+    again = _candidates(view, with_changes_joined(view.tokens, tally.common_changes()), rest, keys)
     # Where languages are known, they bring nothing (docs/decisions/url-pairs.md).
     by_template = pairs_by_template(view, rest, _TEMPLATE_PAIRS) if view.settled is None else []
-    pairs = sorted({*scores, *known, *view.plausible({*again, *by_template, *view.ordered})})
+    pairs = sorted({*scores, *known_pairs, *view.plausible({*again, *by_template, *view.ordered})})
     pairs = _without(view.settled, pairs)
     return pairs, features(view, pairs, tally, scores)
 
@@ -172,19 +165,14 @@ def settled(view: SiteUrls, scores: Mapping[UrlNumbers, float], threshold: float
 def one_to_one(scores: Mapping[UrlNumbers, float], threshold: float) -> dict[UrlNumbers, float]:
     """The best first, each URL once."""
     taken: set[int] = set()
-    kept: dict[UrlNumbers, float] = {}
+    matched: dict[UrlNumbers, float] = {}
     for pair, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
         if score < threshold:
             break
         if taken.isdisjoint(pair):
             taken.update(pair)
-            kept[pair] = score
-    return kept
-
-
-def _oriented(view: SiteUrls, pair: UrlNumbers, score: float, direction: float) -> MatchedUrls:
-    a, b = pair if direction >= 0 else (pair[1], pair[0])
-    return MatchedUrls(view.urls[a], view.urls[b], score)
+            matched[pair] = score
+    return matched
 
 
 # Judgements.
@@ -194,9 +182,8 @@ SETTLED = 0.95
 LEAST = 0.1  # Score below which nothing is said.
 # Where this share of the pages of two languages is settled, a page that is settled with a third has no version here.
 MOSTLY = 0.5
-_SHOWN_PAIRS = (
-    100  # Settled pairs of two languages that the habits of the site are learned from; more if more are left.
-)
+# Settled pairs of two languages that the common changes of the site are learned from; more if more are left.
+_SHOWN_PAIRS = 100
 LIKELY = 0.5  # Score of a pair that is called a version in the report of refused pairs.
 _TAUGHT = 0.8  # Score from which on a known pair is no news.
 _TIE = 0.02  # Difference of scores that says nothing.
@@ -233,69 +220,76 @@ class Versions:
             self._by_language[languages[number]].append(number)
         self._read = _read(urls, languages)
         self._alike: defaultdict[int, Counter[Language]] = defaultdict(Counter)
-        for one, language in zip(self._read, languages, strict=True):
-            self._alike[one.bare][language] += 1
+        for url, language in zip(self._read, languages, strict=True):
+            self._alike[url.bare][language] += 1
         self._settled, self._spare = _settled(self._read, languages)
         self._said: dict[TwoLanguages, Mapping[UrlNumbers, float]] = {}
         self._taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
         self._elsewhere = {number for pairs in self._settled.values() for pair in pairs for number in pair}
 
-    def scores(self, known: Iterable[UrlNumbers] = ()) -> dict[UrlNumbers, float]:
-        """For pairs of URLs in two languages, the smaller number first: 0 to 1. Pairs that are `known` teach the habits."""
+    def scores(self, known_pairs: Iterable[UrlNumbers] = ()) -> dict[UrlNumbers, float]:
+        """For pairs of URLs in two languages, the smaller number first: 0 to 1. Pairs that are `known` teach more."""
         taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
-        for pair in known:
+        for pair in known_pairs:
             taught[_in_order(*(self._languages[number] for number in pair))].add(pair)
         keys = KeysOfUrls()
-        found: dict[UrlNumbers, float] = {}
+        scores: dict[UrlNumbers, float] = {}
         for two in combinations(sorted(self._by_language), 2):
             settled = self._settled.get(two, ())
-            found.update(dict.fromkeys(settled, SETTLED))
-            found.update(self._judged(two, taught[two].difference(settled), keys))
-        return found
+            scores.update(dict.fromkeys(settled, SETTLED))
+            scores.update(self._judged(two, taught[two].difference(settled), keys))
+        return scores
 
     def copies(self) -> set[UrlNumbers]:
         """Pages in one language of which one has the address of another language's version of the other."""
-        return _copies(self._read, self._languages)
+        groups: defaultdict[tuple[int, Language], list[int]] = defaultdict(list)
+        for number, (url, language) in enumerate(zip(self._read, self._languages, strict=True)):
+            groups[url.bare, language].append(number)
+        pairs: set[UrlNumbers] = set()
+        for group in groups.values():
+            proper = [number for number in group if self._read[number].marks is not MarkedAs.CONTRARY]
+            if len(proper) == 1:
+                pairs.update(ordered(proper[0], number) for number in group if number != proper[0])
+        return pairs
 
-    def _judged(self, two: TwoLanguages, known: set[UrlNumbers], keys: KeysOfUrls) -> Mapping[UrlNumbers, float]:
+    def _judged(self, two: TwoLanguages, known_pairs: set[UrlNumbers], keys: KeysOfUrls) -> Mapping[UrlNumbers, float]:
         """What the models say of the URLs that are not settled; asked again where known pairs are news to them."""
         if two not in self._said:
             self._said[two] = self._asked(two, (), keys)
         likely = one_to_one(self._said[two], LIKELY)
-        news = {pair for pair in known - self._taught[two] if likely.get(pair, 0.0) < _TAUGHT}
-        if self._recur(news) or _contradicted(likely.keys() - known, news) >= MIN_SUPPORT:
-            self._said[two] = self._asked(two, sorted(known), keys)
-            self._taught[two] = known
+        news = {pair for pair in known_pairs - self._taught[two] if likely.get(pair, 0.0) < _TAUGHT}
+        if self._recur(news) or _contradicted(likely.keys() - known_pairs, news) >= MIN_SUPPORT:
+            self._said[two] = self._asked(two, sorted(known_pairs), keys)
+            self._taught[two] = known_pairs
         return self._said[two]
 
     def _recur(self, pairs: Iterable[UrlNumbers]) -> bool:
         """Whether some of the pairs differ in the same way. Otherwise there is nothing to learn."""
-        ways = Counter(_way(*(self._urls[number] for number in self._by_side(pair))) for pair in pairs)
+        by_language = (sorted(pair, key=self._languages.__getitem__) for pair in pairs)
+        ways = Counter(_way(self._urls[first], self._urls[second]) for first, second in by_language)
         return max(ways.values(), default=0) >= MIN_SUPPORT
 
-    def _by_side(self, pair: UrlNumbers) -> list[int]:
-        return sorted(pair, key=self._languages.__getitem__)
-
-    def _asked(self, two: TwoLanguages, known: Sequence[UrlNumbers], keys: KeysOfUrls) -> dict[UrlNumbers, float]:
+    def _asked(self, two: TwoLanguages, known_pairs: Sequence[UrlNumbers], keys: KeysOfUrls) -> dict[UrlNumbers, float]:
         settled = self._settled.get(two, [])
-        left = [self._unsettled(one, other) for one, other in (two, two[::-1])]
+        left = [self._unsettled(language, other) for language, other in (two, two[::-1])]
         if not all(left):
             return {}
-        shown = settled[:: 1 + len(settled) // max(_SHOWN_PAIRS, len(left[0]) + len(left[1]))]
+        examples = settled[:: 1 + len(settled) // max(_SHOWN_PAIRS, len(left[0]) + len(left[1]))]
         numbers = sorted(
-            {*left[0], *left[1], *(end for pair in (*shown, *known) for end in pair)}, key=self._urls.__getitem__
+            {*left[0], *left[1], *(end for pair in (*examples, *known_pairs) for end in pair)},
+            key=self._urls.__getitem__,
         )
         place = {number: at for at, number in enumerate(numbers)}
         view = SiteUrls(
             [self._urls[number] for number in numbers],
             two,
             {self._urls[number]: self._languages[number] for number in numbers},
-            [_ordered(place[a], place[b]) for a, b in shown],
+            [ordered(place[a], place[b]) for a, b in examples],
         )
-        inside = [_ordered(place[a], place[b]) for a, b in known]
+        inside = [ordered(place[a], place[b]) for a, b in known_pairs]
         scores = _shown(view, _two_rounds(view, self._models, inside, keys))
         scores = _shared(_with_reliability(view, scores, inside))
-        return {_ordered(numbers[a], numbers[b]): score for (a, b), score in scores.items() if score >= LEAST}
+        return {ordered(numbers[a], numbers[b]): score for (a, b), score in scores.items() if score >= LEAST}
 
     def _unsettled(self, language: Language, other: Language) -> list[int]:
         """The pages of the one language that may have a version in the other."""
@@ -307,7 +301,7 @@ class Versions:
             for number in self._by_language[language]
             if number not in done and self._count_alike(number, language) <= MAX_SHARING
         ]
-        if len(settled) < MOSTLY * min(len(self._by_language[one]) for one in two):
+        if len(settled) < MOSTLY * min(len(self._by_language[language_of_two]) for language_of_two in two):
             return left
         return [number for number in left if number not in self._elsewhere or self._count_alike(number, other)]
 
@@ -317,12 +311,12 @@ class Versions:
 
 
 def _two_rounds(
-    view: SiteUrls, models: MatchingModels, known: Sequence[UrlNumbers], keys: KeysOfUrls
+    view: SiteUrls, models: MatchingModels, known_pairs: Sequence[UrlNumbers] = (), keys: KeysOfUrls | None = None
 ) -> dict[UrlNumbers, float]:
     pairs, rows = first_round(view, keys)
     scores = dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
     scores.update(dict.fromkeys(view.settled or (), SETTLED))
-    pairs, rows = second_round(view, scores, known, keys)
+    pairs, rows = second_round(view, scores, known_pairs, keys)
     return dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
 
 
@@ -330,7 +324,7 @@ def _shown(view: SiteUrls, scores: Mapping[UrlNumbers, float]) -> Mapping[UrlNum
     """Only pairs that differ in marks, or as others do: of a small site with opaque URLs, the models believe any two."""
     believed = one_to_one(scores, LEAST)
     tally = DifferenceCounts(view, {**dict.fromkeys(view.settled or (), 1.0), **believed})
-    return {pair: score for pair, score in scores.items() if view.comparison(pair).side != 0 or tally.recurs(pair)}
+    return {pair: score for pair, score in scores.items() if view.comparison(pair).sign != 0 or tally.recurs(pair)}
 
 
 def _shared(scores: Mapping[UrlNumbers, float]) -> Mapping[UrlNumbers, float]:
@@ -348,15 +342,15 @@ def _shared(scores: Mapping[UrlNumbers, float]) -> Mapping[UrlNumbers, float]:
 
 
 def _with_reliability(
-    view: SiteUrls, scores: Mapping[UrlNumbers, float], known: Sequence[UrlNumbers]
+    view: SiteUrls, scores: Mapping[UrlNumbers, float], known_pairs: Sequence[UrlNumbers]
 ) -> Mapping[UrlNumbers, float]:
     """Moved towards how often a difference leads from a known page to its partner, where it leads from such pages.
 
     A pair does not speak for itself.
     """
-    if not known:
+    if not known_pairs:
         return scores
-    partners, certain = {end for pair in known for end in pair}, set(known)
+    partners, certain = {end for pair in known_pairs for end in pair}, set(known_pairs)
     ways = {pair: _way_in(view, pair) for pair in scores}
     right, wrong = Counter[ChangePattern](), Counter[ChangePattern]()
     for pair, way in ways.items():
@@ -364,18 +358,18 @@ def _with_reliability(
             right[way] += 1
         elif not partners.isdisjoint(pair):
             wrong[way] += 1
-    found = {}
+    reliable = {}
     for pair, score in scores.items():
         way = ways[pair]
         for_it = right[way] - (pair in certain)
         against = wrong[way] - (pair not in certain and not partners.isdisjoint(pair))
-        found[pair] = (_PRIOR * score + for_it) / (_PRIOR + for_it + against)
-    return found
+        reliable[pair] = (_PRIOR * score + for_it) / (_PRIOR + for_it + against)
+    return reliable
 
 
-def _contradicted(likely: Iterable[UrlNumbers], known: Iterable[UrlNumbers]) -> int:
+def _contradicted(likely: Iterable[UrlNumbers], known_pairs: Iterable[UrlNumbers]) -> int:
     """How many of the likely pairs give another partner to a URL whose partner is known."""
-    ends = {end for pair in known for end in pair}
+    ends = {end for pair in known_pairs for end in pair}
     return sum(not ends.isdisjoint(pair) for pair in likely)
 
 
@@ -401,10 +395,10 @@ def _read(urls: Sequence[Url], languages: Sequence[Language]) -> list[ReadUrl]:
     marked: list[list[tuple[str, Language]]] = []
     bare: list[int] = []
     for url in urls:
-        one = read_tokens(url)
-        common = set(one.tokens) if common is None else common.intersection(one.tokens)
-        marked.append([(token, mark) for token, mark in zip(one.tokens, one.marks, strict=True) if mark])
-        bare.append(hash("".join(one.bare)))  # whatever capitals it was cut at
+        parts = read_tokens(url)
+        common = set(parts.tokens) if common is None else common.intersection(parts.tokens)
+        marked.append([(token, mark) for token, mark in zip(parts.tokens, parts.marks, strict=True) if mark])
+        bare.append(hash("".join(parts.bare)))  # whatever capitals it was cut at
     everywhere = common if common and len(urls) > 1 else set()
     return [
         ReadUrl(key, _marks([mark for token, mark in marks if token not in everywhere], language))
@@ -415,12 +409,7 @@ def _read(urls: Sequence[Url], languages: Sequence[Language]) -> list[ReadUrl]:
 def _marks(marks: Sequence[Language], language: Language) -> MarkedAs:
     if not marks:
         return MarkedAs.NONE
-    return MarkedAs.OWN if any(_names(mark, language) for mark in marks) else MarkedAs.CONTRARY
-
-
-@lru_cache(maxsize=4096)
-def _names(mark: Language, language: Language) -> bool:
-    return same_language(mark, language) or same_language(language, mark) or abbreviates(mark, language)
+    return MarkedAs.OWN if sign_of((language, language), *marks) else MarkedAs.CONTRARY
 
 
 def _settled(
@@ -431,8 +420,8 @@ def _settled(
     At least one of the two must name its language, and neither may name only others.
     """
     groups: defaultdict[int, list[int]] = defaultdict(list)
-    for number, one in enumerate(read):
-        groups[one.bare].append(number)
+    for number, url in enumerate(read):
+        groups[url.bare].append(number)
     pairs: defaultdict[TwoLanguages, list[UrlNumbers]] = defaultdict(list)
     spare: defaultdict[TwoLanguages, set[int]] = defaultdict(set)
     for group in groups.values():
@@ -443,26 +432,10 @@ def _settled(
         alone = sorted((language, numbers[0]) for language, numbers in proper.items() if len(numbers) == 1)
         for (first, a), (second, b) in combinations(alone, 2):
             if MarkedAs.OWN in (read[a].marks, read[b].marks):
-                pairs[first, second].append(_ordered(a, b))
+                pairs[first, second].append(ordered(a, b))
                 spare[first, second].update(copies.get(first, ()), copies.get(second, ()))
     return pairs, spare
 
 
-def _copies(read: Sequence[ReadUrl], languages: Sequence[Language]) -> set[UrlNumbers]:
-    groups: defaultdict[tuple[int, Language], list[int]] = defaultdict(list)
-    for number, (one, language) in enumerate(zip(read, languages, strict=True)):
-        groups[one.bare, language].append(number)
-    found: set[UrlNumbers] = set()
-    for group in groups.values():
-        proper = [number for number in group if read[number].marks is not MarkedAs.CONTRARY]
-        if len(proper) == 1:
-            found.update(_ordered(proper[0], number) for number in group if number != proper[0])
-    return found
-
-
 def _in_order(first: Language, second: Language) -> TwoLanguages:
     return (first, second) if first < second else (second, first)
-
-
-def _ordered(a: int, b: int) -> UrlNumbers:
-    return (a, b) if a < b else (b, a)

@@ -1,8 +1,6 @@
-"""The URLs of a site, and what each of them is by itself and beside the others.
+"""The URLs of a site, and which of two languages each is in: by marks, by words, and by the partners that are known.
 
-Which of two languages each URL of a site is in, its side: by marks, by words, and by the partners that are known.
-
-A side is a number from 1, surely the first language, to -1, surely the second.
+A sign is a number from 1, surely the first language, to -1, surely the second.
 """
 
 import re
@@ -14,236 +12,35 @@ from pathlib import Path
 
 import langcodes
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Bools, Floats
 from bitrawl.text.language import LanguageNgrams, sample
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import UrlComparison, compare
 from bitrawl.urls.site_candidates import NumberFit, UrlNumbers
-from bitrawl.urls.tokens import PAGE_WORDS, MarkedTokens, abbreviates, is_word, marked_tokens
+from bitrawl.urls.tokens import PAGE_WORDS, MarkedTokens, is_word, marked_tokens, sign_of
 
-Floats = NDArray[np.float64]
-Sides = list[float]  # 1 for the first language, -1 for the second, 0 for no idea
+Signs = list[float]  # 1 for the first language, -1 for the second, 0 for no idea
 
 # All judgement; the models of both rounds were trained with them.
 _SCALE = 300.0  # of the difference of log-likelihoods: two or three words that are clearly of one language
-_ROUNDS = 10  # of spreading; sides hardly move after them
+_ROUNDS = 10  # of spreading; signs hardly move after them
 _SURELY = 0.6  # share of a mark's URLs that show it to be one of a third language
 _OUTWEIGHED = 4  # how many times one language is marked oftener than the other, where unmarked means the other
 _UNMARKED = 0.5  # how surely it does
-_BY_TOKENS, _BY_PARTNER = 1.5, 0.5  # weights of what a URL's tokens and its partner say of its side
-_FIRST_GUESS = 0.5  # side of the URLs that have the token which tells most, where nothing is known
-
-
-def by_marks(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Sides:
-    """Of a site that marks one of the languages only, what is unmarked is in the other, more likely than not.
-
-    What all URLs have tells none of them apart: the .de of a host in both languages.
-    """
-    common = _on_all(urls) if len(urls) > 1 else frozenset()
-    marked = [
-        sum(
-            side_of(mark, languages)
-            for token, mark in zip(one.tokens, one.marks, strict=True)
-            if mark and token not in common
-        )
-        for one in urls
-    ]
-    sides = [float((side > 0) - (side < 0)) for side in marked]
-    first, second = sides.count(1.0), sides.count(-1.0)
-    unmarked = _UNMARKED * ((second > _OUTWEIGHED * first) - (first > _OUTWEIGHED * second))
-    return [side or unmarked for side in sides]
-
-
-def foreign(urls: Sequence[MarkedTokens], languages: tuple[Language, Language], marked: Sides) -> list[float]:
-    """How surely each is in a third language, by its marks.
-
-    A mark that is no language's here (/de/ for "documents") stands alone; one of a third language stands beside the
-    versions in the two languages that are asked for.
-    """
-    versions: defaultdict[tuple[str, ...], set[float]] = defaultdict(set)
-    for one, side in zip(urls, marked, strict=True):
-        if not _third(one, languages):
-            versions[one.bare].add(float(np.sign(side)))
-    beside: Counter[str] = Counter()
-    alone: Counter[str] = Counter()
-    thirds = [_third(one, languages) for one in urls]
-    for one, names in zip(urls, thirds, strict=True):
-        (beside if {1.0, -1.0} <= versions.get(one.bare, set()) else alone).update(names)
-    return [max((beside[name] / (beside[name] + alone[name] + 1) for name in names), default=0.0) for names in thirds]
-
-
-def in_third(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> list[bool]:
-    """Which are surely in a third language: marked so, on a site where that mark tells versions apart.
-
-    A mark does when it stands where others name a language that is asked for (/deutsch/ and /english/), or when the
-    same address is there without it (/de/x and /x); one that a mark of the two goes with (/fr/it/) is a word.
-    """
-    common = _on_all(urls)
-    marked = [any(side_of(mark, languages) for mark in one.marks if mark) for one in urls]
-    unmarked = {1, -1} - {side_of(mark, languages) for one in urls for mark in one.marks if mark}
-    thirds = [
-        [
-            place
-            for place in _third_places(one, languages, common)
-            if _country_side(one, place, languages) not in unmarked
-        ]
-        for one in urls
-    ]
-    slots = {slot for one in urls for slot in _slots(one, languages)}
-    versions: defaultdict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
-    for one, places in zip(urls, thirds, strict=True):
-        versions[one.bare].append(frozenset(one.tokens[place] for place in places))
-    telling: Counter[str] = Counter()
-    alone: Counter[str] = Counter()
-    for one, places, asked in zip(urls, thirds, marked, strict=True):
-        for place in places:
-            name = one.tokens[place]
-            in_slot = one.whole[place] and one.tokens[:place] in slots
-            tells = not asked and (in_slot or any(name not in others for others in versions[one.bare]))
-            (telling if tells else alone)[name] += 1
-    sure = {name for name, count in telling.items() if count / (count + alone[name] + 0.5) > _SURELY}
-    return [
-        not asked and any(one.tokens[place] in sure for place in places)
-        for one, places, asked in zip(urls, thirds, marked, strict=True)
-    ]
-
-
-def _third_places(one: MarkedTokens, languages: tuple[Language, Language], common: frozenset[str]) -> list[int]:
-    """Where a third language may be named; what all URLs have names none."""
-    found = []
-    for place, (token, mark) in enumerate(zip(one.tokens, one.marks, strict=True)):
-        if not mark or token in common or side_of(mark, languages) or (place < one.host_end and not one.whole[place]):
-            continue
-        if place > one.host_end and one.tokens[place - 1].isalnum():  # glued to a number: 0600te is no Telugu
-            continue
-        if place == one.host_end - 1 and _language_of_country(token) != mark:  # .be is no Belarusian, .ch no Chamorro
-            continue
-        found.append(place)
-    return found
-
-
-def _country_side(one: MarkedTokens, place: int, languages: tuple[Language, Language]) -> int:
-    """Of the language that is spoken there, where the mark is a country's code too: /uk/ beside /fr/ is English."""
-    country = _language_of_country(one.tokens[place])
-    return side_of(country, languages) if country else 0
-
-
-def _slots(one: MarkedTokens, languages: tuple[Language, Language]) -> Iterator[tuple[str, ...]]:
-    """What stands before each whole mark of the two languages."""
-    for place, (mark, whole) in enumerate(zip(one.marks, one.whole, strict=True)):
-        if mark and whole and side_of(mark, languages):
-            yield one.tokens[:place]
-
-
-def _on_all(urls: Sequence[MarkedTokens]) -> frozenset[str]:
-    return frozenset.intersection(*(frozenset(one.tokens) for one in urls)) if urls else frozenset()
-
-
-@lru_cache(maxsize=4096)
-def _language_of_country(token: str) -> Language | None:
-    """The main one, by CLDR's likely subtags; None for what is no country's code."""
-    if len(token) != 2 or not (token.isascii() and token.isalpha()):
-        return None
-    tag = langcodes.Language.get(f"und-{token}")  # und-uk is read as und-GB
-    language = tag.maximize().language if tag.is_valid() else None
-    return claimed_language(language) if language else None
-
-
-def _third(one: MarkedTokens, languages: tuple[Language, Language]) -> set[str]:
-    """Marks of other languages in the path; the country of a host says little."""
-    return {
-        token
-        for token, mark in zip(one.tokens[one.host_end :], one.marks[one.host_end :], strict=True)
-        if mark and not side_of(mark, languages)
-    }
-
-
-def by_words(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Sides:
-    """What the language model makes of the words of each, between the two languages alone."""
-    model = _model(model_file("language.npz"))
-    columns = [next((n for n, label in enumerate(model.labels) if same_language(label, one)), -1) for one in languages]
-    if min(columns) < 0 or not urls:
-        return [0.0] * len(urls)
-    texts = [" ".join(filter(is_word, one.bare)) for one in urls]
-    scores, _ = model.score([sample(text) for text in texts])
-    difference = np.round(scores[:, columns[0]] - scores[:, columns[1]])
-    # Words that all pages of a site have say nothing of one of them.
-    sides = np.tanh((difference - np.median(difference)) / _SCALE)
-    return [float(side) for side in sides]
-
-
-def by_partners(urls: Sequence[MarkedTokens], known: Floats, matched: Sequence[UrlNumbers]) -> Sides:
-    """Spread what is known from URL to URL over the tokens that partners differ in.
-
-    Where nothing is known at all, one side is called the first: which of the two it is, may be wrong.
-    """
-    carried = [_in_context(one) for one in urls]
-    telling: Counter[str] = Counter()
-    for a, b in matched:
-        telling.update(sorted(carried[a] ^ carried[b]))
-    carried = [{token for token in tokens if telling[token] > 1} for tokens in carried]
-    if not np.abs(known).max(initial=0.0) and telling:
-        seed = telling.most_common(1)[0][0]
-        known = np.array([_FIRST_GUESS if seed in tokens else 0.0 for tokens in carried])
-    return _spread(np.clip(known, -1, 1), carried, matched)
-
-
-def _spread(start: Floats, carried: Sequence[set[str]], matched: Sequence[UrlNumbers]) -> Sides:
-    """A token is as its URLs are, a URL as its tokens and the contrary of its partner; again and again."""
-    numbers: dict[str, int] = {}
-    links = [(url, numbers.setdefault(token, len(numbers))) for url, tokens in enumerate(carried) for token in tokens]
-    of_url, of_token = (np.array(ends, np.int64) for ends in (zip(*links, strict=True) if links else ((), ())))
-    ends = np.array([*matched, *((b, a) for a, b in matched)], np.int64).reshape(-1, 2)
-    carriers = np.bincount(of_token, minlength=len(numbers)) + 1.0
-    carrying = np.maximum(np.bincount(of_url, minlength=len(start)), 1.0)
-    sides = start
-    for _ in range(_ROUNDS):
-        by_token = np.bincount(of_token, sides[of_url], len(numbers)) / carriers
-        spread = _BY_TOKENS * np.bincount(of_url, by_token[of_token], len(start)) / carrying
-        spread[ends[:, 0]] -= _BY_PARTNER * sides[ends[:, 1]]
-        sides = np.clip(start + spread, -1, 1)
-    return [float(side) for side in sides]
-
-
-def _in_context(one: MarkedTokens) -> set[str]:
-    """Tokens; numbers and single letters with what stands before them."""
-    tokens = one.tokens
-    found = set()
-    for place, token in enumerate(tokens):
-        if token.isalnum():
-            found.add(token if len(token) > 2 and is_word(token) else "".join(tokens[max(0, place - 2) : place + 1]))
-            if len(token) <= 2 and is_word(token):
-                found.add(token)
-    return found
-
-
-@lru_cache(maxsize=4096)
-def side_of(mark: Language, languages: tuple[Language, Language]) -> int:
-    """1 for the first of the two languages, -1 for the second, 0 for another."""
-    for side, language in zip((1, -1), languages, strict=True):
-        if same_language(mark, language) or same_language(language, mark):
-            return side
-    for side, language in zip((1, -1), languages, strict=True):
-        if abbreviates(mark, language):
-            return side
-    return 0
-
-
-@lru_cache(maxsize=2)
-def _model(path: Path) -> LanguageNgrams:
-    return LanguageNgrams.load(path)
+_BY_TOKENS, _BY_PARTNER = 1.5, 0.5  # weights of what a URL's tokens and its partner say of its sign
+_FIRST_GUESS = 0.5  # sign of the URLs that have the token which tells most, where nothing is known
 
 
 ChangePattern = tuple[tuple[str, str], ...]
 # Judgement; the models of both rounds were trained with those that make features.
-_BY_WORDS = 0.4  # weight of what the words of a URL say of its side, where a mark has 1
+_BY_WORDS = 0.4  # weight of what the words of a URL say of its sign, where a mark has 1
 _BY_COMPARISON = 0.5  # the same of what the comparison with its partner says
 _SEPARATORS = frozenset("/*-_.")
-_GLUED = 4  # letters that a habit puts before a name, or after it
+_GLUED = 4  # letters that a site puts before a name, or after it
 _ALNUM = re.compile(r"[^\W_]+")
 
 
@@ -260,21 +57,21 @@ class SiteUrls:
         """If the language of every URL is known, `settled` are the pairs that need no judge; otherwise None."""
         self.urls, self.languages, self.settled = urls, languages, settled
         self.tokens = [marked_tokens(url) for url in urls]
-        self.frequency = Counter(token for one in self.tokens for token in set(one.tokens))
+        self.frequency = Counter(token for url_tokens in self.tokens for token in set(url_tokens.tokens))
         self.carriers = Carriers(self.tokens, self.frequency)
         self.contents = [
-            frozenset(token for token in one.tokens if token.isalnum() and token not in PAGE_WORDS)
-            for one in self.tokens
+            frozenset(token for token in url_tokens.tokens if token.isalnum() and token not in PAGE_WORDS)
+            for url_tokens in self.tokens
         ]
-        self.told = [side_of(language_of[url], languages) if url in language_of else 0 for url in urls]
-        self._read_sides()
-        self.sides = self.marked
+        self.told = [sign_of(languages, language_of[url]) if url in language_of else 0 for url in urls]
+        self._read_signs()
+        self.signs = self.marked
         self.ordered: dict[UrlNumbers, NumberFit] = {}
         self._runs: dict[int, float] = {}
-        self.templates = [_template(one) for one in self.tokens]
+        self.templates = [_template(url_tokens) for url_tokens in self.tokens]
         self._comparisons: dict[UrlNumbers, UrlComparison] = {}
 
-    def _read_sides(self) -> None:
+    def _read_signs(self) -> None:
         """What marks and words say of each URL's language, unless all is known."""
         none = [0.0] * len(self.urls)
         if self.settled is not None:
@@ -284,18 +81,16 @@ class SiteUrls:
         third, marked = in_third(self.tokens, self.languages), by_marks(self.tokens, self.languages)
         self.third = [third and not told for told, third in zip(self.told, third, strict=True)]
         self.marked = [
-            0.0 if third else told or side for told, third, side in zip(self.told, self.third, marked, strict=True)
+            0.0 if third else told or sign for told, third, sign in zip(self.told, self.third, marked, strict=True)
         ]
         self.worded = by_words(self.tokens, self.languages)
         self.foreign = foreign(self.tokens, self.languages, self.marked)
 
     def comparison(self, pair: UrlNumbers) -> UrlComparison:
-        """Made once for each two."""
-        found = self._comparisons.get(pair)
-        if found is None:
-            found = compare(self.tokens[pair[0]], self.tokens[pair[1]], self.languages)
-            self._comparisons[pair] = found
-        return found
+        """In what two URLs are alike and differ; compared once."""
+        if pair not in self._comparisons:
+            self._comparisons[pair] = compare(self.tokens[pair[0]], self.tokens[pair[1]], self.languages)
+        return self._comparisons[pair]
 
     def pattern(self, pair: UrlNumbers) -> ChangePattern:
         """In what the two differ; numbers that run side by side all differ in the same way."""
@@ -322,9 +117,9 @@ class SiteUrls:
         if self.settled is not None:
             return {end: pair for pair in self.settled for end in pair}
         alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-        for number, one in enumerate(self.tokens):
+        for number, url in enumerate(self.tokens):
             if not self.third[number]:
-                alike[one.bare].append(number)
+                alike[url.bare].append(number)
         pairs = ((group[0], group[1]) for group in alike.values() if len(group) == 2)
         return {end: pair for pair in pairs if self.marked[pair[0]] * self.marked[pair[1]] < 0 for end in pair}
 
@@ -339,24 +134,215 @@ class SiteUrls:
             return True
         return self.third[a] or self.third[b]
 
-    def learn_sides(self, matched: Sequence[UrlNumbers]) -> None:
+    def learn_signs(self, matched: Sequence[UrlNumbers]) -> None:
         """From partners that are known, on to all URLs."""
         if self.settled is not None:
             return
-        known = np.array(self.marked, np.float64) + _BY_WORDS * np.array(self.worded, np.float64)
+        signs = np.array(self.marked, np.float64) + _BY_WORDS * np.array(self.worded, np.float64)
         for a, b in matched:
-            side = _BY_COMPARISON * self.comparison((a, b)).side
-            known[a] += side
-            known[b] -= side
-        self.sides = by_partners(self.tokens, known, matched)
+            sign = _BY_COMPARISON * self.comparison((a, b)).sign
+            signs[a] += sign
+            signs[b] -= sign
+        self.signs = by_partners(self.tokens, signs, matched)
 
     def apart(self, pair: UrlNumbers) -> bool:
         """Whether marks, or what is told, set the two in different languages."""
-        return self.comparison(pair).side != 0 or self.marked[pair[0]] * self.marked[pair[1]] < 0
+        return self.comparison(pair).sign != 0 or self.marked[pair[0]] * self.marked[pair[1]] < 0
 
     def direction(self, pair: UrlNumbers) -> float:
         """Positive when the first of the two is in the first language, as far as is known."""
-        return self.comparison(pair).side + self.sides[pair[0]] - self.sides[pair[1]]
+        return self.comparison(pair).sign + self.signs[pair[0]] - self.signs[pair[1]]
+
+
+def by_marks(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Signs:
+    """Of a site that marks one of the languages only, what is unmarked is in the other, more likely than not.
+
+    What all URLs have tells none of them apart: the .de of a host in both languages.
+    """
+    common = _on_all(urls) if len(urls) > 1 else frozenset()
+    marked = [
+        sum(
+            sign_of(languages, mark)
+            for token, mark in zip(url.tokens, url.marks, strict=True)
+            if mark and token not in common
+        )
+        for url in urls
+    ]
+    signs = [float((sign > 0) - (sign < 0)) for sign in marked]
+    first, second = signs.count(1.0), signs.count(-1.0)
+    unmarked = _UNMARKED * ((second > _OUTWEIGHED * first) - (first > _OUTWEIGHED * second))
+    return [sign or unmarked for sign in signs]
+
+
+def foreign(urls: Sequence[MarkedTokens], languages: tuple[Language, Language], marked: Signs) -> list[float]:
+    """How surely each is in a third language, by its marks.
+
+    A mark that is no language's here (/de/ for "documents") stands alone; one of a third language stands beside the
+    versions in the two languages that are asked for.
+    """
+    versions: defaultdict[tuple[str, ...], set[float]] = defaultdict(set)
+    for url, sign in zip(urls, marked, strict=True):
+        if not _third(url, languages):
+            versions[url.bare].add(float(np.sign(sign)))
+    beside: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
+    thirds = [_third(url, languages) for url in urls]
+    for url, names in zip(urls, thirds, strict=True):
+        (beside if {1.0, -1.0} <= versions.get(url.bare, set()) else alone).update(names)
+    return [max((beside[name] / (beside[name] + alone[name] + 1) for name in names), default=0.0) for names in thirds]
+
+
+def in_third(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> list[bool]:
+    """Which are surely in a third language: marked so, on a site where that mark tells versions apart.
+
+    A mark does when it stands where others name a language that is asked for (/deutsch/ and /english/), or when the
+    same address is there without it (/de/x and /x); one that a mark of the two goes with (/fr/it/) is a word.
+    """
+    common = _on_all(urls)
+    marked = [any(sign_of(languages, mark) for mark in url.marks if mark) for url in urls]
+    unmarked = {1, -1} - {sign_of(languages, mark) for url in urls for mark in url.marks if mark}
+    thirds = [
+        [
+            place
+            for place in _third_places(url, languages, common)
+            if _country_sign(url, place, languages) not in unmarked
+        ]
+        for url in urls
+    ]
+    slots = {slot for url in urls for slot in _slots(url, languages)}
+    versions: defaultdict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
+    for url, places in zip(urls, thirds, strict=True):
+        versions[url.bare].append(frozenset(url.tokens[place] for place in places))
+    telling: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
+    for url, places, is_marked in zip(urls, thirds, marked, strict=True):
+        for place in places:
+            name = url.tokens[place]
+            in_slot = url.whole[place] and url.tokens[:place] in slots
+            tells = not is_marked and (in_slot or any(name not in others for others in versions[url.bare]))
+            (telling if tells else alone)[name] += 1
+    sure = {name for name, count in telling.items() if count / (count + alone[name] + 0.5) > _SURELY}
+    return [
+        not is_marked and any(url.tokens[place] in sure for place in places)
+        for url, places, is_marked in zip(urls, thirds, marked, strict=True)
+    ]
+
+
+def _third_places(url: MarkedTokens, languages: tuple[Language, Language], common: frozenset[str]) -> list[int]:
+    """Where a third language may be named; what all URLs have names none."""
+    places = []
+    for place, (token, mark) in enumerate(zip(url.tokens, url.marks, strict=True)):
+        if not mark or token in common or sign_of(languages, mark) or (place < url.host_end and not url.whole[place]):
+            continue
+        if place > url.host_end and url.tokens[place - 1].isalnum():  # glued to a number: 0600te is no Telugu
+            continue
+        if place == url.host_end - 1 and _language_of_country(token) != mark:  # .be is no Belarusian, .ch no Chamorro
+            continue
+        places.append(place)
+    return places
+
+
+def _country_sign(url: MarkedTokens, place: int, languages: tuple[Language, Language]) -> int:
+    """Of the language that is spoken there, where the mark is a country's code too: /uk/ beside /fr/ is English."""
+    country = _language_of_country(url.tokens[place])
+    return sign_of(languages, country) if country else 0
+
+
+def _slots(url: MarkedTokens, languages: tuple[Language, Language]) -> Iterator[tuple[str, ...]]:
+    """What stands before each whole mark of the two languages."""
+    for place, (mark, whole) in enumerate(zip(url.marks, url.whole, strict=True)):
+        if mark and whole and sign_of(languages, mark):
+            yield url.tokens[:place]
+
+
+def _on_all(urls: Sequence[MarkedTokens]) -> frozenset[str]:
+    return frozenset.intersection(*(frozenset(url.tokens) for url in urls)) if urls else frozenset()
+
+
+@lru_cache(maxsize=4096)
+def _language_of_country(token: str) -> Language | None:
+    """The main one, by CLDR's likely subtags; None for what is no country's code."""
+    if len(token) != 2 or not (token.isascii() and token.isalpha()):
+        return None
+    tag = langcodes.Language.get(f"und-{token}")  # und-uk is read as und-GB
+    language = tag.maximize().language if tag.is_valid() else None
+    return claimed_language(language) if language else None
+
+
+def _third(url: MarkedTokens, languages: tuple[Language, Language]) -> set[str]:
+    """Marks of other languages in the path; the country of a host says little."""
+    return {
+        token
+        for token, mark in zip(url.tokens[url.host_end :], url.marks[url.host_end :], strict=True)
+        if mark and not sign_of(languages, mark)
+    }
+
+
+def by_words(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Signs:
+    """What the language model makes of the words of each, between the two languages alone."""
+    model = _model(model_file("language.npz"))
+    columns = [
+        next((n for n, label in enumerate(model.labels) if same_language(label, language)), -1)
+        for language in languages
+    ]
+    if min(columns) < 0 or not urls:
+        return [0.0] * len(urls)
+    texts = [" ".join(filter(is_word, url.bare)) for url in urls]
+    scores, _ = model.score([sample(text) for text in texts])
+    difference = np.round(scores[:, columns[0]] - scores[:, columns[1]])
+    # Words that all pages of a site have say nothing of one of them.
+    signs = np.tanh((difference - np.median(difference)) / _SCALE)
+    return [float(sign) for sign in signs]
+
+
+def by_partners(urls: Sequence[MarkedTokens], signs: Floats, matched: Sequence[UrlNumbers]) -> Signs:
+    """Spread what is known from URL to URL over the tokens that partners differ in.
+
+    Where nothing is known at all, one sign is called the first: which of the two it is, may be wrong.
+    """
+    carried = [_in_context(url) for url in urls]
+    telling: Counter[str] = Counter()
+    for a, b in matched:
+        telling.update(sorted(carried[a] ^ carried[b]))
+    carried = [{token for token in tokens if telling[token] > 1} for tokens in carried]
+    if not np.abs(signs).max(initial=0.0) and telling:
+        seed = telling.most_common(1)[0][0]
+        signs = np.array([_FIRST_GUESS if seed in tokens else 0.0 for tokens in carried])
+    return _spread(np.clip(signs, -1, 1), carried, matched)
+
+
+def _spread(start: Floats, carried: Sequence[set[str]], matched: Sequence[UrlNumbers]) -> Signs:
+    """A token is as its URLs are, a URL as its tokens and the contrary of its partner; again and again."""
+    numbers: dict[str, int] = {}
+    links = [(url, numbers.setdefault(token, len(numbers))) for url, tokens in enumerate(carried) for token in tokens]
+    of_url, of_token = (np.array(ends, np.int64) for ends in (zip(*links, strict=True) if links else ((), ())))
+    ends = np.array([*matched, *((b, a) for a, b in matched)], np.int64).reshape(-1, 2)
+    carriers = np.bincount(of_token, minlength=len(numbers)) + 1.0
+    carrying = np.maximum(np.bincount(of_url, minlength=len(start)), 1.0)
+    signs = start
+    for _ in range(_ROUNDS):
+        by_token = np.bincount(of_token, signs[of_url], len(numbers)) / carriers
+        spread = _BY_TOKENS * np.bincount(of_url, by_token[of_token], len(start)) / carrying
+        spread[ends[:, 0]] -= _BY_PARTNER * signs[ends[:, 1]]
+        signs = np.clip(start + spread, -1, 1)
+    return [float(sign) for sign in signs]
+
+
+def _in_context(url: MarkedTokens) -> set[str]:
+    """Tokens; numbers and single letters with what stands before them."""
+    tokens = url.tokens
+    context = set()
+    for place, token in enumerate(tokens):
+        if token.isalnum():
+            context.add(token if len(token) > 2 and is_word(token) else "".join(tokens[max(0, place - 2) : place + 1]))
+            if len(token) <= 2 and is_word(token):
+                context.add(token)
+    return context
+
+
+@lru_cache(maxsize=2)
+def _model(path: Path) -> LanguageNgrams:
+    return LanguageNgrams.load(path)
 
 
 class Carriers:
@@ -368,21 +354,21 @@ class Carriers:
         self._parameters: Counter[str] | None = None
 
     def count(self, text: str) -> float:
-        """0 for no text."""
+        """How many URLs have the text; 0 for an empty one."""
         if text in self._frequency:
             return self._frequency[text]
         if not text:
             return 0.0
         if text.startswith("^") or text.endswith("$"):
             return self._by_glue()[text]
-        if "=" in text and (found := self._by_parameter()[text]):
-            return found
+        if "=" in text and (count := self._by_parameter()[text]):
+            return count
         parts = [self._frequency[token] for token in _ALNUM.findall(text) if token in self._frequency]
         return min(parts, default=0.0)
 
-    def have(self, text: str) -> NDArray[np.bool_]:
+    def have(self, text: str) -> Bools:
         """Of each URL, whether it has the text."""
-        return np.array([_has(one, text) for one in self._urls], bool)
+        return np.array([_has(url, text) for url in self._urls], bool)
 
     def _by_glue(self) -> Counter[str]:
         if self._glued is None:
@@ -397,7 +383,7 @@ class Carriers:
     def _by_parameter(self) -> Counter[str]:
         if self._parameters is None:
             self._parameters = Counter(
-                parameter for one in self._urls if "?" in one.tokens for parameter in _parameters(one.tokens)
+                parameter for url in self._urls if "?" in url.tokens for parameter in _parameters(url.tokens)
             )
         return self._parameters
 
@@ -406,32 +392,32 @@ def _parameters(tokens: Sequence[str]) -> list[str]:
     return "".join(tokens[tokens.index("?") + 1 :]).split("&") if "?" in tokens else []
 
 
-def _has(one: MarkedTokens, text: str) -> bool:
+def _has(url: MarkedTokens, text: str) -> bool:
     if text.startswith("^"):
-        return any(len(token) > len(text) - 1 and token.startswith(text[1:]) for token in one.tokens)
+        return any(len(token) > len(text) - 1 and token.startswith(text[1:]) for token in url.tokens)
     if text.endswith("$"):
-        return any(len(token) > len(text) - 1 and token.endswith(text[:-1]) for token in one.tokens)
+        return any(len(token) > len(text) - 1 and token.endswith(text[:-1]) for token in url.tokens)
     if text.isalnum():
-        return text in one.tokens
-    return text in _parameters(one.tokens) if "=" in text else text in "".join(one.tokens)
+        return text in url.tokens
+    return text in _parameters(url.tokens) if "=" in text else text in "".join(url.tokens)
 
 
-def _template(one: MarkedTokens) -> tuple[str, ...]:
+def _template(url: MarkedTokens) -> tuple[str, ...]:
     """Numbers and the last segment's words masked: what pages of one kind have in common."""
-    words = [("#" if token.isdecimal() else token) for token in one.tokens]
+    words = [("#" if token.isdecimal() else token) for token in url.tokens]
     last = len(words) - words[::-1].index("/") if "/" in words else 0
-    kept = words[:last] + ["*" if is_word(token) and "?" not in words[last:] else token for token in words[last:]]
-    return tuple(token for token, mark in zip(kept, one.marks, strict=True) if token not in _SEPARATORS and not mark)
+    masked = words[:last] + ["*" if is_word(token) and "?" not in words[last:] else token for token in words[last:]]
+    return tuple(token for token, mark in zip(masked, url.marks, strict=True) if token not in _SEPARATORS and not mark)
 
 
 def pairs_by_template(view: SiteUrls, numbers: Iterable[int], limit: int) -> list[UrlNumbers]:
-    """All pairs of one side with the other among those numbers, by template, as long as they are not too many."""
+    """All pairs of one language with the other among those numbers, by template, as long as they are not too many."""
     groups: defaultdict[object, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for number in numbers:
-        if view.sides[number]:
-            groups[view.templates[number]][view.sides[number] < 0].append(number)
-    found = []
+        if view.signs[number]:
+            groups[view.templates[number]][view.signs[number] < 0].append(number)
+    pairs = []
     for first, second in groups.values():
         if len(first) * len(second) <= limit:
-            found += [(min(a, b), max(a, b)) for a, b in product(first, second)]
-    return found
+            pairs += [(min(a, b), max(a, b)) for a, b in product(first, second)]
+    return pairs

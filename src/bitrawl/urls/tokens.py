@@ -1,23 +1,20 @@
-"""Cuts a URL into host, segments and query, and these into words, numbers and separators.
+"""Cuts a URL into host, segments and query, and these into words, numbers, separators and language marks.
 
-All modules of this folder cut URLs here. They differ in how finely: each model was trained with one way of cutting.
+All modules of this room cut URLs here. They differ in how finely: each model was trained with one way of cutting.
 
     pieces("FirstNations2-fra")   # First Nations 2 - fra
     runs("FirstNations2-fra")     # FirstNations 2 - fra
     words("FirstNations2-fra")    # FirstNations2 fra
 
-Language marks in a URL: where it names a language, and what is left without the marks.
+A mark names a language. Two pages of one site with the same `skeleton`, each in the language that its marks name, are
+versions of each other. A mark alone says little ("it", "to" and "no" are words too): it counts only if it names the
+language of the page's text.
 
     skeleton(Url.parse("https://fr.example.org/news_fr.html"), Language("fr"))   # "example/news"
     skeleton(Url.parse("https://www.example.org/news.php"), Language("en"))      # "example/news"
 
-Two pages of one site with the same skeleton, each in the language that its marks name, are versions of each other. A
-mark alone says little ("it", "to" and "no" are words too). It counts only if it names the language of the page's text.
-
-The tokens of a URL with the languages that they name, and the changes that turn one URL into another.
-
-Comparisons of URLs start from these. Tokens are `pieces`, decoded and folded; a locale that fills a segment ("en-GB")
-is one token. Case and accents are dropped, because sites are not consistent in them (First_Nations-fra,
+Comparisons of URLs start from `marked_tokens`: `pieces`, decoded and folded, with a locale that fills a segment ("en-GB")
+as one token. Case and accents are dropped, because sites are not consistent in them (First_Nations-fra,
 first_nations-eng).
 """
 
@@ -25,6 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus
 
@@ -50,10 +48,7 @@ _WORDS = re.compile(_WORD)
 _READABLE = re.compile(r"[^\x00-\x20\s!-/:-@\[-`{-\x7f\u2010-\u2027«»、。，]+")
 _LOCALE = r"[a-z]{2,3}[-_](?:[a-z]{2}|[a-z]{4}|419)(?![^\W_])"
 _LOCALES = re.compile(rf"(?<![^\W_]){_LOCALE}", re.IGNORECASE)
-_WITH_SEPARATOR = (
-    re.compile(rf"(?:[._\-]|(?<![^\W_]))({_LOCALE})", re.IGNORECASE),
-    re.compile(rf"[._\-]?({_WORD})"),
-)
+_WITH_SEPARATOR = (re.compile(rf"(?:[._\-]|(?<![^\W_]))({_LOCALE})", re.IGNORECASE), re.compile(rf"[._\-]?({_WORD})"))
 
 
 def pieces(text: str) -> list[str]:
@@ -119,8 +114,8 @@ class Parameter(NamedTuple):
 
 def parameters(query: str) -> list[Parameter]:
     """In their order, without the empty ones."""
-    found = [parameter.partition("=") for parameter in query.split("&") if parameter]
-    return [Parameter(name, value) for name, _, value in found]
+    parts = [parameter.partition("=") for parameter in query.split("&") if parameter]
+    return [Parameter(name, value) for name, _, value in parts]
 
 
 class HostName(NamedTuple):
@@ -161,7 +156,7 @@ _IN_QUERY = re.compile(
 )
 _SUFFIX = re.compile(r"([._\-])([A-Za-z]{2})(?:\.(?:s?html?|php\d?|aspx?|jsp|xml|cfm))?$")  # page_fr.html, index.php.fr
 _NONE: frozenset[str] = frozenset()
-PARTS = 8192  # judgement: parts of URLs that are remembered. Folders come again soon, and file names never.
+PARTS = 8192  # parts of URLs that are remembered. Folders come again soon, and file names never.
 _MAX_TOKEN = 24  # characters: of the 25,812 one-word names in CLDR's table, all but 6 are this short
 _ABBREVIATES = 0.08  # share of a language's names that begin so; judgement
 
@@ -217,6 +212,15 @@ def abbreviates(mark: Language, language: Language) -> bool:
     return not home or langcodes.Language.get(f"und-{home}").maximize().language != code
 
 
+@lru_cache(maxsize=4096)
+def sign_of(languages: tuple[Language, Language], *marks: Language) -> int:
+    """1 if the marks name the first of the two languages, -1 if the second, 0 if neither."""
+    both = tuple(zip((1, -1), languages, strict=True))
+    exact = (sign for mark in marks for sign, language in both if are_one(mark, language))
+    shortened = (sign for sign, language in both for mark in marks if abbreviates(mark, language))
+    return next(chain(exact, shortened), 0)
+
+
 @lru_cache(maxsize=64)
 def _abbreviations(code: str) -> frozenset[str]:
     """Two or three letters with which many languages' names for that language begin."""
@@ -262,21 +266,21 @@ def _language_folders(url: Url) -> frozenset[int]:
 
 
 def _parameters(query: str, language: Language) -> list[str]:
-    kept = []
+    rest = []
     for name, value in parameters(query):
         if _LANGUAGE_PARAMETER.fullmatch(name) and mark_language(value) != UNDETERMINED:
             continue
         bare = _bare(value, language)
         if bare or not value:
-            kept.append(f"{name}={bare}")
-    return kept
+            rest.append(f"{name}={bare}")
+    return rest
 
 
 @lru_cache(maxsize=PARTS)
 def _bare(text: str, language: Language) -> str:
     """Without the tokens that name the language, each with one separator."""
-    if any(_are_one(named, language) for named in _named_in(text)):
-        text = without(text, lambda token: _are_one(mark_language(token), language))
+    if any(are_one(named, language) for named in _named_in(text)):
+        text = without(text, lambda token: are_one(mark_language(token), language))
     return text.strip("._-")
 
 
@@ -286,7 +290,7 @@ def _named_in(text: str) -> frozenset[Language]:
     return frozenset(map(mark_language, [*locales(text), *words(text)])) - {UNDETERMINED}
 
 
-def _are_one(named: Language, language: Language) -> bool:
+def are_one(named: Language, language: Language) -> bool:
     """Whether they are the same language, even if one is more specific. Never for "und"."""
     return same_language(named, language) or same_language(language, named)
 
@@ -341,34 +345,13 @@ _MARKED_LOCALE = re.compile(r"(?<=[/=.])([A-Za-z]{2,3})[-_]([A-Za-z]{2}|[A-Z][a-
 _BOUNDS = frozenset("/=&?")
 _EDGES = frozenset("/=&?.:")
 # Names that a server gives to a page that needs none, and extensions of its files.
-PAGE_WORDS = frozenset(
-    [
-        "index",
-        "default",
-        "home",
-        "welcome",
-        "main",
-        "html",
-        "htm",
-        "shtml",
-        "xhtml",
-        "php",
-        "php3",
-        "php5",
-        "asp",
-        "aspx",
-        "jsp",
-        "cfm",
-        "cgi",
-        "do",
-        "xml",
-        "md",
-        "www",
-    ]
-)
-_HEAD = 4  # letters by which cognates are recognised; judgement
+PAGE_WORDS = frozenset([
+    "index", "default", "home", "welcome", "main", "html", "htm", "shtml", "xhtml", "php", "php3", "php5", "asp",
+    "aspx", "jsp", "cfm", "cgi", "do", "xml", "md", "www",
+])  # fmt: skip
+_HEAD = 4  # letters by which cognates are recognised
 _MAX_DIGITS = 18
-_LONGEST = 60  # tokens; the rest is compared as one token, because time is quadratic; judgement
+_LONGEST = 60  # tokens; the rest is compared as one token, because time is quadratic
 
 
 class MarkedTokens(NamedTuple):
@@ -438,10 +421,7 @@ def changes(a: Tokens, b: Tokens) -> list[Change]:
     query_a, query_b = (tokens.index("?") if "?" in tokens else len(tokens) for tokens in (a, b))
     if query_a == len(a) and query_b == len(b):
         return _changes(a, b, 0, 0)
-    return [
-        *_changes(a[:query_a], b[:query_b], 0, 0),
-        *_changes(a[query_a:], b[query_b:], query_a, query_b),
-    ]
+    return [*_changes(a[:query_a], b[:query_b], 0, 0), *_changes(a[query_a:], b[query_b:], query_a, query_b)]
 
 
 def _changes(a: Tokens, b: Tokens, before_a: int, before_b: int) -> list[Change]:
@@ -468,16 +448,16 @@ def is_word(token: str) -> bool:
 
 
 def _tokens(text: str) -> Tokens:
-    found: list[str] = []
+    tokens: list[str] = []
     last = 0
     for match in _MARKED_LOCALE.finditer(text):
         if mark_language(match[1]) == UNDETERMINED:
             continue
-        found += pieces(text[last : match.start()])
-        found.append(match[0])
+        tokens += pieces(text[last : match.start()])
+        tokens.append(match[0])
         last = match.end()
-    found += pieces(text[last:] if last else text)
-    return tuple(folded(token) for token in found)
+    tokens += pieces(text[last:] if last else text)
+    return tuple(folded(token) for token in tokens)
 
 
 def _is_whole(tokens: Tokens, place: int, host: int) -> bool:

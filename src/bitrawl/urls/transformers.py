@@ -1,16 +1,8 @@
-"""Transformers that classify URLs, loaded by name or path: what the language models and the pair models share.
+"""Transformers that classify URLs, loaded by name or path: the language of a page, and whether two pages are translations.
 
 García-Romero et al. 2024, sections 2 and 3. They need the extra `neural`. The paper's own models are
 Transducens/xlm-roberta-base-url2lang and Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face.
 `training/url_transformers.py` trains similar ones.
-
-A transformer that predicts the language of a URL's page (García-Romero et al. 2024, section 2).
-
-It needs the extra `neural`.
-
-A transformer that predicts whether two URLs are translations (García-Romero et al. 2024, section 3).
-
-It needs the extra `neural`.
 """
 
 import re
@@ -19,19 +11,18 @@ from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
 from bitrawl.languages import parse_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.encoder import RememberedRows
+from bitrawl.text.arrays import Floats32, RememberedRows
+from bitrawl.text.encoder import first_line
 from bitrawl.url import Url
 
-Rows = NDArray[np.float32]
 Texts = tuple[str, ...]  # the input of a model: one URL, or two
 
-BATCH = 64  # judgement
-REMEMBERED = 50_000  # URLs: 40 MB with the 162 labels of the published model; judgement
+BATCH = 64
+REMEMBERED = 50_000  # URLs: 40 MB with the 162 labels of the published model
 MAX_TOKENS = 256  # as in the training of the published models
 # Not from `tokens`: the published models were trained on URLs cut in this way, with consecutive signs together.
 _PIECE = re.compile(r"[^\W_0-9]+|[0-9]+|_+|[^\w\s]+")
@@ -96,7 +87,7 @@ class Classifier:
         # RoBERTa and related models count positions from 2.
         self._longest = min(MAX_TOKENS, getattr(model.config, "max_position_embeddings", MAX_TOKENS + 2) - 2)
 
-    def logits(self, texts: Sequence[Texts]) -> Rows:
+    def logits(self, texts: Sequence[Texts]) -> Floats32:
         """One row per text, one column per label."""
         import torch  # noqa: PLC0415
 
@@ -113,8 +104,8 @@ class Classifier:
 
         width = max(map(len, tokens))
         padding = self.tokenizer.pad_token_id or 0
-        ids = torch.tensor([[*some, *[padding] * (width - len(some))] for some in tokens], device=self._device)
-        mask = torch.tensor([[1] * len(some) + [0] * (width - len(some)) for some in tokens], device=self._device)
+        ids = torch.tensor([[*text, *[padding] * (width - len(text))] for text in tokens], device=self._device)
+        mask = torch.tensor([[1] * len(text) + [0] * (width - len(text)) for text in tokens], device=self._device)
         return self.model(input_ids=ids, attention_mask=mask).logits
 
     def tokens(self, texts: Sequence[Texts]) -> list[list[int]]:
@@ -122,10 +113,10 @@ class Classifier:
         if not texts:
             return []
         separator = self.tokenizer.sep_token or " "
-        found: list[list[int]] = self.tokenizer([separator.join(some) for some in texts])["input_ids"]
+        encoded: list[list[int]] = self.tokenizer([separator.join(text) for text in texts])["input_ids"]
         return [
-            tokens if len(tokens) <= self._longest else self._shortened(some)
-            for some, tokens in zip(texts, found, strict=True)
+            tokens if len(tokens) <= self._longest else self._shortened(text)
+            for text, tokens in zip(texts, encoded, strict=True)
         ]
 
     def _shortened(self, texts: Texts) -> list[int]:
@@ -145,15 +136,10 @@ def batches(tokens: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
         yield order[start : start + size]
 
 
-def first_line(error: Exception) -> str:
-    """The first line of its message, or its type if it has none."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-def softmax(logits: Rows) -> Rows:
-    """Rows of scores as rows of probabilities."""
+def softmax(logits: Floats32) -> Floats32:
+    """Floats32 of scores as rows of probabilities."""
     chances = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares: Rows = chances / chances.sum(axis=1, keepdims=True)
+    shares: Floats32 = chances / chances.sum(axis=1, keepdims=True)
     return shares
 
 
@@ -172,22 +158,22 @@ class TransformerUrlLanguageModel:
 
     def __init__(self, classifier: Classifier, *, room: int = REMEMBERED) -> None:
         self._classifier = classifier
-        found = [label_language(label) for label in classifier.labels]
-        known = [language for language in dict.fromkeys(found) if language != UNDETERMINED]
-        if not known:
+        of_label = [label_language(label) for label in classifier.labels]
+        languages = [language for language in dict.fromkeys(of_label) if language != UNDETERMINED]
+        if not languages:
             raise ConfigError(
                 f"{classifier.name} is not a language model: its labels are {', '.join(classifier.labels[:3])}"
             )
-        self.languages: tuple[Language, ...] = (*known, UNDETERMINED)
-        self._column = np.zeros((len(found), len(self.languages)), np.float32)
-        for label, language in enumerate(found):
+        self.languages: tuple[Language, ...] = (*languages, UNDETERMINED)
+        self._column = np.zeros((len(of_label), len(self.languages)), np.float32)
+        for label, language in enumerate(of_label):
             self._column[label, self.languages.index(language)] = 1.0
         self._memory = RememberedRows(self._compute, room, len(self.languages))
 
-    def distribution(self, urls: Sequence[Url]) -> Rows:
+    def distribution(self, urls: Sequence[Url]) -> Floats32:
         return self._memory.rows([(url_text(url),) for url in urls])
 
-    def _compute(self, texts: Sequence[Texts]) -> Rows:
+    def _compute(self, texts: Sequence[Texts]) -> Floats32:
         return softmax(self._classifier.logits(texts)) @ self._column
 
 
@@ -224,11 +210,11 @@ class TransformerUrlPairModel:
         self._place = named[0] if len(named) == 1 else len(labels) - 1
         self._memory = RememberedRows(self._compute, room, 1)
 
-    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Rows:
+    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats32:
         texts = [(url_text(min(pair)), url_text(max(pair))) for pair in pairs]
         return self._memory.rows(texts)[:, 0]
 
-    def _compute(self, texts: Sequence[Texts]) -> Rows:
+    def _compute(self, texts: Sequence[Texts]) -> Floats32:
         logits = self._classifier.logits([*texts, *((b, a) for a, b in texts)])
         # One output is for a sigmoid, which equals a softmax with 0 on the other side.
         both = logits if logits.shape[1] == 2 else np.hstack([np.zeros_like(logits), logits])

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from bitrawl.text.arrays import Floats32
 
-_ROWS = 1024  # evaluated together, so that they stay in the processor's cache; judgement
+_ROWS = 1024  # evaluated together, so that they stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,11 @@ class Trees:
     """
 
     feature: NDArray[np.int16]  # trees × inner nodes
-    threshold: Floats
-    leaf: Floats  # trees × leaves
+    threshold: Floats32
+    leaf: Floats32  # trees × leaves
 
-    def probability(self, rows: Floats) -> Floats:
-        """One for each row."""
+    def probability(self, rows: Floats32) -> Floats32:
+        """The probability of each row: the logistic function of the sum of its leaves."""
         trees, inner = self.threshold.shape
         feature, threshold, leaf = (array.ravel() for array in (self.feature, self.threshold, self.leaf))
         first = np.arange(trees)[:, None] * inner
@@ -40,11 +40,7 @@ class Trees:
             total[start : start + _ROWS] = leaf.take(node - inner + np.arange(trees)[:, None] * (inner + 1)).sum(axis=0)
         return (1 / (1 + np.exp(-total))).astype(np.float32)
 
-    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """For one file with several models."""
-        return {f"{name}.feature": self.feature, f"{name}.threshold": self.threshold, f"{name}.leaf": self.leaf}
-
     @classmethod
     def named(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> "Trees":
-        """Read what `arrays` wrote."""
+        """The trees of that name in a file of several models."""
         return cls(arrays[f"{name}.feature"], arrays[f"{name}.threshold"], arrays[f"{name}.leaf"])

@@ -1,7 +1,7 @@
 """What strangers may ask for: from what a person typed to a job that is checked, by the rows of the settings that allow it.
 
 Whatever is not allowed is refused by name. Users give the content of files, never paths, and prefixes, never patterns. A form
-sends texts, an API any JSON value. Whatever it is, a reader returns a value that is right, or raises `Wrong`.
+sends texts, an API any JSON value. Whatever it is, a reader returns a value that is right, or raises `MistakeError`.
 """
 
 import difflib
@@ -21,15 +21,15 @@ from bitrawl.config.settings import keys as schema_keys
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.scope import folder_path
 from bitrawl.errors import ConfigError, FieldError, UrlError
-from bitrawl.job import bootstrap
+from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
 from bitrawl.job.crawl_wiring import check
 from bitrawl.job.folder import JobFolder
 from bitrawl.languages import parse_language
 from bitrawl.url import Url
-from bitrawl.web.intent import Command, Prepared, Verb
-from bitrawl.web.settings import Settings, WikiSection
+from bitrawl.web.job_list import Command, JobVerb, Prepared
+from bitrawl.web.messages import Message, message, message_of, quoted, typed_languages
+from bitrawl.web.operator_settings import Settings, WikiSection
 from bitrawl.web.supervisor import sites_of
-from bitrawl.web.words import Said, error_said, quoted, said, typed_languages
 
 Reader: TypeAlias = Callable[[Any, Settings], Any]
 Fields: TypeAlias = "Mapping[str, Field]"
@@ -55,8 +55,8 @@ class Upload(NamedTuple):
     content: bytes
 
     def suffix(self, allowed: tuple[str, ...], otherwise: str) -> str:
-        found = Path(self.name.lower()).suffix
-        return found if found in allowed else otherwise
+        suffix = Path(self.name.lower()).suffix
+        return suffix if suffix in allowed else otherwise
 
 
 class Uploads(NamedTuple):
@@ -68,10 +68,10 @@ class Uploads(NamedTuple):
     warc: Path | None = None  # already written, on the disk of the job folders; it is moved from there
 
 
-class AskedJob(NamedTuple):
+class JobRequest(NamedTuple):
     """A job that may be run, without its files."""
 
-    verb: Verb
+    verb: JobVerb
     name: str
     described: dict[str, Any]  # as in a job file
     uploads: Uploads
@@ -85,7 +85,9 @@ class AskedJob(NamedTuple):
             check(job)
         except ConfigError as error:
             about = "terms" if GIVEN in str(error) else ""
-            raise FieldError({about: quoted(_without_path(str(error), folder))}) from error
+            raise FieldError(
+                {about: quoted(re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{GIVEN}/)?", "", str(error)))}
+            ) from error
         config.write(job, folder / "job.toml")
         return Prepared(Command(self.verb), sites_of(job))
 
@@ -110,7 +112,7 @@ class AskedJob(NamedTuple):
         return placed
 
 
-class AskedBootstrap(NamedTuple):
+class TopicRequest(NamedTuple):
     """A search for a topic that may be run."""
 
     name: str
@@ -118,35 +120,35 @@ class AskedBootstrap(NamedTuple):
     sites: tuple[str, ...]
 
     def prepare(self, _folder: Path) -> Prepared:
-        return Prepared(Command(Verb.BOOTSTRAP, self.arguments), self.sites)
+        return Prepared(Command(JobVerb.BOOTSTRAP, self.arguments), self.sites)
 
 
-def mining(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> AskedJob:
+def mining(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> JobRequest:
     """A job that mines sites; raises `FieldError`, which names each field that is wrong."""
-    return _asked(Verb.MINE, given, settings, uploads or Uploads(), MINING)
+    return _job_request(JobVerb.MINE, given, settings, uploads or Uploads(), MINING)
 
 
-def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> AskedJob:
+def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> JobRequest:
     """A search for bilingual sites; raises `FieldError`."""
-    return _asked(Verb.DISCOVER, given, settings, uploads or Uploads(), DISCOVERY)
+    return _job_request(JobVerb.DISCOVER, given, settings, uploads or Uploads(), DISCOVERY)
 
 
-def bootstrapping(given: Mapping[str, object], settings: Settings) -> AskedBootstrap:
+def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicRequest:
     """A topic from a category of Wikipedia, or of the operator's wiki; raises `FieldError`."""
     read = _Reading(given, BOOTSTRAP, settings)
-    values = read.values
+    values, wiki = read.values, settings.wiki
     if "category" not in values:
-        named = said("name a subject, as a category of Wikipedia is called")
-        if settings.wiki is not None:
-            named = said("name a subject, as a category of {wiki} is called", wiki=settings.wiki.shown)
-        read.mistakes.setdefault("category", named)
+        missing = message("name a subject, as a category of Wikipedia is called")
+        if wiki is not None:
+            missing = message("name a subject, as a category of {wiki} is called", wiki=wiki.shown)
+        read.mistakes.setdefault("category", missing)
     if "langs" not in values:
-        read.mistakes.setdefault("languages", said("name at least one language"))
+        read.mistakes.setdefault("languages", message("name at least one language"))
     read.check()
     fetch, politeness = settings.job.get("fetch", {}), settings.job.get("politeness", {})
     flags = {
         "--langs": ",".join(values["langs"]),
-        "--wiki": _wiki(values.get("wiki"), settings.wiki),
+        "--wiki": _wiki(values.get("wiki"), wiki),
         "--depth": values.get("depth"),
         "--max-articles": values.get("articles"),
         "--max-sites": values.get("sites"),
@@ -155,11 +157,12 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> AskedBoots
     }
     arguments = [f"{flag}={value}" for flag, value in flags.items() if value is not None]
     arguments += ["--allow-private"] if fetch.get("allow_private") else []
-    arguments += [f"--{'' if on else 'no-'}check-sites" for on in (values.get("check_sites"),) if on is not None]
-    if settings.wiki is not None and settings.wiki.allow_private:
-        arguments += [f"--private-wiki={address}" for address in settings.wiki.editions.values()]
-    site = bootstrap.endpoint(flags["--wiki"]).site
-    return AskedBootstrap(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
+    if "check_sites" in values:
+        arguments.append("--check-sites" if values["check_sites"] else "--no-check-sites")
+    if wiki is not None and wiki.allow_private:
+        arguments += [f"--private-wiki={address}" for address in wiki.editions.values()]
+    site = endpoint(flags["--wiki"]).site
+    return TopicRequest(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
 
 
 def _wiki(edition: str | None, own: WikiSection | None) -> str:
@@ -180,11 +183,11 @@ def going_on(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
 
 def handed_over(folder: JobFolder) -> dict[str, str]:
     """What a search or a bootstrap found, as the fields of a mining job; raises `ConfigError` if it has found nothing yet."""
-    if (folder.path / bootstrap.DESCRIPTION).exists():
-        found = bootstrap.read(folder.path)
-        seeds = found.sites if len(found.langs) != 1 and found.sites else found.seeds
-        terms = found.topic.read_text("utf-8")
-        return {"seeds": "\n".join(seeds), "languages": ", ".join(found.langs), "terms": terms, "hub": "true"}
+    if (folder.path / DESCRIPTION).exists():
+        topic = read_bootstrap(folder.path)
+        seeds = topic.sites if len(topic.langs) != 1 and topic.sites else topic.seeds
+        terms = topic.topic.read_text("utf-8")
+        return {"seeds": "\n".join(seeds), "languages": ", ".join(topic.langs), "terms": terms, "hub": "true"}
     sites = folder.path / "sites.txt"
     if not sites.exists():
         raise ConfigError("nothing has been found yet")
@@ -193,8 +196,10 @@ def handed_over(folder: JobFolder) -> dict[str, str]:
     return {"seeds": "\n".join(seeds), "languages": ", ".join(job.langs), "contact": job.fetch.contact}
 
 
-def _asked(verb: Verb, given: Mapping[str, object], settings: Settings, uploads: Uploads, known: Fields) -> AskedJob:
-    read = _Reading(given, known, settings)
+def _job_request(
+    verb: JobVerb, given: Mapping[str, object], settings: Settings, uploads: Uploads, fields: Fields
+) -> JobRequest:
+    read = _Reading(given, fields, settings)
     values = read.values
     if uploads.seeds is not None:
         read.seeds_from(uploads.seeds)
@@ -203,14 +208,14 @@ def _asked(verb: Verb, given: Mapping[str, object], settings: Settings, uploads:
         uploads = uploads._replace(terms=Upload("terms.txt", typed.encode()))
     texts = tuple(Upload("text.txt", text.encode()) for text in values.pop("texts", ()))
     uploads = uploads._replace(texts=(*uploads.texts, *texts))
-    if verb is Verb.DISCOVER:
+    if verb is JobVerb.DISCOVER:
         values.setdefault("discovery.walk", Walk.COCITATION.value)
     _check_together(read, uploads)
     read.check()
-    operator = {key: value for key, value in settings.job.items() if key != "discovery" or verb is Verb.DISCOVER}
+    operator = {key: value for key, value in settings.job.items() if key != "discovery" or verb is JobVerb.DISCOVER}
     if "politeness.delay" in values:  # not below the operator's: that was checked
         operator = {**operator, "politeness": {**operator.get("politeness", {}), "delay": values["politeness.delay"]}}
-    return AskedJob(verb, name, tables(_with_budget(values, settings)), uploads, operator)
+    return JobRequest(verb, name, tables(_with_budget(values, settings)), uploads, operator)
 
 
 def _check_together(read: "_Reading", uploads: Uploads) -> None:
@@ -220,77 +225,61 @@ def _check_together(read: "_Reading", uploads: Uploads) -> None:
         "topic": {"terms": "uploaded" if uploads.terms else None, "texts": ["uploaded"] if uploads.texts else None},
     }
     job = config.typed(config.merged(tables(read.values), uploaded))
+    formats = fitting(len(job.langs))
+    unfit = {
+        "format": next((name for name in job.export.formats if name not in formats), ""),
+        "known": ", ".join(formats),
+    }
     for rule in broken(job):
-        known = fitting(len(job.langs))
-        wrong = {
-            "format": next((name for name in job.export.formats if name not in known), ""),
-            "known": ", ".join(known),
-        }
         if rule.said:
-            read.mistakes.setdefault(rule.field, said(rule.said, **(wrong if rule.field == "formats" else {})))
+            read.mistakes.setdefault(rule.field, message(rule.said, **(unfit if rule.field == "formats" else {})))
 
 
 class _Reading:
     """The values of the fields that were given and are right, by key; the mistakes, by field."""
 
-    def __init__(self, given: Mapping[str, object], known: Fields, settings: Settings) -> None:
+    def __init__(self, given: Mapping[str, object], fields: Fields, settings: Settings) -> None:
         self.values: dict[str, Any] = {}
-        self.mistakes: dict[str, Said] = {}
+        self.mistakes: dict[str, Message] = {}
         self._settings = settings
         for name, value in given.items():
-            if name not in known:
-                self.mistakes[name] = _refusal(name, known)
+            if name not in fields:
+                self.mistakes[name] = _refusal(name, fields)
             elif value not in ("", None, []):
-                self._read(name, known[name], value)
-
-    def _read(self, name: str, field: Field, value: object) -> None:
-        try:
-            self.values[field.key] = field.read(value, self._settings)
-        except Wrong as wrong:
-            self.mistakes[name] = wrong.said
-        except (ConfigError, UrlError) as error:
-            self.mistakes[name] = error_said(error)
+                try:
+                    self.values[fields[name].key] = fields[name].read(value, settings)
+                except (MistakeError, ConfigError, UrlError) as error:
+                    self.mistakes[name] = message_of(error)
 
     def seeds_from(self, upload: Upload) -> None:
         """More seeds, from a file."""
         try:
-            found = urls(config.seeds_from(upload.content, "the file"), self._settings)
-            self.values["seeds"] = list(dict.fromkeys([*self.values.get("seeds", ()), *found]))
-        except Wrong as wrong:
-            self.mistakes["seeds"] = wrong.said
-        except ConfigError as error:
-            self.mistakes["seeds"] = quoted(str(error))
+            seeds = urls(config.seeds_from(upload.content, "the file"), self._settings)
+            self.values["seeds"] = list(dict.fromkeys([*self.values.get("seeds", ()), *seeds]))
+        except (MistakeError, ConfigError) as error:
+            self.mistakes["seeds"] = message_of(error)
 
     def check(self) -> None:
         if self.mistakes:
             raise FieldError(self.mistakes)
 
 
-def _refusal(name: str, known: Fields) -> Said:
+def _refusal(name: str, fields: Fields) -> Message:
     """Of a key that users may not give."""
     keys = schema_keys()
     operators = {*keys, *(key.rpartition(".")[2] for key in keys), *(row.name for row in SETTINGS.values() if row.help)}
     if name in operators:
-        return said("only the operator of this server can set {name}", name=name)
-    near = difflib.get_close_matches(name, known, 1)
+        return message("only the operator of this server can set {name}", name=name)
+    near = difflib.get_close_matches(name, fields, 1)
     if near:
-        return said("there is no setting {name}; did you mean {near}?", name=name[:LONGEST], near=near[0])
-    return said("there is no setting {name}", name=name[:LONGEST])
+        return message("there is no setting {name}; did you mean {near}?", name=name[:LONGEST], near=near[0])
+    return message("there is no setting {name}", name=name[:LONGEST])
 
 
 def _with_budget(values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Every job has a budget: the limits of the server, where the user gave no smaller one."""
-    limits = settings.limits
-    largest = {
-        "budget.pages": limits.pages,
-        "budget.megabytes": limits.megabytes,
-        "budget.minutes": limits.minutes,
-    }
+    largest = {f"budget.{name}": getattr(settings.limits, name) for name in ("pages", "megabytes", "minutes")}
     return {**largest, **values}
-
-
-def _without_path(message: str, folder: Path) -> str:
-    return re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{GIVEN}/)?", "", message)
 
 
 MOST_SEEDS = 10_000  # judgement: more is an attack or a mistake
@@ -299,34 +288,33 @@ LONGEST = 2000  # characters of a URL, a path or a name; judgement
 _TRUE, _FALSE = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
 
 
-class Wrong(Exception):  # noqa: N818 - never leaves the app
+class MistakeError(Exception):
     """What was typed into one field cannot be used."""
 
     def __init__(self, text: str, **values: object) -> None:
-        super().__init__(text)
-        self.said = said(text, **values)
+        super().__init__(message(text, **values))
 
 
 def text(value: object, _settings: Settings) -> str:
     if not isinstance(value, str):
-        raise Wrong("give a text")
+        raise MistakeError("give a text")
     words = " ".join(value.split())
     if len(words) > LONGEST or not words.isprintable():
-        raise Wrong("give a shorter text, without control characters")
+        raise MistakeError("give a shorter text, without control characters")
     return words
 
 
 def content(value: object, _settings: Settings) -> str:
     if not isinstance(value, str):
-        raise Wrong("give a text")
+        raise MistakeError("give a text")
     return value
 
 
 def contents(value: object, _settings: Settings) -> list[str]:
     texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
-        raise Wrong("give a text, or a list of texts")
-    return [one for one in texts if one.strip()]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise MistakeError("give a text, or a list of texts")
+    return [text for text in texts if text.strip()]
 
 
 def contact(value: object, settings: Settings) -> str:
@@ -334,42 +322,44 @@ def contact(value: object, settings: Settings) -> str:
     try:
         user_agent(address)
     except ConfigError as error:
-        raise Wrong("give an e-mail address or the address of a page") from error
+        raise MistakeError("give an e-mail address or the address of a page") from error
     return address
 
 
 def _lines(value: object) -> list[str]:
     items = value.splitlines() if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise Wrong("give one per line, or a list of texts")
+        raise MistakeError("give one per line, or a list of texts")
     return [item.strip() for item in items if item.strip()]
 
 
 def urls(value: object, _settings: Settings) -> list[str]:
     """Addresses as people type them: without a scheme they are https."""
-    typed = [one for line in _lines(value) for one in line.split()]
-    if len(typed) > MOST_SEEDS:
-        raise Wrong("give at most {most} addresses", most=MOST_SEEDS)
-    return [_url(one) for one in typed]
+    addresses = [address for line in _lines(value) for address in line.split()]
+    if len(addresses) > MOST_SEEDS:
+        raise MistakeError("give at most {most} addresses", most=MOST_SEEDS)
+    return [_url(address) for address in addresses]
 
 
 def _url(typed: str) -> str:
     if len(typed) > LONGEST:
-        raise Wrong("{address} is too long", address=typed[:80] + "…")
+        raise MistakeError("{address} is too long", address=typed[:80] + "…")
     scheme, mark, _ = typed.partition("://")
     if mark and scheme.lower() not in ("http", "https"):
-        raise Wrong("{address} is no web address; write it as in https://www.example.org/", address=typed)
+        raise MistakeError("{address} is no web address; write it as in https://www.example.org/", address=typed)
     try:
         (url,) = Job(seeds=[typed if mark else f"https://{typed}"]).seed_urls()
     except ConfigError as error:
-        raise Wrong("{address} is no web address; write it as in https://www.example.org/", address=typed) from error
+        raise MistakeError(
+            "{address} is no web address; write it as in https://www.example.org/", address=typed
+        ) from error
     return str(url)
 
 
 def languages(value: object, _settings: Settings) -> list[str]:
     text = value if isinstance(value, str) else ",".join(_lines(value))
     if len(text) > LONGEST:
-        raise Wrong("give fewer languages")
+        raise MistakeError("give fewer languages")
     return [str(code) for code in typed_languages(text)]
 
 
@@ -378,7 +368,7 @@ def flag(value: object, _settings: Settings) -> bool:
         return value
     if isinstance(value, str) and value.lower() in (*_TRUE, *_FALSE):
         return value.lower() in _TRUE
-    raise Wrong("say yes or no")
+    raise MistakeError("say yes or no")
 
 
 def _number(value: object, *, whole: bool = False) -> float:
@@ -387,7 +377,7 @@ def _number(value: object, *, whole: bool = False) -> float:
     except (ValueError, OverflowError):
         number = None
     if number is None or not isfinite(number) or (whole and number != int(number)):
-        raise Wrong("give a whole number") if whole else Wrong("give a number")
+        raise MistakeError("give a whole number") if whole else MistakeError("give a number")
     return int(number) if whole else number
 
 
@@ -395,7 +385,7 @@ def between(least: float, most: float, *, whole: bool = False) -> Reader:
     def read(value: object, _settings: Settings) -> float:
         number = _number(value, whole=whole)
         if not least <= number <= most:
-            raise Wrong("give a number between {least} and {most}", least=f"{least:g}", most=f"{most:g}")
+            raise MistakeError("give a number between {least} and {most}", least=f"{least:g}", most=f"{most:g}")
         return number
 
     return read
@@ -405,9 +395,9 @@ def budget(name: str, *, whole: bool = False) -> Reader:
     def read(value: object, settings: Settings) -> float:
         number, most = _number(value, whole=whole), getattr(settings.limits, name)
         if number <= 0:
-            raise Wrong("give a number greater than 0")
+            raise MistakeError("give a number greater than 0")
         if number > most:
-            raise Wrong("this server allows at most {most}", most=f"{most:g}")
+            raise MistakeError("this server allows at most {most}", most=f"{most:g}")
         return number
 
     return read
@@ -417,16 +407,16 @@ def delay(value: object, settings: Settings) -> float:
     number = _number(value)
     least = settings.job.get("politeness", {}).get("delay", PolitenessSection().delay)
     if not least <= number <= 3600:
-        raise Wrong("give a number between {least} and {most}", least=f"{least:g}", most="3600")
+        raise MistakeError("give a number between {least} and {most}", least=f"{least:g}", most="3600")
     return number
 
 
 def one_of(names: Iterable[str]) -> Reader:
-    known = list(names)
+    choices = list(names)
 
     def read(value: object, _settings: Settings) -> str:
-        if not isinstance(value, str) or value not in known:
-            raise Wrong("choose one of {names}", names=", ".join(known))
+        if not isinstance(value, str) or value not in choices:
+            raise MistakeError("choose one of {names}", names=", ".join(choices))
         return value
 
     return read
@@ -435,7 +425,7 @@ def one_of(names: Iterable[str]) -> Reader:
 def formats(value: object, _settings: Settings) -> list[str]:
     names = [name.lower() for name in listed(value if isinstance(value, str) else _lines(value))]
     if any(name not in format_names() for name in names):
-        raise Wrong("choose from {names}", names=", ".join(format_names()))
+        raise MistakeError("choose from {names}", names=", ".join(format_names()))
     return names
 
 
@@ -444,16 +434,16 @@ def paths(value: object, _settings: Settings) -> list[str]:
     try:
         return [folder_path(path) for path in paths]
     except (ConfigError, UrlError) as error:
-        raise Wrong("write a path from the root of the site, as in /docs/") from error
+        raise MistakeError("write a path from the root of the site, as in /docs/") from error
 
 
 def prefixes(value: object, _settings: Settings) -> list[str]:
-    return [_pattern(one) for one in _few(_lines(value))]
+    return [_pattern(prefix) for prefix in _few(_lines(value))]
 
 
 def _few(items: list[str]) -> list[str]:
     if len(items) > MOST_PREFIXES or any(len(item) > LONGEST for item in items):
-        raise Wrong("give at most {most}", most=MOST_PREFIXES)
+        raise MistakeError("give at most {most}", most=MOST_PREFIXES)
     return items
 
 
@@ -465,17 +455,17 @@ def _pattern(prefix: str) -> str:
         if prefix.lower().startswith(("http://", "https://")):
             return "^" + re.escape(Url.parse(prefix))
     except UrlError as error:
-        raise Wrong("{prefix} is no beginning of an address", prefix=prefix) from error
-    raise Wrong("begin {prefix} with / or with https://", prefix=prefix)
+        raise MistakeError("{prefix} is no beginning of an address", prefix=prefix) from error
+    raise MistakeError("begin {prefix} with / or with https://", prefix=prefix)
 
 
 def wiki(value: object, settings: Settings) -> str:
     """An edition, by its language: no address of a server, which might be inside the operator's network."""
     (code, *more) = languages(value, settings) or [""]
     if more:
-        raise Wrong("name one language")
+        raise MistakeError("name one language")
     if settings.wiki is not None and code not in settings.wiki.editions:
-        raise Wrong("choose one of {names}", names=", ".join(settings.wiki.editions))
+        raise MistakeError("choose one of {names}", names=", ".join(settings.wiki.editions))
     return str(parse_language(code))
 
 

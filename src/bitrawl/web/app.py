@@ -1,11 +1,17 @@
-"""The application: its routes, what wraps them, and what runs beside them."""
+"""The web application: its routes, what wraps them, what runs beside them, and how `bitrawl serve` starts it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -14,37 +20,37 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, ConfigError, FieldError, UrlError
+from bitrawl.job.live_facts import Sampler
 from bitrawl.show.templating import style_sheet
-from bitrawl.web.api import routes as api
-from bitrawl.web.api.routes import json_answer
+from bitrawl.web import operator_settings
+from bitrawl.web.actions import LANGUAGE_COOKIE, Server, words_of
+from bitrawl.web.api import operations as api
+from bitrawl.web.api.operations import json_answer
 from bitrawl.web.api.shapes import ApiError
-from bitrawl.web.pages import compare, downloads, finding, home, job, reading, tools
-from bitrawl.web.processes import ErrandError
-from bitrawl.web.rendering import rendered
-from bitrawl.web.security import SAFE, Guard, posted, set_cookie
-from bitrawl.web.server import LANGUAGE_COOKIE, Server, words_of
-from bitrawl.web.users import Users
-from bitrawl.web.words import RequestError, Said, error_said, marked, quoted, said
+from bitrawl.web.commands import CommandError, CommandRunner, ExportCache, Indexing, clean
+from bitrawl.web.job_list import JobList
+from bitrawl.web.messages import Message, RequestError, catalogues, marked, message, message_of, quoted
+from bitrawl.web.operator_settings import Settings
+from bitrawl.web.pages import comparison, downloads, job_page, review, start_forms, tools
+from bitrawl.web.pages.rendering import rendered
+from bitrawl.web.security import SAFE, Guard, Users, host_names, is_loopback, posted, secret_of, set_cookie
+from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
-_PAGES = (api, home, reading, downloads, compare, finding, tools, job)
+_PAGES = (api, start_forms, review, downloads, comparison, tools, job_page)
+GRACE = 3  # seconds for answers in flight when the server is stopped; judgement
+BACKLOG = 128  # connections that wait to be taken; judgement
 TICK = 1.0  # seconds between two looks at the jobs
 UPLOAD_MEGABYTES = 512  # of one request: a web archive; judgement
 
 
 def application(server: Server, hosts: Iterable[str]) -> Starlette:
     """`hosts` are the names by which the app may be reached."""
+    per_minute = server.settings.limits.requests
+    guard = Middleware(Guard, users=server.users, hosts=hosts, per_minute=per_minute, megabytes=UPLOAD_MEGABYTES)
     app = Starlette(
         # The actions of a job come last: the others are more particular.
         routes=[*_own_routes(), *(route for page in _PAGES for route in page.ROUTES)],
-        middleware=[
-            Middleware(
-                Guard,
-                users=server.users,
-                hosts=hosts,
-                per_minute=server.settings.limits.requests,
-                megabytes=UPLOAD_MEGABYTES,
-            )
-        ],
+        middleware=[guard],
         exception_handlers={HTTPException: _refused, BitrawlError: _faulty, Exception: _broken},
         lifespan=partial(_living, server),
     )
@@ -156,24 +162,88 @@ _UNTITLED = marked("Something went wrong")
 async def _refused(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 500)
     if status == 405 and request.method in SAFE and not request.url.path.startswith("/api/"):
-        return _told(request, 404, Said(""))  # an address that only takes forms is no page
-    told = error.said if isinstance(error, RequestError) else quoted(getattr(error, "detail", ""))
-    return _told(request, status, told)
+        return _error_page(request, 404, Message(""))  # an address that only takes forms is no page
+    why = error.message if isinstance(error, RequestError) else quoted(getattr(error, "detail", ""))
+    return _error_page(request, status, why)
 
 
 async def _faulty(request: Request, error: Exception) -> Response:
     """Mistakes of the asker are 422; what cannot be done now is 409."""
-    fields = {name: str(said) for name, said in error.fields.items()} if isinstance(error, FieldError) else {}
-    mistaken = isinstance(error, ConfigError | UrlError | ErrandError)
-    return _told(request, 422 if mistaken else 409, error_said(error), fields)
+    fields = {name: str(why) for name, why in error.fields.items()} if isinstance(error, FieldError) else {}
+    mistaken = isinstance(error, ConfigError | UrlError | CommandError)
+    return _error_page(request, 422 if mistaken else 409, message_of(error), fields)
 
 
 async def _broken(request: Request, _error: Exception) -> Response:
-    return _told(request, 500, said("The server has written down what happened."))
+    return _error_page(request, 500, message("The server has written down what happened."))
 
 
-def _told(request: Request, status: int, told: Said, fields: Mapping[str, str] | None = None) -> Response:
+def _error_page(request: Request, status: int, why: Message, fields: Mapping[str, str] | None = None) -> Response:
     if request.url.path.startswith("/api/"):
-        return json_answer(ApiError(str(told), dict(fields or {})), status)
+        return json_answer(ApiError(str(why), dict(fields or {})), status)
     title = words_of(request).say(_TITLES.get(status, _UNTITLED))
-    return rendered(request, "error.html", status, title=title, detail=told if str(told) != "Not Found" else Said(""))
+    return rendered(request, "error.html", status, title=title, detail=why if str(why) != "Not Found" else Message(""))
+
+
+class Serving(NamedTuple):
+    """What the operator asked for."""
+
+    jobs: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str = ""
+    names: tuple[str, ...] = ()
+    settings: Path | None = None
+    messages: Path | None = None
+
+
+def new_server(serving: Serving) -> Server:
+    """Raises `ConfigError` for what an operator must not do."""
+    settings = operator_settings.read(serving.settings) if serving.settings else Settings()
+    if not is_loopback(serving.host) and not serving.token and not settings.users:
+        raise ConfigError(
+            f"{serving.host} can be reached from other machines, so a token is needed: set BITRAWL_TOKEN or give --token,"
+            " or name users in --settings. Make a token with: bitrawl serve --new-token"
+        )
+    jobs = JobList(serving.jobs.resolve())
+    commands = CommandRunner(clean(os.environ))
+    return Server(
+        settings,
+        jobs,
+        Supervisor(jobs, settings, SystemProcesses(proxy=settings.job.get("fetch", {}).get("proxy", ""))),
+        Sampler(),
+        Users(settings.users, secret_of(jobs.path), token=serving.token),
+        commands,
+        ExportCache(jobs.path),
+        Indexing(commands),
+        catalogues(serving.messages),
+        ThreadPoolExecutor(max_workers=1, thread_name_prefix="jobs"),
+    )
+
+
+def run(serving: Serving, ready: Callable[[str], None]) -> None:
+    """Until it is stopped."""
+    server = new_server(serving)
+    listening = _listening(serving.host, serving.port)
+    host, port = listening.getsockname()[:2]
+    ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+    config = uvicorn.Config(
+        application(server, host_names(serving.host, serving.names)),
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE,
+        server_header=False,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)  # before the address is told: who comes early waits, and is not refused
+    except OSError as error:
+        raise ConfigError(f"cannot listen on {host}, port {port}: {error.strerror}; choose another --port") from error
+    return listening

@@ -2,9 +2,8 @@
 
 import asyncio
 import zipfile
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -16,13 +15,14 @@ from bitrawl.config.choices import corpus_formats, format_names
 from bitrawl.corpus.export import CorpusHeader, corpus_headers
 from bitrawl.corpus.term_pairs import TermFormat, TermPair
 from bitrawl.errors import ConfigError
-from bitrawl.job.facts import found_so_far
+from bitrawl.job.reporting import found_so_far
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.web.actions import ShownJob, found_mining
+from bitrawl.web.actions import Server, find_mining_job, server_of
+from bitrawl.web.commands import Make
+from bitrawl.web.job_list import ServedJob
+from bitrawl.web.messages import RequestError, message, quoted
 from bitrawl.web.security import REPORT_POLICY
-from bitrawl.web.server import Server, server_of
-from bitrawl.web.words import RequestError, quoted, said
 
 SECONDS = 900.0  # for writing an export; judgement
 TERM_SECONDS = 600.0
@@ -32,10 +32,10 @@ SHOWN = ("card.md",)
 """Files that a browser may show; the others are downloads."""
 
 
-def filled_corpora(job: ShownJob, langs: Sequence[Language]) -> list[CorpusHeader]:
+def filled_corpora(job: ServedJob, langs: Sequence[Language]) -> list[CorpusHeader]:
     """The corpora for which something was found; all of them if nothing was."""
     headers, counts = corpus_headers(langs, 0.0), found_so_far(job.folder)
-    return [one for one in headers if one.name in counts] or headers
+    return [header for header in headers if header.name in counts] or headers
 
 
 def corpus_files(corpus: Path) -> list[tuple[str, int]]:
@@ -47,51 +47,49 @@ def corpus_files(corpus: Path) -> list[tuple[str, int]]:
 
 async def export(request: Request) -> Response:
     """One corpus in one format, with the thresholds asked for, as it is now."""
-    job = await found_mining(request)
-    asked = request.query_params
+    job, query = await find_mining_job(request), request.query_params
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
-    header = next((one for one in corpus_headers(langs, 0.0) if one.name == asked.get("languages")), None)
+    header = next((header for header in corpus_headers(langs, 0.0) if header.name == query.get("languages")), None)
     header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
-    name = asked.get("format", "tmx")
+    name = query.get("format", "tmx")
     if name not in format_names():
         raise RequestError(422, quoted(f"{name!r} is not a valid Format."))
     try:
-        score = float(asked["min_score"]) if asked.get("min_score") else None
+        score = float(query["min_score"]) if query.get("min_score") else None
     except ValueError as error:
         raise RequestError(422, quoted(f"{error}.")) from error
     if score is not None and not 0 <= score <= 1:
-        raise RequestError(422, said("A score is a number from 0 to 1."))
+        raise RequestError(422, message("A score is a number from 0 to 1."))
     if name not in corpus_formats(len(langs)):
-        raise RequestError(422, said("There is no {format} for these languages.", format=name))
-    chosen = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
-    chosen += ["--accepted-only"] if asked.get("accepted_only") in ("true", "on", "1") else []
-    path = await _written(server_of(request), job, chosen, header.name)
+        raise RequestError(422, message("There is no {format} for these languages.", format=name))
+    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
+    flags += ["--accepted-only"] if query.get("accepted_only") in ("true", "on", "1") else []
+    path = await _written(server_of(request), job, flags, header.name)
     return FileResponse(path, filename=f"{_safe(job.name)}.{path.name}", media_type=_type(path))
 
 
-async def _written(server: Server, job: ShownJob, arguments: list[str], corpus: str) -> Path:
+async def _written(server: Server, job: ServedJob, flags: list[str], corpus: str) -> Path:
     """Made once for the same question about the same state, so that parts of a download belong together."""
 
     async def make(draft: Path) -> None:
-        await server.errands.run(["export", str(job.folder.path), "--to", str(draft), *arguments], seconds=SECONDS)
+        await server.commands.run(["export", str(job.folder.path), "--to", str(draft), *flags], seconds=SECONDS)
 
-    return await asyncio.to_thread(_one_file, await server.kept.made(job.folder, ["export", *arguments], make), corpus)
+    return await asyncio.to_thread(_one_file, await server.exports.get(job.folder, ["export", *flags], make), corpus)
 
 
 def _one_file(folder: Path, corpus: str) -> Path:
     """The file of that corpus, or a zip file of its files."""
-    found = [path for path in sorted(folder.iterdir()) if path.name.startswith(f"{corpus}.") and path.suffix != ".zip"]
-    deep = folder / "xces" / corpus
-    inside = sorted(path for path in deep.rglob("*") if path.is_file()) if deep.exists() else []
-    if len(found) == 1 and not inside:
-        return found[0]
-    if not found and not inside:
-        raise RequestError(404, said("Nothing was found in these languages."))
+    flat = [path for path in sorted(folder.iterdir()) if path.name.startswith(f"{corpus}.") and path.suffix != ".zip"]
+    deep = sorted(path for path in (folder / "xces" / corpus).rglob("*") if path.is_file())
+    if len(flat) == 1 and not deep:
+        return flat[0]
+    if not flat and not deep:
+        raise RequestError(404, message("Nothing was found in these languages."))
     packed = folder / f"{corpus}.zip"
     if not packed.exists():
         draft = packed.with_suffix(".draft")
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in [*found, *inside]:
+            for path in [*flat, *deep]:
                 archive.write(path, path.relative_to(folder))
         draft.rename(packed)
     return packed
@@ -99,9 +97,8 @@ def _one_file(folder: Path, corpus: str) -> Path:
 
 async def file(request: Request) -> Response:
     """A file of corpus/, as the job wrote it last."""
-    job = await found_mining(request)
-    name = request.path_params["name"]
-    if name not in {known for known, _ in await asyncio.to_thread(corpus_files, job.folder.corpus)}:
+    job, name = await find_mining_job(request), request.path_params["name"]
+    if name not in dict(await asyncio.to_thread(corpus_files, job.folder.corpus)):
         raise HTTPException(404)
     path = job.folder.corpus / name
     if name in SHOWN:
@@ -111,7 +108,7 @@ async def file(request: Request) -> Response:
 
 async def job_file(request: Request) -> Response:
     """The job's description, without what is a secret of its operator."""
-    job = await found_mining(request)
+    job = await find_mining_job(request)
     try:
         text = config.public_text_of(await asyncio.to_thread(job.folder.job))
     except ConfigError as error:
@@ -122,12 +119,11 @@ async def job_file(request: Request) -> Response:
 
 async def report(request: Request) -> Response:
     """Text from the web is in it: it may run nothing, send nothing and read nothing of this app."""
-    job = await found_mining(request)
-    if not job.folder.report.exists():
-        raise RequestError(404, said("There is no report yet. It is written with the corpus."))
-    return FileResponse(
-        job.folder.report, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_POLICY}
-    )
+    path = (await find_mining_job(request)).folder.report
+    if not path.exists():
+        raise RequestError(404, message("There is no report yet. It is written with the corpus."))
+    headers = {"Content-Security-Policy": REPORT_POLICY}
+    return FileResponse(path, media_type="text/html; charset=utf-8", headers=headers)
 
 
 def _type(path: Path) -> str:
@@ -136,14 +132,12 @@ def _type(path: Path) -> str:
 
 def _safe(name: str) -> str:
     """As part of a file name."""
-    return (
-        "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)[:60].strip("._") or "corpus"
-    )
+    letters = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
+    return letters[:60].strip("._") or "corpus"
 
 
 async def terms_file(request: Request) -> Response:
-    job = await found_mining(request)
-    style = request.path_params["style"]
+    job, style = await find_mining_job(request), request.path_params["style"]
     header = chosen_corpus(request, await bilingual_corpora(job))
     if style not in TERM_TYPES or header is None:
         raise HTTPException(404)
@@ -151,49 +145,42 @@ async def terms_file(request: Request) -> Response:
     return FileResponse(path, filename=path.name, media_type=TERM_TYPES[style])
 
 
-async def bilingual_corpora(job: ShownJob) -> list[CorpusHeader]:
+async def bilingual_corpora(job: ServedJob) -> list[CorpusHeader]:
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
-    return [one for one in corpus_headers(langs, 0.0) if len(one.languages) == 2]
+    return [header for header in corpus_headers(langs, 0.0) if len(header.languages) == 2]
 
 
 def chosen_corpus(request: Request, headers: Sequence[CorpusHeader]) -> CorpusHeader | None:
     """The one that the address asks for, or else the first."""
-    asked = request.query_params.get("languages")
-    return next((one for one in headers if one.name == asked), headers[0] if headers else None)
+    name = request.query_params.get("languages")
+    return next((header for header in headers if header.name == name), headers[0] if headers else None)
 
 
-def begin_terms(server: Server, job: ShownJob, languages: str) -> bool:
+def begin_terms(server: Server, job: ServedJob, languages: str) -> bool:
     """Whether the terms are gathered already; if not, that begins."""
-    question = _question(languages, "jsonl")
-    if server.kept.is_ready(job.folder, question):
+    question = ["terms", languages, "jsonl"]
+    if server.exports.is_ready(job.folder, question):
         return True
-    server.kept.begin(job.folder, question, _maker(server, job, languages, "jsonl"))
+    server.exports.begin(job.folder, question, _term_maker(server, job, languages, "jsonl"))
     return False
 
 
-async def terms_of(server: Server, job: ShownJob, languages: str) -> list[TermPair]:
-    """Raises `ErrandError` where there are none."""
+async def terms_of(server: Server, job: ServedJob, languages: str) -> list[TermPair]:
+    """Raises `CommandError` where there are none."""
     path = await _gathered_terms(server, job, languages, "jsonl")
     decode = msgspec.json.Decoder(TermPair, dec_hook=lambda _kind, text: Url.known(text)).decode
     return [decode(line) for line in (await asyncio.to_thread(path.read_bytes)).splitlines()]
 
 
-async def _gathered_terms(server: Server, job: ShownJob, languages: str, style: str) -> Path:
-    folder = await server.kept.made(job.folder, _question(languages, style), _maker(server, job, languages, style))
-    return folder / f"terms.{languages}.{style}"
+async def _gathered_terms(server: Server, job: ServedJob, languages: str, style: str) -> Path:
+    make = _term_maker(server, job, languages, style)
+    return await server.exports.get(job.folder, ["terms", languages, style], make) / f"terms.{languages}.{style}"
 
 
-def _question(languages: str, style: str) -> list[str]:
-    return ["terms", languages, style]
-
-
-def _maker(server: Server, job: ShownJob, languages: str, style: str) -> Callable[[Path], Coroutine[Any, Any, None]]:
+def _term_maker(server: Server, job: ServedJob, languages: str, style: str) -> Make:
     async def make(draft: Path) -> None:
-        asked = [
-            f"--languages={languages}",
-            f"--format={TermFormat(style)}",
-            f"--output={draft}/terms.{languages}.{style}",
-        ]
-        await server.errands.run(["terms", str(job.folder.path), *asked], seconds=TERM_SECONDS)
+        output = f"--output={draft}/terms.{languages}.{style}"
+        flags = [f"--languages={languages}", f"--format={TermFormat(style)}", output]
+        await server.commands.run(["terms", str(job.folder.path), *flags], seconds=TERM_SECONDS)
 
     return make

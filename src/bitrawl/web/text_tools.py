@@ -9,9 +9,8 @@ from typing import NamedTuple
 from starlette.requests import Request
 
 from bitrawl.url import Url
-from bitrawl.web.processes import Errands
-from bitrawl.web.server import words_of
-from bitrawl.web.words import typed_languages
+from bitrawl.web.actions import server_of, words_of
+from bitrawl.web.messages import typed_languages
 
 
 class Row(NamedTuple):
@@ -34,14 +33,14 @@ class MissingError(Exception):
         self.field = field
 
 
-def _given(values: dict[str, str], field: str) -> str:
+def _value(values: dict[str, str], field: str) -> str:
     if not values.get(field, "").strip():
         raise MissingError(field)
     return values[field]
 
 
 def _language(values: dict[str, str], field: str) -> str:
-    codes = typed_languages(_given(values, field))
+    codes = typed_languages(_value(values, field))
     if len(codes) != 1:
         raise MissingError(field)
     return codes[0]
@@ -49,49 +48,40 @@ def _language(values: dict[str, str], field: str) -> str:
 
 async def _align(request: Request, values: dict[str, str]) -> Result:
     codes = tuple(_language(values, name) for name in ("language_a", "language_b"))
-    texts = [_given(values, name) for name in ("text_a", "text_b")]
+    texts = [_value(values, name) for name in ("text_a", "text_b")]
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, name) for name in ("a.txt", "b.txt")]
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text, "utf-8", "replace")
-        found = await _errands(request).run(["align", *map(str, paths), "--langs", ",".join(codes), "--format", "tsv"])
-    lines = list(csv.reader(io.StringIO(found), delimiter="\t", quoting=csv.QUOTE_NONE))
-    spoken = words_of(request)
+        command = ["align", *map(str, paths), "--langs", ",".join(codes), "--format", "tsv"]
+        output = await server_of(request).commands.run(command)
+    lines = csv.reader(io.StringIO(output), delimiter="\t", quoting=csv.QUOTE_NONE)
     rows = tuple(Row(tuple(line[:3]), (*codes, "")) for line in lines if len(line) >= 3)
-    return Result((spoken.language(codes[0]), spoken.language(codes[1]), spoken.say("Score")), rows)
+    words = words_of(request)
+    return Result((words.language(codes[0]), words.language(codes[1]), words.say("Score")), rows)
 
 
 async def _clean(request: Request, values: dict[str, str]) -> Result:
+    server = server_of(request)
     if html := values.get("html", "").strip():
-        return Result(text=await _errands(request).run(["clean", "-"], html.encode("utf-8", "replace")))
-    given = _given(values, "url").strip()
-    url = Url.parse(given if "://" in given else f"https://{given}")  # no file name, and no flag
-    return Result(text=await _errands(request).run(["clean", str(url), *_private(request)]))
-
-
-def _private(request: Request) -> list[str]:
-    """Whether the operator lets jobs visit private addresses."""
-    allowed = request.app.state.server.settings.job.get("fetch", {}).get("allow_private", False)
-    return ["--allow-private"] if allowed else []
+        return Result(text=await server.commands.run(["clean", "-"], html.encode("utf-8", "replace")))
+    address = _value(values, "url").strip()
+    url = Url.parse(address if "://" in address else f"https://{address}")  # no file name, and no flag
+    private = ["--allow-private"] if server.settings.job.get("fetch", {}).get("allow_private", False) else []
+    return Result(text=await server.commands.run(["clean", str(url), *private]))
 
 
 async def _urls(request: Request, values: dict[str, str]) -> Result:
-    urls = _given(values, "urls")
+    urls = _value(values, "urls").encode("utf-8", "replace")
     codes = ",".join(typed_languages(values.get("langs", "")))
-    chosen = ["--langs", codes] if codes else []
-    found = await _errands(request).run(["urls", "language", *chosen], urls.encode("utf-8", "replace"))
-    spoken = words_of(request)
+    output = await server_of(request).commands.run(["urls", "language", *(["--langs", codes] if codes else [])], urls)
+    words = words_of(request)
     rows = []
-    for line in found.splitlines():
+    for line in output.splitlines():
         url, code, probability = (*line.split("\t"), "", "")[:3]
-        named = spoken.language(code) if code != "und" else spoken.say("not told")
-        rows.append(Row((url, named, probability), ("", "", "")))
-    return Result((spoken.say("Address"), spoken.say("Language"), spoken.say("Probability")), tuple(rows))
+        name = words.language(code) if code != "und" else words.say("not told")
+        rows.append(Row((url, name, probability), ("", "", "")))
+    return Result((words.say("Address"), words.say("Language"), words.say("Probability")), tuple(rows))
 
 
-USES = {"align": _align, "clean": _clean, "urls": _urls}
-
-
-def _errands(request: Request) -> Errands:
-    errands: Errands = request.app.state.server.errands
-    return errands
+TOOLS = {"align": _align, "clean": _clean, "urls": _urls}

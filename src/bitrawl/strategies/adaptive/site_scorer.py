@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.languages import same_language
-from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Stage, Visit
+from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
 from bitrawl.model_files import model_file
 from bitrawl.protocols import UrlLanguageModel
+from bitrawl.reasons import Stage
 from bitrawl.strategies.adaptive.addresses import NumberedUrls
 from bitrawl.strategies.adaptive.link_table import (
     GROUPS,

@@ -11,20 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import (
-    UNDETERMINED,
-    Advice,
-    Language,
-    Link,
-    LinkKind,
-    Page,
-    SiteKnowledge,
-    Sitemap,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.protocols import LinkScorer, RelevanceModel
+from bitrawl.reasons import Stage
 from bitrawl.strategies.adaptive.link_relevance import Floats, LinkRelevance, LinkWordTable, Rows, WordWeights
 from bitrawl.strategies.adaptive.rates import Rates, folders, largest
 from bitrawl.strategies.arrival import FIRST

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from math import log
 
 from bitrawl.languages import asked_language, claimed_language
-from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Visit
+from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.reasons import Reason
 from bitrawl.strategies.arrival import FIRST
 from bitrawl.url import Url
 from bitrawl.urls.tokens import address_languages

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.languages import same_language
-from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Visit
+from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
 from bitrawl.protocols import UrlLanguageModel, UrlPairModel
+from bitrawl.reasons import Reason
 from bitrawl.strategies.arrival import FIRST, by_arrival
 from bitrawl.url import Url
 

@@ -20,7 +20,8 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel
 
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Sitemap, Visit
+from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
+from bitrawl.reasons import Reason
 from bitrawl.strategies.visited_page import VisitedPage, aligned_links, comparable
 from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages, skeleton

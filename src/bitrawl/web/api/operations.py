@@ -1,36 +1,42 @@
-"""The operations of the API, as one table."""
+"""The operations of the API as one table, which also makes the routes and openapi.json."""
 
 import asyncio
-import csv
+import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
 from bitrawl.config import fitting
 from bitrawl.corpus.term_pairs import TermPair
-from bitrawl.errors import ConfigError
-from bitrawl.facts import State
-from bitrawl.job.bootstrap import Summary, read_found
-from bitrawl.job.reading import Reading, ReadPair
-from bitrawl.job.reading_index import Side
+from bitrawl.errors import ConfigError, FieldError
+from bitrawl.files import NO_JSON
+from bitrawl.job.bootstrapping import BootstrapSummary, read_found
+from bitrawl.job.reviewing import Reading, ReadPair
+from bitrawl.version import __version__
 from bitrawl.web import actions, allowed
-from bitrawl.web.actions import FoundSite, ShownJob, find, found_mining, glance, looked_at, number_in, shown
+from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, number_in, server_of
 from bitrawl.web.api import shapes
+from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.corpus_files import bilingual_corpora, export, file, job_file, report, terms_file, terms_of
-from bitrawl.web.server import Server, server_of
-from bitrawl.web.state import SIMULATED
-from bitrawl.web.text_tools import USES, MissingError
+from bitrawl.web.job_list import ServedJob
+from bitrawl.web.job_state import SIMULATED
+from bitrawl.web.security import MEGABYTE
+from bitrawl.web.text_tools import TOOLS, MissingError
 
 ROOT = "/api/v1"
 MOST_ROWS = 500  # of one answer; judgement
+MOST_JSON = 50 * MEGABYTE  # of a body: texts about a topic may be in it; judgement
 PATIENCE = 60.0  # seconds that a program waits for a new index; judgement
+JSON = "application/json"
 
 Body = Any
-Handle = Callable[[Request, Body], Awaitable[Any]]
+Handle = Callable[[Request, Any], Awaitable[Any]]
 
 _LANGUAGES = {"languages": "Two languages, as in en-fr."}
 _PAGING = {"offset": "How many to leave out.", "limit": f"How many at most; {MOST_ROWS} is the limit."}
@@ -52,100 +58,85 @@ class Operation(NamedTuple):
 
 
 async def list_jobs(request: Request, _body: Body) -> list[shapes.ApiJob]:
-    server = server_of(request)
-
-    def listed() -> list[shapes.ApiJob]:
-        return [_job(server, shown(one)) for one in server.shelf.of(request.state.user)]
-
-    return await server.supervised(listed)
+    server, user = server_of(request), request.state.user
+    return await server.supervised(lambda: [_described_job(server, job) for job in server.jobs.of(user)])
 
 
-def _job(server: Server, one: ShownJob) -> shapes.ApiJob:
-    state, _ = glance(server, one)
-    created = one.shelved.intent.created if one.shelved.intent else 0.0
+def _described_job(server: Server, job: ServedJob) -> shapes.ApiJob:
+    state, _ = glance(server, job)
     return shapes.ApiJob(
-        id=one.id,
-        name=one.name,
-        kind=one.kind,
+        id=job.id,
+        name=job.name,
+        kind=job.kind,
         state=state.state,
-        said=str(state.said),
-        created=created,
+        said=str(state.message),
+        created=job.intent.created if job.intent else 0.0,
         doing=str(state.doing or ""),
     )
 
 
-async def show_job(request: Request, _body: Body) -> shapes.ApiJobFigures:
-    one = await find(request)
-    _, figures = await looked_at(request, one)
-    about = await server_of(request).supervised(_job, server_of(request), one)
-    return shapes.ApiJobFigures(figures=figures, **msgspec.structs.asdict(about))
-
-
-async def start_job(request: Request, body: Body) -> shapes.ApiJob:
-    return await _start(request, allowed.mining, body)
-
-
-async def start_search(request: Request, body: Body) -> shapes.ApiJob:
-    return await _start(request, allowed.discovery, body)
-
-
-async def start_topic(request: Request, body: Body) -> shapes.ApiJob:
-    return await _start(request, allowed.bootstrapping, body)
-
-
-async def _start(request: Request, ask: Callable[..., Any], body: Body) -> shapes.ApiJob:
+async def _answer(request: Request, job_id: str = "") -> shapes.ApiJob:
+    """The job as it is now."""
     server = server_of(request)
-    asked = await asyncio.to_thread(ask, body, server.settings)
-    job_id = await server.supervised(server.supervisor.create, request.state.user, asked.prepare, name=asked.name)
-    return await server.supervised(_job, server, await find(request, job_id))
+    return await server.supervised(_described_job, server, await find_job(request, job_id))
 
 
-async def delete_job(request: Request, _body: Body) -> None:
-    await actions.carry_out(server_of(request), await find(request), "delete")
+async def show_job(request: Request, _body: Body) -> shapes.ApiJobFigures:
+    _, figures = await look_at(request, await find_job(request))
+    return shapes.ApiJobFigures(figures=figures, **msgspec.structs.asdict(await _answer(request)))
 
 
-def _acting(action: str) -> Handle:
-    async def handle(request: Request, _body: Body) -> shapes.ApiJob:
-        one = await find(request)
-        await actions.carry_out(server_of(request), one, action)
-        return await server_of(request).supervised(_job, server_of(request), await find(request, one.id))
+def _starting(read: Callable[..., allowed.JobRequest | allowed.TopicRequest]) -> Handle:
+    async def handle(request: Request, body: Body) -> shapes.ApiJob:
+        job = await asyncio.to_thread(read, body, server_of(request).settings)
+        return await _answer(request, await actions.start_job(request, job))
 
     return handle
 
 
+async def delete_job(request: Request, _body: Body) -> None:
+    await actions.carry_out(server_of(request), await find_job(request), "delete")
+
+
+def _acting(action: str) -> Handle:
+    async def handle(request: Request, _body: Body) -> shapes.ApiJob:
+        await actions.carry_out(server_of(request), await find_job(request), action)
+        return await _answer(request)
+
+    return handle
+
+
+async def _indexed(request: Request) -> Reading:
+    """What there is to read of a job, as new as a program can wait for."""
+    job = await find_mining_job(request)
+    await server_of(request).indexing.is_fresh(job.folder, wait=PATIENCE)
+    return Reading(job.folder)
+
+
 async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
-    one = await found_mining(request)
-    await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
-    values = dict(request.query_params)
-    offset, limit = number_in(values, "offset"), _limit(values)
-    found = await asyncio.to_thread(Reading(one.folder).pairs, actions.wanted_pairs(values, offset, limit))
-    return shapes.ApiPairs(found.pairs, found.total)
+    reading, values = await _indexed(request), dict(request.query_params)
+    chosen = actions.pair_filter(values, number_in(values, "offset"), _limit(values))
+    page = await asyncio.to_thread(reading.pairs, chosen)
+    return shapes.ApiPairs(page.pairs, page.total)
 
 
 async def read_pair(request: Request, _body: Body) -> ReadPair:
-    one = await found_mining(request)
-    await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
-    found = await asyncio.to_thread(Reading(one.folder).pair, request.path_params["key"])
-    if found is None:
+    pair = await asyncio.to_thread((await _indexed(request)).pair, request.path_params["key"])
+    if pair is None:
         raise HTTPException(404, "There is no such pair of pages.")
-    return found
+    return pair
 
 
 async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
-    one = await found_mining(request)
-    await actions.give_verdict(one, body.kind, body.key, body.within, body.verdict, request.state.user.name)
+    job = await find_mining_job(request)
+    await actions.give_verdict(job, body.kind, body.key, body.within, body.verdict, request.state.user.name)
 
 
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
-    one = await found_mining(request)
-    await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
-    values = dict(request.query_params)
-    offset, limit = number_in(values, "offset"), _limit(values)
-    side = Side(values["side"]) if values.get("side") in set(Side) else Side.BOTH
-    both = actions.two_languages(values.get("languages", ""))
-    phrase = values.get("q", "")
-    found = await asyncio.to_thread(lambda: Reading(one.folder).search(phrase, side, both, offset=offset, limit=limit))
-    return shapes.ApiHits(found.hits, found.total, found.is_cut)
+    reading, values = await _indexed(request), dict(request.query_params)
+    place = {"offset": number_in(values, "offset"), "limit": _limit(values)}
+    hits = await asyncio.to_thread(actions.search, reading, values, **place)
+    return shapes.ApiHits(hits.hits, hits.total, hits.is_cut)
 
 
 def _limit(values: dict[str, str]) -> int:
@@ -153,83 +144,67 @@ def _limit(values: dict[str, str]) -> int:
 
 
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
-    one = await found_mining(request)
-    names = [header.name for header in await bilingual_corpora(one)]
-    asked = request.query_params.get("languages") or next(iter(names), "")
-    if asked not in names:
+    job = await find_mining_job(request)
+    names = [header.name for header in await bilingual_corpora(job)]
+    name = request.query_params.get("languages") or next(iter(names), "")
+    if name not in names:
         raise HTTPException(422, f"languages is one of: {', '.join(names)}")
-    return await terms_of(server_of(request), one, asked)
+    return await terms_of(server_of(request), job, name)
 
 
 def _as_file(handle: Callable[[Request], Awaitable[Response]]) -> Handle:
     """A file, just as the page gives it."""
-
-    async def answered(request: Request, _body: Body) -> Response:
-        return await handle(request)
-
-    return answered
+    return lambda request, _body: handle(request)
 
 
 async def found_sites(request: Request, _body: Body) -> list[FoundSite]:
-    return await asyncio.to_thread(actions.found_sites, await find(request))
+    return await asyncio.to_thread(actions.found_sites, await find_job(request))
 
 
-async def found_topic(request: Request, _body: Body) -> Summary:
-    found = await asyncio.to_thread(read_found, (await find(request)).folder.path)
-    if found is None:
+async def found_topic(request: Request, _body: Body) -> BootstrapSummary:
+    summary = await asyncio.to_thread(read_found, (await find_job(request)).folder.path)
+    if summary is None:
         raise HTTPException(404, "This job is no topic, or it has not ended yet.")
-    return found
+    return summary
 
 
 async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
     try:
-        found = await asyncio.to_thread(allowed.handed_over, (await find(request)).folder)
+        fields = await asyncio.to_thread(allowed.handed_over, (await find_job(request)).folder)
     except ConfigError as error:
         raise HTTPException(404, "This job is no search and no topic, or it has found nothing yet.") from error
     return shapes.NewJob(
-        languages=found["languages"].split(", "),
-        seeds=found["seeds"].splitlines(),
-        contact=found.get("contact", ""),
-        terms=found.get("terms", ""),
-        hub="hub" in found,
+        languages=fields["languages"].split(", "),
+        seeds=fields["seeds"].splitlines(),
+        contact=fields.get("contact", ""),
+        terms=fields.get("terms", ""),
+        hub="hub" in fields,
     )
 
 
 async def start_comparison(request: Request, body: shapes.Comparison) -> shapes.ApiJob:
-    one = await found_mining(request)
-    await actions.compare(server_of(request), one, body.strategies)
-    return await server_of(request).supervised(_job, server_of(request), await find(request, one.id))
+    await actions.compare(server_of(request), await find_mining_job(request), body.strategies)
+    return await _answer(request)
 
 
 async def show_comparison(request: Request, _body: Body) -> shapes.Compared:
-    one = await found_mining(request)
-    state, _ = await looked_at(request, one)
-    running = state.is_active or state.state is State.WAITING
-    return shapes.Compared(running, await asyncio.to_thread(_rows, one))
-
-
-def _rows(one: ShownJob) -> list[dict[str, str]]:
-    try:
-        with (one.folder.path / SIMULATED / "simulate.csv").open(newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
-    except OSError:
-        return []
+    job = await find_mining_job(request)
+    state, _ = await look_at(request, job)
+    path = job.folder.path / SIMULATED / "simulate.csv"
+    return shapes.Compared(state.is_pending, await asyncio.to_thread(actions.read_table, path))
 
 
 def _tool(name: str) -> Handle:
-    async def handle(request: Request, body: Any) -> shapes.ToolResult:
-        values = {key: "\n".join(value) if isinstance(value, list) else value for key, value in _fields(body).items()}
+    async def handle(request: Request, body: Body) -> shapes.ToolResult:
+        fields = msgspec.structs.asdict(body)
+        values = {key: "\n".join(value) if isinstance(value, list) else value for key, value in fields.items()}
         try:
-            found = await USES[name](request, values)
+            result = await TOOLS[name](request, values)
         except MissingError as missing:
             raise HTTPException(422, f"{missing.field} is missing") from missing
-        return shapes.ToolResult([row.cells for row in found.rows], found.text)
+        return shapes.ToolResult([row.cells for row in result.rows], result.text)
 
     return handle
-
-
-def _fields(body: Any) -> dict[str, Any]:
-    return msgspec.structs.asdict(body)
 
 
 _EXPORT = {
@@ -242,22 +217,22 @@ _EXPORT = {
 OPERATIONS = (
     Operation("GET", "/jobs", "List your jobs.", list_jobs, gives=list[shapes.ApiJob]),
     Operation(
-        "POST", "/jobs", "Mine a corpus.", start_job, shapes.NewJob, shapes.ApiJob, 201, open=True,
+        "POST", "/jobs", "Mine a corpus.", _starting(allowed.mining), shapes.NewJob, shapes.ApiJob, 201, open=True,
         example='{"seeds": ["https://www.example.org/"], "languages": ["en", "fr"], "contact": "you@example.org"}',
     ),
     Operation(
-        "POST", "/searches", "Search for bilingual sites.", start_search, shapes.NewSearch, shapes.ApiJob, 201, open=True,
+        "POST", "/searches", "Search for bilingual sites.", _starting(allowed.discovery), shapes.NewSearch, shapes.ApiJob, 201, open=True,
         example='{"seeds": ["https://www.example.org/"], "languages": ["en", "fr"], "downloads": 500}',
     ),
     Operation(
-        "POST", "/topics", "Gather terms and sites of a subject.", start_topic, shapes.NewTopic, shapes.ApiJob, 201,
+        "POST", "/topics", "Gather terms and sites of a subject.", _starting(allowed.bootstrapping), shapes.NewTopic, shapes.ApiJob, 201,
         open=True, example='{"category": "Renewable energy", "languages": ["en", "fr"], "contact": "you@example.org"}',
     ),
     Operation("GET", "/jobs/{id}", "Show a job with its figures.", show_job, gives=shapes.ApiJobFigures),
     Operation("DELETE", "/jobs/{id}", "Delete a job and all that it has found.", delete_job, status=204),
     *(
-        Operation("POST", f"/jobs/{{id}}/{action}", said, _acting(action), gives=shapes.ApiJob)
-        for action, said in {
+        Operation("POST", f"/jobs/{{id}}/{action}", summary, _acting(action), gives=shapes.ApiJob)
+        for action, summary in {
             "pause": "Finish what is in flight, then pause.",
             "resume": "Go on.",
             "stop": "Stop, and mine what is there.",
@@ -294,7 +269,7 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/report", "The report, as HTML.", _as_file(report)),
     Operation("GET", "/jobs/{id}/job.toml", "The job file, to repeat the job.", _as_file(job_file)),
     Operation("GET", "/jobs/{id}/sites", "The sites that a search has judged.", found_sites, gives=list[FoundSite]),
-    Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=Summary),
+    Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=BootstrapSummary),
     Operation(
         "GET", "/jobs/{id}/next", "What a search or a topic job has found, as the body of POST /jobs.", hand_over,
         gives=shapes.NewJob,
@@ -317,3 +292,94 @@ OPERATIONS = (
         shapes.ToolResult, example='{"urls": ["https://www.example.org/fr/"]}',
     ),
 )  # fmt: skip
+
+_json = msgspec.json.Encoder(enc_hook=str)
+
+
+def json_answer(value: object, status: int = 200) -> Response:
+    return Response(_json.encode(value), status, media_type=JSON)
+
+
+def _endpoint(operation: Operation) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        body = await _body(request, operation) if operation.takes is not None else None
+        unknown = set(request.query_params) - set(operation.query)
+        if unknown:
+            raise FieldError(dict.fromkeys(sorted(unknown), "there is no such parameter"))
+        answer = await operation.handle(request, body)
+        if isinstance(answer, Response):
+            return answer
+        return Response(status_code=204) if operation.status == 204 else json_answer(answer, operation.status)
+
+    return endpoint
+
+
+async def _body(request: Request, operation: Operation) -> Any:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise HTTPException(415, f"Send JSON, with the header Content-Type: {JSON}")
+    if int(request.headers.get("content-length") or 0) > MOST_JSON:
+        raise HTTPException(413, f"That is more than {MOST_JSON // MEGABYTE} MB.")
+    content = await request.body()
+    try:
+        return msgspec.json.decode(content, type=dict[str, Any] if operation.open else operation.takes)
+    except msgspec.ValidationError as error:
+        raise HTTPException(422, str(error)) from error
+    except NO_JSON as error:
+        raise HTTPException(400, f"That is no JSON: {error}") from error
+
+
+async def openapi(_request: Request) -> Response:
+    return json_answer(description())
+
+
+@lru_cache(maxsize=1)
+def description() -> dict[str, Any]:
+    """The whole API, by OpenAPI 3.1."""
+    shapes = [*(row.takes for row in OPERATIONS), *(row.gives for row in OPERATIONS), ApiError]
+    kinds = [shape for shape in shapes if shape is not None]
+    schemas, components = msgspec.json.schema_components(
+        kinds, ref_template="#/components/schemas/{name}", schema_hook=lambda _kind: {"type": "string"}
+    )
+    schema_of = {id(kind): schema for kind, schema in zip(kinds, schemas, strict=True)}
+    paths: dict[str, dict[str, Any]] = {}
+    for row in OPERATIONS:
+        paths.setdefault(ROOT + row.path, {})[row.method.lower()] = _described(row, schema_of)
+    about = {"title": "bitrawl", "version": __version__, "description": "Parallel and domain corpora from the web."}
+    return {
+        "openapi": "3.1.0",
+        "info": about,
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "security": [{"token": []}, {}],
+    }
+
+
+def _described(row: Operation, schema_of: dict[int, Any]) -> dict[str, Any]:
+    error = {"description": "What went wrong.", "content": {JSON: {"schema": schema_of[id(ApiError)]}}}
+    answer: dict[str, Any] = {"description": row.summary}
+    if row.gives is not None:
+        answer["content"] = {JSON: {"schema": schema_of[id(row.gives)]}}
+    elif row.status == 200:
+        answer["content"] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    names, text = re.findall(r"{(\w+)}", row.path), {"type": "string"}
+    in_path = [{"name": name, "in": "path", "required": True, "schema": text} for name in names]
+    in_query = [{"name": name, "in": "query", "description": what, "schema": text} for name, what in row.query.items()]
+    words = [word for word in re.split(r"[^a-z]+", row.path.replace("{", "").replace("}", "")) if word]
+    description: dict[str, Any] = {
+        "operationId": "_".join([row.method.lower(), *words]),
+        "summary": row.summary,
+        "parameters": [*in_path, *in_query],
+        "responses": {str(row.status): answer, "4XX": error},
+    }
+    if row.takes is not None:
+        content: dict[str, Any] = {"schema": schema_of[id(row.takes)]}
+        if row.example:
+            content["example"] = msgspec.json.decode(row.example)
+        description["requestBody"] = {"required": True, "content": {JSON: content}}
+    return description
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/openapi.json", openapi),
+    *(Route(ROOT + row.path, _endpoint(row), methods=[row.method]) for row in OPERATIONS),
+]

@@ -1,13 +1,13 @@
 """What the API takes and gives."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
 from bitrawl.config import Reach, Strategy, Walk
 from bitrawl.facts import State
-from bitrawl.job.reading import Hit, ListedPair
-from bitrawl.web.live import Live
+from bitrawl.job.live_facts import Live
+from bitrawl.job.reviewing import Hit, ListedPair
 
 Texts = list[str] | str
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -162,6 +162,3 @@ class ApiError(msgspec.Struct, frozen=True, omit_defaults=True):
 
     error: str
     fields: dict[str, str] = {}  # mistakes by key
-
-
-Given = dict[str, Any]

@@ -11,31 +11,16 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.config.choices import corpus_formats
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
-from bitrawl.web.actions import ShownJob, found_mining
-from bitrawl.web.corpus_files import (
-    begin_terms,
-    bilingual_corpora,
-    chosen_corpus,
-    corpus_files,
-    export,
-    file,
-    filled_corpora,
-    job_file,
-    report,
-    terms_file,
-    terms_of,
-)
-from bitrawl.web.pages.shown import load_again
-from bitrawl.web.rendering import rendered
-from bitrawl.web.server import Server, server_of, words_of
-from bitrawl.web.words import Said, Words, error_said
+from bitrawl.web import corpus_files
+from bitrawl.web.actions import find_mining_job, server_of, words_of
+from bitrawl.web.messages import Message, Words, message_of
+from bitrawl.web.pages.rendering import load_again, rendered
 
-MOST_SHOWN = 200  # terms; judgement
+MOST_TERMS_SHOWN = 200  # judgement
 
 
 async def show(request: Request) -> Response:
-    job = await found_mining(request)
-    words = words_of(request)
+    job, words = await find_mining_job(request), words_of(request)
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
     corpus = job.folder.corpus
     return rendered(
@@ -43,58 +28,47 @@ async def show(request: Request) -> Response:
         "download.html",
         job=job,
         tab="/download",
-        language_choices=language_choices(words, await asyncio.to_thread(filled_corpora, job, langs)),
+        language_choices=_choices(words, await asyncio.to_thread(corpus_files.filled_corpora, job, langs)),
         formats=[(name, name.upper()) for name in corpus_formats(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
-        files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files, corpus)],
+        files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
         has_report=job.folder.report.exists(),
         has_card=(corpus / "card.md").exists(),
     )
 
 
 async def show_terms(request: Request) -> Response:
-    job, server = await found_mining(request), server_of(request)
-    headers = await bilingual_corpora(job)
-    header = chosen_corpus(request, headers)
-    values: dict[str, Any] = {"waiting": False, "problem": Said(""), "terms": ()}
+    job, server = await find_mining_job(request), server_of(request)
+    headers = await corpus_files.bilingual_corpora(job)
+    header = corpus_files.chosen_corpus(request, headers)
+    values: dict[str, Any] = {"waiting": False, "problem": Message(""), "terms": ()}
     is_part = bool(request.query_params.get("part"))
-    if header is not None and not begin_terms(server, job, header.name):
+    if header is not None and not corpus_files.begin_terms(server, job, header.name):
         if is_part:
             return Response(status_code=304)
         values["waiting"] = True
     elif header is not None and is_part:
         return load_again()
     elif header is not None:
-        values |= await _terms(server, job, header.name)
-    return rendered(
-        request,
-        "terms.html",
-        job=job,
-        tab="/terms",
-        language_choices=language_choices(words_of(request), headers),
-        lang_a=header.languages[0] if header else "",
-        lang_b=header.languages[1] if header else "",
-        **{**values, "values": {"languages": header.name if header else ""}},
-    )
+        try:
+            values["terms"] = (await corpus_files.terms_of(server, job, header.name))[:MOST_TERMS_SHOWN]
+        except BitrawlError as error:
+            values["problem"] = message_of(error)
+    values |= {"lang_a": header.languages[0], "lang_b": header.languages[1]} if header else {"lang_a": "", "lang_b": ""}
+    values |= {"job": job, "tab": "/terms", "values": {"languages": header.name if header else ""}}
+    return rendered(request, "terms.html", language_choices=_choices(words_of(request), headers), **values)
 
 
-async def _terms(server: Server, job: ShownJob, languages: str) -> dict[str, Any]:
-    try:
-        return {"terms": (await terms_of(server, job, languages))[:MOST_SHOWN]}
-    except BitrawlError as error:
-        return {"problem": error_said(error)}
-
-
-def language_choices(words: Words, headers: Iterable[CorpusHeader]) -> list[tuple[str, str]]:
+def _choices(words: Words, headers: Iterable[CorpusHeader]) -> list[tuple[str, str]]:
     return [(header.name, " – ".join(words.language(code) for code in header.languages)) for header in headers]
 
 
 ROUTES: list[BaseRoute] = [
     Route("/jobs/{id}/download", show),
-    Route("/jobs/{id}/export", export),
-    Route("/jobs/{id}/files/{name}", file),
-    Route("/jobs/{id}/job.toml", job_file),
-    Route("/jobs/{id}/report", report),
+    Route("/jobs/{id}/export", corpus_files.export),
+    Route("/jobs/{id}/files/{name}", corpus_files.file),
+    Route("/jobs/{id}/job.toml", corpus_files.job_file),
+    Route("/jobs/{id}/report", corpus_files.report),
     Route("/jobs/{id}/terms", show_terms),
-    Route("/jobs/{id}/terms.{style}", terms_file),
+    Route("/jobs/{id}/terms.{style}", corpus_files.terms_file),
 ]

@@ -6,12 +6,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
-from bitrawl.web.api.operations import OPERATIONS, ROOT, Operation
-from bitrawl.web.api.routes import JSON
-from bitrawl.web.rendering import rendered
+from bitrawl.web.api.operations import JSON, OPERATIONS, ROOT, Operation
+from bitrawl.web.messages import Message, message, message_of
+from bitrawl.web.pages.rendering import rendered
 from bitrawl.web.security import posted
-from bitrawl.web.text_tools import USES, MissingError, Result
-from bitrawl.web.words import Said, error_said, said
+from bitrawl.web.text_tools import TOOLS, MissingError, Result
 
 MOST_CHARACTERS = 1_000_000  # of a text; judgement
 
@@ -23,18 +22,17 @@ async def show(request: Request) -> Response:
 async def use(request: Request) -> Response:
     form = await posted(request)
     values = {name: value[:MOST_CHARACTERS] for name, value in form.items() if isinstance(value, str)}
-    tool = _tool(request)
     try:
-        result = await USES[tool](request, values)
+        result = await TOOLS[_tool(request)](request, values)
     except MissingError as missing:
-        return _page(request, values, {missing.field: said("Fill this in.")}, 422)
+        return _page(request, values, {missing.field: message("Fill this in.")}, 422)
     except BitrawlError as error:
-        return _page(request, values, {}, 422, problem=error_said(error))
+        return _page(request, values, {}, 422, problem=message_of(error))
     return _page(request, values, {}, result=result)
 
 
 def _tool(request: Request) -> str:
-    if (tool := request.path_params["tool"]) not in USES:
+    if (tool := request.path_params["tool"]) not in TOOLS:
         raise HTTPException(404)
     return str(tool)
 
@@ -42,37 +40,29 @@ def _tool(request: Request) -> str:
 def _page(
     request: Request,
     values: dict[str, str],
-    errors: dict[str, Said],
+    errors: dict[str, Message],
     status: int = 200,
     *,
-    result: Result = Result(),  # noqa: B008 - frozen
-    problem: Said = Said(""),  # noqa: B008 - frozen,
+    result: Result | None = None,
+    problem: Message | None = None,
 ) -> Response:
-    shown = {"values": values, "errors": errors, "problem": problem, **result._asdict()}
-    return rendered(request, "tools.html", status, tool=_tool(request), **shown)
+    given = {"tool": _tool(request), "values": values, "errors": errors, "problem": problem or Message("")}
+    return rendered(request, "tools.html", status, **given, **(result or Result())._asdict())
 
 
 async def show_api(request: Request) -> Response:
     """The page for people who write programs."""
     base = str(request.base_url).rstrip("/")
-    examples = [(one, _curl(one, base)) for one in OPERATIONS]
-    return rendered(request, "api.html", examples=examples, root=ROOT)
+    return rendered(request, "api.html", examples=[(row, _curl(row, base)) for row in OPERATIONS], root=ROOT)
 
 
-def _curl(one: Operation, base: str) -> str:
-    path = ROOT + one.path.replace("{id}", "$JOB").replace("{key}", "$KEY").replace("{style}", "tbx").replace(
-        "{name}", "en-fr.tmx"
-    )
-    query = "?q=water" if "q" in one.query else "?format=tmx" if "format" in one.query else ""
-    method = f" -X {one.method}" if one.method != "GET" and not one.example else ""
-    body = f" \\\n  -H 'Content-Type: {JSON}' -d '{one.example}'" if one.example else ""
-    return (
-        f"curl{method} -H \"Authorization: Bearer $TOKEN\" '{base}{path}{query}'".replace(
-            "'" + base, '"' + base
-        ).removesuffix("'")
-        + '"'
-        + body
-    )
+def _curl(row: Operation, base: str) -> str:
+    path = row.path.replace("{id}", "$JOB").replace("{key}", "$KEY").replace("{style}", "tbx")
+    query = "?q=water" if "q" in row.query else "?format=tmx" if "format" in row.query else ""
+    method = f" -X {row.method}" if row.method != "GET" and not row.example else ""
+    body = f" \\\n  -H 'Content-Type: {JSON}' -d '{row.example}'" if row.example else ""
+    address = f"{base}{ROOT}{path.replace('{name}', 'en-fr.tmx')}{query}"
+    return f'curl{method} -H "Authorization: Bearer $TOKEN" "{address}"{body}'
 
 
 ROUTES: list[BaseRoute] = [

@@ -1,0 +1,156 @@
+"""Verbs that read a job's folder and load little: `bitrawl log`, `sample`, `terms` and `tune`."""
+
+import datetime as dt
+import shlex
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.text import Text
+from typer import Option
+
+from bitrawl.cli.console import out, print_err, print_out, size
+from bitrawl.cli.flags import Folder, TableFormat
+from bitrawl.config.settings import described
+from bitrawl.corpus.sampling import sampled
+from bitrawl.corpus.term_pairs import TermFormat
+from bitrawl.corpus.term_pairs import write as write_terms
+from bitrawl.errors import ConfigError
+from bitrawl.files import cell, replacing
+from bitrawl.job.corpus_terms import MIN_SCORE, MOST_TERMS, bilingual_terms
+from bitrawl.job.exporting import corpus_units
+from bitrawl.job.folder import JobFolder, buckets_of, tune_job
+from bitrawl.job.ledger_facts import log as fetches
+from bitrawl.model import TranslationUnit
+
+SampleFormat = StrEnum("SampleFormat", ["TEXT", "TSV", "JSONL"])
+
+
+def log(
+    folder: Folder,
+    *,
+    style: Annotated[
+        TableFormat, Option("--format", help="Print a table, or JSON lines for programs.")
+    ] = TableFormat.TABLE,
+    after: Annotated[int, Option(help="Print only fetches with a higher number than this.")] = 0,
+) -> None:
+    """List the fetches of a job in the order in which they were made.
+
+    Example: [bold]bitrawl log jobs/example --format jsonl | head[/]
+    """
+    ledger = JobFolder(folder).reading()
+    for line in fetches(ledger, after=after):
+        if style is TableFormat.JSONL:
+            typer.echo(msgspec.json.encode(line).decode())
+        else:
+            at = dt.datetime.fromtimestamp(line.at, tz=dt.UTC).strftime("%H:%M:%S")
+            verdict = line.language if line.outcome == "page" else line.outcome
+            typer.echo(
+                f"{line.seq:>6}  {at}  {line.status or '—':>3}  {size(line.bytes):>9}  {line.kind:<9}  "
+                f"{line.score:.2f}  {verdict or 'und':<14}  {line.url}"
+            )
+    ledger.close()
+
+
+def sample(
+    folder: Folder,
+    *,
+    size: Annotated[int, Option("-n", "--size", min=1, help="Print this many units.", metavar="N")] = 50,
+    seed: Annotated[int, Option(help="Choose other units with another number.", metavar="N")] = 0,
+    style: Annotated[SampleFormat, Option("--format", help="Print text, or TSV or JSON lines.")] = SampleFormat.TEXT,
+) -> None:
+    """Print some units of a corpus, to read.
+
+    Example: [bold]bitrawl sample jobs/example -n 50[/]
+
+    The sample is even over sites and scores. The same command prints the same units.
+    """
+    units = (unit for _header, unit in corpus_units(JobFolder(folder).job(), folder))
+    chosen = sampled(units, size, seed=seed)
+    for unit in chosen:
+        _print_unit(unit, style)
+    if not chosen:
+        print_err(f"The corpus of {folder} is empty. To see why, run: bitrawl status {shlex.quote(str(folder))}")
+
+
+def _print_unit(unit: TranslationUnit, style: SampleFormat) -> None:
+    pair = unit.pair
+    if style is SampleFormat.JSONL:
+        line = {"score": pair.score, "text_a": pair.a.text, "text_b": pair.b.text, "flags": pair.flags}
+        typer.echo(msgspec.json.encode(line | {"url_a": str(pair.url_a), "url_b": str(pair.url_b)}).decode())
+    elif style is SampleFormat.TSV:
+        texts = (cell(" ".join(text.split())) for text in (pair.a.text, pair.b.text))
+        typer.echo("\t".join((f"{pair.score:.3f}", *texts)))
+    else:
+        flags = f"  [{', '.join(pair.flags)}]" if pair.flags else ""
+        out.print(Text(f"{pair.score:.3f}  {pair.url_a}  {pair.url_b}{flags}", style="dim"))
+        out.print(Text(f"       {pair.a.text}\n       {pair.b.text}\n"))
+
+
+def terms(
+    folder: Folder,
+    *,
+    style: Annotated[
+        TermFormat, Option("--format", help="TSV, CSV for spreadsheets, TBX for term bases, or JSON lines.")
+    ] = TermFormat.TSV,
+    languages: Annotated[
+        str, Option(help="The language pair, if the job has several.", metavar="CODES", show_default="the only one")
+    ] = "",
+    min_score: Annotated[
+        float, Option(min=0.0, max=1.0, help="Leave out pairs that score less.", metavar="SCORE")
+    ] = MIN_SCORE,
+    most: Annotated[int, Option(min=1, help="Write at most this many pairs.", metavar="N")] = MOST_TERMS,
+    target: Annotated[
+        Path | None,
+        Option("-o", "--output", help="Write to this file.", metavar="FILE", show_default="standard output"),
+    ] = None,
+) -> None:
+    """List the terms of a corpus with their translations, and examples of both.
+
+    Example: [bold]bitrawl terms jobs/example --format tbx --output terms.tbx[/]
+
+    The most typical terms come first. The score from 0 to 1 says how likely it is that two terms are translations.
+    """
+    pairs = bilingual_terms(folder, languages, most, min_score=min_score, tell=print_err)
+    if not pairs:
+        raise ConfigError(
+            f"{folder} has no terms that score {min_score:g}: both must be in at least three segments;"
+            " lower --min-score, or crawl more pages"
+        )
+    content = write_terms(pairs, style)
+    if target is None:
+        sys.stdout.buffer.write(content)
+    else:
+        with replacing(target) as file:
+            file.write(content)
+    count = "1 pair" if len(pairs) == 1 else f"{len(pairs):,} pairs"
+    print_err(f"{count} of terms{f': {target}' if target else ''}")
+
+
+def tune(
+    folder: Folder,
+    *,
+    buckets: Annotated[
+        str | None, Option(help="Put the boundaries at these two perplexities: 100,5000", metavar="TWO")
+    ] = None,
+) -> None:
+    """Move the boundaries of a crawl by perplexity, also while it runs.
+
+    Example: [bold]bitrawl tune jobs/example --buckets 100,5000[/]
+
+    Links of pages below the first boundary come first, then those below the second. Without --buckets, the command shows
+    how many pages of the job are in each bucket, and proposes boundaries: run a short crawl first.
+    """
+    job_folder = JobFolder(folder)
+    if buckets is not None:
+        tune_job(job_folder, described({"buckets": buckets}))
+    now = buckets_of(job_folder)
+    limits = (*(f"up to {limit:g}" for limit in now.boundaries), "beyond")
+    for name, limit, count in zip(("HIGH", "MEDIUM", "NORMAL"), limits, now.counts, strict=True):
+        print_out(f"{name:<8}{limit:<14}{count:>7} pages")
+    if now.proposed != now.boundaries:
+        proposed = ",".join(f"{boundary:.4g}" for boundary in now.proposed)
+        print_out(f"By the pages so far, these boundaries would fit: --buckets {proposed}")

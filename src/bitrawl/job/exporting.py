@@ -1,0 +1,568 @@
+"""The files of corpora, their card and their figures, from the shards of one job or of many: an export is a merge of one.
+
+First the shards: all that merging needs of a job, in its folder. `shard/part.json` is written last; with it, the folder
+`shard` alone is enough for a merge, on any machine. Then what is written from them.
+"""
+
+import os
+import platform
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from hashlib import blake2b
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from bitrawl import config, files
+from bitrawl.config import Job
+from bitrawl.config.choices import corpus_format
+from bitrawl.corpus.card import card
+from bitrawl.corpus.export import CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
+from bitrawl.corpus.figures import (
+    CardFacts,
+    CorpusCounter,
+    CorpusFacts,
+    CorpusPart,
+    FileFacts,
+    JobPart,
+    MergedCounts,
+    Origin,
+    SitePart,
+    SiteRows,
+    file_facts,
+    most_first,
+    pages_by_site,
+    summary,
+)
+from bitrawl.corpus.merger import (
+    Groups,
+    data_file,
+    grouped,
+    keyed,
+    keys_file,
+    page_pair_keys,
+    shard_counts,
+    shard_writer,
+)
+from bitrawl.errors import ConfigError, DamagedError
+from bitrawl.job.database import locked
+from bitrawl.job.folder import JobFolder, not_mined
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import SiteTroubles, site_troubles, summarise
+from bitrawl.job.reporting import write_report
+from bitrawl.job.stored_findings import Findings
+from bitrawl.job.verdicts import VERDICTS, VerdictHistory
+from bitrawl.languages import same_language
+from bitrawl.mine.judging import PageUrls, ThresholdFilter
+from bitrawl.model import (
+    Language,
+    Page,
+    PagePair,
+    SegmentPair,
+    SiteKnowledge,
+    TranslationUnit,
+    UnitSource,
+    Verdict,
+    Verdicts,
+    pack,
+)
+from bitrawl.reasons import Reason
+from bitrawl.text.sentences import bounded
+from bitrawl.text.template import without_template
+from bitrawl.url import Url
+from bitrawl.version import __version__
+
+SHARD, PART = "shard", "part.json"
+_FORMAT = b"3"  # of the shards; another one is written anew
+
+
+class Sharded(NamedTuple):
+    """A job that can be merged."""
+
+    name: str  # as the user gave it
+    folder: Path  # where its shards are
+    part: JobPart
+    is_running: bool = False
+
+
+def segments_shard(folder: Path, languages: tuple[str, str]) -> Path:
+    """The name of the shard of these languages, which are sorted."""
+    return folder / "-".join(languages)
+
+
+def page_pairs_shard(folder: Path, languages: tuple[str, str]) -> Path:
+    return folder / f"{'-'.join(languages)}.documents"
+
+
+def sharded(folder: Path, settings: Mapping[str, Any], scratch: Path) -> Sharded:
+    """The shards of a job: those that are there, if the job has not changed since, or new ones.
+
+    They go into `scratch` where the job's folder is not ours to write. Raises `ConfigError` where there is no job.
+    """
+    where = JobFolder(folder)
+    settings = _selecting(settings)
+    if not where.ledger.exists():
+        return _without_ledger(folder, settings)
+    job, running = where.changed(settings), where.is_running
+    ours = not running and os.access(folder, os.W_OK)
+    to = folder / SHARD if ours else scratch
+    with where.reading() as ledger:
+        if not Findings(ledger).begun() and len(job.languages()) > 1 and not running:
+            raise not_mined(folder, ledger)
+        with locked(where.ledger) if ours else nullcontext():
+            part = write_shards(job, ledger, to, running=running)
+    return Sharded(str(folder), to, part, running)
+
+
+def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -> JobPart:
+    """Write the shards of all corpora of a job, unless they are there already."""
+    fingerprint = _fingerprint(job, ledger)
+    earlier = _read(to)
+    if earlier is None or earlier.fingerprint != fingerprint or _changed_file(to, earlier):
+        files.discard(to / PART)
+        part = shard_corpora(job, ledger, to)
+        part = msgspec.structs.replace(part, sums=_sums(to, part.corpora))
+    else:
+        unchanged = {name: getattr(earlier, name) for name in ("corpora", "source_pages", "licences", "sums")}
+        part = msgspec.structs.replace(_figures(job, ledger), **unchanged)
+    state = "running" if running else summarise(ledger).ended or "interrupted"
+    sites = tuple(_sites(ledger, part.corpora))
+    part = msgspec.structs.replace(part, fingerprint=fingerprint, state=state, sites=sites)
+    if part != earlier:
+        files.write(to / PART, files.with_sum(msgspec.json.format(msgspec.json.encode(part))))
+    return part
+
+
+def shard_corpora(job: Job, ledger: Ledger, to: Path, only: Collection[Language] = ()) -> JobPart:
+    """Write the shards of a job's corpora, and no file about them; with `only`, those of two languages."""
+    verdicts = _verdicts(ledger)
+    sources: set[Url] = set()
+    corpora = tuple(
+        _write_corpus(job, Findings(ledger), verdicts, header, to, sources)
+        for header in corpus_headers(job.languages(), 0.0)
+        if len(header.languages) == 2 and (not only or set(header.languages) == set(only))
+    )
+    licences = dict(ledger.licences(sources))
+    return msgspec.structs.replace(_figures(job, ledger), corpora=corpora, source_pages=len(sources), licences=licences)
+
+
+def check_shards(folder: Path) -> str:
+    """What is wrong with the shards in that folder; empty if they are as they were written, or if there are none."""
+    if not (folder / PART).exists():
+        return ""
+    part = _read(folder)
+    return f"{PART} is not what was written" if part is None else _changed_file(folder, part)
+
+
+def _sums(folder: Path, corpora: Iterable[CorpusPart]) -> dict[str, int]:
+    shards = [shard(folder, corpus.languages) for corpus in corpora for shard in (segments_shard, page_pairs_shard)]
+    return {path.name: files.checksum(path) for shard in shards for path in (keys_file(shard), data_file(shard))}
+
+
+def _changed_file(folder: Path, part: JobPart) -> str:
+    """Says of a file that it is not as it was written; empty if all are."""
+    for name, written in part.sums.items():
+        try:
+            if files.checksum(folder / name) != written:
+                return f"{name} is not what was written"
+        except OSError as error:
+            return f"{name} cannot be read: {error.strerror}"
+    return ""
+
+
+def _without_ledger(folder: Path, settings: Mapping[str, Any]) -> Sharded:
+    """The shards of a job that ran elsewhere."""
+    for place in (folder / SHARD, folder):
+        part = _read(place)
+        if wrong := check_shards(place):
+            raise DamagedError(
+                f"{place} is damaged: {wrong}. What it was made from is not affected:"
+                " merge the job itself, or copy its shard folder again"
+            )
+        if part is not None:
+            if settings:
+                raise ConfigError(
+                    f"{folder} holds only what its own thresholds let through; leave out --min-score, or merge the job itself"
+                )
+            return Sharded(str(folder), place, part)
+    if not folder.is_dir():
+        raise ConfigError(f"there is no folder {folder}")
+    kind = "a merged corpus; give the jobs that it was merged from" if (folder / "merge.json").exists() else "not a job"
+    raise ConfigError(f"{folder} is {kind}")
+
+
+def _selecting(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that decide what gets into a shard: how it is written later does not matter."""
+    written = ("formats", "compress")
+    exported = {key: value for key, value in settings.get("export", {}).items() if key not in written}
+    return {key: value for key, value in {**settings, "export": exported}.items() if value}
+
+
+def _read(folder: Path) -> JobPart | None:
+    try:
+        return msgspec.json.decode(files.checked((folder / PART).read_bytes()), type=JobPart)
+    except (OSError, ValueError, *files.NO_JSON):
+        return None
+
+
+def _fingerprint(job: Job, ledger: Ledger) -> str:
+    """Of all that the shards depend on."""
+    selection = (job.judge, job.languages(), job.export.accepted_only, _verdicts(ledger))
+    encoded = msgspec.json.encode(selection, order="sorted")
+    return blake2b(_FORMAT + encoded + Findings(ledger).fingerprint(), digest_size=16).hexdigest()
+
+
+def _verdicts(ledger: Ledger) -> Verdicts:
+    return VerdictHistory(ledger.path.with_name(VERDICTS)).standing()
+
+
+def _write_corpus(
+    job: Job, findings: Findings, verdicts: Verdicts, header: CorpusHeader, to: Path, sources: set[Url]
+) -> CorpusPart:
+    """The pages of what gets into the shards are added to `sources`."""
+    first, second = header.languages
+    languages, turned = ((first, second), False) if first <= second else ((second, first), True)
+    good_enough = ThresholdFilter(job.judge, verdicts, accepted_only=job.export.accepted_only)
+    rows: list[SiteRows] = []
+    with (
+        shard_writer(page_pairs_shard(to, languages)) as write_pair,
+        shard_writer(segments_shard(to, languages)) as write_segment,
+    ):
+        for site in findings.paired_sites(first, second):
+            pairs = segments = 0
+            needed: set[PageUrls] = set()
+            good = good_enough.accepted(findings.segments(first, second, site))
+            for segment, keys in keyed(map(turned_segments, good) if turned else good):
+                as_found = turned_segments(segment) if turned and verdicts.segments else segment
+                accepted = verdicts.of_segment(as_found) is Verdict.ACCEPT
+                if accepted:
+                    needed.add((as_found.url_a, as_found.url_b))
+                # What a person accepted represents others.
+                write_segment(keys, segment.score + accepted, pack(segment))
+                sources.update((segment.url_a, segment.url_b))
+                segments += 1
+            good_pairs = good_enough.accepted_pairs(findings.pairs(first, second, site), needed)
+            for pair in map(turned_pages, good_pairs) if turned else good_pairs:
+                write_pair(page_pair_keys(pair), pair.score, pack(pair))
+                pairs += 1
+            rows.append(SiteRows(site, pairs, segments))
+    counts = shard_counts(segments_shard(to, languages))
+    rejected = {str(reason): count for reason, count in sorted(good_enough.rejections.items())}
+    rejected_pairs = {str(reason): count for reason, count in sorted(good_enough.rejected_pairs.items())}
+    page_pairs = sum(row.page_pairs for row in rows)
+    return CorpusPart(languages, counts.rows, counts.near, page_pairs, rejected, rejected_pairs, tuple(rows))
+
+
+def turned_pages(pair: PagePair) -> PagePair:
+    """The same pair with its sides exchanged."""
+    return PagePair(pair.url_b, pair.url_a, pair.lang_b, pair.lang_a, pair.score, pair.evidence)
+
+
+def turned_segments(pair: SegmentPair) -> SegmentPair:
+    """The same pair with its sides exchanged: also in its type and in the names of its scores."""
+    other = {"a": "b", "b": "a"}
+    scores = {
+        f"{name[:-1]}{other[name[-1]]}" if name[-2:] in {"_a", "_b"} else name: value
+        for name, value in pair.scores.items()
+    }
+    kind = ":".join(reversed(pair.type.split(":")))
+    return SegmentPair(pair.url_b, pair.url_a, pair.b, pair.a, pair.score, kind, scores, pair.flags)
+
+
+def turned_unit(unit: TranslationUnit) -> TranslationUnit:
+    sources = tuple(
+        UnitSource(s.url_b, s.url_a, s.paragraph_b, s.paragraph_a, s.sentence_b, s.sentence_a) for s in unit.sources
+    )
+    return TranslationUnit(turned_segments(unit.pair), sources, unit.variants)
+
+
+def _figures(job: Job, ledger: Ledger) -> JobPart:
+    """What a card says of a job, but for its corpora."""
+    findings, summary = Findings(ledger), summarise(ledger)
+    return JobPart(
+        languages=tuple(job.languages()),
+        formats=tuple(job.export.formats),
+        thresholds=msgspec.to_builtins(job.judge),
+        origin=Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL,
+        first_fetch=summary.began,
+        last_fetch=summary.finished,
+        opt_outs=summary.skipped_for(Reason.OPT_OUT),
+        robots=summary.skipped_for(Reason.ROBOTS),
+        machine_translated=findings.refusals().get("machine-translated", 0),
+        duplicate_pages=len(findings.duplicates()),
+    )
+
+
+def _sites(ledger: Ledger, corpora: Iterable[CorpusPart]) -> Iterator[SitePart]:
+    """Each site that was visited or has pairs."""
+    findings, troubles = Findings(ledger), site_troubles(ledger)
+    visited = {site.site: site for site in ledger.sites()}
+    pairs, segments = Counter[str](), Counter[str]()
+    for rows in (rows for corpus in corpora for rows in corpus.sites):
+        pairs[rows.site] += rows.page_pairs
+        segments[rows.site] += rows.segment_pairs
+    for site in sorted({*visited, *pairs}):
+        about = visited.get(site, SiteKnowledge(site))
+        part = SitePart(site, about.pages, about.fetched, pairs[site], segments[site])
+        why = _why(part, about, troubles.get(site, SiteTroubles()), mined=findings.mined(site) is not None)
+        yield msgspec.structs.replace(part, why=why)
+
+
+def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> str:
+    reasons = []
+    if not part.pages and not part.page_pairs:
+        reasons.append(f"no pages{_counted(troubles.skips)}")
+    elif not mined:
+        reasons.append("not mined yet")
+    elif not part.page_pairs:
+        pages = dict(sorted(about.languages.items(), key=lambda item: (-item[1], item[0])))
+        reasons.append(f"no page pairs; pages{_counted(pages)}")
+        if troubles.refusals:
+            reasons.append(f"refused{_counted(troubles.refusals)}")
+    elif not part.segment_pairs:
+        reasons.append("no segment pair is good enough")
+    if troubles.faults:
+        reasons.append(f"failed{_counted(troubles.faults)}")
+    return "; ".join(reasons)
+
+
+def _counted(counts: Mapping[str, int], most: int = 3) -> str:
+    shown = ", ".join(f"{reason} {count}" for reason, count in list(counts.items())[:most])
+    return f": {shown}" if shown else ""
+
+
+SCRATCH = ".merging"
+
+Tell = Callable[[str], None]
+
+
+class CorpusPlan(NamedTuple):
+    """What is written."""
+
+    headers: Sequence[CorpusHeader]
+    formats: Sequence[str]
+    compress: bool
+    sites: dict[str, int]  # the number of each site, given when it is met
+    keep_duplicates: bool = False
+    pages: Callable[[Mapping[Url, Language]], Iterator[Page]] | None = None  # of the pairs, where a format wants them
+
+
+class CorpusOutput(NamedTuple):
+    """One corpus in its files."""
+
+    facts: CorpusFacts
+    counter: CorpusCounter
+    units: Mapping[tuple[str, str], int] = {}  # that each site of each job represents
+
+
+def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
+    """All that was found, in the formats asked for, and its card; each file is replaced when it is complete.
+
+    With more than two languages, pairs for which nothing was found have no files. A job in one language or in two always
+    has them, also when nothing was found. What an earlier run found is not there.
+    With `to` the corpus goes into that folder, and nothing in the job's folder changes.
+    """
+    corpus, settings = to or folder / "corpus", job.export
+    headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
+    with Ledger(folder / "job.sqlite", read_only=True) as ledger, emptied(scratch):
+        pages = partial(_pages_in, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
+        plan = CorpusPlan(headers, settings.formats, settings.compress, {}, job.judge.duplicates, pages)
+        part = shard_corpora(job, ledger, scratch)
+        if len(job.languages()) == 1:
+            written, part = _write_pages(job, ledger, plan, corpus, part)
+        else:
+            whole = Sharded(str(folder), scratch, part)
+            written = [_alone(write_merged([whole], header, plan, corpus, scratch), part) for header in headers]
+        facts = card_facts([part], plan, written)
+        thresholds = {**facts.thresholds, **({"accepted_only": True} if settings.accepted_only else {})}
+        write_about(corpus, msgspec.structs.replace(facts, thresholds=thresholds, job=config.public_text_of(job)))
+    if to is None:
+        write_report(folder)
+
+
+@contextmanager
+def emptied(scratch: Path) -> Iterator[None]:
+    """Nothing is in that folder at first, and nothing is left of it."""
+    files.discard(scratch)
+    try:
+        yield
+    finally:
+        files.discard(scratch)
+
+
+def corpus_units(
+    job: Job, folder: Path, languages: Sequence[Language] = ()
+) -> Iterator[tuple[CorpusHeader, TranslationUnit]]:
+    """The units that the corpora of a job hold, by the thresholds of that job; one in memory at a time.
+
+    With `languages`, in any order, only those of that pair.
+    """
+    with (
+        Ledger(folder / "job.sqlite", read_only=True) as ledger,
+        tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch,
+    ):
+        part = shard_corpora(job, ledger, Path(scratch), languages)
+        for header in corpus_headers(job.languages(), 0.0):
+            in_order = _sorted(header)
+            if len(header.languages) == 2 and part.corpus(in_order):
+                shard, duplicates = segments_shard(Path(scratch), in_order), job.judge.duplicates
+                with grouped([shard], Path(scratch), keep_duplicates=duplicates) as segments:
+                    for unit in _units(segments, header, lambda _: None):
+                        yield header, unit
+
+
+def write_merged(
+    parts: Sequence[Sharded],
+    header: CorpusHeader,
+    plan: CorpusPlan,
+    folder: Path,
+    scratch: Path,
+    tell: Tell = lambda _: None,
+) -> CorpusOutput:
+    """One corpus of two languages, from all of these jobs. An empty one has no files among others."""
+    languages = _sorted(header)
+    corpora = {job.name: corpus for job in parts if (corpus := job.part.corpus(languages))}
+    folders = {job.name: job.folder for job in parts if job.name in corpora}.values()
+    wanted = len(plan.headers) == 1 or any(corpus.page_pairs or corpus.segment_pairs for corpus in corpora.values())
+    tell(f"{header.name}: comparing the segments of {len(corpora)} jobs")
+    pair_shards = [page_pairs_shard(folder, languages) for folder in folders]
+    shards = [segments_shard(folder, languages) for folder in folders]
+    with (
+        grouped(pair_shards, scratch / "page_pairs") as pairs,
+        grouped(shards, scratch / "segments", keep_duplicates=plan.keep_duplicates) as segments,
+    ):
+        counter, written = _write(_items(pairs, segments, header, plan, tell), header, plan, folder, wanted=wanted)
+        rows, exact, near = segments.counts
+        counts = MergedCounts(header.languages, corpora, rows, rows - exact, exact - near, near, pairs.counts.near)
+        sites = [(name, site) for name, corpus in corpora.items() for site in corpus.sites]
+        starts = [0, *accumulate(site.segment_pairs for _, site in sites)][: len(sites)]
+        represented = segments.represented(starts) if sites else []
+    rejected = sum((Counter(corpus.rejected) for corpus in corpora.values()), Counter[str]())
+    units = {(name, site.site): count for (name, site), count in zip(sites, represented, strict=True)}
+    return CorpusOutput(counter.facts(rejected, written, counts), counter, units)
+
+
+def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[CorpusOutput]) -> CardFacts:
+    licences = sum((Counter(job.licences) for job in jobs), Counter[str]())
+    origins = {Origin(job.origin) for job in jobs}
+    origin = next(origin for origin in (Origin.CRAWL, Origin.REPLAY, Origin.ARCHIVE) if origin in origins)
+    # When archives were read says nothing; when they were made the ledger does not know.
+    fetched = [job for job in jobs if job.first_fetch] if origin is Origin.CRAWL else []
+    return CardFacts(
+        at=plan.headers[0].at,
+        versions={"bitrawl": __version__, "python": platform.python_version()},
+        corpora=tuple(corpus.facts for corpus in written),
+        origin=origin,
+        first_fetch=min((job.first_fetch for job in fetched), default=0.0),
+        last_fetch=max((job.last_fetch for job in fetched), default=0.0),
+        sites=pages_by_site([corpus.counter for corpus in written], plan.sites),
+        thresholds=_thresholds(jobs),
+        source_pages=sum(job.source_pages for job in jobs),
+        licences=licences,
+        opt_outs=sum(job.opt_outs for job in jobs),
+        robots=sum(job.robots for job in jobs),
+        machine_translated=sum(job.machine_translated for job in jobs),
+        duplicate_pages=sum(job.duplicate_pages for job in jobs),
+    )
+
+
+def write_about(folder: Path, facts: CardFacts) -> None:
+    """The figures and the card."""
+    figures = {corpus.name: summary(corpus) for corpus in facts.corpora}
+    files.write(folder / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
+    files.write(folder / "card.md", card(facts))
+
+
+def _alone(written: CorpusOutput, part: JobPart) -> CorpusOutput:
+    """Without what only a merge of several jobs tells."""
+    counts = written.facts.merged
+    corpus = part.corpus(_sorted(counts)) if counts else None
+    rejected_pairs = most_first(corpus.rejected_pairs) if corpus else {}
+    return written._replace(facts=msgspec.structs.replace(written.facts, merged=None, rejected_pairs=rejected_pairs))
+
+
+def _sorted(corpus: CorpusHeader | MergedCounts) -> tuple[str, str]:
+    first, second = sorted(corpus.languages)
+    return first, second
+
+
+def _write_pages(
+    job: Job, ledger: Ledger, plan: CorpusPlan, folder: Path, part: JobPart
+) -> tuple[list[CorpusOutput], JobPart]:
+    """The corpus of one language, and the part with what its pages state."""
+    (header,) = plan.headers
+    repeated, sources = Findings(ledger).duplicates(), set[Url]()
+
+    def pages() -> Iterator[Page]:
+        for page in content_pages(ledger):
+            if page.is_on_topic and page.url not in repeated and same_language(page.language, header.languages[0]):
+                sources.add(page.url)
+                yield bounded(page, job.align.characters)[0]
+
+    counter, written = _write(pages(), header, plan, folder, wanted=True)
+    part = msgspec.structs.replace(part, source_pages=len(sources), licences=dict(ledger.licences(sources)))
+    return [CorpusOutput(counter.facts({}, written), counter)], part
+
+
+def _write(
+    items: Iterable[Item], header: CorpusHeader, plan: CorpusPlan, folder: Path, *, wanted: bool
+) -> tuple[CorpusCounter, list[FileFacts]]:
+    counter = CorpusCounter(header, plan.sites)
+    if not wanted:
+        remove_files(folder, header)
+        return counter, []
+    with exporting(folder, header, plan.formats, compress=plan.compress) as write:
+        for item in items:
+            counter.count(item)
+            write(item)
+    return counter, file_facts(folder, file_names(header, plan.formats, compress=plan.compress))
+
+
+def _items(pairs: Groups, segments: Groups, header: CorpusHeader, plan: CorpusPlan, tell: Tell) -> Iterator[Item]:
+    """Pairs, then pages where a format wants them, then units."""
+    languages: dict[Url, Language] = {}
+    for stored in pairs.page_pairs():
+        pair = stored if header.languages == _sorted(header) else turned_pages(stored)
+        if plan.pages is not None:
+            languages |= {pair.url_a: pair.lang_a, pair.url_b: pair.lang_b}
+        yield pair
+    if plan.pages is not None:
+        yield from plan.pages(languages)
+    rows = len(segments.shards)
+    yield from _units(segments, header, lambda done: tell(f"{header.name}: {done:,} of {rows:,} segment pairs written"))
+
+
+def _units(segments: Groups, header: CorpusHeader, progress: Callable[[int], None]) -> Iterator[TranslationUnit]:
+    units = segments.units(progress)
+    return units if header.languages == _sorted(header) else map(turned_unit, units)
+
+
+def _pages_in(ledger: Ledger, languages: Mapping[Url, Language]) -> Iterator[Page]:
+    """A pair may know better than the page's text: a page of code is in the language that it claims to be."""
+    for page in content_pages(ledger):
+        language = languages.get(page.url)
+        if language is not None:
+            same = same_language(page.language, language)
+            yield page if same else msgspec.structs.replace(page, language=language)
+
+
+def content_pages(ledger: Ledger) -> Iterator[Page]:
+    """The pages of a ledger, site by site, with each site's template told from its content."""
+    for site in [site.site for site in ledger.sites()]:
+        yield from without_template(ledger.view(site).pages)
+
+
+def _thresholds(jobs: Sequence[JobPart]) -> dict[str, object]:
+    """A threshold that differs between jobs is given with all of its values."""
+    values: dict[str, list[object]] = {}
+    for job in jobs:
+        for name, value in job.thresholds.items():
+            if value not in values.setdefault(name, []):
+                values[name].append(value)
+    return {name: several[0] if len(several) == 1 else {"by job": several} for name, several in values.items()}

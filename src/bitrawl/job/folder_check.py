@@ -1,0 +1,292 @@
+"""Whether a job folder is as bitrawl left it: part by part, what is lost where it is not, and what brings it back.
+
+A repair deletes nothing that cannot be made again: what is damaged is moved to `damaged/` in the folder.
+"""
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import chain, count
+from pathlib import Path
+
+import msgspec
+
+from bitrawl import files
+from bitrawl.corpus.figures import file_facts
+from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
+from bitrawl.job.archive import archive_files
+from bitrawl.job.archived_web import archive_facts
+from bitrawl.job.database import locked, recovered, verify
+from bitrawl.job.exporting import SHARD, check_shards
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger_facts import language_pairs
+from bitrawl.job.reading_index import check_index
+from bitrawl.job.seal import is_sealed, log_of, unseal
+from bitrawl.job.stored_findings import Findings
+from bitrawl.job.verdicts import VERDICTS, VerdictHistory
+from bitrawl.show.wording import counted
+
+DAMAGED = "damaged"
+_LISTED = re.compile(r"^\| (\S+?)/?(?: \(.*\))? \| [\d,]+ \| ([0-9a-f]{64}) \|$", re.MULTILINE)
+
+
+class Condition(StrEnum):
+    """How a part of a folder is."""
+
+    SOUND = "sound"
+    DAMAGED = "damaged"
+    REPAIRED = "repaired"
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """One part of a folder."""
+
+    name: str
+    condition: Condition
+    found: str  # what it holds, or what is wrong
+    advice: str = ""  # what is lost, and what to do
+
+
+def check(folder: JobFolder, *, repair: bool = False) -> Iterator[Checked]:
+    """One part after the other; those that are not there are left out. Raises `StoreError` where there is no job.
+
+    Without `repair` nothing is changed. A job that runs is refused.
+    """
+    if not folder.description.exists() and not folder.ledger.exists():
+        folder.reading().close()
+    with locked(folder.ledger):
+        yield _description(folder, repair=repair)
+        sound = False
+        if folder.ledger.exists():
+            ledger = _ledger(folder, repair=repair)
+            sound = ledger.condition is Condition.SOUND
+            yield ledger
+        yield from _archive(folder, sound=sound)
+        yield from _others(folder, repair=repair)
+
+
+def check_corpus(folder: Path, again: str) -> Checked | None:
+    """The files of a corpus, as its card lists them; None if there is no card. `again` is the command that writes it."""
+    try:
+        listed = _LISTED.findall((folder / "card.md").read_text("utf-8"))
+        present = [name for name, _ in listed if (folder / name).exists()]
+        sums = {file.name: file.sha256 for file in file_facts(folder, present)}
+    except UnicodeDecodeError:
+        return Checked(f"{folder.name}/card.md", Condition.DAMAGED, "it is no text", f"Run: {again}")
+    except OSError:
+        return None
+    wrong = [name for name, sha256 in listed if sums.get(name) != sha256]
+    if not wrong:
+        return Checked(f"{folder.name}/", Condition.SOUND, f"{counted(len(listed), 'file')}, as the card lists them")
+    what = f"{', '.join(wrong)}: not what the card lists"
+    return Checked(f"{folder.name}/", Condition.DAMAGED, what, f"Nothing is lost. To write it again, run: {again}")
+
+
+def _set_aside(path: Path, *, copy: bool = False) -> None:
+    """Move a file into the folder for damaged ones, or copy it; a number is added to a name that is taken."""
+    to = path.parent / DAMAGED
+    names = chain([path.name], (f"{path.name}.{number}" for number in count(1)))
+    try:
+        to.mkdir(exist_ok=True)
+        free = next(to / name for name in names if not (to / name).exists())
+        if copy:
+            shutil.copyfile(path, free)
+        elif path.exists():
+            path.rename(free)
+    except OSError as error:
+        raise files.write_fault(to, error) from error
+
+
+def _set_aside_database(path: Path) -> None:
+    for each in _database_files(path):
+        if each.exists():
+            _set_aside(each)
+
+
+def _database_files(path: Path) -> list[Path]:
+    return [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")]
+
+
+def _description(folder: JobFolder, *, repair: bool) -> Checked:
+    name = folder.description.name
+    try:
+        folder.job()
+    except (ConfigError, StoreError) as error:
+        if not folder.description.exists():
+            return Checked(name, Condition.DAMAGED, "it is missing", _ask_again(folder))
+        if repair:
+            _set_aside(folder.description)
+            return Checked(name, Condition.REPAIRED, f"{error}; it is in {DAMAGED}/ now", _ask_again(folder))
+        return Checked(name, Condition.DAMAGED, str(error), f"Mend it in an editor. Or: {_ask_again(folder)}")
+    return Checked(name, Condition.SOUND, "the settings of the job")
+
+
+def _ask_again(folder: JobFolder) -> str:
+    return f"Give the first command again, with its seeds, its flags and --out {_quoted(folder.path)}. Nothing else is lost."
+
+
+def _ledger(folder: JobFolder, *, repair: bool) -> Checked:
+    path = folder.ledger
+    try:
+        return Checked(path.name, Condition.SOUND, _verified(folder))
+    except DamagedError as error:
+        wrong = _reason(error)
+    if not repair:
+        return Checked(path.name, Condition.DAMAGED, wrong, _lost(folder, will=True))
+    if log_of(path).exists() and log_of(path).stat().st_size:
+        for each in (path, log_of(path)):
+            _set_aside(each, copy=True)
+        if recovered(path):
+            lost = "What was written last is lost, and is done again by the same command."
+            return Checked(path.name, Condition.REPAIRED, f"{wrong} A copy is in {DAMAGED}/.", lost)
+    _set_aside_database(path)
+    unseal(path)
+    return Checked(path.name, Condition.REPAIRED, f"{wrong} It is in {DAMAGED}/ now.", _lost(folder, will=False))
+
+
+def _verified(folder: JobFolder) -> str:
+    """What a sound ledger holds. What has no seal is read row by row."""
+    verify(folder.ledger, ours=True)
+    with Ledger(folder.ledger, read_only=True, verified=False) as ledger:
+        if not is_sealed(folder.ledger):
+            _read_all(ledger)
+        pages = sum(site.pages for site in ledger.sites())
+        pairs = sum(pair.pairs for pair in language_pairs(ledger))
+        return f"{counted(pages, 'page')}, {counted(pairs, 'page pair')}"
+
+
+def _read_all(ledger: Ledger) -> None:
+    findings = Findings(ledger)
+    mined_rows = ((findings.pairs(*both), findings.segments(*both)) for both in findings.language_pairs())
+    for _ in chain(
+        ledger.visits(), LedgerQueue(ledger, str).links(), *chain.from_iterable(mined_rows), findings.faults()
+    ):
+        pass
+
+
+def _lost(folder: JobFolder, *, will: bool) -> str:
+    """What is lost with a ledger, and how it comes back."""
+    where = _quoted(folder.path)
+    begin = f"To repair the folder, run: bitrawl check {where} --repair. Then run" if will else "Run"
+    try:
+        job = folder.job()
+    except BitrawlError:
+        return f"{begin} the first command of the job again."
+    if job.warc or job.replay:
+        return f"{begin}: bitrawl mine --out {where}. It reads the archives again, so that nothing is lost."
+    answers = sum(_answers(path) for path in _archive_files(folder))
+    if not answers:
+        return f"{begin}: bitrawl mine --out {where}. The job has no archive, so all pages are fetched again."
+    return (
+        f"{begin}: bitrawl mine --out {where}. It reads {counted(answers, 'answer')} from the archive again,"
+        " and fetches only what is not there."
+    )
+
+
+def _archive(folder: JobFolder, *, sound: bool) -> Iterator[Checked]:
+    """`sound`: whether the ledger is, which has the text of the pages."""
+    for path in _archive_files(folder):
+        name = f"warc/{path.name}"
+        try:
+            facts = archive_facts(path)
+        except OSError as error:
+            yield Checked(name, Condition.DAMAGED, f"it cannot be read: {error.strerror}")
+            continue
+        readable = counted(facts.answers, "answer")
+        if not facts.damaged:
+            cut = f"; the last {facts.cut:,} bytes are an incomplete record, which the next crawl cuts off"
+            yield Checked(name, Condition.SOUND, readable + (cut if facts.cut else ""))
+            continue
+        places = ", ".join(map(str, facts.damaged[:5]))
+        lost = _urls_at(folder, path, facts.damaged)
+        yield Checked(
+            name,
+            Condition.DAMAGED,
+            f"{counted(len(facts.damaged), 'record')} cannot be read (at byte {places}); {readable} can",
+            f"The corpus is not affected: the ledger has the text of all pages.{lost}"
+            " Only `--replay` and `--warc` miss these answers, and say so."
+            if sound
+            else "What is lost is fetched again by the next `mine` or `crawl`, if the site still has it.",
+        )
+
+
+def _urls_at(folder: JobFolder, path: Path, places: tuple[int, ...]) -> str:
+    """The pages that were archived there, as far as the ledger can be read."""
+    try:
+        with folder.reading(verified=False) as ledger:
+            urls = ledger.archived_at(path.name, places)
+    except StoreError:
+        return ""
+    return f" Lost: {', '.join(urls[:5])}{', …' if len(urls) > 5 else ''}." if urls else ""
+
+
+def _archive_files(folder: JobFolder) -> list[Path]:
+    warc = folder.path / "warc"
+    return archive_files(warc) if warc.is_dir() else []
+
+
+def _answers(path: Path) -> int:
+    try:
+        return archive_facts(path).answers
+    except (OSError, ArchiveError):
+        return 0
+
+
+def _others(folder: JobFolder, *, repair: bool) -> Iterator[Checked]:
+    """What people said, what can be made again, and the corpus."""
+    path, where = folder.path, _quoted(folder.path)
+    if folder.verdicts.exists():
+        yield _verdicts(folder, repair=repair)
+    if folder.reading_index.exists():
+        wrong = check_index(folder.reading_index)
+        yield _derived(folder.reading_index, wrong, "The web app makes it again.", repair=repair)
+    if (path / SHARD).is_dir():
+        yield _derived(path / SHARD, check_shards(path / SHARD), "The next merge makes it again.", repair=repair)
+    corpus = check_corpus(folder.corpus, f"bitrawl export {where}")
+    if corpus is not None:
+        yield corpus
+
+
+def _derived(path: Path, wrong: str, again: str, *, repair: bool) -> Checked:
+    name = f"{path.name}/" if path.is_dir() else path.name
+    if not wrong:
+        return Checked(name, Condition.SOUND, "as it was written")
+    if not repair:
+        return Checked(name, Condition.DAMAGED, wrong, f"Nothing is lost. Delete it, or use --repair. {again}")
+    for each in _database_files(path):
+        files.discard(each)
+    return Checked(name, Condition.REPAIRED, f"{wrong}; it is deleted", f"Nothing is lost. {again}")
+
+
+def _verdicts(folder: JobFolder, *, repair: bool) -> Checked:
+    path, history = folder.verdicts, VerdictHistory(folder.verdicts)
+    try:
+        history.check()
+    except StoreError as error:
+        wrong = _reason(error)
+    else:
+        return Checked(VERDICTS, Condition.SOUND, "what people said")
+    if not repair:
+        advice = f"To keep what can be read, run: bitrawl check {_quoted(folder.path)} --repair"
+        return Checked(VERDICTS, Condition.DAMAGED, wrong, advice)
+    readable = history.readable()
+    _set_aside_database(path)
+    for given in readable:
+        history.repeat(given)
+    advice = (
+        f"{counted(len(readable), 'verdict')} could be read and were kept. Others are lost. Export the corpus again."
+    )
+    return Checked(VERDICTS, Condition.REPAIRED, f"{wrong} It is in {DAMAGED}/ now.", advice)
+
+
+def _reason(error: BitrawlError) -> str:
+    """What is wrong, without the advice that the error gives for other commands."""
+    text = str(error).partition(" Nothing was changed.")[0]
+    return text.partition(" is damaged: ")[2] or text
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))

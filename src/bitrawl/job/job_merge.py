@@ -1,0 +1,175 @@
+"""One corpus from the corpora of many jobs: each text once, with every place where any of them found it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from bitrawl import files
+from bitrawl.config import Format
+from bitrawl.config.choices import check_formats, corpus_format, corpus_formats, format_names
+from bitrawl.corpus.card import site_table
+from bitrawl.corpus.export import CorpusHeader, remove_files, without_files
+from bitrawl.corpus.figures import MergedSite, MergeFacts
+from bitrawl.errors import ConfigError
+from bitrawl.job.exporting import (
+    SCRATCH,
+    CorpusOutput,
+    CorpusPlan,
+    Sharded,
+    Tell,
+    card_facts,
+    emptied,
+    sharded,
+    write_about,
+    write_merged,
+)
+from bitrawl.languages import parse_language
+from bitrawl.model import Language
+from bitrawl.show.merge_report import render
+from bitrawl.version import __version__
+
+MERGE = "merge.json"
+"""What was merged. A folder that has it is the target of a merge, and may be written again."""
+
+
+Pair = tuple[str, str]
+
+
+def merge(
+    folders: Sequence[Path], out: Path, settings: Mapping[str, Any], *, langs: Sequence[str] = (), tell: Tell
+) -> MergeFacts:
+    """Merge the corpora of these jobs, in this order, into `out`. The same jobs give the same bytes.
+
+    `settings` are tables of a job file: formats, compression and thresholds. A threshold that is not given is that of
+    each job. Each pair of languages is a corpus; with two `langs`, there is only that one.
+    """
+    earlier = _check_target(out)
+    scratch = out / SCRATCH
+    with emptied(scratch):
+        jobs = list(_sharded_jobs(folders, settings, scratch, tell))
+        plan, notes = _plan(jobs, settings, langs)
+        description = {
+            "bitrawl": __version__,
+            "jobs": [job.name for job in jobs],
+            "corpora": [header.languages for header in plan.headers],
+            "formats": plan.formats,
+        }
+        files.write(out / MERGE, msgspec.json.format(msgspec.json.encode(description)))
+        written = [write_merged(jobs, header, plan, out / "corpus", scratch, tell) for header in plan.headers]
+        write_about(out / "corpus", card_facts([job.part for job in jobs], plan, written))
+        facts = _merge_facts(jobs, written, notes)
+        files.write(out / "sites.tsv", site_table(facts.sites))
+        files.write(out / "report.html", render(facts))
+        _remove_others(out, earlier, plan)
+        return facts
+
+
+def _check_target(out: Path) -> dict[str, Any]:
+    """What an earlier merge into this folder wrote; raises `ConfigError` if the folder holds anything else."""
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"{out} is a file; choose a folder for --out")
+    held = {path.name for path in out.iterdir()} if out.exists() else set()
+    if not held - {SCRATCH}:
+        return {}
+    if MERGE not in held:
+        what = "a job" if "job.sqlite" in held or "job.toml" in held else "something else"
+        raise ConfigError(f"{out} holds {what}, not a merged corpus; choose another folder for --out")
+    try:
+        return msgspec.json.decode((out / MERGE).read_bytes(), type=dict[str, Any])
+    except files.NO_JSON:
+        return {}
+
+
+def _sharded_jobs(folders: Sequence[Path], settings: Mapping[str, Any], scratch: Path, tell: Tell) -> Iterator[Sharded]:
+    seen: set[Path] = set()
+    for number, folder in enumerate(folders, 1):
+        if folder.resolve() not in seen:
+            seen.add(folder.resolve())
+            tell(f"reading job {number} of {len(folders)}: {folder}")
+            yield sharded(folder, settings, scratch / str(number))
+
+
+def _plan(jobs: Sequence[Sharded], settings: Mapping[str, Any], langs: Sequence[str]) -> tuple[CorpusPlan, list[str]]:
+    """What is written, and what is left out or may be incomplete."""
+    at = max((job.part.last_fetch for job in jobs), default=0.0)  # not now: the same jobs give the same bytes
+    orders = _orders(jobs)
+    pair_asked = {parse_language(code) for code in langs}
+    if langs and len(pair_asked) != 2:
+        raise ConfigError("--langs takes two languages for a merge: en,fr")
+    chosen = {pair: order for pair, order in orders.items() if not pair_asked or set(pair) == pair_asked}
+    if not chosen:
+        there = ", ".join("-".join(order) for order in orders.values()) or "none has two languages"
+        raise ConfigError(
+            f"these jobs have no corpus in {' and '.join(sorted(pair_asked)) or 'two languages'}: {there}"
+        )
+    formats, unmerged = _formats(jobs, settings)
+    notes = [
+        *(f"{job.name} is still running: it is merged as it is now." for job in jobs if job.is_running),
+        *(f"{job.name} is left out: it has one language." for job in jobs if not job.part.corpora),
+        *_left_out(jobs, chosen),
+        *([f"{', '.join(unmerged)} is left out: it has one file for each page. Each job has it."] if unmerged else []),
+    ]
+    headers = [CorpusHeader((Language(a), Language(b)), at) for a, b in chosen.values()]
+    return CorpusPlan(headers, formats, bool(settings.get("export", {}).get("compress")), {}), notes
+
+
+def _orders(jobs: Sequence[Sharded]) -> dict[Pair, Pair]:
+    """The pairs of languages, sorted, and the order in which the first job with that pair names them."""
+    orders: dict[Pair, Pair] = {}
+    for job in jobs:
+        place = {language: number for number, language in enumerate(job.part.languages)}
+        for corpus in job.part.corpora:
+            first, second = sorted(corpus.languages, key=place.__getitem__)
+            orders.setdefault(corpus.languages, (first, second))
+    return orders
+
+
+def _left_out(jobs: Sequence[Sharded], chosen: Mapping[Pair, Pair]) -> Iterator[str]:
+    for job in jobs:
+        orders = _orders([job])
+        others = ["-".join(orders[corpus.languages]) for corpus in job.part.corpora if corpus.languages not in chosen]
+        if others:
+            are, they_are = ("is", "it is") if len(others) == 1 else ("are", "they are")
+            yield f"{', '.join(others)} of {job.name} {are} left out: {they_are} not in the languages asked for."
+
+
+def _formats(jobs: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """What to write, and what jobs have that cannot be merged. Raises `ConfigError` if the user asks for such a format."""
+    wanted = settings.get("export", {}).get("formats") or []
+    mergeable = [name for name in corpus_formats(2) if not corpus_format(name).has_pages]
+    for name in wanted:
+        if name not in format_names():
+            raise ConfigError(f"{name!r} is not a valid Format; choose from {', '.join(mergeable)}")
+        if corpus_format(name).has_pages:
+            raise ConfigError(
+                f"{name} has one file for each page, so there is nothing to merge; bitrawl export writes it for a job"
+            )
+    if unknown := [name for name in wanted if name not in mergeable]:
+        raise ConfigError(f"{', '.join(unknown)} is not a format for two languages; choose from {', '.join(mergeable)}")
+    theirs = [name for job in jobs if job.part.corpora for name in job.part.formats]
+    formats = list(dict.fromkeys(wanted or [name for name in theirs if name in mergeable])) or [Format.JSONL]
+    check_formats(formats, 2, "choose other --formats")
+    return formats, [] if wanted else [name for name in dict.fromkeys(theirs) if name not in mergeable]
+
+
+def _remove_others(out: Path, earlier: Mapping[str, Any], plan: CorpusPlan) -> None:
+    """What an earlier merge wrote in other languages."""
+    for languages in earlier.get("corpora", ()):
+        if tuple(languages) not in {header.languages for header in plan.headers}:
+            remove_files(out / "corpus", CorpusHeader(tuple(languages), 0.0))
+
+
+def _merge_facts(jobs: Sequence[Sharded], written: Sequence[CorpusOutput], notes: Sequence[str]) -> MergeFacts:
+    units: Counter[tuple[str, str]] = Counter()
+    for output in written:
+        units.update(output.units)
+    sites = [MergedSite(job.name, site, units[job.name, site.site]) for job in jobs for site in job.part.sites]
+    sites.sort(key=lambda row: (-row.units, -row.part.segment_pairs, -row.part.page_pairs, row.part.site, row.job))
+    corpora = [output.facts.merged for output in written if output.facts.merged is not None]
+    empty = [corpus for corpus in corpora if len(corpora) > 1 and not corpus.page_pairs and not corpus.units]
+    without = without_files(["-".join(corpus.languages) for corpus in empty])
+    filled = [corpus for corpus in corpora if corpus not in empty]
+    return MergeFacts({job.name: job.part for job in jobs}, filled, sites, [*notes, *([without] if without else [])])

@@ -1,0 +1,216 @@
+"""The figures of a job while it runs, taken at most once a second, however many people look.
+
+A full summary reads every link. Here the totals are sums over the sites, and what only the list of fetches tells is
+counted on from where the last look ended.
+"""
+
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+
+import msgspec
+
+from bitrawl.errors import StoreError
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import (
+    FetchCount,
+    LogLine,
+    fault_counts,
+    fetch_counts,
+    fetches_about,
+    last_fetch,
+    last_fetches,
+    pair_counts,
+    queued_links,
+    segment_count,
+    site_count,
+)
+from bitrawl.job.reporting import written_units
+from bitrawl.model import SiteKnowledge
+
+EVERY = 1.0  # seconds between two looks at a job
+POINTS = 200  # of the harvest curve
+LOG_LINES = 20
+REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each
+# Fetches that are counted in one look, which takes 18 ms of CPU (lab/bench/live.py, 2026-11). A job with more is complete
+# after some looks, and `counted` says how far it is.
+MOST_COUNTED = 25_000
+MOST_QUEUED = 100_000  # links are counted up to here
+MOST_SITES = 2_000  # up to here the totals are summed over sites; beyond, over fetches
+RATE_SECONDS = 60.0
+_RATE_FETCHES = 5_000  # more in a minute is faster than a polite crawl
+
+
+class HarvestPoint(msgspec.Struct, frozen=True):
+    """The pages of each language after so many fetches."""
+
+    fetches: int
+    pages: dict[str, int]
+
+
+class Live(msgspec.Struct, frozen=True, kw_only=True):
+    """One moment of a job. All zero before it has a ledger."""
+
+    at: float = 0.0  # when this was taken, in seconds since the epoch
+    fetched: int = 0
+    pages: int = 0
+    bytes: int = 0
+    sites: int = 0
+    languages: dict[str, int] = {}  # pages, the most frequent language first
+    relevant: int | None = None  # pages about the topic; None in a job without one
+    pairs: dict[str, int] = {}  # of pages, by languages: "en-fr"
+    segments: int = 0  # aligned, good or not
+    units: dict[str, int] = {}  # in the corpus as it was written last, by languages
+    queued: int = 0  # links that wait; `MOST_QUEUED` means that many or more
+    rate: float = 0.0  # fetches in a minute, over the last minute
+    doing: str = ""  # what is being mined now: "aligning example.org (3 of 10 en-fr pairs)"
+    ended: str = ""  # how the crawl ended
+    seconds: float = 0.0  # that were crawled, in all runs; written down every few seconds
+    skips: dict[str, int] = {}  # fetches that brought no page, by reason, the most frequent first
+    harvest: tuple[HarvestPoint, ...] = ()
+    counted: int = 0  # fetches that skips and harvest tell about; below the last one while the counting catches up
+    log: tuple[LogLine, ...] = ()  # the last fetches, the oldest first
+    faults: dict[str, int] = {}  # what could not be mined, by "stage: reason"
+    fault: str = ""  # why the ledger cannot be read
+
+
+class Sampler:
+    """Of all jobs of a server. Can be called from several threads."""
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self._now = now
+        self._looks: OrderedDict[str, _Look] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def sample(self, folder: JobFolder) -> Live:
+        """The figures of now, or those of less than a second ago."""
+        with self._lock:
+            look = self._looks.setdefault(str(folder.path), _Look())
+            self._looks.move_to_end(str(folder.path))
+            while len(self._looks) > REMEMBERED:
+                self._looks.popitem(last=False)
+            now = self._now()
+            if look.live is None or not 0 <= now - look.live.at < EVERY:
+                look.live = _taken(folder, look, now)
+            return look.live
+
+    def forget(self, folder: JobFolder) -> None:
+        """A job that is deleted."""
+        with self._lock:
+            self._looks.pop(str(folder.path), None)
+
+
+def _taken(folder: JobFolder, look: "_Look", now: float) -> Live:
+    if not folder.ledger.exists():
+        return Live(at=now)
+    try:
+        with folder.reading(verified=False) as ledger, ledger.snapshot():
+            return _read(folder, ledger, look, now)
+    except StoreError as error:
+        return Live(at=now, fault=str(error))
+
+
+def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
+    if last_fetch(ledger) < look.counts.upto:  # the job was started over
+        look.counts = _Counts()
+    counts = look.counts
+    counts.catch_up(ledger)
+    sites, run = site_count(ledger, MOST_SITES + 1), ledger.last_run()
+    totals = _totals(ledger, counts, sites)
+    return Live(
+        at=now,
+        fetched=totals.fetched,
+        pages=sum(totals.languages.values()),
+        bytes=totals.bytes,
+        sites=sites,
+        languages=dict(Counter(totals.languages).most_common()),
+        relevant=counts.relevant,
+        pairs=pair_counts(ledger),
+        segments=segment_count(ledger),
+        units=written_units(folder),
+        queued=queued_links(ledger, MOST_QUEUED),
+        rate=fetches_about(ledger, now, RATE_SECONDS, _RATE_FETCHES) * 60 / RATE_SECONDS,
+        doing=str(run.doing or ""),
+        ended=str(run.ended or ""),
+        seconds=run.seconds,
+        skips=dict(counts.skips.most_common()),
+        harvest=counts.harvest(),
+        counted=counts.upto,
+        log=tuple(last_fetches(ledger, LOG_LINES)),
+        faults={fault.name: fault.count for fault in fault_counts(ledger)},
+    )
+
+
+def _totals(ledger: Ledger, counts: "_Counts", sites: int) -> SiteKnowledge:
+    """Sums over the sites; in a job with very many of them, what was counted of the fetches."""
+    if sites > MOST_SITES:
+        return SiteKnowledge("", fetched=counts.fetched, bytes=counts.bytes, languages=counts.languages)
+    fetched = size = 0
+    languages: Counter[str] = Counter()
+    for site in ledger.sites():
+        fetched += site.fetched
+        size += site.bytes
+        languages.update(site.languages)
+    return SiteKnowledge("", fetched=fetched, bytes=size, languages=languages)
+
+
+class _Counts:
+    """What was counted of a job's fetches so far."""
+
+    def __init__(self) -> None:
+        self.upto = 0
+        self.fetched = 0
+        self.bytes = 0
+        self.relevant: int | None = None
+        self.languages: Counter[str] = Counter()
+        self.skips: Counter[str] = Counter()
+        self._width = 1  # of a stretch of the curve, in fetches
+        self._stretches: dict[int, Counter[str]] = {}  # pages by language
+
+    def catch_up(self, ledger: Ledger) -> None:
+        """Count on from the last look."""
+        last = last_fetch(ledger)
+        while last >= POINTS * self._width:
+            self._widen()
+        upto = min(last, self.upto + MOST_COUNTED)
+        for row in fetch_counts(ledger, after=self.upto, upto=upto, width=self._width):
+            self._add(row)
+        self.upto = upto
+
+    def harvest(self) -> tuple[HarvestPoint, ...]:
+        """A point at the end of each stretch."""
+        pages: Counter[str] = Counter()
+        points = []
+        for stretch in sorted(self._stretches):
+            pages.update(self._stretches[stretch])
+            points.append(HarvestPoint(min((stretch + 1) * self._width - 1, self.upto), dict(pages)))
+        return tuple(points)
+
+    def _widen(self) -> None:
+        """Twice as wide stretches, half as many."""
+        self._width *= 2
+        narrow, self._stretches = self._stretches, {}
+        for number, pages in narrow.items():
+            self._stretches.setdefault(number // 2, Counter()).update(pages)
+
+    def _add(self, row: FetchCount) -> None:
+        self.fetched += row.count
+        self.bytes += row.bytes
+        if row.relevant is not None:
+            self.relevant = (self.relevant or 0) + row.relevant
+        pages = self._stretches.setdefault(row.stretch, Counter())
+        if row.outcome == "page":
+            pages[row.language] += row.count
+            self.languages[row.language] += row.count
+        else:
+            self.skips[row.outcome] += row.count
+
+
+class _Look:
+    """The last look at a job."""
+
+    def __init__(self) -> None:
+        self.live: Live | None = None
+        self.counts = _Counts()

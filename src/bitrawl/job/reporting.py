@@ -1,0 +1,473 @@
+"""The facts of a job, computed once from its ledger and its findings: what `status` asks often, and what a report reads."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from bitrawl import files
+from bitrawl.config import TopicModel
+from bitrawl.errors import ConfigError, StoreError
+from bitrawl.facts import (
+    LITTLE_RELEVANT,
+    Border,
+    Histogram,
+    JobFacts,
+    LanguagePair,
+    ListFacts,
+    MethodCount,
+    MiningFacts,
+    PairSample,
+    Points,
+    RequestedJob,
+    SegmentSample,
+    SiteShare,
+    TermPages,
+    TermsRead,
+    TopicExample,
+    TopicFacts,
+    TopicShare,
+    TopicSource,
+    WrittenCorpus,
+)
+from bitrawl.files import NO_JSON
+from bitrawl.job import ledger_facts as tables
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps
+from bitrawl.job.stored_findings import Findings
+from bitrawl.job.verdicts import VerdictHistory
+from bitrawl.languages import same_language
+from bitrawl.mine.judging import ThresholdFilter
+from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Relevance, SegmentPair, Verdict, Verdicts
+from bitrawl.reasons import Reason
+from bitrawl.show.job_report import render
+from bitrawl.text.language import NgramLanguageIdentifier
+from bitrawl.topic.term_list import TermList, read_terms
+from bitrawl.topic.term_relevance import TermMatcher
+from bitrawl.url import Url
+
+PAIR_SAMPLES = 4  # per language pair
+SEGMENT_SAMPLES = 30  # of the whole corpus: enough to see a fault that one in ten has
+SAMPLED = 8  # language pairs with samples, those with the most pairs
+ROWS = 10  # of a table whose rows come from the web
+PAGES_READ = 3000  # for the terms on them: 0.7 s of CPU where a page has 40 paragraphs and 150 links (2026-11)
+TERMS = 20
+EXAMPLES = 5  # of each kind
+SITES = 10
+TERMS_OF_EXAMPLE = 8
+HALF = 0.5  # the score of a page that just reaches the weight of terms, or the highest perplexity
+_BOILERPLATE_PAGES = 200  # in which terms are looked for again
+_EXAMPLES_CHECKED = 50  # of the pages that the user named
+_SURE = 0.8  # of the language of a term list; judgement
+_LIST_CHARACTERS = 3000  # from which that language is told
+_MOST_FILES = 10_000  # of texts that are counted
+
+
+def status(folder: JobFolder) -> JobFacts:
+    """What costs little. Raises `StoreError` where there is no job."""
+    running = folder.is_running  # before the ledger is read: a job that ends meanwhile has not been interrupted
+    with _reading(folder) as ledger:
+        return JobFacts(
+            folder=str(folder.path),
+            running=running,
+            crawled=tables.crawl_facts(ledger),
+            mined=MiningFacts(begun=Findings(ledger).begun(), language_pairs=_language_pairs(folder, ledger)),
+            killed=tables.killed_count(ledger),
+        )
+
+
+def found_so_far(folder: JobFolder) -> dict[str, LanguagePair]:
+    """By name of the corpus; nothing where there is no job yet."""
+    try:
+        with _reading(folder) as ledger:
+            return {pair.name: pair for pair in _language_pairs(folder, ledger)}
+    except StoreError:
+        return {}
+
+
+def written_units(folder: JobFolder) -> dict[str, int]:
+    """In the corpus as it was written last, by languages; nothing where none was written."""
+    try:
+        written = msgspec.json.decode((folder.corpus / "summary.json").read_bytes(), type=dict[str, dict[str, object]])
+    except (OSError, *NO_JSON):
+        return {}
+    return {name: units for name, corpus in written.items() if isinstance(units := corpus.get("units"), int)}
+
+
+def gather(folder: Path) -> JobFacts:
+    """All that a report says of a job, running or ended. Memory grows by 16 bytes per page."""
+    where, request = JobFolder(folder), _request(folder / "job.toml")
+    with _reading(where) as ledger:
+        crawl = tables.crawl_facts(ledger, hosts=1)
+        fetches = crawl.summary.fetches
+        crawled = msgspec.structs.replace(
+            crawl,
+            growth=tables.growth(ledger, fetches),
+            skips=tables.with_statuses(ledger, crawl.skips),
+            slowest=tuple(tables.slowest_hosts(ledger, ROWS)),
+            off_site=tables.sites_linked_to(ledger, ROWS),
+            declared_off_site=tables.sites_linked_to(ledger, ROWS, declared=True),
+        )
+        mining = _mining(where, ledger, request, fetches)
+        topic, killed = _topic(ledger, request, fetches), tables.killed_count(ledger)
+    return JobFacts(
+        folder=str(folder),
+        running=where.is_running,
+        crawled=crawled,
+        mined=mining,
+        written=_written(where.corpus / "summary.json"),
+        killed=killed,
+        asked=request,
+        files=_files(where.corpus),
+        topic=topic,
+    )
+
+
+def write_report(folder: Path) -> Path:
+    """Write the job's report completely or not at all."""
+    path = JobFolder(folder).report
+    files.write(path, render(gather(folder)))
+    return path
+
+
+@contextmanager
+def _reading(folder: JobFolder) -> Iterator[Ledger]:
+    """All that is read belongs to one moment."""
+    with folder.reading() as ledger, ledger.snapshot():
+        yield ledger
+
+
+def _language_pairs(folder: JobFolder, ledger: Ledger) -> tuple[LanguagePair, ...]:
+    units = written_units(folder)
+    pairs = tables.language_pairs(ledger)
+    return tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in pairs)
+
+
+def _request(path: Path) -> RequestedJob:
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), RequestedJob)
+    except FileNotFoundError:
+        return RequestedJob()  # A job that was run from Python may have no file.
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+
+
+def _written(path: Path) -> dict[str, WrittenCorpus]:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, WrittenCorpus])
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+
+
+def _files(corpus: Path) -> dict[str, int]:
+    try:
+        entries = sorted(corpus.iterdir())
+        drafts = (".new", ".old")  # of a corpus that is being written
+        return {
+            entry.name: 0 if entry.is_dir() else entry.stat().st_size for entry in entries if entry.suffix not in drafts
+        }
+    except FileNotFoundError:
+        return {}  # nothing is written yet, or it is being replaced right now
+    except OSError as error:
+        raise StoreError(f"{corpus} cannot be read: {error.strerror}") from error
+
+
+class _Pairs:
+    """Counts pairs as they are read."""
+
+    def __init__(self, order: FetchOrder, steps: Steps, verdicts: Verdicts) -> None:
+        self._order = order
+        self._verdicts = verdicts
+        self.steps = steps
+        self.scores = Bins()
+        self.methods: Counter[str] = Counter()
+        self.alone: Counter[str] = Counter()
+        self.samples: dict[tuple[Language, Language], Reservoir[PagePair]] = {}
+
+    def count(self, languages: tuple[Language, Language], pairs: Iterable[PagePair]) -> None:
+        sample = self.samples[languages] = Reservoir[PagePair](PAIR_SAMPLES)
+        for pair in pairs:
+            if self._verdicts.of_pair(pair) is not Verdict.REJECT:
+                sample.offer(pair)
+            self.scores.add(pair.score)
+            self.methods.update(pair.evidence.keys())
+            if len(pair.evidence) == 1:
+                self.alone.update(pair.evidence.keys())
+            self.steps.add("-".join(languages), max(self._order(pair.url_a), self._order(pair.url_b)))
+
+    def counts(self) -> tuple[MethodCount, ...]:
+        return tuple(MethodCount(letter, count, self.alone[letter]) for letter, count in self.methods.most_common())
+
+
+class _Segments:
+    """Counts segment pairs as they are read."""
+
+    def __init__(self, chosen: ThresholdFilter) -> None:
+        self._chosen = chosen
+        self.scores: dict[str, Bins] = {"score": Bins()}
+        self.flags: Counter[str] = Counter()
+        self.types: Counter[str] = Counter()
+        self.flagged = 0
+        self.samples: SpreadSample[SegmentSample] = SpreadSample(SEGMENT_SAMPLES)
+
+    def count(self, languages: tuple[Language, Language], segments: Iterable[SegmentPair]) -> None:
+        for segment in segments:
+            self.flags.update(segment.flags)
+            self.flagged += bool(segment.flags)
+            self.types[segment.type] += 1
+            self._measure(segment)
+            if self._chosen.rejection(segment) is None:
+                sample = SegmentSample(*languages, segment)
+                self.samples.offer(sample, (languages, segment.url_a.site), segment.score)
+
+    def _measure(self, segment: SegmentPair) -> None:
+        scores = segment.scores
+        self.scores["score"].add(segment.score)
+        if "length_ratio" in scores:
+            self.scores.setdefault("length_ratio", Bins()).add(scores["length_ratio"])
+        if "coverage_a" in scores and "coverage_b" in scores:
+            coverage = (scores["coverage_a"] + scores["coverage_b"]) / 2
+            self.scores.setdefault("coverage", Bins()).add(coverage)
+
+
+def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: int) -> MiningFacts:
+    findings, verdicts = Findings(ledger), VerdictHistory(folder.verdicts).standing()
+    if not findings.begun():
+        return MiningFacts()
+    chosen = ThresholdFilter(request.judge, verdicts, accepted_only=request.export.accepted_only)
+    pairs, segments = _Pairs(FetchOrder(ledger, fetches), Steps(fetches), verdicts), _Segments(chosen)
+    by_languages = sorted(_language_pairs(folder, ledger), key=lambda pair: -pair.pairs)
+    for languages in findings.language_pairs():
+        pairs.count(languages, findings.pairs(*languages))
+        segments.count(languages, findings.segments(*languages))
+    samples = [pairs.samples[pair.lang_a, pair.lang_b].items for pair in by_languages[:SAMPLED]]
+    return MiningFacts(
+        begun=True,
+        language_pairs=tuple(by_languages),
+        harvest=pairs.steps.curves(),
+        methods=pairs.counts(),
+        pair_scores=pairs.scores.histogram(),
+        segment_scores={name: bins.histogram() for name, bins in segments.scores.items()},
+        flags=dict(segments.flags.most_common()),
+        flagged=segments.flagged,
+        types=dict(segments.types.most_common()),
+        refusals=tuple(tables.refusal_counts(ledger, 2 * ROWS)),
+        duplicates=tables.duplicate_count(ledger),
+        duplicate_samples=tuple(tables.duplicate_samples(ledger, ROWS // 2)),
+        sites=tuple(
+            msgspec.structs.replace(site, left=ledger.knowledge(site.site).left, patterns=findings.patterns(site.site))
+            for site in tables.site_counts(ledger, 2 * ROWS)
+        ),
+        pair_samples=_titled(ledger, [pair for sample in samples for pair in sample]),
+        segment_samples=tuple(sorted(segments.samples.items(_texts), key=lambda sample: -sample.segment.score)),
+    )
+
+
+def _texts(sample: SegmentSample) -> tuple[str, str]:
+    return sample.segment.a.text, sample.segment.b.text
+
+
+def _titled(ledger: Ledger, pairs: Sequence[PagePair]) -> tuple[PairSample, ...]:
+    def title(url: str) -> str:
+        return tables.page_title(ledger, url)
+
+    return tuple(PairSample(pair, title(pair.url_a), title(pair.url_b)) for pair in pairs)
+
+
+# The topic: which pages are about it, what says so and, if hardly any is, the evidence
+
+
+def _topic(ledger: Ledger, job: RequestedJob, fetches: int) -> TopicFacts | None:
+    """None in a job without a topic."""
+    languages = tables.relevant_by_language(ledger)
+    if not languages and not job.topic.is_set:
+        return None
+    threshold = job.topic.threshold if job.topic_model is TopicModel.LEARNED else HALF
+    growth, scores = _over_fetches(ledger, fetches)
+    read = _read_terms(ledger, job, sum(share.pages for share in languages.values()))
+    return TopicFacts(
+        asked=job.topic,
+        model=job.topic_model,
+        threshold=threshold,
+        languages=languages,
+        growth=growth,
+        scores=scores,
+        lowest_perplexity=min(tables.perplexities(ledger), default=None),
+        read=read,
+        examples=_examples(ledger, threshold),
+        refused=_refused(ledger),
+        paid=_sites(ledger, LITTLE_RELEVANT, 2.0),
+        unpaid=_sites(ledger, 0.0, LITTLE_RELEVANT),
+        given=_given(ledger, job),
+        listed=_listed(ledger, job, read) if read.pages and not _is_complete(job, languages) else None,
+    )
+
+
+def _over_fetches(ledger: Ledger, fetches: int) -> tuple[tuple[Points, Points], Histogram]:
+    pages, relevant_pages, scores = Steps(fetches), Steps(fetches), Bins()
+    for seq, score, relevant in tables.judged_in_order(ledger):
+        pages.add("", seq)
+        scores.add(score)
+        if relevant:
+            relevant_pages.add("", seq)
+    return (pages.points(""), relevant_pages.points("")), scores.histogram()
+
+
+def _read_terms(ledger: Ledger, job: RequestedJob, judged: int) -> TermsRead:
+    pages, relevant, classes, missed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    read = with_terms = refused = 0
+    for page in ledger.some_pages(PAGES_READ):
+        if page.relevance is None:
+            continue
+        read += 1
+        terms = _terms_of(page)
+        with_terms += bool(terms or page.relevance.weight)  # A term may stand in the title only.
+        pages.update(terms)
+        classes.update(page.relevance.classes)
+        if page.relevance.relevant:
+            relevant.update(terms)
+        elif (terms or page.relevance.weight) and job.wants(page.language):
+            refused += 1
+            missed.update(_thresholds_missed(page.relevance, job))
+    return TermsRead(
+        pages=read,
+        whole=read >= judged,
+        with_terms=with_terms,
+        terms=tuple(TermPages(term, count, relevant[term]) for term, count in _most(pages, TERMS)),
+        different=len(pages),
+        classes=dict(_most(classes, TERMS)),
+        refused=refused,
+        missed=dict(_most(missed, TERMS)),
+    )
+
+
+def _most(counts: Counter[str], most: int) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+
+def _terms_of(page: Page) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(term for paragraph in page.paragraphs for term in paragraph.terms))
+
+
+def _thresholds_missed(relevance: Relevance, job: RequestedJob) -> list[str]:
+    """The names of the thresholds in the job file that keep the page out."""
+    if job.topic_model is TopicModel.LEARNED:
+        return ["threshold"]
+    if job.topic_model is TopicModel.PERPLEXITY:
+        return ["max_perplexity"]
+    missed = ["content_terms"] if relevance.score < HALF else []
+    if relevance.terms < job.topic.distinct_terms:
+        missed.append("distinct_terms")
+    return missed or ["density"]
+
+
+def _examples(ledger: Ledger, threshold: float) -> dict[Border, tuple[TopicExample, ...]]:
+    shown: set[str] = set()
+    examples = {}
+    for border in (Border.BEST, Border.JUST_RELEVANT, Border.JUST_NOT, Border.DESPITE_SCORE):
+        least = 0.0 if border in (Border.BEST, Border.JUST_RELEVANT) else threshold
+        pages = [page for page in tables.judged_pages(ledger, border, least, 2 * EXAMPLES) if page.url not in shown]
+        examples[border] = tuple(_example(ledger, page) for page in pages[:EXAMPLES])
+        shown.update(page.url for page in examples[border])
+    return examples
+
+
+def _example(ledger: Ledger, judged: JudgedPage) -> TopicExample:
+    why, other = judged.reason, judged.other
+    page = ledger.page(Url.known(judged.url))
+    relevance = (page.relevance if page else None) or Relevance(judged.score, relevant=False)
+    if page is None:
+        return TopicExample(judged.url, "", UNDETERMINED, relevance, (), why, other)
+    terms = _terms_of(page)[:TERMS_OF_EXAMPLE]
+    return TopicExample(judged.url, page.title, page.language, relevance, terms, why, other)
+
+
+def _refused(ledger: Ledger) -> tuple[TopicExample, ...]:
+    refused = tables.refused_relevant_pages(ledger, EXAMPLES)
+    return tuple(_example(ledger, page) for page in refused)
+
+
+def _sites(ledger: Ledger, at_least: float, below: float) -> tuple[SiteShare, ...]:
+    shares = tables.relevant_by_site(ledger, SITES, from_share=at_least, below_share=below)
+    return tuple(SiteShare(site, share, ledger.knowledge(site).left) for site, share in shares.items())
+
+
+def _given(ledger: Ledger, job: RequestedJob) -> TopicSource:
+    sizes = [path.stat().st_size for path in islice(_text_files(job.topic.texts), _MOST_FILES)]
+    named = tuple(dict.fromkeys([*job.topic.like, *(() if job.topic.hub else job.seeds)]))
+    if job.topic_model is not TopicModel.LEARNED:
+        named = ()  # the other models do not learn from pages
+    unread = {url: why for url in named[:_EXAMPLES_CHECKED] if (why := _why_unread(ledger, job, Url.known(url)))}
+    return TopicSource(len(sizes), sum(sizes), len(named), unread)
+
+
+def _text_files(names: Sequence[str]) -> Iterator[Path]:
+    """Those that are still there."""
+    for path in map(Path, names):
+        yield from (one for one in (path.rglob("*") if path.is_dir() else [path]) if one.is_file())
+
+
+def _why_unread(ledger: Ledger, job: RequestedJob, url: Url) -> str:
+    """Why a page taught nothing; empty if it did, or if it has not been visited yet."""
+    if (page := ledger.page(url)) is not None:
+        return "" if job.wants(page.language) else f"in {page.language}"
+    skip = ledger.skip_of(url)
+    return "" if skip is None or skip.reason is Reason.REDIRECT else str(skip.reason)
+
+
+def _is_complete(job: RequestedJob, shares: Mapping[str, TopicShare]) -> bool:
+    """Whether each language of the job has relevant pages."""
+    relevant = [Language(code) for code, share in shares.items() if share.relevant]
+    return all(any(same_language(code, Language(wanted)) for code in relevant) for wanted in job.langs)
+
+
+def _listed(ledger: Ledger, job: RequestedJob, read: TermsRead) -> ListFacts | None:
+    """None without a list, or if it cannot be read any more."""
+    if not job.topic.terms:
+        return None
+    try:
+        listed = read_terms(Path(job.topic.terms))
+    except ConfigError:
+        return None
+    only = Language(job.langs[0]) if len(job.langs) == 1 else UNDETERMINED
+    terms = TermList(
+        tuple(
+            msgspec.structs.replace(term, language=only) if term.language == UNDETERMINED else term
+            for term in listed.terms
+        )
+    )
+    searched, found = (0, 0) if read.with_terms else _search_boilerplate(ledger, terms)
+    languages = Counter(str(term.language) for term in terms.terms)
+    return ListFacts(dict(_most(languages, TERMS)), _looks_like(terms), searched, found)
+
+
+def _search_boilerplate(ledger: Ledger, terms: TermList) -> tuple[int, int]:
+    """How many pages were searched, and how many have terms in their boilerplate."""
+    matchers: dict[Language, TermMatcher] = {}
+    searched = with_terms = 0
+    for page in ledger.some_pages(_BOILERPLATE_PAGES):
+        searched += 1
+        if page.language not in matchers:
+            matchers[page.language] = TermMatcher(terms.of(page.language), page.language)
+        find = matchers[page.language].find
+        with_terms += any(find(paragraph.text).numbers for paragraph in page.paragraphs if paragraph.boilerplate)
+    return searched, with_terms
+
+
+def _looks_like(terms: TermList) -> dict[str, str]:
+    """Terms are short, so only a language that is beyond doubt is named."""
+    codes = [code for code in terms.languages if code != UNDETERMINED]
+    texts = [". ".join(term.text for term in terms.terms if term.language == code)[:_LIST_CHARACTERS] for code in codes]
+    guesses = NgramLanguageIdentifier().identify(texts)
+    return {
+        str(code): str(seems)
+        for code, (seems, confidence) in zip(codes, guesses, strict=True)
+        if confidence >= _SURE and seems != UNDETERMINED and not same_language(seems, code)
+    }

@@ -1,0 +1,499 @@
+"""What a reader asks of a job, while it runs or after: page pairs, their segments, a phrase in context; and verdicts.
+
+What is listed and searched comes from the index (`reading_index.py`), segments from the ledger.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from bitrawl.config import Thresholds
+from bitrawl.job.database import reading, storable
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.reading_index import GRAM, LAYOUT, PLACE_BITS
+from bitrawl.job.stored_findings import AlignmentKey, Findings
+from bitrawl.job.verdicts import GivenVerdict, Subject, SubjectKind, VerdictHistory
+from bitrawl.mine.judging import Rejection, rejection
+from bitrawl.model import Language, PagePair, SegmentPair, Verdict, segment_key
+from bitrawl.text.words import folded, places, unspaced_count
+from bitrawl.url import Url
+
+# Judgement: nobody reads more hits of one phrase. Counting and sorting all 200,000 hits of an article takes too long.
+MOST_HITS = 1000
+_LONGEST_PHRASE = 500  # characters
+_SITES = 100  # sites to choose from
+_POINTS = 200  # of a harvest curve: a screen shows no more
+_PAIR = "key, lang_a, lang_b, site, url_a, url_b, title_a, title_b, score, evidence, completed, segments, mean_score, flagged, partial"
+_WITH_ALIGNMENT = (
+    f"SELECT pairs.{_PAIR.replace(', ', ', pairs.')}, alignments.key"
+    " FROM pairs LEFT JOIN alignments ON alignments.id = pairs.alignment"
+)
+
+_Values = list[str | float]
+
+
+class PairOrder(StrEnum):
+    """How page pairs are sorted."""
+
+    SCORE = "score"
+    SEGMENTS = "segments"
+    COMPLETED = "completed"  # when the second page was fetched
+    MEAN_SCORE = "mean_score"  # of the segments
+
+
+class SearchedSide(StrEnum):
+    """In which texts a phrase is searched."""
+
+    A = "a"
+    B = "b"
+    BOTH = "both"
+
+
+class LanguageOrder(NamedTuple):
+    """In the order of the ledger."""
+
+    a: Language
+    b: Language
+
+
+class PairRow(msgspec.Struct, frozen=True):
+    """A page pair in a list."""
+
+    key: str
+    lang_a: Language
+    lang_b: Language
+    site: str
+    url_a: str
+    url_b: str
+    title_a: str
+    title_b: str
+    score: float
+    evidence: dict[str, float]  # by the letter of its `Method`
+    completed: int  # the number of the fetch that brought the second page
+    segments: int
+    mean_score: float  # of the segments; 0 if there are none
+    flagged: int  # segments with a flag
+    partial: bool = False  # translated in part: no page pair, but its segments may be in the corpus
+
+    @property
+    def methods(self) -> str:
+        """The letters of the methods that found it."""
+        return "".join(self.evidence)
+
+
+class VerdictState(StrEnum):
+    """What a person has said about a page pair, if anything."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    NONE = "none"
+
+
+class PairFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which page pairs to list, and how."""
+
+    languages: LanguageOrder | None = None
+    site: str = ""
+    text: str = ""  # in a URL or a title
+    method: str = ""  # the letter of one
+    least: float = 0.0  # of the score
+    most: float = 1.0
+    verdict: VerdictState | None = None
+    order: PairOrder = PairOrder.SCORE
+    ascending: bool = False
+    offset: int = 0
+    limit: int = 50
+
+
+class ListedPair(msgspec.Struct, frozen=True):
+    """A page pair, and what was said about it."""
+
+    row: PairRow
+    verdict: Verdict | None = None
+
+
+class PairList(msgspec.Struct, frozen=True):
+    """A part of the list, and the length of all of it."""
+
+    pairs: tuple[ListedPair, ...]
+    total: int
+
+
+class ReadSegment(msgspec.Struct, frozen=True):
+    """A segment of a page pair."""
+
+    key: str
+    place: int  # its number in the page pair
+    text_a: str
+    text_b: str
+    score: float
+    type: str
+    flags: tuple[str, ...]
+    verdict: Verdict | None = None
+    left_out: Rejection | None = None  # why the job's thresholds keep it out of the corpus, unless somebody accepts it
+
+
+class ReadPair(msgspec.Struct, frozen=True):
+    """Two aligned pages."""
+
+    pair: ListedPair
+    segments: tuple[ReadSegment, ...]  # in the order of the text
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """Where a phrase begins and ends in a text, in characters."""
+
+    start: int
+    end: int
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """A segment that has the phrase, with its neighbours."""
+
+    pair: ListedPair
+    segment: ReadSegment
+    marks_a: tuple[Mark, ...] = ()
+    marks_b: tuple[Mark, ...] = ()
+    previous: ReadSegment | None = None
+    following: ReadSegment | None = None
+
+
+class HitList(msgspec.Struct, frozen=True):
+    """A part of the hits, and the number of all."""
+
+    hits: tuple[Hit, ...]
+    total: int
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there may be more than `total`."""
+        return self.total >= MOST_HITS
+
+
+class PairCount(NamedTuple):
+    """The page pairs of a site, or of two languages ("en-fr")."""
+
+    name: str
+    pairs: int
+
+
+class Choices(msgspec.Struct, frozen=True):
+    """What page pairs can be filtered by, the most frequent first."""
+
+    languages: tuple[PairCount, ...]
+    sites: tuple[PairCount, ...]
+
+
+class PairHarvestPoint(msgspec.Struct, frozen=True):
+    """How many page pairs were complete after so many fetches."""
+
+    fetches: int
+    pairs: int
+
+
+class Reading:
+    """What is listed and searched is as new as the last refresh of the index. Without an index nothing is found.
+
+    Nothing is kept open, so the threads of a server can share it.
+    """
+
+    def __init__(self, folder: JobFolder) -> None:
+        self._folder = folder
+        self._index = folder.reading_index
+        self._verdicts = VerdictHistory(folder.verdicts)
+
+    def pairs(self, wanted: PairFilter) -> PairList:
+        where, values = self._conditions(wanted)
+        direction = "ASC" if wanted.ascending else "DESC"
+        with reading(self._index, LAYOUT) as index:
+            if index is None:
+                return PairList((), 0)
+            total = index.execute(f"SELECT count(*) FROM pairs WHERE {where}", values).fetchone()[0]
+            rows = index.execute(  # Sort the numbers only, then read the rows.
+                f"SELECT {_PAIR} FROM (SELECT id AS chosen FROM pairs WHERE {where}"
+                f" ORDER BY {wanted.order} {direction}, id LIMIT ? OFFSET ?)"
+                f" JOIN pairs ON id = chosen ORDER BY {wanted.order} {direction}, id",
+                (*values, *_part(wanted.limit, wanted.offset)),
+            )
+            pairs = [_pair_row(row) for row in rows]
+        return PairList(tuple(self._listed(pairs)), total)
+
+    def pair(self, key: str) -> ReadPair | None:
+        """Two pages side by side; None if there is no such page pair (any more)."""
+        place = self._place_of(key)
+        if place is None:
+            return None
+        [pair] = self._listed([place.pair])
+        [segments] = self._segments([place.alignment])
+        verdicts, thresholds = self._segment_verdicts(segments), self._folder.job().judge
+        return ReadPair(pair, tuple(_read(segment, n, verdicts, thresholds) for n, segment in enumerate(segments)))
+
+    def choices(self) -> Choices:
+        return Choices(self._counts("lang_a || '-' || lang_b", -1), self._counts("site", _SITES))
+
+    def harvest(self, languages: LanguageOrder | None) -> tuple[PairHarvestPoint, ...]:
+        """How many page pairs of two languages, or of all, were complete after so many fetches."""
+        where, values = self._conditions(PairFilter(languages=languages))
+        total, points = 0, list[PairHarvestPoint]()
+        with reading(self._index, LAYOUT) as index:
+            rows = index and index.execute(
+                f"SELECT max(completed), count(*) FROM pairs WHERE {where} AND NOT partial"
+                " GROUP BY completed / (1 + (SELECT max(completed) FROM pairs) / ?) ORDER BY 1",
+                (*values, _POINTS),
+            )
+            for completed, count in rows or ():
+                total += count
+                points.append(PairHarvestPoint(completed, total))
+        return tuple(points)
+
+    def search(
+        self,
+        phrase: str,
+        side: SearchedSide = SearchedSide.BOTH,
+        languages: LanguageOrder | None = None,
+        *,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> HitList:
+        """Segments that have the phrase on that side, the best scored first. The phrase is data: it has no syntax."""
+        with reading(self._index, LAYOUT) as index:
+            hits, total = _hits(index, phrase, side, languages, _part(limit, offset)) if index else ([], 0)
+        pairs = self._listed([hit.pair for hit in hits])
+        texts = self._segments([hit.alignment for hit in hits])
+        around = [segments[max(hit.place - 1, 0) : hit.place + 2] for hit, segments in zip(hits, texts, strict=True)]
+        verdicts = self._segment_verdicts([segment for some in around for segment in some])
+        thresholds = self._folder.job().judge
+        shown = [
+            _hit(
+                phrase,
+                side,
+                hit,
+                pair,
+                [_read(segment, max(hit.place - 1, 0) + n, verdicts, thresholds) for n, segment in enumerate(some)],
+            )
+            for hit, pair, some in zip(hits, pairs, around, strict=True)
+            if len(some) > min(hit.place, 1)  # otherwise it was mined again since the refresh
+        ]
+        return HitList(tuple(shown), total)
+
+    def judge_pair(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
+        """False if there is no such page pair."""
+        place = self._place_of(key)
+        if place is None:
+            return False
+        row = place.pair
+        pair = PagePair(Url.known(row.url_a), Url.known(row.url_b), row.lang_a, row.lang_b, row.score)
+        self._verdicts.say(Subject.of_pair(pair), verdict, by, at)
+        return True
+
+    def judge_segment(self, pair_key: str, key: str, verdict: Verdict, by: str, at: float) -> bool:
+        """A segment of that page pair. False if there is none with that key."""
+        place = self._place_of(pair_key)
+        [segments] = self._segments([place.alignment if place else b""])
+        segment = next((pair for pair in segments if segment_key(pair.a.text, pair.b.text) == key), None)
+        if segment is None:
+            return False
+        self._verdicts.say(Subject.of_segment(segment), verdict, by, at)
+        return True
+
+    def undo(self, kind: SubjectKind, key: str, by: str, at: float) -> GivenVerdict | None:
+        """Take back the last verdict about that thing; None if nothing stands."""
+        return self._verdicts.undo(kind, key, by, at)
+
+    def undo_last(self, by: str, at: float) -> GivenVerdict | None:
+        """Take back the last thing that this person said; None if there is nothing to take back."""
+        return self._verdicts.undo_last(by, at)
+
+    def said(self, most: int) -> list[GivenVerdict]:
+        """What people said, the latest first, undone or not."""
+        return self._verdicts.history(most)
+
+    def _conditions(self, wanted: PairFilter) -> tuple[str, _Values]:
+        listed = self._verdict_keys(wanted.verdict)
+        conditions: list[tuple[bool, str, _Values]] = [
+            (wanted.languages is not None, "lang_a = ? AND lang_b = ?", [*(wanted.languages or ())]),
+            (bool(wanted.site), "site = ?", [wanted.site]),
+            (bool(wanted.text.strip()), "instr(searched, ?)", [folded(wanted.text.strip())]),
+            (bool(wanted.method), "instr(methods, ?)", [wanted.method]),
+            (wanted.least > 0, "score >= ?", [wanted.least]),
+            (wanted.most < 1, "score <= ?", [wanted.most]),
+            (wanted.verdict is VerdictState.NONE, "key NOT IN (SELECT value FROM json_each(?))", [listed]),
+            (
+                bool(listed) and wanted.verdict is not VerdictState.NONE,
+                "key IN (SELECT value FROM json_each(?))",
+                [listed],
+            ),
+        ]
+        given = [(condition, values) for is_given, condition, values in conditions if is_given]
+        where = " AND ".join(condition for condition, _ in given) or "1"
+        return where, _storable([value for _, values in given for value in values])
+
+    def _verdict_keys(self, state: VerdictState | None) -> str:
+        """As JSON: of the page pairs in that state, or, if nothing was said, of all others; empty for any state."""
+        if state is None:
+            return ""
+        verdicts = {VerdictState.ACCEPTED: [Verdict.ACCEPT], VerdictState.REJECTED: [Verdict.REJECT]}
+        keys = [
+            key for verdict in verdicts.get(state, Verdict) for key in self._verdicts.keys(SubjectKind.PAIR, verdict)
+        ]
+        return msgspec.json.encode(keys).decode()
+
+    def _counts(self, column: str, most: int) -> tuple[PairCount, ...]:
+        statement = f"SELECT {column}, count(*) FROM pairs GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
+        with reading(self._index, LAYOUT) as index:
+            return tuple(PairCount(*row) for row in (index.execute(statement, (most,)) if index else ()))
+
+    def _place_of(self, key: str) -> "_HitPlace | None":
+        """The page pair with that key, and its alignment; None if it is not indexed."""
+        statement = f"{_WITH_ALIGNMENT} WHERE pairs.key = ? LIMIT 1"
+        with reading(self._index, LAYOUT) as index:
+            row = index and index.execute(statement, (storable(key),)).fetchone()
+            return _HitPlace(_pair_row(row[:-1]), row[-1] or b"", 0) if row else None
+
+    def _listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
+        verdicts = self._verdicts.of(SubjectKind.PAIR, {row.key for row in rows})
+        return [ListedPair(row, verdicts.get(row.key)) for row in rows]
+
+    def _segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
+        with self._folder.reading(verified=False) as ledger:
+            findings = Findings(ledger)
+            segments = {key: findings.segments_of(key) for key in set(alignments)}
+        return [segments[key] for key in alignments]
+
+    def _segment_verdicts(self, segments: Sequence[SegmentPair]) -> dict[str, Verdict]:
+        if not self._folder.verdicts.exists():
+            return {}
+        return self._verdicts.of(SubjectKind.SEGMENT, {segment_key(pair.a.text, pair.b.text) for pair in segments})
+
+
+class _HitPlace(NamedTuple):
+    """Where a segment with the phrase is."""
+
+    pair: PairRow
+    alignment: AlignmentKey
+    place: int  # its number in the alignment
+
+
+def _read(segment: SegmentPair, place: int, verdicts: dict[str, Verdict], thresholds: Thresholds) -> ReadSegment:
+    key = segment_key(segment.a.text, segment.b.text)
+    return ReadSegment(
+        key,
+        place,
+        segment.a.text,
+        segment.b.text,
+        segment.score,
+        segment.type,
+        segment.flags,
+        verdicts.get(key),
+        rejection(segment, thresholds),
+    )
+
+
+def _hit(phrase: str, side: SearchedSide, hit: _HitPlace, pair: ListedPair, around: Sequence[ReadSegment]) -> Hit:
+    by_place = {segment.place: segment for segment in around}
+    segment = by_place[hit.place]
+    return Hit(
+        pair,
+        segment,
+        _marks(segment.text_a, phrase) if side is not SearchedSide.B else (),
+        _marks(segment.text_b, phrase) if side is not SearchedSide.A else (),
+        by_place.get(hit.place - 1),
+        by_place.get(hit.place + 1),
+    )
+
+
+def _marks(text: str, phrase: str) -> tuple[Mark, ...]:
+    return tuple(Mark(start, end) for start, end in places(text, phrase))
+
+
+def _hits(
+    index: sqlite3.Connection, phrase: str, side: SearchedSide, languages: LanguageOrder | None, part: tuple[int, int]
+) -> tuple[list[_HitPlace], int]:
+    """A part of the hits, and the number of all, or `MOST_HITS` if there may be more."""
+    phrase = folded(phrase[:_LONGEST_PHRASE]).strip()
+    if not any(map(str.isalnum, phrase)):
+        return [], 0
+    statements, values = _search(index, phrase, "a b" if side is SearchedSide.BOTH else str(side), languages)
+    numbered = f"SELECT * FROM ({' UNION '.join(statements)}) LIMIT {MOST_HITS}"
+    total = index.execute(f"SELECT count(*) FROM ({numbered})", values).fetchone()[0]
+    numbers = index.execute(
+        f"SELECT id FROM segments WHERE id IN ({numbered}) ORDER BY score DESC, id LIMIT ? OFFSET ?", (*values, *part)
+    ).fetchall()
+    hits = [_place(index, number, languages) for (number,) in numbers]
+    return [hit for hit in hits if hit is not None], total
+
+
+def _storable(values: Sequence[str | float]) -> list[str | float]:
+    return [storable(value) if isinstance(value, str) else value for value in values]
+
+
+def _part(limit: int, offset: int) -> tuple[int, int]:
+    """SQLite takes no larger numbers, and would take a negative limit for none."""
+    return min(max(limit, 0), MOST_HITS), min(max(offset, 0), 1 << 40)
+
+
+class _Search(NamedTuple):
+    """Where and how to look for a phrase."""
+
+    table: str
+    condition: str
+    values: list[str]
+
+
+def _search(
+    database: sqlite3.Connection, phrase: str, columns: str, languages: LanguageOrder | None
+) -> tuple[list[str], list[str | float]]:
+    """The statements that find the numbers of segments, and their values."""
+    searches = [_in_grams(database, phrase, columns)]
+    if not unspaced_count(phrase):
+        searches.append(_Search("words", "words MATCH ?", [f"{{{columns}}} : {_quoted(phrase)}"]))
+    only = ""
+    if languages is not None:
+        pair = f"SELECT 1 FROM pairs WHERE alignment = {{}}.rowid >> {PLACE_BITS} AND lang_a = ? AND lang_b = ?"
+        only = f" AND EXISTS ({pair})"
+    parts = [
+        f"SELECT * FROM (SELECT rowid FROM {table} WHERE {condition}{only.format(table)} LIMIT {MOST_HITS})"
+        for table, condition, _ in searches
+    ]
+    return parts, _storable([value for search in searches for value in (*search.values, *(languages or ()))])
+
+
+def _in_grams(database: sqlite3.Connection, phrase: str, columns: str) -> _Search:
+    """One or two characters are looked up as the beginning of terms. If very many terms begin so, a scan ends soon."""
+    if len(phrase) >= GRAM:
+        return _Search("grams", "grams MATCH ?", [f"{{{columns}}} : {_quoted(phrase)}"])
+    rows = database.execute(
+        "SELECT term FROM gram_terms WHERE term >= ? AND term < ? LIMIT ?",
+        (phrase, f"{phrase}\U0010ffff", MOST_HITS + 1),
+    )
+    terms = [_quoted(term) for (term,) in rows]
+    if not terms:
+        return _Search("grams", "0", [])
+    if len(terms) <= MOST_HITS:
+        return _Search("grams", "grams MATCH ?", [f"{{{columns}}} : ({' OR '.join(terms)})"])
+    inside = [f"instr({column}, ?)" for column in columns.split()]
+    return _Search("grams", f"({' OR '.join(inside)})", [phrase] * len(inside))
+
+
+def _quoted(phrase: str) -> str:
+    """As a string of FTS5, in which nothing is syntax."""
+    return '"' + phrase.replace('"', '""') + '"'
+
+
+def _place(database: sqlite3.Connection, number: int, languages: LanguageOrder | None) -> _HitPlace | None:
+    alignment, place = number >> PLACE_BITS, number & ((1 << PLACE_BITS) - 1)
+    statement, values = f"{_WITH_ALIGNMENT} WHERE pairs.alignment = ?", [alignment, *(languages or ())]
+    if languages is not None:
+        statement += " AND pairs.lang_a = ? AND pairs.lang_b = ?"
+    row = database.execute(f"{statement} LIMIT 1", _storable(values)).fetchone()
+    return _HitPlace(_pair_row(row[:-1]), row[-1], place) if row else None
+
+
+def _pair_row(row: Sequence[object]) -> PairRow:
+    fields = dict(zip(PairRow.__struct_fields__, row, strict=True))
+    return PairRow(
+        **{**fields, "evidence": msgspec.json.decode(str(fields["evidence"])), "partial": bool(fields["partial"])}
+    )

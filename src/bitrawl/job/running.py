@@ -1,0 +1,407 @@
+"""Run a job: crawl its sites, mine each of them while it grows, mine or export again, or only look ahead.
+
+`crawl` and `mine` resume what an earlier run left in the same folder. `preview` writes nothing: it is `--dry-run`.
+"""
+
+import asyncio
+import hashlib
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from bitrawl import config
+from bitrawl.config import Job, Strategy
+from bitrawl.config.choices import check_formats
+from bitrawl.corpus.export import corpus_headers, with_present
+from bitrawl.crawl.ending import Ending, crawl_end, ending, seed_skips
+from bitrawl.crawl.loop import Crawl
+from bitrawl.crawl.preview import Preview
+from bitrawl.discover.backlinks import Backlinks
+from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.facts import CrawlEnd, Doing, MiningStep
+from bitrawl.job import crawl_wiring, fetching
+from bitrawl.job.crawl_wiring import Parts, bucket_scores
+from bitrawl.job.crawl_wiring import crawl as new_crawl
+from bitrawl.job.exporting import write_corpus
+from bitrawl.job.folder import JobFolder, not_mined
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import relevant_pages
+from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing
+from bitrawl.job.stored_findings import Findings, made_from
+from bitrawl.job.topics import read_examples, topic_judge
+from bitrawl.model import Page, SiteKnowledge, Skip, Visit
+from bitrawl.model_files import models_digest, models_from
+from bitrawl.protocols import Clock
+from bitrawl.reasons import TRANSIENT, Reason
+from bitrawl.topic.judge import TopicJudge
+from bitrawl.url import Url
+from bitrawl.version import __version__
+
+COUNT_EVERY = 10.0  # seconds of a budget of minutes that a kill may cost
+FIRST = 8  # pages of a site before it is mined for the first time; judgement
+GROWTH = 4.5  # of a site since it was mined last: all rounds together cost at most 1.3 times the last one
+REST = 5  # times as long as writing the corpus took it is not written again: writing takes a sixth of the time at most
+SHORTEST_REST = 10.0  # seconds
+MOST_WORKERS = 2  # a child that mines holds a third of a gigabyte
+WHAT_TO_ADD = "Name a page with a few paragraphs about it with --like, or texts about it with --texts"
+
+Observe = Callable[[Visit], None]
+Started = Callable[[Parts], None]
+"""Is handed the parts of a crawl before it begins: to stop it by, or to watch it."""
+
+_log = logging.getLogger(__name__)
+
+
+async def crawl(
+    job: Job,
+    folder: JobFolder,
+    *,
+    observe: Observe = lambda _visit: None,
+    started: Started = lambda _parts: None,
+    fresh: bool = False,
+) -> Ending:
+    """Visit what the job asks for; the same job in the same folder resumes.
+
+    `fresh` removes what the folder held; that, and job.toml, happen when all is ready to begin.
+    """
+    async with opened(job, folder, observe, verb="crawl", fresh=fresh) as parts:
+        started(parts)
+        return await finished(parts)
+
+
+async def mine(
+    job: Job,
+    folder: JobFolder,
+    *,
+    observe: Observe = lambda _visit: None,
+    started: Started = lambda _parts: None,
+    watch: Watch = lambda _doing: None,
+    fresh: bool = False,
+) -> Ending:
+    """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawl`."""
+    check(job)
+    with models_from(job.models):
+        async with _workers(job, folder) as workers, opened(job, folder, observe, verb="mine", fresh=fresh) as parts:
+            mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
+            parts.crawl.observers.append(mining.growth_observer(parts.crawl.scope.sites.of))
+            meanwhile = asyncio.ensure_future(mining.mine_due())
+            started(parts)
+            try:
+                ending = await finished(parts)
+                mining.due.put_nowait("")  # The end: what is being mined is kept.
+                await meanwhile
+                await mining.mine_all()
+            finally:
+                meanwhile.cancel()
+                await asyncio.gather(meanwhile, return_exceptions=True)
+            return ending
+
+
+async def mine_again(
+    job: Job, folder: JobFolder, *, known_pairs: bool = False, watch: Watch = lambda _doing: None
+) -> None:
+    """Pair, align and export what a job has, with other settings, without fetching; or only align and export.
+
+    The folder's job is this one from the moment when all is ready to begin.
+    """
+    check(job)
+    with models_from(job.models), folder.writing() as ledger:
+        if known_pairs:
+            _check_mined(folder, ledger)
+        async with _workers(job, folder) as workers:
+            config.write(job, folder.description)
+            ledger.remember("verb", "align" if known_pairs else "pair")
+            mining = _Mining(job, folder, ledger, workers, fetching.SystemClock(), known_pairs=known_pairs, watch=watch)
+            await mining.mine_all(again=True)
+
+
+def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
+    """Write the corpus of what was mined, with the thresholds of this job, which is the folder's then.
+
+    Formats that the corpus has already are written again too, so that none is lost or stale; with `only` they are removed.
+    """
+    formats = with_present(folder.corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
+    job = msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
+    check(job)
+    with models_from(job.models), folder.writing() as ledger:
+        _check_mined(folder, ledger)
+        write_corpus(job, folder.path)
+        config.write(job, folder.description)
+
+
+def export_copy(job: Job, folder: JobFolder, to: Path) -> None:
+    """Write the corpus as it is now into another folder, with the thresholds of this job; the job may be running."""
+    check(job)
+    with folder.reading() as ledger:
+        _check_mined(folder, ledger)
+    write_corpus(job, folder.path, to)
+
+
+async def preview(job: Job) -> list[Preview]:
+    """What a job would meet: one for each host of the seeds, in their order."""
+    async with AsyncExitStack() as stack:
+        stack.enter_context(models_from(job.models))
+        archives = fetching.archives(job, stack)
+        previewer = await crawl_wiring.previewer(job, archives, stack)
+        return await previewer.preview(fetching.seeds_of(job, archives))
+
+
+def check(job: Job) -> None:
+    """Raise `ConfigError` for what would only show when a site is paired or the corpus written."""
+    pairing(job)
+    check_formats(job.export.formats, len(job.languages()), "leave the format out (bitrawl export --only)")
+
+
+def _check_mined(folder: JobFolder, ledger: Ledger) -> None:
+    if not Findings(ledger).begun():
+        raise not_mined(folder.path, ledger)
+
+
+@asynccontextmanager
+async def opened(
+    job: Job, folder: JobFolder, observe: Observe, *, verb: str, fresh: bool = False, backlinks: Backlinks | None = None
+) -> AsyncIterator[Parts]:
+    """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on.
+
+    The verb is the command that resumes it.
+    """
+    async with AsyncExitStack() as stack:
+        stack.enter_context(models_from(job.models))
+        archives = fetching.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
+        judge = topic_judge(job, await read_examples(job)) if job.topic.is_set else None
+        if fresh:
+            folder.start_over()
+        parts = await new_crawl(job, folder.path, archives, stack, judge, backlinks)
+        parts.crawl.observers.append(observe)
+        folder.discard_drafts()
+        config.write(job, folder.description)
+        if job.strategy == Strategy.PERPLEXITY:
+            parts.crawl.observers.append(_tuning_observer(parts, folder))
+        if judge is not None and job.topic.is_only_like:
+            parts.crawl.observers.append(_examples_observer(parts.crawl, judge, job.topic.like))
+        parts.ledger.remember("verb", verb)
+        for word in ("ended", "mining"):
+            parts.ledger.remember(word, "")
+        if parts.learns:
+            parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
+        if parts.walk is not None:
+            parts.crawl.frontier.spent.downloads = parts.walk.downloads
+        parts.crawl.frontier.wake(parts.queue.hosts())
+        yield parts
+
+
+def _examples_observer(crawl: Crawl, judge: TopicJudge, like: Sequence[str]) -> Observe:
+    """Ends the crawl when all pages that the topic is like were visited, and none of them says what the topic is."""
+    waiting = {Url.parse(raw) for raw in like}
+    skipped: dict[Url, str] = {}
+
+    def observe(visit: Visit) -> None:
+        link, outcome = visit.lease.link, visit.outcome
+        if link.url not in waiting or judge.learned:
+            return
+        if isinstance(outcome, Skip):
+            if outcome.reason in TRANSIENT and visit.lease.attempt < crawl.settings.attempts:
+                return
+            skipped[link.url] = f"it could not be read ({outcome.detail or outcome.reason})"
+        waiting.discard(link.url)
+        if isinstance(outcome, Skip) and outcome.target is not None:
+            waiting.add(outcome.target)
+            del skipped[link.url]
+        if not waiting:
+            why = "; ".join(f"{url}: {reason}" for url, reason in (skipped | judge.lacking).items())
+            crawl.fail(ConfigError(f"nothing says what the topic is. {why}. {WHAT_TO_ADD}"))
+
+    return observe
+
+
+def _tuning_observer(parts: Parts, folder: JobFolder) -> Observe:
+    """Looks at the job file after each visit: its buckets may be moved while the crawl runs (`bitrawl tune`).
+
+    A file that is missing or wrong, as it may be while somebody edits it, changes nothing.
+    """
+
+    def changed_at() -> int | None:
+        try:
+            return folder.description.stat().st_mtime_ns
+        except OSError:
+            return None
+
+    last_change = changed_at()
+
+    def observe(_visit: Visit) -> None:
+        nonlocal last_change
+        if (change := changed_at()) == last_change:
+            return
+        last_change = change
+        try:
+            parts.crawl.frontier.steps = bucket_scores(folder.job())
+        except BitrawlError as error:
+            _log.warning("the buckets stay as they are: %s", error)
+
+    return observe
+
+
+async def finished(parts: Parts) -> Ending:
+    """Run it to its end, and write down how it ended and, now and then, how long all runs took: a kill leaves that."""
+    crawl, ledger = parts.crawl, parts.ledger
+    earlier, began = float(ledger.recall("seconds") or 0), crawl.clock.now()
+    counted = began
+
+    def count() -> None:
+        nonlocal counted
+        counted = crawl.clock.now()
+        ledger.remember("seconds", earlier + counted - began)
+
+    def observe(_visit: Visit) -> None:
+        if crawl.clock.now() - counted >= COUNT_EVERY:
+            count()
+
+    crawl.observers.append(observe)
+    try:
+        await crawl.run()
+    finally:
+        count()
+    end = _end(parts)
+    ledger.remember("ended", end)
+    return ending(end)
+
+
+def _end(parts: Parts) -> CrawlEnd:
+    crawl, ledger = parts.crawl, parts.ledger
+    pages = crawl.frontier.spent.pages
+    return crawl_end(
+        stopped=crawl.stopped,
+        budget=crawl.frontier.budget_reached(),
+        queued=len(parts.queue),
+        left=crawl.frontier.left,
+        parked=crawl.frontier.parked(),
+        pages=pages,
+        relevant=relevant_pages(ledger),
+        seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
+    )
+
+
+@asynccontextmanager
+async def _workers(job: Job, folder: JobFolder) -> AsyncIterator[MiningWorkers]:
+    """Raises `ConfigError` if the job's encoder cannot be loaded."""
+    count = job.mining.workers or min(os.cpu_count() or 1, MOST_WORKERS)
+    async with MiningWorkers(job, folder.path, workers=count) as workers:
+        if job.encoder:
+            await workers.load_models()
+        yield workers
+
+
+class _Mining:
+    """Has sites mined by the workers, and keeps what they find."""
+
+    def __init__(  # noqa: PLR0913 - collaborators
+        self,
+        job: Job,
+        folder: JobFolder,
+        ledger: Ledger,
+        workers: MiningWorkers,
+        clock: Clock,
+        *,
+        known_pairs: bool = False,
+        watch: Watch = lambda _doing: None,
+    ) -> None:
+        self.due: asyncio.Queue[str] = asyncio.Queue()  # sites that have grown enough to be mined; "" ends it
+        self._waiting: set[str] = set()  # the same
+        self._tried: dict[str, int] = {}  # how many pages a site had when its pairing failed
+        self._ledger = ledger
+        self._findings = Findings(ledger)
+        self._settings = _fingerprint(job)
+        self._miner = SiteMiner(
+            ledger, workers, clock, settings=self._settings, rejected=folder.path / "rejected", watch=self._tell
+        )
+        self._workers = workers
+        self._clock = clock
+        self._known_pairs = known_pairs
+        self._watch = watch
+        self._unwritten = False
+        self._rest_until = 0.0
+
+    def growth_observer(self, site_of: Callable[[str], str]) -> Observe:
+        """Looks after each page whether its site is due."""
+
+        def observe(visit: Visit) -> None:
+            if not isinstance(visit.outcome, Page):
+                return
+            site = site_of(visit.outcome.url.host)
+            if self.is_due(site) and site not in self._waiting:
+                self._waiting.add(site)
+                self.due.put_nowait(site)
+
+        return observe
+
+    def is_due(self, site: str) -> bool:
+        """Whether the site has grown enough since it was mined last."""
+        earlier = self._findings.mined(site)
+        pages = max(earlier.pages if earlier else 0, self._tried.get(site, 0))
+        return self._ledger.knowledge(site).pages >= max(FIRST, GROWTH * pages)
+
+    async def mine_due(self) -> None:
+        """One site after the other, until an empty name comes; the corpus is written now and then."""
+        while site := await self.due.get():
+            self._waiting.discard(site)
+            await self._mine(site)
+            if self._unwritten and self._clock.now() >= self._rest_until:
+                await self._write()
+
+    async def mine_all(self, *, again: bool = False) -> None:
+        """What has not been mined as it is now and with these settings, several sites at a time; then the corpus."""
+        sites = [site.site for site in self._ledger.sites() if again or self._is_stale(site)]
+        # Until the corpus is written: whatever ends this before leaves a job that is interrupted, and not done.
+        self._ledger.remember("mining", Doing(MiningStep.PAIRING, what="sites", total=len(sites)))
+        tasks = [asyncio.ensure_future(self._mine(site)) for site in sites]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        await self._write()
+
+    def _is_stale(self, site: SiteKnowledge) -> bool:
+        earlier = self._findings.mined(site.site)
+        if earlier is None:
+            return site.pages > 0
+        return earlier.made_from != made_from(self._settings, self._ledger.extent(site.site))
+
+    async def _mine(self, site: str) -> None:
+        earlier = self._findings.mined(site)
+        if self._known_pairs and earlier is None:
+            return  # It has no pairs to align again.
+        findings, alignments, faults = await self._miner.mine(site, known_pairs=self._known_pairs)
+        if findings is None:
+            self._tried[site] = self._ledger.knowledge(site).pages
+            self._findings.failed(site, faults)
+            return
+        killed = any(fault.reason is Reason.KILLED for fault in faults)
+        if self._known_pairs and earlier and not killed:  # The pairs were made of those pages, with those settings.
+            findings = msgspec.structs.replace(findings, pages=earlier.pages, made_from=earlier.made_from)
+        self._findings.replace(findings, alignments, faults)
+        self._unwritten = True
+
+    async def _write(self) -> None:
+        self._tell(Doing(MiningStep.WRITING))
+        began = self._clock.now()
+        await self._workers.write_corpus()
+        now = self._clock.now()
+        self._rest_until = now + max(SHORTEST_REST, REST * (now - began))
+        self._unwritten = False
+        self._tell(None)
+
+    def _tell(self, doing: Doing | None) -> None:
+        self._ledger.remember("mining", doing)
+        self._watch(doing)
+
+
+def _fingerprint(job: Job) -> str:
+    """Of all that pairs and alignment depend on, but for the pages."""
+    words = Path(job.pair.dictionary).read_bytes() if job.pair.dictionary and len(job.languages()) > 1 else b""
+    settings = msgspec.json.encode((__version__, job.languages(), job.encoder, job.pair, job.align))
+    return hashlib.blake2b(settings + words + models_digest(job.models), digest_size=16).hexdigest()

@@ -1,0 +1,133 @@
+"""Why something was skipped, and where: one row for each reason, with all that people are told of it."""
+
+from enum import StrEnum
+from typing import Self
+
+
+class Stage(StrEnum):
+    """Where in the pipeline something was skipped."""
+
+    SCOPE = "scope"
+    FRONTIER = "frontier"
+    ROBOTS = "robots"
+    FETCH = "fetch"
+    ANALYSE = "analyse"
+    PAIR = "pair"
+    ALIGN = "align"
+    JUDGE = "judge"
+    STRATEGY = "strategy"
+
+
+class Reason(StrEnum):
+    """Why something was skipped. A row has all that people are told of it; docs/reference/skips.md says more."""
+
+    label: str  # in the web app: a key of its catalogues
+    meaning: str  # one sentence, for the report
+    advice: str  # what to try when many links were skipped for it; empty where there is nothing to try
+
+    def __new__(cls, name: str, label: str = "", meaning: str = "", advice: str = "") -> Self:
+        """The name is what is stored."""
+        row = str.__new__(cls, name)
+        row._value_, row.label, row.meaning, row.advice = name, label, meaning, advice
+        return row
+
+    # fmt: off
+    # scope
+    OFF_SITE = ("off-site", "on another site", "The link leads to a site that has no seed.",
+        "Add the other site as a seed. If it is the same site under another name, join the hosts with --one-site.")
+    OFF_HOST = ("off-host", "on another host", "The link leads to another host of the site, and you gave --same-host.",
+        "Leave out --same-host, or add a page of the other host as a seed.")
+    NOT_UNDER = ("not-under", "not below the given paths", "The URL is not below a path that you gave with --under.",
+        "Add --under for the path of the other language too.")
+    EXCLUDED = ("excluded", "excluded", "The URL matches an --exclude pattern.", "Loosen --exclude.")
+    NOT_INCLUDED = ("not-included", "not among the given addresses", "The URL matches none of the --include patterns.",
+        "Loosen --include. It must match the pages of both languages.")
+    DEPTH = ("depth", "too many links away", "The link is further from the seeds than --max-depth.",
+        "Raise --max-depth.")
+    NOFOLLOW = ("nofollow", "link marked nofollow", "The link, or the page that has it, says nofollow.")
+    STRATEGY = ("strategy", "left out by the strategy",
+        "The strategy does not follow links of the page where this one was found.", "Try --strategy breadth-first.")
+    TRAP = ("trap", "endless series of addresses",
+        "The URL looks like one of an endless series, or similar URLs and links brought nothing new.",
+        "Look at these URLs. If they are real pages, add some of them as seeds.")
+    TOO_MANY_HOSTS = ("too-many-hosts", "too many hosts",
+        "The site has more hosts than --site-hosts, or its hosts all answer alike.",
+        "Raise --site-hosts, or add a page of each host that you want as a seed.")
+    # robots and opt-outs
+    ROBOTS = ("robots", "forbidden by robots.txt", "robots.txt forbids it.",
+        "Ask the site's owner for permission. bitrawl always obeys robots.txt.")
+    ROBOTS_UNREACHABLE = ("robots-unreachable", "robots.txt not available",
+        "robots.txt could not be fetched, so nothing on this host may be crawled.",
+        "Try again later. The same command resumes the job.")
+    NOINDEX = ("noindex", "page marked noindex", "The page asks not to be indexed. Its links were followed.")
+    OPT_OUT = ("opt-out", "mining not allowed", "The page or its host does not allow text and data mining.",
+        "If the law allows it where you are, keep them with --ignore-opt-outs.")
+    # fetch
+    REDIRECT = ("redirect", "moved", "The page has moved. Its new URL is counted as a link of its own.")
+    TOO_MANY_REDIRECTS = ("too-many-redirects", "moved too often", "There were too many redirects in a row.")
+    NOT_ARCHIVED = ("not-archived", "not in the archive", "The archives given to --replay do not hold it.",
+        "Add archives that hold these pages.")
+    PRIVATE_ADDRESS = ("private-address", "private network", "The host is not on the public internet.",
+        "If these are your own machines, allow them with --allow-private.")
+    DNS = ("dns", "unknown host name", "The name of the host could not be resolved.",
+        "Check the spelling of the seeds and your network connection.")
+    CONNECTION = ("connection", "no connection", "The host refused the connection, or broke it off.",
+        "Check your network connection, then run the same command again.")
+    TLS = ("tls", "no secure connection", "The certificate is not valid, or no encrypted connection was possible.",
+        "Open the URL in a browser. The http:// URL may work instead.")
+    PROXY = ("proxy", "proxy not available",
+        "The proxy could not be reached, or refused the request. The host was not asked.",
+        "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password. Then run the same command again.")
+    TIMEOUT = ("timeout", "answer too slow", "The answer took too long.",
+        "Raise fetch.timeout in the job file, or try again later.")
+    HTTP_ERROR = ("http-error", "answer not valid", "The answer is not valid HTTP.")
+    HTTP_STATUS = ("http-status", "answered with an error", "The server answered with an error.",
+        "Open the seeds in a browser. Some sites refuse all crawlers; a --contact in the User-Agent may help.")
+    SERVER_ERROR = ("server-error", "temporary error of the server",
+        "The server answered with a temporary error, at each attempt.", "Try again later, with a longer --delay.")
+    RATE_LIMITED = ("rate-limited", "server asks for fewer visits", "The server asked for fewer requests.",
+        "Try again later, with a longer --delay.")
+    TOO_LARGE = ("too-large", "too large",
+        "The answer is larger than fetch.megabytes, or only the first part of it was read.",
+        "Raise fetch.megabytes in the job file.")
+    BOMB = ("bomb", "too large when unpacked", "The compressed answer would expand to an unreasonable size.")
+    CONTENT_ENCODING = ("content-encoding", "cannot be unpacked", "The compression is unknown or broken.")
+    CONTENT_TYPE = ("content-type", "not a web page", "Not a web page: an image, an archive or another kind of file.",
+        "Start from a page of the site, not from a file.")
+    # analysis
+    SITEMAP = ("sitemap", "sitemap", "A sitemap. Its links were followed.")
+    PROBE = ("probe", "test for missing pages", "A URL that we made up, to see how the host answers for missing pages.")
+    SOFT_404 = ("soft-404", "text of a missing page", "The page has the same text that the host shows for missing pages.",
+        "If these are real pages, keep them with --no-probe.")
+    EMPTY = ("empty", "empty page", "The page has neither text nor links.",
+        "The site may draw its pages with scripts. bitrawl does not run scripts.")
+    ANALYSIS_TIMEOUT = ("analysis-timeout", "analysis took too long",
+        "Analysing the page took too long. It is kept in rejected/.", "Raise analysis.seconds in the job file.")
+    ANALYSIS_CRASH = ("analysis-crash", "analysis crashed",
+        "The process that analysed the page died. The page is kept in rejected/.",
+        "Please report it, and attach a file from rejected/.")
+    ANALYSIS_ERROR = ("analysis-error", "analysis failed", "Analysing the page failed. It is kept in rejected/.",
+        "Please report it, and attach a file from rejected/.")
+    # mining
+    MINING_TIMEOUT = ("mining-timeout", "mining took too long", "Mining took longer than mining.seconds.",
+        "Raise mining.seconds in job.toml, then run: bitrawl pair")
+    MINING_CRASH = ("mining-crash", "mining crashed", "Mining crashed, or needed more memory than mining.megabytes.",
+        "Raise mining.megabytes in job.toml, then run: bitrawl pair")
+    MINING_ERROR = ("mining-error", "mining failed", "Mining failed. The pages are kept in rejected/.",
+        "Please report it, and attach a file from rejected/.")
+    SEGMENT_TOO_LONG = ("segment-too-long", "text too long for a segment",
+        "A text without marks to split it at is too long for a segment.",
+        "Raise align.characters to keep such texts whole: bitrawl pair DIR --max-characters 5000")
+    # analysis and mining
+    KILLED = ("killed", "process killed",
+        "The process that read or mined it was killed three times, or there was too little memory for it.",
+        "Run the same command again: it is tried again. If that does not help, use --workers 1, or give the machine more memory.")
+    INTERNAL = ("internal", "bug in bitrawl", "This is a bug in bitrawl. Please report it.", "Please report it.")
+    # fmt: on
+
+
+TRANSIENT = frozenset(map(Reason, "robots-unreachable dns connection proxy timeout server-error rate-limited".split()))
+"""Reasons that may no longer hold at the next attempt."""
+
+NO_ANSWER = frozenset(map(Reason, "robots-unreachable dns connection tls proxy timeout".split()))
+"""Reasons which mean that the host gave no usable answer."""

@@ -1,0 +1,65 @@
+"""Arrays of numbers: short names for their types, and what numpy lacks for runs of values in a flat array."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Ints32 = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+
+def bounds(sizes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
+    """Where runs of those sizes begin in a flat array, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def ranges(starts: Ints, ends: Ints) -> Ints:
+    """All numbers from each start to its end, one range after the other."""
+    counts = ends - starts
+    offsets = np.cumsum(counts) - counts
+    return np.repeat(starts - offsets, counts) + np.arange(counts.sum())
+
+
+def firsts(ordered: NDArray[Any]) -> Ints:
+    """Where each different value of a sorted array begins."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+
+
+def places_in(ordered: NDArray[Any], values: NDArray[Any]) -> Ints:
+    """Where each value stands in a sorted array; -1 if it does not."""
+    if not len(ordered):
+        return np.full(len(values), -1, np.int64)
+    places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    return np.where(ordered[places] == values, places, -1)
+
+
+class RememberedRows:
+    """Rows of numbers by key, for rows that are expensive to compute. It is emptied when it is full."""
+
+    def __init__(self, compute: Callable[[Sequence[Any]], Floats32], room: int, width: int = 0) -> None:
+        self._compute, self._room = compute, room
+        self._table = np.zeros((0, width), np.float32)
+        self._places: dict[Any, int] = {}
+
+    def rows(self, keys: Sequence[Any]) -> Floats32:
+        """One row for each key, in their order; a copy."""
+        places = self._places
+        new = list({key: None for key in keys if key not in places})
+        if len(places) + len(new) > self._room:
+            places.clear()
+            new = list(dict.fromkeys(keys))
+            if len(new) > self._room:
+                half = len(keys) // 2
+                return np.concatenate([self.rows(keys[:half]), self.rows(keys[half:])])
+        if new:
+            rows, first = self._compute(new), len(places)
+            if not len(self._table):
+                self._table = np.zeros((self._room, rows.shape[1]), np.float32)
+            self._table[first : first + len(new)] = rows
+            places.update(zip(new, range(first, first + len(new)), strict=True))
+        return self._table.take([places[key] for key in keys], axis=0)

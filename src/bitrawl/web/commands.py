@@ -1,0 +1,213 @@
+"""Short `bitrawl` commands whose answer a page waits for, and what they make: reading indexes, exports, term lists.
+
+The server itself loads no model and does no long work.
+"""
+
+import asyncio
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from bitrawl.errors import BitrawlError
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.reading_index import index_signature, is_due
+from bitrawl.job.verdicts import VERDICTS
+from bitrawl.process import Running
+from bitrawl.web.messages import message, quoted
+
+COMMAND_SECONDS = 60.0  # judgement
+COMMANDS_AT_ONCE = 2
+MOST_OUTPUT = 8 << 20  # bytes of a command; judgement
+INDEX_SECONDS = 3600.0  # for one refresh of a large job
+INDEX_REST = 5.0  # seconds after a refresh before the next one of the same job; judgement
+INDEX_PATIENCE = 2.0  # seconds that a page waits for a refresh: enough for most jobs
+EXPORTS = ".kept"  # the folder for exports, beside the jobs
+EXPORT_SECONDS = 3600.0  # that a file stays, so that a broken download can go on; judgement
+EXPORT_IS_NEW = 60.0  # seconds that a file about a running job is taken for new; judgement
+# Proxies and everything else that may hold a secret of the server are left out.
+_PUBLIC = frozenset(("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV"))
+_PUBLIC_BEGINNINGS = ("LC_", "SSL_CERT_")
+
+Make = Callable[[Path], Coroutine[Any, Any, None]]
+
+
+class CommandError(BitrawlError):
+    """The message of a command that failed."""
+
+
+class CommandRunner:
+    """Runs a few commands at a time, with limits. They end with the server."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = dict(environment)
+        self._room = asyncio.Semaphore(COMMANDS_AT_ONCE)
+
+    async def run(
+        self,
+        arguments: Sequence[str],
+        given: bytes = b"",
+        *,
+        seconds: float = COMMAND_SECONDS,
+        module: str = "bitrawl.cli",
+    ) -> str:
+        """Its output. Raises `CommandError` with its last line if it fails or takes too long."""
+        async with self._room:
+            with Running.start(module, *arguments, stdout=subprocess.PIPE, environment=self._environment) as process:
+                try:
+                    output = await asyncio.to_thread(_output, process.popen, given, seconds)
+                except subprocess.TimeoutExpired:
+                    raise CommandError(message("That took too long. Try with less.")) from None
+        death = process.end()
+        if death.status:
+            raise CommandError(quoted(death.last_line) if death.words else message("That could not be done."))
+        return output[:MOST_OUTPUT].decode("utf-8", "replace")
+
+
+def _output(popen: "subprocess.Popen[bytes]", given: bytes, seconds: float) -> bytes:
+    with popen:
+        try:
+            return popen.communicate(given, seconds)[0]
+        except subprocess.TimeoutExpired:
+            popen.kill()
+            raise
+
+
+def clean(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a command may see of the server's environment."""
+    return {
+        name: value for name, value in environment.items() if name in _PUBLIC or name.startswith(_PUBLIC_BEGINNINGS)
+    }
+
+
+class Indexing:
+    """Keeps the reading index of a job up to date while somebody reads there. One refresh at a time for each job."""
+
+    def __init__(self, commands: CommandRunner, now: Callable[[], float] = time.monotonic) -> None:
+        self._commands = commands
+        self._now = now
+        self._refreshes: dict[str, asyncio.Task[None]] = {}  # by the name of the job's folder, as the next two
+        self._rests_until: dict[str, float] = {}
+        self._faults: dict[str, BitrawlError] = {}
+
+    async def is_fresh(self, folder: JobFolder, *, wait: float = INDEX_PATIENCE) -> bool:
+        """Whether the index has all that was mined. If not, a refresh begins, and is waited for a little.
+
+        If the index cannot be made, so that there is nothing to show, it raises the error of the refresh; not to those
+        who do not wait.
+        """
+        key = folder.path.name
+        if key not in self._refreshes:
+            try:
+                if not await asyncio.to_thread(is_due, folder.path):
+                    return True
+            except BitrawlError:  # there is no ledger yet
+                return True
+            if self._now() < self._rests_until.get(key, 0.0):
+                if wait:
+                    self._complain(folder)
+                return False
+            self._refreshes[key] = asyncio.ensure_future(self._refresh(folder))
+        if wait:
+            if key in self._refreshes:
+                await asyncio.wait([self._refreshes[key]], timeout=wait)
+            self._complain(folder)
+        return key not in self._refreshes
+
+    def _complain(self, folder: JobFolder) -> None:
+        fault = self._faults.get(folder.path.name)
+        if fault is not None and not index_signature(folder.reading_index):
+            raise fault
+
+    async def _refresh(self, folder: JobFolder) -> None:
+        key = folder.path.name
+        self._faults.pop(key, None)
+        try:
+            await self._commands.run([str(folder.path)], module="bitrawl.job.reading_index", seconds=INDEX_SECONDS)
+        except BitrawlError as error:
+            self._faults[key] = error
+        finally:
+            self._rests_until[key] = self._now() + INDEX_REST
+            self._refreshes.pop(key, None)
+
+
+class ExportCache:
+    """Folders of files that are made when somebody asks for them, and stay for a while.
+
+    The same question has the same answer. Whoever asks first has it made; others wait for it.
+    """
+
+    def __init__(self, jobs: Path, now: Callable[[], float] = time.time) -> None:
+        self._folder = jobs / EXPORTS
+        self._now = now
+        self._tasks: dict[Path, asyncio.Task[Path]] = {}
+
+    def is_ready(self, folder: JobFolder, question: Sequence[str]) -> bool:
+        """Whether the answer is there, or could not be made."""
+        place = self._place(folder, question)
+        task = self._tasks.get(place)
+        return place.exists() or (task is not None and task.done())
+
+    async def get(self, folder: JobFolder, question: Sequence[str], make: Make) -> Path:
+        """The folder with the answer. What `make` raises is raised to all who wait."""
+        place = self._place(folder, question)
+        if place.exists():
+            return place
+        self.begin(folder, question, make)
+        task = self._tasks[place]
+        try:
+            return await asyncio.shield(task)
+        finally:
+            if task.done():
+                self._tasks.pop(place, None)
+
+    def begin(self, folder: JobFolder, question: Sequence[str], make: Make) -> None:
+        """The same without waiting. `get` has the result, or the fault, when it is ready."""
+        place = self._place(folder, question)
+        if not place.exists() and place not in self._tasks:
+            self._tasks[place] = asyncio.ensure_future(self._make(place, make))
+
+    def forget(self, folder: JobFolder) -> None:
+        """Remove the exports of a job that is deleted."""
+        shutil.rmtree(self._folder / folder.path.name, ignore_errors=True)
+
+    async def _make(self, place: Path, make: Make) -> Path:
+        draft = place.with_suffix(".draft")
+        await asyncio.to_thread(self._forget_old)
+        try:
+            draft.mkdir(parents=True, exist_ok=True, mode=0o700)
+            await make(draft)
+            draft.rename(place)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+        return place
+
+    def _place(self, folder: JobFolder, question: Sequence[str]) -> Path:
+        """By the question and the version of what the answer is made from; of a running job, the minute."""
+        if folder.is_running:
+            version = [f"{self._now() // EXPORT_IS_NEW:.0f}"]
+        else:
+            sources = [folder.ledger, folder.path / VERDICTS]
+            logs = [path.with_name(f"{path.name}-wal") for path in sources]
+            version = [str(_written_at(path)) for pair in zip(sources, logs, strict=True) for path in pair]
+        key = blake2b("\0".join([*question, *version]).encode(), digest_size=12).hexdigest()
+        return self._folder / folder.path.name / key
+
+    def _forget_old(self) -> None:
+        for folder in self._folder.glob("*/*"):
+            with suppress(OSError):
+                if self._now() - folder.stat().st_mtime > EXPORT_SECONDS:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _written_at(path: Path) -> int:
+    """A log of SQLite without content says nothing: it comes and goes with those who read."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0
+    return status.st_mtime_ns if status.st_size else 0

@@ -1,0 +1,340 @@
+"""The messages of the app, their catalogues, the names of codes, and languages as people type them."""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from string import Formatter
+from typing import NamedTuple
+
+import msgspec
+from babel import Locale, UnknownLocaleError
+from babel.messages.catalog import Message as CatalogueEntry
+from babel.messages.pofile import PoFileError, read_po
+from babel.numbers import format_decimal, format_percent
+from babel.units import format_unit
+from starlette.exceptions import HTTPException
+
+from bitrawl.discover.site_check import TRANSLATIONS
+from bitrawl.discover.site_lists import SiteAnswer
+from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
+from bitrawl.errors import ConfigError
+from bitrawl.languages import language_name, parse_language
+from bitrawl.mine.judging import Flag
+from bitrawl.model import Language, Method
+from bitrawl.reasons import Reason
+from bitrawl.text.language_names import language_table, spaced
+
+SOURCE = "en"  # the language in which the messages are written in templates and code
+LEAST_SHARE = 0.01  # smaller ones are shown as less than this
+
+
+class Message(NamedTuple):
+    """`text` is the sentence in the catalogue, with names in braces; `values` are data, and never translated."""
+
+    text: str
+    values: dict[str, str] = {}  # noqa: RUF012 - never changed
+
+    def __str__(self) -> str:
+        return self.text.format_map(self.values)
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether it is a sentence of the program, not of the app: English in every language of the interface."""
+        return self.text == "{quoted}"
+
+
+def message(text: str, **values: object) -> Message:
+    """The sentence with these values. A catalogue's tool finds the text in calls of this function."""
+    return Message(text, {name: str(value) for name, value in values.items()})
+
+
+def quoted(text: str) -> Message:
+    """A sentence of somebody else, as it is: the ending of a job, the message of an error. It may have braces."""
+    return Message("{quoted}", {"quoted": text}) if text else Message("")
+
+
+def message_of(error: Exception) -> Message:
+    """A sentence of the app, or one of the program."""
+    first = error.args[0] if error.args else ""
+    return first if isinstance(first, Message) else quoted(str(error))
+
+
+class RequestError(HTTPException):
+    """A request that is refused, with a sentence that can be translated."""
+
+    def __init__(self, status: int, why: Message) -> None:
+        super().__init__(status, str(why))
+        self.message = why
+
+
+def marked(message: str) -> str:
+    """A message that is translated where it is shown; this marks it for the catalogues."""
+    return message
+
+
+METHODS: Mapping[str, str] = {method: method.key for method in Method}
+"""Evidence that two pages are a pair, by letter."""
+
+SITE_EVIDENCE: Mapping[str, str] = {
+    Suggestion.HREFLANG: marked("declared"),
+    Suggestion.SWITCHER: marked("language menu"),
+    Suggestion.SITEMAP: marked("sitemap"),
+    Suggestion.SPLASH: marked("choice of languages at the entrance"),
+    Suggestion.LINK: marked("links to translations"),
+    Suggestion.URL: marked("addresses"),
+    Suggestion.ADDRESS: marked("same address in the other language"),
+    Suggestion.HABIT: marked("same addresses as other pages"),
+    Suggestion.FOLDER: marked("folder of the language"),
+    TRANSLATIONS: marked("words that translate each other"),
+}
+"""Evidence that a site is bilingual."""
+
+REASONS: Mapping[str, str] = {reason: reason.label for reason in Reason}
+"""Why an address brought no page."""
+
+FLAGS: Mapping[str, str] = {
+    Flag.NON_LETTERS: marked("few letters"),
+    Flag.EQUAL: marked("same text"),
+    Flag.SHORT: marked("very short"),
+    Flag.LENGTH: marked("very different lengths"),
+    Flag.NUMBERS: marked("different numbers"),
+    Flag.MAIL: marked("e-mail address"),
+    Flag.ADDRESS: marked("web address"),
+    Flag.CODE: marked("program code"),
+    Flag.PARTIAL: marked("page translated in part"),
+}
+"""What is noted of a segment."""
+
+ANSWERS: Mapping[str, str] = {
+    SiteAnswer.BILINGUAL: marked("bilingual"),
+    SiteAnswer.THIN: marked("a page or two"),
+    SiteAnswer.NO: marked("not bilingual"),
+    SiteAnswer.UNKNOWN: marked("unknown"),
+}
+"""Whether a site is bilingual."""
+
+
+class Words(msgspec.Struct, frozen=True):
+    """One language of the interface."""
+
+    code: str
+    messages: Mapping[str, str] = {}
+    plurals: Mapping[str, tuple[str, ...]] = {}
+    plural_form: Callable[[int], int] = lambda n: int(n != 1)
+
+    def say(self, message: str, **values: object) -> str:
+        """Translated, with its {names} filled in."""
+        text = self.messages.get(message) or message
+        return text.format(**values) if values else text
+
+    def count(self, singular: str, plural: str, n: int, **values: object) -> str:
+        """By number: "{n} page", "{n} pages"."""
+        forms = self.plurals.get(singular) or (singular, plural)
+        form = forms[min(self.plural_form(n), len(forms) - 1)]
+        return form.format(n=self.number(n), **values)
+
+    def tell(self, message: Message) -> str:
+        """A sentence of the app is translated; one of the program is left as it is."""
+        return self.say(message.text, **message.values) if message.text else ""
+
+    def number(self, n: float) -> str:
+        return str(format_decimal(n, locale=self._locale))
+
+    def score(self, n: float) -> str:
+        """From 0 to 1."""
+        return str(format_decimal(n, "0.00", locale=self._locale))
+
+    def share(self, part: float, whole: float) -> str:
+        """In per cent. Only nothing is shown as 0 %, and only everything as 100 %."""
+        share = part / whole if whole else 0.0
+        if 0 < share < LEAST_SHARE:
+            return f"< {format_percent(LEAST_SHARE, locale=self._locale)}"
+        return str(format_percent(1 - LEAST_SHARE if 1 - LEAST_SHARE < share < 1 else share, locale=self._locale))
+
+    def size(self, n: float) -> str:
+        """Bytes in a readable unit."""
+        unit, form = "byte", "0"
+        for larger in ("kilobyte", "megabyte", "gigabyte"):
+            if n < 1000:
+                break
+            n, unit, form = n / 1000, larger, "0.0"
+        return str(format_unit(n, f"digital-{unit}", length="short", format=form, locale=self._locale))
+
+    def language(self, code: str) -> str:
+        """The name of a language, in this one; the code itself if it has none."""
+        name = _names(self.code).get(code.replace("-", "_")) or _names(self.code).get(code.partition("-")[0], code)
+        return name[0].upper() + name[1:]
+
+    @property
+    def _locale(self) -> str:
+        return self.code.replace("-", "_")
+
+    @property
+    def endonym(self) -> str:
+        return endonyms().get(self.code, self.code)
+
+    @property
+    def direction(self) -> str:
+        return direction(self.code)
+
+
+@lru_cache(maxsize=16)
+def _names(code: str) -> Mapping[str, str]:
+    names: Mapping[str, str] = Locale.parse(code.replace("-", "_")).languages
+    return names
+
+
+@lru_cache(maxsize=1)
+def endonyms() -> dict[str, str]:
+    """Languages by their own names, from CLDR (lab/tools/endonyms.py)."""
+    table = (resources.files("bitrawl.web") / "endonyms.tsv").read_text("utf-8")
+    return dict(line.split("\t", 1) for line in table.splitlines())
+
+
+@lru_cache(maxsize=512)
+def direction(code: str) -> str:
+    """From right to left ("rtl") or from left to right."""
+    try:
+        locale = Locale.parse(code.replace("-", "_"))
+    except (ValueError, UnknownLocaleError):
+        return "auto"
+    return "rtl" if locale.character_order == "right-to-left" else "ltr"
+
+
+def catalogues(folder: Path | None = None) -> dict[str, Words]:
+    """Those of the package, and those of a folder of .po files; a file there wins over one of ours."""
+    languages = [Words(SOURCE)]
+    ours = (resources.files("bitrawl.web") / "catalogues").iterdir()
+    for entry in sorted((file for file in ours if file.name.endswith(".po")), key=lambda file: file.name):
+        with resources.as_file(entry) as path:
+            languages.append(_read(path))
+    languages += [_read(path) for path in sorted(folder.glob("*.po"))] if folder else []
+    return {words.code: words for words in languages}
+
+
+def _read(path: Path) -> Words:
+    code = path.stem.replace("_", "-")
+    try:
+        Locale.parse(code.replace("-", "_"))
+        with path.open("rb") as file:
+            catalogue = read_po(file, locale=code.replace("-", "_"), abort_invalid=True)
+    except (OSError, ValueError, UnknownLocaleError, PoFileError) as error:
+        raise ConfigError(f"{path} is no message catalogue: {error}") from error
+    messages, plurals = {}, {}
+    for entry in catalogue:
+        if not entry.id or entry.fuzzy:
+            continue
+        _check_names(path, entry)
+        if isinstance(entry.id, tuple | list):
+            if entry.string and all(entry.string):
+                plurals[entry.id[0]] = tuple(map(str, entry.string))
+        elif entry.string:
+            messages[entry.id] = str(entry.string)
+    return Words(code, messages, plurals, _plural_form(code))
+
+
+def _check_names(path: Path, entry: CatalogueEntry) -> None:
+    """A translation with a name that its message does not have could not be filled in."""
+    sources = entry.id if isinstance(entry.id, tuple | list) else (entry.id,)
+    texts = entry.string if isinstance(entry.string, tuple | list) else (entry.string,)
+    names = {name for source in sources for name in names_in(source)}
+    for text in texts:
+        try:
+            strange = set(names_in(str(text or ""))) - names
+        except ValueError as error:
+            raise ConfigError(f"{path}: the translation of {sources[0]!r} is wrong: {error}") from error
+        if strange:
+            raise ConfigError(f"{path}: the translation of {sources[0]!r} has no use for {{{min(strange)}}}")
+
+
+def names_in(text: str) -> list[str]:
+    """The names in braces. Raises `ValueError` for a brace that is not closed."""
+    return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+
+
+def _plural_form(code: str) -> Callable[[int], int]:
+    """The number of the form, as gettext counts them."""
+    from gettext import c2py  # noqa: PLC0415
+
+    from babel.messages.plurals import get_plural  # noqa: PLC0415 - loads a large table
+
+    form: Callable[[int], int] = c2py(get_plural(code.replace("-", "_")).plural_expr)
+    return form
+
+
+def preferred(accepted: str, codes: Iterable[str]) -> str:
+    """The language of the interface that a browser asks for by its Accept-Language."""
+    exact = {code.lower(): code for code in codes}
+    near = {code.partition("-")[0]: exact[code] for code in sorted(exact, reverse=True)}  # "pt" before "pt-br"
+    weighted = []
+    for part in accepted.split(","):
+        code, _, share = part.lower().partition(";")
+        with suppress(ValueError):
+            weighted.append((float(share.strip().removeprefix("q=") or 1), code.strip()))
+    for weight, code in sorted(weighted, key=lambda item: -item[0]):
+        choice = exact.get(code) or near.get(code.partition("-")[0])
+        if choice and weight > 0:  # 0 means not wanted at all
+            return choice
+    return SOURCE
+
+
+_BETWEEN = re.compile(r"[,;/+&|\n]+|\s+(?:and|et|y|und)\s+")
+_SHORTEST_NAME, _LONGEST_NAME = 3, 40  # characters that a name has more than, and at most; judgement
+
+
+def typed_languages(text: str) -> list[Language]:
+    """Each once, in the order in which they were typed. Raises `ConfigError` for what is no language."""
+    languages: list[Language] = []
+    for part in filter(None, (part.strip() for part in _BETWEEN.split(text))):
+        try:
+            languages.append(_typed_language(part))
+        except ConfigError:
+            words = part.split()
+            if len(words) < 2:
+                raise
+            languages += [_typed_language(word) for word in words]
+    return list(dict.fromkeys(languages))
+
+
+def _typed_language(text: str) -> Language:
+    try:
+        return parse_language(text)
+    except ConfigError:
+        code = _codes().get(spaced(text))
+        if code is None:
+            raise ConfigError(_unknown_language(text[:_LONGEST_NAME])) from None
+        return parse_language(code)
+
+
+def _unknown_language(text: str) -> Message:
+    """Names that most people use come first: with those of all languages, almost any word is near one."""
+    usual = _usual_names()
+    near = difflib.get_close_matches(spaced(text), usual, 1) if len(text) > _SHORTEST_NAME else []
+    if near:
+        return message("{typed} is no known language; did you mean {near}?", typed=text, near=usual[near[0]])
+    return message("{typed} is no known language; type its name, or its code", typed=text)
+
+
+@lru_cache(maxsize=1)
+def _codes() -> dict[str, str]:
+    """By name, as `spaced` writes it. An endonym wins over a name in another language."""
+    table = language_table()
+    codes = {name: row.code for row in reversed(table) for name in row.others}
+    codes.update({name: row.code for row in reversed(table) for name in row.endonyms})
+    return codes
+
+
+@lru_cache(maxsize=1)
+def _usual_names() -> dict[str, str]:
+    """English names and endonyms, as `spaced` writes them, and how each language is named to people."""
+    names: dict[str, str] = {}
+    for row in language_table():
+        with suppress(ConfigError):
+            code = parse_language(row.code)
+            spellings = (spaced(language_name(code)), *row.endonyms[:1])
+            names |= {name: f"{language_name(code)} ({code})" for name in spellings if name}
+    return names

@@ -1,0 +1,109 @@
+"""From a template and its values to a page in the reader's language; the list of jobs, and parts of pages that change."""
+
+import time
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from jinja2 import Environment
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from bitrawl.facts import State
+from bitrawl.job.folder import JobFolder
+from bitrawl.show.plots import Written
+from bitrawl.show.templating import new_environment
+from bitrawl.version import __version__
+from bitrawl.web.actions import Server, glance, server_of, words_of
+from bitrawl.web.job_list import is_topic
+from bitrawl.web.messages import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE, Words, direction, endonyms, marked
+from bitrawl.web.operator_settings import User
+from bitrawl.web.security import csrf_of
+
+STATES = {
+    State.WAITING: marked("waiting"),
+    State.RUNNING: marked("running"),
+    State.PAUSING: marked("pausing"),
+    State.PAUSED: marked("paused"),
+    State.STOPPING: marked("stopping"),
+    State.ENDED: marked("done"),
+    State.INTERRUPTED: marked("interrupted"),
+    State.FAILED: marked("failed"),
+}
+"""In the words of the page."""
+
+
+def rendered(request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
+    """A page, with what all of them need."""
+    return HTMLResponse(fragment(request, template, **values), status)
+
+
+def fragment(request: Request, template: str, /, **values: Any) -> str:
+    words, server = words_of(request), server_of(request)
+    values |= {
+        "_": words.say,
+        "counted": words.count,
+        "number": words.number,
+        "score": words.score,
+        "tell": words.tell,
+        "language": words.language,
+        "words": words,
+        "interfaces": server.catalogues.values(),
+        "csrf": csrf_of(request),
+        "user": request.state.user,
+        "needs_login": server.users.open is None,
+        "path": request.url.path,
+        "address": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+    }
+    return _environment().get_template(template).render(values)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = new_environment("bitrawl.web")
+    environment.globals |= {"version": __version__, "direction": direction, "endonyms": endonyms()}
+    environment.globals |= {"method_names": METHODS, "reason_names": REASONS, "flag_names": FLAGS}
+    environment.globals |= {"site_evidence": SITE_EVIDENCE, "answers": ANSWERS}
+    return environment
+
+
+def written(words: Words) -> Written:
+    """How charts write numbers and words in that language."""
+    return Written(words.number, words.share, lambda n: words.count("{n} other", "{n} others", n))
+
+
+async def job_rows(request: Request) -> list[dict[str, Any]]:
+    """The user's jobs, the newest first."""
+    server = server_of(request)
+    return await server.supervised(_job_rows, server, request.state.user, words_of(request))
+
+
+def _job_rows(server: Server, user: User, words: Words) -> list[dict[str, Any]]:
+    rows = []
+    for job in server.jobs.of(user):
+        state, live = glance(server, job)
+        created = job.intent.created if job.intent is not None else _changed(job.folder)
+        date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(created))
+        label = words.say(STATES[state.state])
+        rows.append((created, {"job": job, "date": date, "state": state.state, "label": label, "live": live}))
+    return [row for _, row in sorted(rows, key=lambda row: -row[0])]
+
+
+def _changed(folder: JobFolder) -> float:
+    try:
+        return (folder.path if is_topic(folder) else folder.description).stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def answer_part(request: Request, html: str) -> Response:
+    """A part of a page, or only that nothing has changed."""
+    tag = f'"{blake2b(html.encode(), digest_size=10).hexdigest()}"'
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"ETag": tag})
+    return HTMLResponse(html, headers={"ETag": tag})
+
+
+def load_again() -> Response:
+    """Tells the script that asked for a part to load the whole page. An error would stand in the browser's console."""
+    return Response(status_code=205)

@@ -1,0 +1,46 @@
+"""What a run shows while it goes on."""
+
+import pytest
+from rich.console import Console
+
+from bitrawl.cli.foreground import ProgressDisplay
+from bitrawl.facts import Doing, MiningStep
+
+
+@pytest.mark.parametrize(
+    ("doing", "what"),
+    [
+        (Doing(MiningStep.PAIRING, "example.org", "pages", total=635), "pairing example.org (635 pages)"),
+        (Doing(MiningStep.ALIGNING, "example.org", "en-de pairs", 3, 12), "aligning example.org (3 of 12 en-de pairs)"),
+        (Doing(MiningStep.WRITING), "writing the corpus"),
+    ],
+)
+def test_the_live_display_says_what_is_being_mined(doing: Doing, what: str):
+    progress, console = ProgressDisplay(), Console(width=120)
+    progress.mining(doing)
+    with console.capture() as shown:
+        console.print(progress._table())
+    assert what in shown.get()
+    progress.mining(None)
+    with console.capture() as shown:
+        console.print(progress._table())
+    assert what not in shown.get()
+
+
+def test_without_a_terminal_many_sites_do_not_flood_the_log(capsys: pytest.CaptureFixture[str]):
+    progress = ProgressDisplay()
+    for number in range(100):
+        progress.mining(Doing(MiningStep.PAIRING, f"site{number}.test", "pages", total=8))
+    assert capsys.readouterr().err.count("pairing") < 10
+
+
+def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]):
+    ProgressDisplay(quiet=True).mining(Doing(MiningStep.WRITING))
+    assert not any(capsys.readouterr())
+
+
+def test_a_line_before_the_first_page_has_no_empty_parts():
+    line = ProgressDisplay()._line()
+    assert "; ;" not in line
+    assert "brought no page" not in line
+    assert line.endswith("0 pages, 0.0/s, 0 queued, 0 B")

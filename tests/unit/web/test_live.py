@@ -1,0 +1,165 @@
+from pathlib import Path
+
+import pytest
+
+from bitrawl.job import live_facts as live
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log, summarise
+from bitrawl.job.live_facts import Live, Sampler
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, Relevance, Skip, Visit
+from bitrawl.reasons import Reason, Stage
+from bitrawl.url import Url
+
+NOW = 1e9
+
+
+class Crawled:
+    """A job folder whose fetches the test makes."""
+
+    def __init__(self, path: Path) -> None:
+        self.folder = JobFolder(path)
+        self.now = NOW
+        self.count = 0
+        self.sampler = Sampler(lambda: self.now)
+
+    def fetch(self, count: int, *, skip_every: int = 5, site: str = "s.test", topic: bool | None = None) -> None:
+        ledger = Ledger(self.folder.ledger)
+        with ledger.transaction():
+            for _ in range(count):
+                self._fetch(ledger, skip_every, site, topic=topic)
+        ledger.close()
+
+    def _fetch(self, ledger: Ledger, skip_every: int, site: str, *, topic: bool | None) -> None:
+        number = self.count
+        self.count += 1
+        url = Url.parse(f"http://{site}/{number}")
+        link = Link(url, LinkKind.INDEX if number == 0 else LinkKind.PAGE)
+        skip = Skip(url, Stage.FETCH, Reason.REDIRECT if number % 2 else Reason.TIMEOUT)
+        relevance = None if topic is None else Relevance(0.5, topic)
+        page = Page(url, Language("en" if number % 3 else "fr"), 1.0, relevance=relevance)
+        ledger.refuse([(link, skip)])
+        outcome = skip if number % skip_every == 0 else page
+        ledger.record(Visit(Lease(link, 1.0), outcome, 200, 10, at=NOW - 30, took=0.1))
+
+    def look(self, seconds: float = 2.0) -> Live:
+        self.now += seconds
+        return self.sampler.sample(self.folder)
+
+
+@pytest.fixture
+def crawled(tmp_path: Path) -> Crawled:
+    return Crawled(tmp_path)
+
+
+def test_a_job_without_a_ledger_has_no_figures(crawled: Crawled):
+    assert crawled.look() == Live(at=crawled.now)
+
+
+def test_a_ledger_that_cannot_be_read_is_told(crawled: Crawled):
+    crawled.folder.ledger.write_bytes(b"no database" * 100)
+    assert "job.sqlite" in crawled.look().fault
+
+
+def test_the_figures_are_those_of_the_full_summary(crawled: Crawled):
+    crawled.fetch(100)
+    crawled.fetch(50, site="other.test")
+    seen = crawled.look()
+    ledger = crawled.folder.reading()
+    full = summarise(ledger)
+    assert (seen.pages, seen.bytes, seen.languages) == (full.pages, full.bytes, full.languages)
+    assert sum(seen.skips.values()) == full.skipped
+    assert seen.fetched == full.fetches
+    assert seen.sites == 2
+    assert [line.seq for line in seen.log] == [line.seq for line in log(ledger)][-live.LOG_LINES :]
+    assert seen.rate == 150
+    ledger.close()
+
+
+def test_pages_about_the_topic_are_counted_on_from_the_last_look(crawled: Crawled):
+    crawled.fetch(10)
+    assert crawled.look().relevant is None
+    for topic in (True, False):
+        crawled.fetch(10, topic=topic)
+        seen = crawled.look()
+        ledger = crawled.folder.reading()
+        assert seen.relevant == summarise(ledger).relevant == 8
+        ledger.close()
+
+
+def test_two_looks_within_a_second_are_one(crawled: Crawled):
+    crawled.fetch(10)
+    first = crawled.look()
+    crawled.fetch(10)
+    assert crawled.look(0.5) is first
+    assert crawled.look(0.6).pages > first.pages
+
+
+def test_a_look_counts_on_from_the_last_one(crawled: Crawled, monkeypatch: pytest.MonkeyPatch):
+    crawled.fetch(400)
+    whole = crawled.look()
+    monkeypatch.setattr(live, "MOST_COUNTED", 90)
+    crawled.sampler = Sampler(lambda: crawled.now)
+    counted = [crawled.look().counted for _ in range(6)]
+    assert counted == [90, 180, 270, 360, 400, 400]
+    seen = crawled.look()
+    assert (seen.skips, seen.harvest) == (whole.skips, whole.harvest)
+
+
+@pytest.mark.parametrize("steps", [[1000], [1] * 10 + [990], [199, 1, 1, 799], [500, 500]])
+def test_the_harvest_curve_has_few_points_and_ends_with_the_totals(crawled: Crawled, steps: list[int]):
+    for step in steps:
+        crawled.fetch(step)
+        crawled.look()
+    points = crawled.look().harvest
+    assert len(points) <= live.POINTS
+    assert points[-1].fetches == 1000
+    assert sum(points[-1].pages.values()) == crawled.look().pages
+    ledger = crawled.folder.reading()
+    order = [line.seq for line in log(ledger) if line.outcome == "page"]
+    ledger.close()
+    for point in points:
+        assert sum(point.pages.values()) == sum(seq <= point.fetches for seq in order)
+
+
+def test_with_very_many_sites_the_totals_come_from_the_fetches(crawled: Crawled, monkeypatch: pytest.MonkeyPatch):
+    for number in range(5):
+        crawled.fetch(10, site=f"s{number}.test")
+    summed = crawled.look()
+    monkeypatch.setattr(live, "MOST_SITES", 3)
+    counted = crawled.look()
+    assert (counted.pages, counted.languages) == (summed.pages, summed.languages)
+
+
+def test_a_job_that_was_started_over_is_counted_anew(crawled: Crawled):
+    crawled.fetch(50)
+    crawled.look()
+    crawled.folder.start_over()
+    crawled.fetch(10)
+    seen = crawled.look()
+    assert seen.counted == 10
+    assert sum(seen.skips.values()) == 2
+
+
+def test_what_the_job_is_doing_and_how_it_ended(crawled: Crawled):
+    crawled.fetch(1)
+    ledger = Ledger(crawled.folder.ledger)
+    ledger.remember("mining", "aligning s.test (3 of 10 en-fr pairs)")
+    ledger.remember("ended", "done")
+    ledger.record_fault("s.test", Skip(Url.parse("http://s.test/"), Stage.ALIGN, Reason.TIMEOUT))
+    ledger.close()
+    seen = crawled.look()
+    assert seen.doing == "aligning s.test (3 of 10 en-fr pairs)"
+    assert seen.ended == "done"
+    assert seen.faults == {"align: timeout": 1}
+
+
+def test_only_so_many_jobs_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(live, "REMEMBERED", 3)
+    sampler = Sampler(lambda: NOW)
+    folders = [JobFolder(tmp_path / str(number)) for number in range(5)]
+    for folder in folders:
+        sampler.sample(folder)
+    assert list(sampler._looks) == [str(folder.path) for folder in folders[2:]]
+    sampler.forget(folders[4])
+    assert len(sampler._looks) == 2

@@ -1,0 +1,133 @@
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from bitrawl.web import supervisor
+from bitrawl.web.commands import CommandError, CommandRunner, clean
+from bitrawl.web.job_state import LOG, last_lines
+from bitrawl.web.supervisor import SystemProcesses
+
+WAITING = "import os, sys, signal\nprint('up', os.getsid(0) == os.getpid(), os.nice(0), flush=True)\nsignal.pause()\n"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> SystemProcesses:
+    """Runs a module of the test in place of bitrawl."""
+    package = tmp_path / "modules/bitrawl"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "__main__.py").write_text("import sys\nexec(sys.argv[1])")
+    return SystemProcesses({"PYTHONPATH": str(package.parent), "HTTP_PROXY": "http://secret@proxy/"})
+
+
+def ended(machine: SystemProcesses, process: object) -> None:
+    while machine.is_alive(process):
+        os.sched_yield()
+
+
+def test_the_environment_of_a_job_has_no_proxies_and_no_secrets():
+    given = {"PATH": "a", "HOME": "b", "LC_ALL": "c", "SSL_CERT_FILE": "d", "PYTHONPATH": "e", "LANG": "f"}
+    secret = {"HTTP_PROXY": "x", "https_proxy": "x", "ALL_PROXY": "x", "AWS_SECRET": "x", "BITRAWL_TOKEN": "x"}
+    assert clean({**given, **secret}) == given
+
+
+def test_a_job_sees_a_clean_environment_and_no_input(machine: SystemProcesses, tmp_path: Path):
+    process = machine.start(["import os, sys; print(sorted(os.environ), repr(sys.stdin.read()))"], tmp_path)
+    ended(machine, process)
+    assert "PROXY" not in last_lines(tmp_path)[-1]
+    assert last_lines(tmp_path)[-1].endswith("''")
+    assert machine.exit_code(process) == 0
+
+
+def test_a_job_sees_the_proxy_of_the_operator(machine: SystemProcesses, tmp_path: Path):
+    told = SystemProcesses(machine._environment, proxy="http://me:secret@proxy:3128/")
+    process = told.start(["import os; print(os.environ['all_proxy'])"], tmp_path)
+    ended(told, process)
+    assert last_lines(tmp_path) == ["http://me:secret@proxy:3128/"]
+
+
+def test_a_job_has_its_own_session_and_ends_by_our_signal(machine: SystemProcesses, tmp_path: Path):
+    process = machine.start([WAITING], tmp_path)
+    while not last_lines(tmp_path):
+        os.sched_yield()
+    assert last_lines(tmp_path)[0].startswith("up True")
+    assert machine.is_alive(process)
+    assert SystemProcesses().is_alive(process), "another server sees it too"
+    machine.signal(process, signal.SIGTERM)
+    ended(machine, process)
+    assert machine.exit_code(process) == -signal.SIGTERM
+    assert SystemProcesses().exit_code(process) is None
+    machine.signal(process, signal.SIGTERM)
+
+
+def test_a_dead_process_that_nobody_has_read_yet_is_dead(machine: SystemProcesses, tmp_path: Path):
+    process = machine.start(["pass"], tmp_path)
+    other = SystemProcesses()  # it does not read the child's exit code
+    while other.is_alive(process):
+        os.sched_yield()
+    assert machine.exit_code(process) == 0
+
+
+@pytest.mark.parametrize("change", [{"started": 1}, {"boot": "another"}])
+def test_a_process_that_is_not_the_one_meant_is_not_signalled(
+    machine: SystemProcesses, tmp_path: Path, change: dict[str, object]
+):
+    process = machine.start([WAITING], tmp_path)
+    other = replace(process, **change)
+    assert not machine.is_alive(other)
+    machine.signal(other, signal.SIGKILL)
+    assert machine.is_alive(process)
+    machine.signal(process, signal.SIGKILL)
+    ended(machine, process)
+
+
+def test_a_long_log_is_set_aside_when_a_process_starts(
+    machine: SystemProcesses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(supervisor, "LOG_BYTES", 10)
+    for word in ("first-word", "second-word"):
+        ended(machine, machine.start([f"print({word!r})"], tmp_path))
+    assert (tmp_path / LOG).read_text() == "second-word\n"
+    assert (tmp_path / f"{LOG}.1").read_text() == "first-word\n"
+
+
+@pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandRunner:
+    """Runs `main` of a module of the test, which does what its first argument says."""
+    (tmp_path / "command.py").write_text("import sys\ndef main(): exec(sys.argv[1])")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return CommandRunner({"PATH": os.environ["PATH"]})
+
+
+async def test_a_command_answers_what_it_was_given(commands: CommandRunner):
+    code = "import os; print(sys.stdin.read() * 2, os.getsid(0) == os.getpid(), sys.argv[2:])"
+    assert await commands.run([code, "--flag"], b"word", module="command") == "wordword True ['--flag']\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("sys.stderr.write('a warning\\nno such page\\n'); sys.exit(2)", "no such page"),
+        ("sys.exit(1)", "That could not be done."),
+        ("import os; os.kill(os.getpid(), 9)", "That could not be done."),
+        ("import signal; signal.pause()", "That took too long. Try with less."),
+    ],
+)
+async def test_a_command_that_fails_says_why_in_one_line(commands: CommandRunner, code: str, message: str):
+    with pytest.raises(CommandError, match=message):
+        await commands.run([code], module="command", seconds=60.0 if "pause" not in code else 0.5)
+
+
+async def test_a_command_dies_with_the_request_that_waits_for_it(commands: CommandRunner, tmp_path: Path):
+    os.mkfifo(tmp_path / "alive")
+    code = f"file = open({str(tmp_path / 'alive')!r}, 'wb'); import signal; signal.pause()"
+    waiting = asyncio.create_task(commands.run([code], module="command"))
+    with await asyncio.to_thread((tmp_path / "alive").open, "rb") as alive:
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert alive.read() == b"", "the command lives on"
