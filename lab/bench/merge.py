@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.corpus.facts import CorpusPart, JobPart, Origin, SitePart, SiteRows
+from bitrawl.corpus.figures import CorpusPart, JobPart, Origin, SitePart, SiteRows
 from bitrawl.corpus.merger import grouped, keyed, merged, page_pair_keys, shard_counts, shard_writer
 from bitrawl.job.exporting import PART, page_pairs_shard, segments_shard
 from bitrawl.job.job_merge import merge

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from bitrawl.corpus.terms import FoundPair, find_pairs
+from bitrawl.corpus.term_pairs import FoundPair, find_pairs
 from bitrawl.demo.sites import sites
 from bitrawl.job.corpus_terms import MIN_SCORE, bilingual_terms
 from bitrawl.model import Language

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bitrawl.discover.suggestions import LinkLanguages, places
+from bitrawl.discover.suggestions import TokenLanguages, places
 from bitrawl.model import Language, Link, LinkKind, Page
 from bitrawl.url import Url
 from lab.train.folds import splits
@@ -22,7 +22,7 @@ def test_training_is_calibrated_on_hosts_that_were_not_seen():
         for _ in range(20):
             leads = bool(chance.random() < 0.3)
             to = link("/fr/", anchor="Français") if leads == (chance.random() < 0.8) else link("/about", anchor="About")
-            examples.append(Example(f"{host}.test", places(to, LinkLanguages(EN, FR)), leads))
+            examples.append(Example(f"{host}.test", places(to, TokenLanguages(EN, FR)), leads))
     model = fitted(examples)
     logits = held_out(examples)
     assert len(splits([one.host for one in examples], 5)) == 5

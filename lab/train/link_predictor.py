@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.discover.suggestions import PLACES, LinkLanguages, LinkPredictor, places
+from bitrawl.discover.suggestions import PLACES, LinkPredictor, TokenLanguages, places
 from bitrawl.files import replacing
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, Page
@@ -117,7 +117,7 @@ async def _of_page(replay: Replay, web: ArchivedWeb, page: Page, languages: Iter
                 continue
             leads = same_language(spoken, language)
             if leads or number % step == 0:
-                examples.append(Example(page.url.host, places(link, LinkLanguages(page.language, language)), leads))
+                examples.append(Example(page.url.host, places(link, TokenLanguages(page.language, language)), leads))
     return examples
 
 

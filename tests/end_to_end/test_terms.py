@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.unit.test_job_terms import job
 
-from bitrawl.corpus.terms import COLUMNS
+from bitrawl.corpus.term_pairs import COLUMNS
 from bitrawl.topic.term_list import read_terms
 
 Bitrawl = Callable[..., tuple[int, str, str]]

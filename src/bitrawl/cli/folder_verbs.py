@@ -16,8 +16,8 @@ from bitrawl.cli.console import out, print_err, print_out, size
 from bitrawl.cli.flags import Folder, TableFormat
 from bitrawl.config.settings import described
 from bitrawl.corpus.sampling import sampled
-from bitrawl.corpus.terms import TermFormat
-from bitrawl.corpus.terms import write as write_terms
+from bitrawl.corpus.term_pairs import TermFormat
+from bitrawl.corpus.term_pairs import write as write_terms
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing
 from bitrawl.job.corpus_terms import MIN_SCORE, MOST_TERMS, bilingual_terms

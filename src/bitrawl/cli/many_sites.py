@@ -25,7 +25,7 @@ from bitrawl.cluster.warc_split import MOST_GROUPS, Grouping, SplitFile
 from bitrawl.cluster.warc_split import partition as split
 from bitrawl.config import Job
 from bitrawl.config.settings import Group, described, listed
-from bitrawl.corpus.facts import MergedCounts, MergeFacts
+from bitrawl.corpus.figures import MergedCounts, MergeFacts
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.job.archived_web import warc_files

@@ -97,7 +97,7 @@ def simulate(  # noqa: PLR0913 (flags)
     )
 
     async def run() -> list[SiteTrials]:
-        async with opened_replay(archives, cache=cache, one_site=hosts, asked=settings.languages) as replay:
+        async with opened_replay(archives, cache=cache, one_site=hosts, languages=settings.languages) as replay:
             return await _trials(replay, settings, truth, seeds, out=out, quiet=quiet)
 
     results = asyncio.run(run())
@@ -149,7 +149,7 @@ async def _discover(  # noqa: PLR0913 (flags)
         status = stack.enter_context(err.status("", spinner="line"))
         if quiet:
             status.stop()
-        replay = await stack.enter_async_context(opened_replay(archives, cache=cache, asked=search.languages))
+        replay = await stack.enter_async_context(opened_replay(archives, cache=cache, languages=search.languages))
         search = replace(search, seeds=_archived(replay, list(search.seeds)))
         if backlinks:
             hosts = [url.host for url in search.seeds]

@@ -54,7 +54,7 @@ from bitrawl.cluster.checkpoint import check_checkpoint
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.config import Job, Reach
-from bitrawl.corpus.facts import MergeFacts
+from bitrawl.corpus.figures import MergeFacts
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job.crawl_wiring import check as check_crawl
 from bitrawl.job.exporting import SHARD

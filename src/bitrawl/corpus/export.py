@@ -1,7 +1,4 @@
-"""Writes one stream of pairs, units and pages in the requested formats.
-
-The names of a corpus, its files and its paragraphs.
-"""
+"""Writes one stream of pairs, units and pages in the requested formats, and names a corpus, its files and its paragraphs."""
 
 import re
 import sys
@@ -182,14 +179,14 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
 
 def drafts(folder: Path) -> list[Path]:
     """What a killed export has left in a corpus folder, whatever the languages. It goes by name, as above."""
-    found = [*folder.glob(f"*{NEW}"), *folder.glob(f"*/*{NEW}")]
-    if not found:
+    paths = [*folder.glob(f"*{NEW}"), *folder.glob(f"*/*{NEW}")]
+    if not paths:
         return []
     parts = [part for languages in (1, 2) for parts in corpus_formats(languages).values() for part in parts]
     ours = re.compile(
         "|".join([r"summary\.json", r"card\.md", *(_named(file) for part in parts for file in part.files)])
     )
-    return [path for path in found if ours.fullmatch(path.relative_to(folder).as_posix().removesuffix(NEW))]
+    return [path for path in paths if ours.fullmatch(path.relative_to(folder).as_posix().removesuffix(NEW))]
 
 
 def _named(file: str) -> str:

@@ -1,8 +1,6 @@
-"""JSON with one object per line: sentences, page pairs, and pages of one language.
+"""JSON with one object per line, and Parquet with the same columns: sentences, page pairs, and pages of one language.
 
-The columns of `sentences.jsonl`, Parquet and a monolingual `documents.jsonl`, with their types.
-
-Parquet, for dataframes and training, with the columns of sentences.jsonl. Needs the extra `parquet`.
+Parquet, for dataframes and training, needs the extra `parquet`.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,8 +22,41 @@ from bitrawl.text.words import one_line
 Item = TypeVar("Item")
 Languages = tuple[Language, Language]
 TextPair = tuple[str, str]
-_DIGITS = 6  # of a score (judgement): more than its precision, and the same in every run
+_DIGITS = 6  # of a score; more than its precision, and the same in every run
+GROUP = 20_000
+"""Units per row group: these are held in memory, about 20 MB at 1 kB per unit."""
 _encoder = msgspec.json.Encoder(enc_hook=str)  # msgspec calls this for Url only, which is a str
+
+
+class Column(NamedTuple):
+    """A value, a table of values, or a list of either."""
+
+    name: str
+    kind: str = "string"  # or "float64", "int32"; unused if there are fields
+    fields: tuple["Column", ...] = ()
+    is_list: bool = False
+
+
+def _all(names: str, kind: str = "string") -> tuple[Column, ...]:
+    return tuple(Column(name, kind) for name in names.split())
+
+
+_PLACE = (*_all("paragraph_a paragraph_b"), *_all("sentence_a sentence_b", "int32"))
+
+SENTENCES = (
+    *_all("url_a url_b text_a text_b"),
+    Column("score", "float64"),
+    Column("type"),
+    Column("flags", is_list=True),
+    Column("scores", fields=tuple(Column(name, "float64") for name in MEASURES)),
+    *_PLACE,
+    Column("sources", fields=(*_all("url_a url_b"), *_PLACE), is_list=True),
+    *_all("lang_a lang_b"),
+)
+"""The columns of a unit, in the order of the file. `jsonl.row` has their values."""
+
+DOCUMENTS = (*_all("url lang title date licence"), Column("paragraphs", fields=_all("id kind text"), is_list=True))
+"""The columns of a page in a monolingual corpus."""
 
 
 @contextmanager
@@ -55,6 +86,40 @@ def pages(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iter
         yield write
 
 
+@contextmanager
+def parquet(
+    folder: Path, header: CorpusHeader, *, compress: bool = False
+) -> Iterator[Callable[[TranslationUnit], None]]:
+    """`en-fr.parquet`.
+
+    zstd compresses its columns whatever `compress` says, because nothing reads a gzipped Parquet file.
+    """
+    del compress
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 — an extra
+        from pyarrow import parquet as pq  # noqa: PLC0415
+    except ImportError as error:
+        raise ConfigError("Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out") from error
+    schema = pa.schema([(column.name, _type(pa, column)) for column in SENTENCES])
+    group: list[dict[str, Any]] = []
+    with (
+        replacing(folder / f"{header.name}.parquet") as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
+
+        def flush() -> None:
+            writer.write_table(pa.Table.from_pylist(group, schema))
+            group.clear()
+
+        def write(unit: TranslationUnit) -> None:
+            group.append({"sources": [], **row(unit, header)})
+            if len(group) == GROUP:
+                flush()
+
+        yield write
+        flush()
+
+
 def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
     """A unit in plain values.
 
@@ -78,6 +143,25 @@ def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
         ]
     values["lang_a"], values["lang_b"] = header.languages
     return values
+
+
+class _Line(msgspec.Struct):
+    text_a: str
+    text_b: str
+    lang_a: str = ""
+    lang_b: str = ""
+
+
+def read_sentences(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPair]]:
+    """The texts of a `sentences.jsonl` with their languages. Raises `ConfigError`."""
+    decoder = msgspec.json.Decoder(_Line)
+    for number, line in enumerate(file, 1):
+        try:
+            read = decoder.decode(line)
+        except NO_JSON as error:
+            message = f"{source}, line {number}: {error}; give the sentences.jsonl of a corpus"
+            raise ConfigError(message) from error
+        yield (claimed_language(read.lang_a), claimed_language(read.lang_b)), (read.text_a, read.text_b)
 
 
 def _place(source: UnitSource) -> dict[str, Any]:
@@ -126,101 +210,9 @@ def _lines(path: Path, values: Callable[[Item], dict[str, Any]], *, compress: bo
         yield write
 
 
-class _Line(msgspec.Struct):
-    text_a: str
-    text_b: str
-    lang_a: str = ""
-    lang_b: str = ""
-
-
-def read_sentences(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPair]]:
-    """The texts of a `sentences.jsonl` with their languages. Raises `ConfigError`."""
-    decoder = msgspec.json.Decoder(_Line)
-    for number, line in enumerate(file, 1):
-        try:
-            read = decoder.decode(line)
-        except NO_JSON as error:
-            message = f"{source}, line {number}: {error}; give the sentences.jsonl of a corpus"
-            raise ConfigError(message) from error
-        yield (claimed_language(read.lang_a), claimed_language(read.lang_b)), (read.text_a, read.text_b)
-
-
-class Column(NamedTuple):
-    """A value, a table of values, or a list of either."""
-
-    name: str
-    kind: str = "string"  # or "float64", "int32"; unused if there are fields
-    fields: tuple["Column", ...] = ()
-    is_list: bool = False
-
-
-def _all(names: str, kind: str = "string") -> tuple[Column, ...]:
-    return tuple(Column(name, kind) for name in names.split())
-
-
-_PLACE = (*_all("paragraph_a paragraph_b"), *_all("sentence_a sentence_b", "int32"))
-
-SENTENCES = (
-    *_all("url_a url_b text_a text_b"),
-    Column("score", "float64"),
-    Column("type"),
-    Column("flags", is_list=True),
-    Column("scores", fields=tuple(Column(name, "float64") for name in MEASURES)),
-    *_PLACE,
-    Column("sources", fields=(*_all("url_a url_b"), *_PLACE), is_list=True),
-    *_all("lang_a lang_b"),
-)
-"""The columns of a unit, in the order of the file. `jsonl.row` has their values."""
-
-DOCUMENTS = (*_all("url lang title date licence"), Column("paragraphs", fields=_all("id kind text"), is_list=True))
-"""The columns of a page in a monolingual corpus."""
-
-
-GROUP = 20_000
-"""Units per row group (judgement): these are held in memory, about 20 MB at 1 kB per unit."""
-
-
-@contextmanager
-def parquet(
-    folder: Path, header: CorpusHeader, *, compress: bool = False
-) -> Iterator[Callable[[TranslationUnit], None]]:
-    """`en-fr.parquet`.
-
-    zstd compresses its columns whatever `compress` says, because nothing reads a gzipped Parquet file.
-    """
-    del compress
-    try:
-        import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 — an extra
-        from pyarrow import parquet as pq  # noqa: PLC0415
-    except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out") from error
-    schema = _schema(pa)
-    group: list[dict[str, Any]] = []
-    with (
-        replacing(folder / f"{header.name}.parquet") as file,
-        pq.ParquetWriter(file, schema, compression="zstd") as writer,
-    ):
-
-        def flush() -> None:
-            writer.write_table(pa.Table.from_pylist(group, schema))
-            group.clear()
-
-        def write(unit: TranslationUnit) -> None:
-            group.append({"sources": [], **row(unit, header)})
-            if len(group) == GROUP:
-                flush()
-
-        yield write
-        flush()
-
-
-def _schema(pa: Any) -> Any:
-    return pa.schema([(column.name, _type(pa, column)) for column in SENTENCES])
-
-
 def _type(pa: Any, column: Column) -> Any:
     if column.fields:
-        one = pa.struct([(field.name, _type(pa, field)) for field in column.fields])
+        value = pa.struct([(field.name, _type(pa, field)) for field in column.fields])
     else:
-        one = {"string": pa.string, "float64": pa.float64, "int32": pa.int32}[column.kind]()
-    return pa.list_(one) if column.is_list else one
+        value = {"string": pa.string, "float64": pa.float64, "int32": pa.int32}[column.kind]()
+    return pa.list_(value) if column.is_list else value

@@ -97,11 +97,11 @@ def shard_writer(path: Path) -> Iterator[WriteRow]:
     end = 0
     with replacing(keys_file(path)) as keys, replacing(data_file(path)) as data:
 
-        def write(found: UnitKeys, score: float, packed: bytes) -> None:
+        def write(unit_keys: UnitKeys, score: float, packed: bytes) -> None:
             nonlocal end
             end += len(packed)
             data.write(packed)
-            keys.write(_PACKED_ROW.pack(found.exact, found.near, score, end))
+            keys.write(_PACKED_ROW.pack(unit_keys.exact, unit_keys.near, score, end))
 
         yield write
 
@@ -216,14 +216,14 @@ class Groups:
         self._rank = _numbers(scratch / "rank", len(shards)) if keep_duplicates else None
         self._exact = 0
 
-    def add(self, found: npt.NDArray[np.void]) -> None:
+    def add(self, rows: npt.NDArray[np.void]) -> None:
         """All rows of some groups."""
-        self._exact += different(found["exact"])
-        first, best, inside = _runs(found["near"], found)
+        self._exact += different(rows["exact"])
+        first, best, inside = _runs(rows["near"], rows)
         self._best[first] = best + 1
         self._following[inside[0]] = inside[1] + 1
         if self._rank is not None:
-            self._rank[_runs(found["exact"], found).best] = 1
+            self._rank[_runs(rows["exact"], rows).best] = 1
             self._rank[best] = 2
 
     @property
@@ -242,13 +242,13 @@ class Groups:
             counts += np.bincount(ranges, minlength=len(starts))
         return [int(count) for count in counts]
 
-    def units(self, told: Told = lambda _: None) -> Iterator[TranslationUnit]:
+    def units(self, tell: Told = lambda _: None) -> Iterator[TranslationUnit]:
         """As `merged` of all pairs in the order of the shards. `told` hears the rows that are done."""
         unpack: Unpacker[SegmentPair] = Unpacker(SegmentPair)
         if self._rank is not None:
-            yield from map(TranslationUnit.alone, self._flagged(unpack, told))
+            yield from map(TranslationUnit.alone, self._flagged(unpack, tell))
             return
-        for data, members in self._in_order(told):
+        for data, members in self._in_order(tell):
             pair = unpack(data)
             yield self._unit(pair, members, unpack) if members else TranslationUnit.alone(pair)
 
@@ -259,14 +259,14 @@ class Groups:
             yield unpack(data)
 
     def _unit(self, best: SegmentPair, members: list[int], unpack: Unpacker[SegmentPair]) -> TranslationUnit:
-        found = (UnitSource.of(unpack(self.shards.data(number))) for number in members)
-        sources = dict.fromkeys([UnitSource.of(best), *found])
+        others = (UnitSource.of(unpack(self.shards.data(number))) for number in members)
+        sources = dict.fromkeys([UnitSource.of(best), *others])
         texts = {self.shards.exact(number) for number in members}
         return TranslationUnit(best, tuple(sources), variants=len(texts) - 1)
 
-    def _in_order(self, told: Told) -> Iterator[tuple[bytes, list[int]]]:
+    def _in_order(self, tell: Told) -> Iterator[tuple[bytes, list[int]]]:
         """What represents each group, and the rows of a group of several."""
-        for begin, block in self._blocks(told):
+        for begin, block in self._blocks(tell):
             best = self._best[begin : begin + len(block)]
             following = self._following[begin : begin + len(block)].tolist()
             for place in np.flatnonzero(best).tolist():
@@ -275,23 +275,23 @@ class Groups:
                 else:
                     yield block[place], []
 
-    def _flagged(self, unpack: Unpacker[SegmentPair], told: Told) -> Iterator[SegmentPair]:
+    def _flagged(self, unpack: Unpacker[SegmentPair], tell: Told) -> Iterator[SegmentPair]:
         """All pairs. Those that others represent say so."""
         flags = ((DUPLICATE,), (NEAR_DUPLICATE,), ())
-        for begin, block in self._blocks(told):
+        for begin, block in self._blocks(tell):
             ranks = self._rank[begin : begin + len(block)].tolist() if self._rank is not None else []
             for data, rank in zip(block, ranks, strict=True):
                 pair = unpack(data)
                 yield msgspec.structs.replace(pair, flags=(*pair.flags, *flags[rank])) if flags[rank] else pair
 
-    def _blocks(self, told: Told) -> Iterator[tuple[int, list[bytes]]]:
+    def _blocks(self, tell: Told) -> Iterator[tuple[int, list[bytes]]]:
         """What some rows stand for, with the number of the first."""
         for shard, keys in enumerate(self.shards.keys):
             begin = self.shards.starts[shard]
             for first in range(0, len(keys), _CHUNK):
                 last = min(first + _CHUNK, len(keys))
                 yield begin + first, self.shards.block(shard, first, last)
-                told(begin + last)
+                tell(begin + last)
 
     def _members(self, number: int) -> list[int]:
         members = [number]
@@ -307,8 +307,8 @@ def grouped(
     """Find out which rows are nearly equal. The files in `scratch` are needed until the block ends."""
     with closing(Shards(paths)) as shards:
         groups = Groups(shards, scratch, keep_duplicates=keep_duplicates)
-        for found in _buckets(shards, scratch, bucket_rows):
-            groups.add(found)
+        for rows in _buckets(shards, scratch, bucket_rows):
+            groups.add(rows)
         yield groups
 
 
@@ -334,11 +334,11 @@ def _buckets(shards: Shards, scratch: Path, bucket_rows: int) -> Iterator[npt.ND
         return
     paths = [scratch / f"bucket-{number}" for number in range(count)]
     try:
-        for found in _found(shards):
-            buckets = found["near"].astype(np.uint64) % np.uint64(count)
+        for rows in _found(shards):
+            buckets = rows["near"].astype(np.uint64) % np.uint64(count)
             for number in np.unique(buckets).tolist():
                 with paths[int(number)].open("ab") as file:
-                    found[buckets == number].tofile(file)
+                    rows[buckets == number].tofile(file)
     except OSError as error:
         raise write_fault(scratch, error) from error
     for path in paths:
@@ -351,11 +351,11 @@ def _found(shards: Shards) -> Iterator[npt.NDArray[np.void]]:
     for begin, keys in zip(shards.starts, shards.keys, strict=False):
         for first in range(0, len(keys), BUCKET_ROWS):
             part = keys[first : first + BUCKET_ROWS]
-            found = np.empty(len(part), dtype=_FOUND)
+            rows = np.empty(len(part), dtype=_FOUND)
             for name in ("exact", "near", "score"):
-                found[name] = part[name]
-            found["number"] = np.arange(begin + first, begin + first + len(part))
-            yield found
+                rows[name] = part[name]
+            rows["number"] = np.arange(begin + first, begin + first + len(part))
+            yield rows
 
 
 class _Runs(NamedTuple):
@@ -366,12 +366,12 @@ class _Runs(NamedTuple):
     inside: tuple[Numbers, Numbers]  # rows that another one of the run follows, and those
 
 
-def _runs(key: Numbers, found: npt.NDArray[np.void]) -> _Runs:
-    if not len(found):
+def _runs(key: Numbers, rows: npt.NDArray[np.void]) -> _Runs:
+    if not len(rows):
         empty = np.empty(0, dtype=np.int64)
         return _Runs(empty, empty, (empty, empty))
     order = np.argsort(key, kind="stable")  # so that rows of a run stay in their order
-    key, score, number = key[order], found["score"][order], found["number"][order]
+    key, score, number = key[order], rows["score"][order], rows["number"][order]
     is_first = np.concatenate(([True], key[1:] != key[:-1]))
     starts = np.flatnonzero(is_first)
     sizes = np.diff(np.append(starts, len(key)))

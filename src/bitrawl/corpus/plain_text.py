@@ -1,11 +1,4 @@
-"""Plain text of one language: one paragraph per line, an empty line between pages.
-
-Tab-separated text with the columns of Bitextor's `.sent` files.
-
-Moses text: two files with one segment per line, aligned line by line, and the origin of each line.
-
-The main text of a page as Markdown: its title, headings, list items and paragraphs.
-"""
+"""Formats of plain text: one language alone, TSV with Bitextor's columns, Moses, and a page's main text as Markdown."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -67,7 +67,9 @@ class _Sample:
     def units(self) -> list[TranslationUnit]:
         ordered = sorted(self._kept.items())
         return [
-            unit for _, kept in ordered for _, _, unit in sorted(kept, key=lambda one: (one[2].pair.score, -one[0]))
+            unit
+            for _, entries in ordered
+            for _, _, unit in sorted(entries, key=lambda entry: (entry[2].pair.score, -entry[0]))
         ]
 
     def _of_stratum(self, stratum: _Stratum) -> int:

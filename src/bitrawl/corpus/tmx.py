@@ -74,12 +74,12 @@ def _variant(language: str, line: str, places: list[tuple[str, int]]) -> str:
     """Each URL once, followed by the paragraphs of that page in which the text begins."""
     paragraphs: dict[str, dict[str, None]] = {}
     for url, number in places:
-        found = paragraphs.setdefault(url, {})
+        ids = paragraphs.setdefault(url, {})
         if number >= 0:
-            found[paragraph_id(number)] = None
+            ids[paragraph_id(number)] = None
     properties = "".join(
-        _property("source-document", url) + (f'<prop type="paragraph-id">{" ".join(found)}</prop>\n' if found else "")
-        for url, found in paragraphs.items()
+        _property("source-document", url) + (f'<prop type="paragraph-id">{" ".join(ids)}</prop>\n' if ids else "")
+        for url, ids in paragraphs.items()
     )
     return f'<tuv xml:lang="{xml(language)}">\n{properties}<seg>{escaped(line)}</seg>\n</tuv>\n'
 

@@ -69,8 +69,8 @@ def crawl_info(paragraph: Paragraph, page: Page) -> str:
 
 def _stem(url: Url, language: Language, header: CorpusHeader) -> str:
     """Begins with the requested language: a pair in sr finds a page in sr-Latn."""
-    asked = asked_language(language, header.languages) or language
-    return f"{asked}-{blake2b(url.encode('utf-8', 'surrogatepass'), digest_size=_DIGEST_BYTES).hexdigest()}"
+    wanted = asked_language(language, header.languages) or language
+    return f"{wanted}-{blake2b(url.encode('utf-8', 'surrogatepass'), digest_size=_DIGEST_BYTES).hexdigest()}"
 
 
 def _document(page: Page, header: CorpusHeader) -> str:
@@ -84,33 +84,33 @@ def _document(page: Page, header: CorpusHeader) -> str:
 
 def _file_description(page: Page, header: CorpusHeader) -> str:
     made = datetime.fromtimestamp(header.at, UTC).date().isoformat()
-    title, said = xml(page.title), page.metadata
+    title, metadata = xml(page.title), page.metadata
     return (
         f"<fileDesc>\n<titleStmt>\n<title>{title}</title>\n<respStmt>\n<resp>\n<type>Crawling and normalization</type>\n"
         f"<name>bitrawl {xml(__version__)}</name>\n</resp>\n</respStmt>\n</titleStmt>\n"
-        f'<publicationStmt>\n<distributor/>\n<eAddress type="web"/>\n<availability>{_licence(said)}</availability>\n'
+        f'<publicationStmt>\n<distributor/>\n<eAddress type="web"/>\n<availability>{_licence(metadata)}</availability>\n'
         f"<pubDate>{made}</pubDate>\n</publicationStmt>\n"
-        f"<sourceDesc>\n<biblStruct>\n<monogr>\n<title>{title}</title>\n<author>{xml(said.author)}</author>\n<imprint>\n"
-        f"<format>text/html</format>\n<publisher>{xml(page.url.host)}</publisher>\n<pubDate>{xml(said.date)}</pubDate>\n"
+        f"<sourceDesc>\n<biblStruct>\n<monogr>\n<title>{title}</title>\n<author>{xml(metadata.author)}</author>\n<imprint>\n"
+        f"<format>text/html</format>\n<publisher>{xml(page.url.host)}</publisher>\n<pubDate>{xml(metadata.date)}</pubDate>\n"
         f"<eAddress>{xml(page.url)}</eAddress>\n"
-        f'<availability status="{_status(said)}">{_licence(said)}</availability>\n'
+        f'<availability status="{_status(metadata)}">{_licence(metadata)}</availability>\n'
         "</imprint>\n</monogr>\n</biblStruct>\n</sourceDesc>\n</fileDesc>\n"
     )
 
 
-def _licence(said: Metadata) -> str:
+def _licence(metadata: Metadata) -> str:
     """The licence that the page states, a URL or a text. Nothing if it states none."""
-    if not said.licence:
+    if not metadata.licence:
         return ""
-    target = f' target="{xml(said.licence)}"' if said.licence.startswith(("http://", "https://")) else ""
-    return f"<license{target}>{xml(said.licence)}</license>"
+    target = f' target="{xml(metadata.licence)}"' if metadata.licence.startswith(("http://", "https://")) else ""
+    return f"<license{target}>{xml(metadata.licence)}</license>"
 
 
-def _status(said: Metadata) -> str:
+def _status(metadata: Metadata) -> str:
     """TEI's three words. Only Creative Commons and similar licences are known to be free."""
-    if not said.licence:
+    if not metadata.licence:
         return "unknown"
-    return "free" if "creativecommons.org/" in said.licence else "restricted"
+    return "free" if "creativecommons.org/" in metadata.licence else "restricted"
 
 
 def _profile(page: Page) -> str:

@@ -271,7 +271,7 @@ def _suggestion(
     return Suggestion(Link(url, kind, partner), language, method, CHANCES[method], partner)
 
 
-class LinkLanguages(NamedTuple):
+class TokenLanguages(NamedTuple):
     """The languages that decide what a token means."""
 
     own: Language  # of the page that has the link
@@ -293,17 +293,17 @@ class LinkPredictor:
 
     def likelihoods(self, links: Sequence[Link], page: Page, wanted: Language) -> list[float]:
         """For each link of the page, the probability that it leads to a translated page in that language."""
-        languages = LinkLanguages(page.language, wanted)
+        languages = TokenLanguages(page.language, wanted)
         logits = [self.bias + float(self.weights[places(link, languages)].sum()) for link in links]
         return [float(1 / (1 + np.exp(-np.clip(logit, -30, 30)))) for logit in logits]
 
 
-def places(link: Link, languages: LinkLanguages) -> NDArray[np.int64]:
+def places(link: Link, languages: TokenLanguages) -> NDArray[np.int64]:
     """Of the link's features in the table of weights, each once."""
     return np.unique([crc32(feature.encode()) & (PLACES - 1) for feature in features(link, languages)])
 
 
-def features(link: Link, languages: LinkLanguages) -> Iterator[str]:
+def features(link: Link, languages: TokenLanguages) -> Iterator[str]:
     """What the five contexts say, each feature with the name of its context."""
     where = link.source if link.source is not None and link.source.host == link.url.host else None
     named = set()
@@ -340,7 +340,7 @@ def _url_tokens(url: str) -> list[str]:
     return [label, *(token for token in runs(folded(unquote(rest))) if token.isalnum())]
 
 
-def _meaning(token: str, languages: LinkLanguages, *, sentence: bool) -> str:
+def _meaning(token: str, languages: TokenLanguages, *, sentence: bool) -> str:
     """Whether it names the language "wanted", the page's "own" or an "other", and in which form; empty if none.
 
     "de", "es" and "it" are words within a sentence.

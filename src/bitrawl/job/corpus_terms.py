@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 
 from bitrawl.corpus.export import corpus_headers
-from bitrawl.corpus.terms import (
+from bitrawl.corpus.term_pairs import (
     MOST_EXAMPLES,
     FoundPair,
     TermExample,

@@ -24,7 +24,7 @@ from bitrawl.config import Job
 from bitrawl.config.choices import corpus_format
 from bitrawl.corpus.card import card
 from bitrawl.corpus.export import CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
-from bitrawl.corpus.facts import (
+from bitrawl.corpus.figures import (
     CardFacts,
     CorpusCounter,
     CorpusFacts,

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.corpus.facts import file_facts
+from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
 from bitrawl.job.archive import archive_files
 from bitrawl.job.archived_web import archive_facts

@@ -12,7 +12,7 @@ from bitrawl.config import Format
 from bitrawl.config.choices import check_formats, corpus_format, corpus_formats, format_names
 from bitrawl.corpus.card import site_table
 from bitrawl.corpus.export import CorpusHeader, remove_files, without_files
-from bitrawl.corpus.facts import MergedSite, MergeFacts
+from bitrawl.corpus.figures import MergedSite, MergeFacts
 from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import (
     SCRATCH,

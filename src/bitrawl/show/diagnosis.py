@@ -55,7 +55,7 @@ def _headline(facts: JobFacts) -> str:
     """Empty if nothing is missing."""
     mined, most = facts.mined, _possible(facts)
     missing = [language_name(code) for code, count in facts.languages.items() if not count]
-    said = {
+    sentences = {
         "No page was found": not facts.crawled.summary.pages,
         f"No page in {enumerated(missing)} was found": bool(missing),
         **_about_relevance(facts),
@@ -64,7 +64,7 @@ def _headline(facts: JobFacts) -> str:
         and mined.pairs < LITTLE * most,
         "No segments were found in the pairs of pages": mined.pairs and not mined.segments,
     }
-    headline = next((text for text, is_so in said.items() if is_so), "")
+    headline = next((text for text, is_so in sentences.items() if is_so), "")
     so_far = "" if facts.crawled.summary.ended else " so far"
     return f"{headline}{so_far}." if headline else ""
 
@@ -113,22 +113,22 @@ def _points(facts: JobFacts) -> Iterator[Point]:
 def _about_silence(facts: JobFacts) -> Iterator[Point]:
     """If no server has answered, nothing else is worth saying."""
     for reason, count in facts.crawled.summary.unanswered.items():
-        known = Reason(reason)
-        noticed = f"{counted(count, 'request', 'requests')} failed: {reason}. {SKIPS.get(known, '')}"
-        yield Point(noticed.rstrip(), ADVICE.get(known, ""))
+        skip_reason = Reason(reason)
+        noticed = f"{counted(count, 'request', 'requests')} failed: {reason}. {SKIPS.get(skip_reason, '')}"
+        yield Point(noticed.rstrip(), ADVICE.get(skip_reason, ""))
 
 
 def _about_languages(facts: JobFacts) -> Iterator[Point]:
-    summary, asked = facts.crawled.summary, facts.languages
+    summary, wanted = facts.crawled.summary, facts.languages
     if not summary.pages:
         return
-    told = {code: count for code, count in summary.languages.items() if code != UNDETERMINED}
-    others = {code: count for code, count in told.items() if facts.asked_as(code) is None}
-    found = enumerated(f"{number(count)} in {language_name(code)}" for code, count in asked.items())
-    missing = [language_name(code) for code, count in asked.items() if not count]
+    identified = {code: count for code, count in summary.languages.items() if code != UNDETERMINED}
+    others = {code: count for code, count in identified.items() if facts.asked_as(code) is None}
+    counts = enumerated(f"{number(count)} in {language_name(code)}" for code, count in wanted.items())
+    missing = [language_name(code) for code, count in wanted.items() if not count]
     advice = f"Add the URL of a page in {' and one in '.join(missing)} as a seed." if missing else ""
-    yield Point(f"Of {counted(summary.pages, 'page')}, {found}.", advice)
-    if others and max(others.values()) > max(min(asked.values(), default=0), _MANY * summary.pages):
+    yield Point(f"Of {counted(summary.pages, 'page')}, {counts}.", advice)
+    if others and max(others.values()) > max(min(wanted.values(), default=0), _MANY * summary.pages):
         most = list(others.items())[:4]
         listed = enumerated(f"{language_name(code)} ({number(count)})" for code, count in most)
         yield Point(
@@ -225,16 +225,16 @@ def _about_examples(topic: TopicFacts) -> Iterator[Point]:
         return
     named = list(given.unread.items())[:_MOST_NAMED]
     listed = enumerated(f"{url} ({why})" for url, why in named)
-    known = SKIPS.get(named[0][1], "")
+    meaning = SKIPS.get(named[0][1], "")
     yield Point(
-        f"{number(len(given.unread))} of {counted(given.examples, 'example page')} taught nothing: {listed}. {known}".rstrip(),
+        f"{number(len(given.unread))} of {counted(given.examples, 'example page')} taught nothing: {listed}. {meaning}".rstrip(),
         "Name other pages about the topic with --like, or give texts with --texts.",
     )
 
 
 def _about_texts(topic: TopicFacts) -> Iterator[Point]:
-    asked, given = topic.asked, topic.given
-    if asked.texts and 0 < given.bytes < _ENOUGH_TEXT and topic.model is not TopicModel.TERMS:
+    settings, given = topic.asked, topic.given
+    if settings.texts and 0 < given.bytes < _ENOUGH_TEXT and topic.model is not TopicModel.TERMS:
         yield Point(
             f"The texts are few: {counted(given.files, 'file')} with {size(given.bytes)}.",
             "Give more: ten articles of some pages each are enough.",
@@ -245,11 +245,13 @@ def _about_thresholds(facts: JobFacts, topic: TopicFacts) -> Iterator[Point]:
     read = topic.read
     if not read.refused:
         return
-    said = [f"{number(count)} {_MISSED[name].format(value=_value(topic, name))}" for name, count in read.missed.items()]
+    misses = [
+        f"{number(count)} {_MISSED[name].format(value=_value(topic, name))}" for name, count in read.missed.items()
+    ]
     best = _best(topic)
     yield Point(
         f"{counted(read.refused, 'page has', 'pages have')} terms of the topic and {'is' if read.refused == 1 else 'are'}"
-        f" not relevant: {'; '.join(said)}.{best}",
+        f" not relevant: {'; '.join(misses)}.{best}",
         f"If the pages just below the threshold are about the topic (see the report), {_loosen(topic)} in [topic] of a"
         f" copy of job.toml, and judge the same pages without fetching them again: {_again(facts)}",
     )
@@ -262,7 +264,9 @@ def _value(topic: TopicFacts, name: str) -> float:
 def _best(topic: TopicFacts) -> str:
     if topic.model is TopicModel.PERPLEXITY and topic.lowest_perplexity:
         return f" The lowest perplexity is {number(topic.lowest_perplexity)}."
-    highest = max((one.relevance.score for shown in topic.examples.values() for one in shown), default=0.0)
+    highest = max(
+        (example.relevance.score for examples in topic.examples.values() for example in examples), default=0.0
+    )
     return f" The highest relevance is {highest:.2f}." if topic.model is TopicModel.LEARNED else ""
 
 
@@ -279,13 +283,13 @@ def _again(facts: JobFacts) -> str:
 
 def _about_list(facts: JobFacts, topic: TopicFacts, listed: ListFacts) -> Iterator[Point]:
     name = Path(topic.asked.terms).name
-    found = {code: count for code, count in facts.languages.items() if count}
-    foreign = [code for code in found if not any(_fits(code, known) for known in listed.languages)]
+    counts = {code: count for code, count in facts.languages.items() if count}
+    foreign = [code for code in counts if not any(_fits(code, language) for language in listed.languages)]
     if foreign:
-        known = enumerated(f"{language_name(code)} ({number(n)})" for code, n in listed.languages.items())
-        pages = enumerated(f"{number(found[code])} in {language_name(code)}" for code in foreign)
+        languages = enumerated(f"{language_name(code)} ({number(n)})" for code, n in listed.languages.items())
+        pages = enumerated(f"{number(counts[code])} in {language_name(code)}" for code in foreign)
         yield Point(
-            f"{name} has terms in {known} only. There are pages in other languages: {pages}.",
+            f"{name} has terms in {languages} only. There are pages in other languages: {pages}.",
             f"Add terms in {enumerated(map(language_name, foreign))}, each with its language, as in 50:term>{foreign[0]}."
             " bitrawl topic translate proposes them.",
         )
@@ -294,7 +298,7 @@ def _about_list(facts: JobFacts, topic: TopicFacts, listed: ListFacts) -> Iterat
             f"The terms of {name} are taken for {language_name(marked)}, but look like {language_name(seems)}.",
             f"Write the language behind each term, as in 50:term>{seems}, or give a list in {language_name(marked)}.",
         )
-    if len(foreign) < len(found) and not topic.read.with_terms:
+    if len(foreign) < len(counts) and not topic.read.with_terms:
         yield _about_unmatched(facts, topic, listed)
 
 

@@ -99,14 +99,14 @@ class SiteMap(msgspec.Struct, frozen=True):
 
 def site_map(hubs: Sequence[HubFacts]) -> SiteMap | None:
     """None if no hub cites a bilingual site. Sites that are cited alike stand near each other, so that few lines cross."""
-    shown = [hub for hub in hubs if hub.sites][:MOST_MAPPED_HUBS]
-    counts = Counter(site for hub in shown for site in hub.sites)
+    mapped = [hub for hub in hubs if hub.sites][:MOST_MAPPED_HUBS]
+    counts = Counter(site for hub in mapped for site in hub.sites)
     if not counts:
         return None
     places: dict[str, list[int]] = {site: [] for site, _ in counts.most_common(MOST_MAPPED_SITES)}
-    for place, hub in enumerate(shown):
+    for place, hub in enumerate(mapped):
         for site in hub.sites:
             if site in places:
                 places[site].append(place)
     ordered = sorted(places, key=lambda site: (sum(places[site]) / len(places[site]), site))
-    return SiteMap(shown, {site: counts[site] for site in ordered})
+    return SiteMap(mapped, {site: counts[site] for site in ordered})

@@ -46,9 +46,9 @@ def curve(name: str, counts: Sequence[int], stop: int | None = None) -> Series:
     has nothing left to fetch; None if neither happens.
     """
     step = max(1, len(counts) // MOST_POINTS)
-    shown = [*range(step, len(counts), step), len(counts)] if counts else []
+    places = [*range(step, len(counts), step), len(counts)] if counts else []
     ring = (stop, counts[stop - 1]) if stop and stop <= len(counts) else None
-    return Series(name, ((0, 0), *((fetches, counts[fetches - 1]) for fetches in shown)), ring)
+    return Series(name, ((0, 0), *((fetches, counts[fetches - 1]) for fetches in places)), ring)
 
 
 def render(title: str, lead: str, panels: Sequence[Panel]) -> str:

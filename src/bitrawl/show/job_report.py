@@ -60,7 +60,7 @@ def _title(facts: JobFacts) -> str:
     if len(names) > 4:
         languages = f"{len(names)} languages"
     hosts = list(dict.fromkeys(seed.split("/")[2] for seed in facts.asked.seeds if seed.count("/") >= 2))
-    hosts = hosts or [one.host for one in facts.crawled.slowest]
+    hosts = hosts or [slow.host for slow in facts.crawled.slowest]
     where = hosts[0] if len(hosts) == 1 else counted(len(hosts), "host")
     return f"{languages or 'Pages'} from {where}" if hosts else languages or "An empty job"
 
@@ -94,11 +94,11 @@ def _tiles(facts: JobFacts) -> list[tuple[str, str]]:
     if not mined.begun:
         counts["languages"] = len(summary.languages)
     elif len(facts.asked.langs) == 1:
-        counts["documents in the corpus"] = sum(one.documents for one in facts.written.values())
+        counts["documents in the corpus"] = sum(corpus.documents for corpus in facts.written.values())
     else:
         counts |= {"page pairs": mined.pairs, "segment pairs": mined.segments}
         if facts.written and facts.asked.langs:
-            counts["units in the corpus"] = sum(one.units for one in facts.written.values())
+            counts["units in the corpus"] = sum(corpus.units for corpus in facts.written.values())
     if mined.begun:
         counts["duplicate pages"] = mined.duplicates
     counts["links skipped"] = summary.skipped
@@ -112,7 +112,7 @@ def _period(began: float, finished: float) -> str:
 
 def _curves(facts: JobFacts) -> dict[str, Any]:
     """Pages and complete pairs over the crawl, and after how many fetches half of the pairs were found."""
-    codes = {f"{one.lang_a}-{one.lang_b}": (one.lang_a, one.lang_b) for one in facts.mined.language_pairs}
+    codes = {f"{pair.lang_a}-{pair.lang_b}": (pair.lang_a, pair.lang_b) for pair in facts.mined.language_pairs}
     columns = zip(*(curve.points for curve in facts.mined.harvest), strict=True)
     halves = (column[0][0] for column in columns if 2 * sum(y for _, y in column) >= facts.mined.pairs)
     return {
@@ -143,10 +143,17 @@ def _bars(facts: JobFacts) -> dict[str, list[Bar]]:
             )
             for code, count in facts.crawled.summary.languages.items()
         ],
-        "pairs_by_languages": [Bar(language_pair(one.lang_a, one.lang_b), one.pairs) for one in mined.language_pairs],
+        "pairs_by_languages": [
+            Bar(language_pair(pair.lang_a, pair.lang_b), pair.pairs) for pair in mined.language_pairs
+        ],
         "pairs_by_method": [
-            Bar(f"{one.letter} · {method_name(one.letter)}", one.pairs, METHODS.get(one.letter, ("", ""))[1], one.alone)
-            for one in mined.methods
+            Bar(
+                f"{method.letter} · {method_name(method.letter)}",
+                method.pairs,
+                METHODS.get(method.letter, ("", ""))[1],
+                method.alone,
+            )
+            for method in mined.methods
         ],
     }
 
@@ -162,10 +169,10 @@ def _topic(facts: JobFacts, topic: TopicFacts) -> dict[str, Any]:
             Series("relevant pages", relevant or tuple((x, 0) for x, _ in pages)),
         ],
         "judged_by_language": [
-            Bar(with_code(code), one.pages, _judged_note(facts, code, one), one.relevant)
-            for code, one in topic.languages.items()
+            Bar(with_code(code), judged.pages, _judged_note(facts, code, judged), judged.relevant)
+            for code, judged in topic.languages.items()
         ],
-        "pages_by_term": [Bar(shortened(one.term, 60), one.pages, part=one.relevant) for one in topic.read.terms],
+        "pages_by_term": [Bar(shortened(term.term, 60), term.pages, part=term.relevant) for term in topic.read.terms],
         "pages_by_class": [Bar(shortened(name, 60), pages) for name, pages in topic.read.classes.items()],
     }
 
@@ -195,7 +202,9 @@ def _found(facts: JobFacts) -> Iterator[str]:
     of = f"{fetched(summary)} ({size(summary.bytes)}, {duration(summary.seconds)})"
     yield f"{counted(summary.pages, 'page')} of {of}{listed}"
     if facts.topic is not None and facts.topic.judged:
-        relevant = {language_name(code): one.relevant for code, one in facts.topic.languages.items() if one.relevant}
+        relevant = {
+            language_name(code): judged.relevant for code, judged in facts.topic.languages.items() if judged.relevant
+        }
         part = share(facts.topic.relevant, facts.topic.judged)
         yield f"{counted(facts.topic.relevant, 'page')} about the topic ({part}){_listed(relevant)}"
     if not mined.begun:
@@ -203,10 +212,10 @@ def _found(facts: JobFacts) -> Iterator[str]:
     if len(facts.asked.langs) != 1:
         yield (
             f"{counted(mined.pairs, 'page pair')}"
-            f"{_listed({f'{one.lang_a}-{one.lang_b}': one.pairs for one in mined.language_pairs})}"
+            f"{_listed({f'{pair.lang_a}-{pair.lang_b}': pair.pairs for pair in mined.language_pairs})}"
         )
     if mined.methods:
-        yield "by method: " + _items((method_name(one.letter), one.pairs) for one in mined.methods)
+        yield "by method: " + _items((method_name(method.letter), method.pairs) for method in mined.methods)
     if mined.pairs:
         flags = {shortened(flag.partition(",")[0], _WIDTH): count for flag, count in mined.flags.items()}
         flagged = f", {share(mined.flagged, mined.segments)} of them flagged" if mined.flagged else ""

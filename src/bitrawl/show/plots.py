@@ -114,12 +114,12 @@ def bars(
 
     If there are more than `most`, the last ones are summed up. Shares are of `total`, if it is given.
     """
-    shown = [Bar(label, value) for label, value in rows.items()] if isinstance(rows, Mapping) else list(rows)
-    if len(shown) > most:
-        rest = shown[most - 1 :]
-        shown[most - 1 :] = [Bar(written.others(len(rest)), sum(row.value for row in rest))]
-    longest = max((row.value for row in shown), default=0) or 1
-    return drawing("bars", shown, longest, total, written)
+    chart = [Bar(label, value) for label, value in rows.items()] if isinstance(rows, Mapping) else list(rows)
+    if len(chart) > most:
+        rest = chart[most - 1 :]
+        chart[most - 1 :] = [Bar(written.others(len(rest)), sum(row.value for row in rest))]
+    longest = max((row.value for row in chart), default=0) or 1
+    return drawing("bars", chart, longest, total, written)
 
 
 CHARTS = {"lines": lines, "histogram": histogram, "bars": bars}

@@ -56,8 +56,8 @@ def fetched(summary: CrawlSummary) -> str:
 
 def answered(statuses: Mapping[int, int], most: int = 3) -> str:
     """404 × 12, 403 × 2."""
-    shown = [f"{status} × {number(count)}" for status, count in list(statuses.items())[:most]]
-    return ", ".join([*shown, "…"] if len(statuses) > most else shown)
+    answers = [f"{status} × {number(count)}" for status, count in list(statuses.items())[:most]]
+    return ", ".join([*answers, "…"] if len(statuses) > most else answers)
 
 
 def number(count: float) -> str:
@@ -65,9 +65,9 @@ def number(count: float) -> str:
     return f"{count:,.0f}"
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def counted(count: int, singular: str, many: str = "") -> str:
     """1 page, 2 pages."""
-    return f"{number(count)} {one if count == 1 else many or one + 's'}"
+    return f"{number(count)} {singular if count == 1 else many or singular + 's'}"
 
 
 def share(part: float, whole: float) -> str:

@@ -64,7 +64,7 @@ class WalkTrial(msgspec.Struct, frozen=True):
 
     def sites_at(self, downloads: int) -> int:
         """Bilingual sites found until then, without the seeds."""
-        return max((found.sites for found in self.curve if found.downloads <= downloads), default=0)
+        return max((moment.sites for moment in self.curve if moment.downloads <= downloads), default=0)
 
 
 async def walk_trials(
@@ -101,19 +101,19 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
     )
     crawl.seed([Link(url, LinkKind.SEED) for url in search.seeds])
     await crawl.run()
-    held = tuple(one.site for one in walked.found)
+    held = tuple(verdict.site for verdict in walked.found)
     return WalkTrial(name, tuple(walked.curve), walked.downloads, held, ledger.faults)
 
 
 def table(trials: Sequence[WalkTrial]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Heads and rows: sites after each mark that a walk reached, and in the end. "-" where it ended before."""
-    reached = max((one.downloads for one in trials), default=0)
+    reached = max((trial.downloads for trial in trials), default=0)
     marks = [mark for mark in MARKS if mark < reached]
     heads = ("", *(f"after {mark}" for mark in marks), "in the end", "downloads")
     rows = []
-    for one in trials:
-        counts = [str(one.sites_at(mark)) if mark <= one.downloads else "-" for mark in marks]
-        rows.append((str(one.walk), *counts, str(one.sites_at(one.downloads)), str(one.downloads)))
+    for trial in trials:
+        counts = [str(trial.sites_at(mark)) if mark <= trial.downloads else "-" for mark in marks]
+        rows.append((str(trial.walk), *counts, str(trial.sites_at(trial.downloads)), str(trial.downloads)))
     return heads, rows
 
 
@@ -122,17 +122,17 @@ def write(folder: Path, trials: Sequence[WalkTrial]) -> None:
     text = io.StringIO(newline="")
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("walk", "downloads", "sites"))
-    for one in trials:
-        rows.writerows((one.walk, *point) for point in _points(one))
+    for trial in trials:
+        rows.writerows((trial.walk, *point) for point in _points(trial))
     files.write(folder / "harvest.csv", text.getvalue())
-    reached = max((one.downloads for one in trials), default=0)
+    reached = max((trial.downloads for trial in trials), default=0)
     curves = [
         harvest.curve(
-            one.walk,
-            [one.sites_at(downloads) for downloads in range(1, reached + 1)],
-            one.downloads if one.downloads < reached else None,
+            trial.walk,
+            [trial.sites_at(downloads) for downloads in range(1, reached + 1)],
+            trial.downloads if trial.downloads < reached else None,
         )
-        for one in trials
+        for trial in trials
     ]
     files.write(folder / "harvest.svg", picture(curves))
 
@@ -146,8 +146,8 @@ def picture(curves: Iterable[Series]) -> str:
 def _points(trial: WalkTrial) -> list[WalkMoment]:
     """Where the curve rises, and where it ends."""
     rises: list[WalkMoment] = []
-    for found in trial.curve:
-        if found.sites > (rises[-1].sites if rises else 0):
-            rises.append(found)
+    for moment in trial.curve:
+        if moment.sites > (rises[-1].sites if rises else 0):
+            rises.append(moment)
     end = WalkMoment(trial.downloads, trial.sites_at(trial.downloads))
     return rises if rises and rises[-1] == end else [*rises, end]

@@ -90,10 +90,10 @@ def measure(run: ReplayRun, truth: Truth, reference: ReplayRun) -> TrialFigures:
     )
 
 
-def harvest(kept: Sequence[Url | None], pairs: Iterable[UrlPair], length: int) -> tuple[int, ...]:
+def harvest(pages: Sequence[Url | None], pairs: Iterable[UrlPair], length: int) -> tuple[int, ...]:
     """Pairs complete after each fetch. After the last fetch the number stays the same, up to `length`."""
     gains = [0] * length
-    for at in _complete(kept, pairs).values():
+    for at in _complete(pages, pairs).values():
         if at < length:
             gains[at] += 1
     return tuple(accumulate(gains))
@@ -120,9 +120,9 @@ def best_harvest(pairs: Iterable[UrlPair], length: int) -> tuple[int, ...]:
     return tuple(accumulate(gains[:length]))
 
 
-def _complete(kept: Sequence[Url | None], pairs: Iterable[UrlPair]) -> dict[UrlPair, int]:
+def _complete(pages: Sequence[Url | None], pairs: Iterable[UrlPair]) -> dict[UrlPair, int]:
     """The fetch, counted from 0, that completed each pair. Pairs that were not completed are left out."""
-    first = {url: at for at, url in reversed(list(enumerate(kept))) if url is not None}
+    first = {url: at for at, url in reversed(list(enumerate(pages))) if url is not None}
     return {(a, b): max(first[a], first[b]) for a, b in pairs if a in first and b in first}
 
 
@@ -131,9 +131,9 @@ def _area(curve: Sequence[int], pairs: frozenset[UrlPair]) -> float | None:
     return sum(curve) / best if best else None
 
 
-def _until(kept: Sequence[Url | None], pairs: frozenset[UrlPair]) -> int | None:
+def _until(pages: Sequence[Url | None], pairs: frozenset[UrlPair]) -> int | None:
     """Fetches until almost all of those pairs are complete."""
-    ends = sorted(_complete(kept, pairs).values())
+    ends = sorted(_complete(pages, pairs).values())
     needed = ceil(ALMOST_ALL * len(pairs))
     return ends[needed - 1] + 1 if needed and len(ends) >= needed else None
 

@@ -1,9 +1,9 @@
 """Replays archives, so that strategies can be compared.
 
-async with opened_replay([Path("site.warc.gz")]) as replay:
-    trials = await replay.trials(settings, truth, replay.home_pages())
+    async with opened_replay([Path("site.warc.gz")]) as replay:
+        trials = await replay.trials(settings, truth, replay.home_pages())
 
-Remembers what every strategy asks of an archive, so that it is computed only once.
+What every strategy asks of an archive is remembered, so that it is computed only once.
 """
 
 import tempfile
@@ -92,9 +92,9 @@ class RememberedAnswers:
         self._bytes = 0
 
     async def fetch(self, link: Link) -> Capture | Skip:
-        known = self._answers.get(link.url)
-        if known is not None:
-            return known
+        answer = self._answers.get(link.url)
+        if answer is not None:
+            return answer
         answer = await self._inner.fetch(link)
         size = len(answer.body) if isinstance(answer, Capture) else 0
         if self._bytes + size <= KEPT_BYTES:
@@ -113,9 +113,9 @@ class RememberedAnalyses:
 
     async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
         key = (capture.url, index)
-        known = self._outcomes.get(key)
-        if known is not None:
-            return known
+        outcome = self._outcomes.get(key)
+        if outcome is not None:
+            return outcome
         outcome = self._analyses.get(capture.url, index=index)
         mishap = False
         if outcome is None:
@@ -168,19 +168,19 @@ async def opened_replay(
     *,
     cache: Path | None = None,
     one_site: Sequence[Sequence[str]] = (),
-    asked: Sequence[Language] = (),
+    languages: Sequence[Language] = (),
 ) -> AsyncIterator["Replay"]:
     """Archives that can be replayed any number of times. Each page is analysed once; with a `cache`, once for all runs.
 
-    A folder stands for the WARC files in it. `asked` are the languages that a crawl would be told.
+    A folder stands for the WARC files in it. `languages` are those that a crawl would be told.
     """
     files = warc_files(archives)
     async with AsyncExitStack() as stack:
         folder = cache or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bitrawl-")))
-        analyses = Analyses(folder, files, asked)
+        analyses = Analyses(folder, files, languages)
         stack.callback(analyses.close)
         opened = stack.enter_context(open_archives(files, codec()))
-        reader = partial(page_reader, tuple(asked))
+        reader = partial(page_reader, tuple(languages))
         analyser = await stack.enter_async_context(SandboxedAnalyser(reader, workers=1, megabytes=1024))
         yield Replay(opened, RememberedAnalyses(analyser, analyses), Sites(one_site))
 
@@ -227,7 +227,7 @@ class Replay:
     async def pages(self) -> list[Page]:
         """Every archived page that a crawl would keep, sorted by URL."""
         outcomes = [await self._outcome(url) for url in sorted(self._archives.urls())]
-        return [one for one in outcomes if isinstance(one, Page) and not _UNKEPT & set(one.directives)]
+        return [page for page in outcomes if isinstance(page, Page) and not _UNKEPT & set(page.directives)]
 
     async def page(self, url: Url) -> Page | None:
         """One archived page; None where it redirects, or is no page."""
@@ -236,16 +236,16 @@ class Replay:
 
     async def sitemaps(self, pages: Iterable[Page]) -> list[Sitemap]:
         """The sitemaps of these pages' hosts: at the usual places, and those that these sitemaps name."""
-        found: dict[Url, Sitemap] = {}
+        sitemaps: dict[Url, Sitemap] = {}
         waiting = [Url.parse(f"{origin}/sitemap.xml") for origin in dict.fromkeys(page.url.origin for page in pages)]
         while waiting:
             url = waiting.pop()
             outcome = await self._outcome(url, index=True)
             if isinstance(outcome, Sitemap):
-                found[url] = outcome
+                sitemaps[url] = outcome
                 links = (link for part in outcome.parts() for link in part.links)
-                waiting += [link.url for link in links if link.kind is LinkKind.INDEX and link.url not in found]
-        return list(found.values())
+                waiting += [link.url for link in links if link.kind is LinkKind.INDEX and link.url not in sitemaps]
+        return list(sitemaps.values())
 
     async def trials(
         self,

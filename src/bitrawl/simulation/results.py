@@ -77,15 +77,21 @@ def headline(trials: SiteTrials) -> str:
 
 def remarks(trials: SiteTrials) -> list[str]:
     """Remarks on a site that its figures do not show."""
-    reasons = [f"{one.strategy} would stop: {one.stop_reason}" for one in trials.figures if one.stop_reason]
-    bugs = [f"{one.strategy}: a bug ended {one.faults} visits, see the log" for one in trials.figures if one.faults]
+    reasons = [
+        f"{figures.strategy} would stop: {figures.stop_reason}" for figures in trials.figures if figures.stop_reason
+    ]
+    bugs = [
+        f"{figures.strategy}: a bug ended {figures.faults} visits, see the log"
+        for figures in trials.figures
+        if figures.faults
+    ]
     return reasons + bugs
 
 
 def missing_languages(results: Iterable[SiteTrials], languages: Sequence[Language]) -> list[Language]:
     """The languages in which no site has a page, as far as breadth-first reaches."""
-    found = {Language(code) for trials in results for code in trials.languages}
-    return [language for language in languages if not any(same_language(code, language) for code in found)]
+    spoken = {Language(code) for trials in results for code in trials.languages}
+    return [language for language in languages if not any(same_language(code, language) for code in spoken)]
 
 
 def write(folder: Path, results: Sequence[SiteTrials]) -> None:
@@ -96,10 +102,10 @@ def write(folder: Path, results: Sequence[SiteTrials]) -> None:
     panels = [panel(trials) for trials in results]
     lead = "Archived sites were replayed under several strategies, to compare how soon each completes the pairs."
     files.write(folder / "simulate.html", harvest.render("Strategies compared", lead, panels))
-    for one, trials in zip(panels, results, strict=True):
+    for site_panel, trials in zip(panels, results, strict=True):
         name = re.sub(r"[^\w.-]", "_", trials.site)  # a port, or an IP address in brackets
-        files.write(folder / f"{name}.svg", harvest.svg(one))
-        files.write(folder / f"{name}.png", harvest.png(one))
+        files.write(folder / f"{name}.svg", harvest.svg(site_panel))
+        files.write(folder / f"{name}.png", harvest.png(site_panel))
 
 
 def panel(trials: SiteTrials) -> harvest.Panel:
@@ -108,8 +114,8 @@ def panel(trials: SiteTrials) -> harvest.Panel:
     return harvest.Panel(
         trials.site,
         headline(trials),
-        (*(harvest.curve(one.strategy, one.curve, _end(one)) for one in trials.figures), best),
-        tuple(one.strategy for one in trials.figures),
+        (*(harvest.curve(figures.strategy, figures.curve, _end(figures)) for figures in trials.figures), best),
+        tuple(figures.strategy for figures in trials.figures),
         tuple(zip(MEASURES, *map(cells, trials.figures), strict=True)),
         tuple(remarks(trials)),
     )
@@ -124,18 +130,21 @@ def _end(figures: TrialFigures) -> int | None:
 
 def _lines(trials: SiteTrials) -> Iterable[tuple[object, ...]]:
     about = (len(trials.truth.pairs), trials.reachable, trials.length, trials.pages)
-    for one in trials.figures:
-        measured = (one.area, one.area_reachable, one.until_almost_all, one.until_per_page)
-        claimed = (one.examined_per_pair, one.precision)
-        stop = (one.stopped_at, one.stop_reason, one.stop_lost, one.stop_saved)
-        apart = tuple(one.apart.values())
-        known = (trials.site, one.strategy, *about, one.fetched, one.pairs, *one.at_marks)
-        yield (*known, *map(_rounded, (*measured, *claimed)), *stop, *apart, one.faults)
+    for figures in trials.figures:
+        measured = (figures.area, figures.area_reachable, figures.until_almost_all, figures.until_per_page)
+        claimed = (figures.examined_per_pair, figures.precision)
+        stop = (figures.stopped_at, figures.stop_reason, figures.stop_lost, figures.stop_saved)
+        apart = tuple(figures.apart.values())
+        identity = (trials.site, figures.strategy, *about, figures.fetched, figures.pairs, *figures.at_marks)
+        yield (*identity, *map(_rounded, (*measured, *claimed)), *stop, *apart, figures.faults)
 
 
 def _curves(trials: SiteTrials) -> Iterable[tuple[object, ...]]:
     """The points where a curve rises, and where it ends."""
-    for name, curve in (("best possible", trials.best), *((one.strategy, one.curve) for one in trials.figures)):
+    for name, curve in (
+        ("best possible", trials.best),
+        *((figures.strategy, figures.curve) for figures in trials.figures),
+    ):
         before = 0
         for fetches, pairs in enumerate(curve, 1):
             if pairs != before or fetches == len(curve):

@@ -1,8 +1,6 @@
-"""One strategy's crawl of an archived site, fetch by fetch.
+"""One strategy's crawl of an archived site, fetch by fetch, and the true pairs that strategies are measured against.
 
 run = await run_trial("adaptive", scorer, replay.prepared(seeds, settings))
-
-The true pairs of a site, which strategies are measured against, and the file that lists them.
 """
 
 import csv
@@ -135,8 +133,8 @@ class ReplayLedger:
     def languages(self) -> dict[str, int]:
         """Pages by language, of all sites."""
         counts: Counter[str] = Counter()
-        for known in self._sites.values():
-            counts.update(known.languages)
+        for knowledge in self._sites.values():
+            counts.update(knowledge.languages)
         return dict(counts.most_common())
 
 

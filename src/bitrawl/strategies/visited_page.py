@@ -1,6 +1,6 @@
 """What a strategy remembers about a visited page, and a fast comparison of two of them.
 
-The pairs of the corpus are found later, from all pages and all evidence (pair/). Here pages are compared after each
+The pairs of the corpus are found later, from all pages and all evidence (mine/). Here pages are compared after each
 visit, so the comparison must be cheap.
 """
 

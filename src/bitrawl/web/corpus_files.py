@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, Response
 from bitrawl import config
 from bitrawl.config.choices import corpus_formats, format_names
 from bitrawl.corpus.export import CorpusHeader, corpus_headers
-from bitrawl.corpus.terms import TermFormat, TermPair
+from bitrawl.corpus.term_pairs import TermFormat, TermPair
 from bitrawl.errors import ConfigError
 from bitrawl.job.reporting import found_so_far
 from bitrawl.model import Language

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from bitrawl.corpus.card import card, licence, size_category
-from bitrawl.corpus.facts import CardFacts, CorpusFacts, FileFacts, Origin, Side, file_facts
+from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, LanguageFigures, Origin, file_facts
 from bitrawl.corpus.jsonl import DOCUMENTS, SENTENCES
 from bitrawl.model import Method
 
 EN_FR = CorpusFacts(
     name="en-fr",
-    sides=(Side("en", 10, 1200, 24_000, 130_000), Side("fr", 10, 1200, 27_000, 150_000)),
+    sides=(LanguageFigures("en", 10, 1200, 24_000, 130_000), LanguageFigures("fr", 10, 1200, 27_000, 150_000)),
     document_pairs=10,
     units=1200,
     occurrences=1500,
@@ -26,7 +26,7 @@ EN_FR = CorpusFacts(
         FileFacts("xces/en-fr", 99, "ef56", members=30),
     ),
 )
-EMPTY = CorpusFacts(name="en-fr", sides=(Side("en"), Side("fr")))
+EMPTY = CorpusFacts(name="en-fr", sides=(LanguageFigures("en"), LanguageFigures("fr")))
 FACTS = CardFacts(
     at=1_800_000_000.0,
     versions={"bitrawl": "0.1.0", "python": "3.11.9"},
@@ -78,7 +78,7 @@ def test_the_card_says(said):
 
 
 def test_one_language_is_a_monolingual_corpus():
-    corpus = CorpusFacts(name="fr", sides=(Side("fr", 3, 40, 800, 5000),))
+    corpus = CorpusFacts(name="fr", sides=(LanguageFigures("fr", 3, 40, 800, 5000),))
     text = card(CardFacts(at=0.0, versions={"bitrawl": "1"}, corpora=(corpus,), sites={"a.fr": 3}))
     assert "# Monolingual web corpus, French (fr)" in text
     assert "3 documents from 3 pages of 1 site" in text
@@ -88,7 +88,9 @@ def test_one_language_is_a_monolingual_corpus():
 
 
 def test_several_pairs_of_languages_have_a_section_each_and_the_job_once():
-    english_german = CorpusFacts(name="en-de", sides=(Side("en", 5, 7), Side("de", 5, 7)), document_pairs=5, units=7)
+    english_german = CorpusFacts(
+        name="en-de", sides=(LanguageFigures("en", 5, 7), LanguageFigures("de", 5, 7)), document_pairs=5, units=7
+    )
     text = card(msgspec.structs.replace(FACTS, corpora=(EN_FR, english_german)))
     assert "# Parallel web corpus, English (en), French (fr) and German (de)" in text
     assert "1,207 translation units in 15 page pairs from 20 pages of 2 sites" in text
@@ -182,10 +184,14 @@ def test_the_card_begins_with_the_header_of_a_hugging_face_dataset():
 def test_parquet_is_loaded_where_there_is_and_each_pair_of_languages_is_a_configuration():
     taiwan = CorpusFacts(
         name="en-zh-Hant",
-        sides=(Side("en"), Side("zh-Hant")),
+        sides=(LanguageFigures("en"), LanguageFigures("zh-Hant")),
         files=(FileFacts("en-zh-Hant.sentences.jsonl"), FileFacts("en-zh-Hant.parquet")),
     )
-    no_data = CorpusFacts(name="fr-zh-Hant", sides=(Side("fr"), Side("zh-Hant")), files=(FileFacts("fr-zh-Hant.tmx"),))
+    no_data = CorpusFacts(
+        name="fr-zh-Hant",
+        sides=(LanguageFigures("fr"), LanguageFigures("zh-Hant")),
+        files=(FileFacts("fr-zh-Hant.tmx"),),
+    )
     lines = header_of(card(msgspec.structs.replace(FACTS, corpora=(EN_FR, taiwan, no_data))))
     assert lines[lines.index("configs:") + 1 : lines.index("dataset_info:")] == [
         '- config_name: "en-fr"',
@@ -200,7 +206,7 @@ def test_parquet_is_loaded_where_there_is_and_each_pair_of_languages_is_a_config
 def test_the_header_of_one_language_names_its_documents():
     corpus = CorpusFacts(
         name="fr",
-        sides=(Side("fr", 3),),
+        sides=(LanguageFigures("fr", 3),),
         files=(FileFacts("fr.txt"), FileFacts("fr.ids"), FileFacts("fr.documents.jsonl")),
     )
     lines = header_of(card(CardFacts(at=0.0, versions={}, corpora=(corpus,))))

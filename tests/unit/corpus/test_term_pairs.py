@@ -9,7 +9,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from bitrawl.corpus.terms import COLUMNS, FoundPair, TermExample, TermFormat, TermPair, find_pairs, segments_with, write
+from bitrawl.corpus.term_pairs import (
+    COLUMNS,
+    FoundPair,
+    TermExample,
+    TermFormat,
+    TermPair,
+    find_pairs,
+    segments_with,
+    write,
+)
 from bitrawl.model import Language
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 from bitrawl.topic.term_list import read_terms

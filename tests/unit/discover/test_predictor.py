@@ -2,7 +2,7 @@
 
 import pytest
 
-from bitrawl.discover.suggestions import LinkLanguages, LinkPredictor, features
+from bitrawl.discover.suggestions import LinkPredictor, TokenLanguages, features
 from bitrawl.model import Language, Link, LinkKind, Page
 from bitrawl.url import Url
 
@@ -44,21 +44,21 @@ def test_no_link_no_likelihood(predictor: LinkPredictor):
 
 
 def test_the_features_do_not_depend_on_which_languages_are_asked_for():
-    a = set(features(link("/fr/", anchor="Français"), LinkLanguages(EN, FR)))
-    b = set(features(link("/pl/", anchor="Polski"), LinkLanguages(EN, PL)))
+    a = set(features(link("/fr/", anchor="Français"), TokenLanguages(EN, FR)))
+    b = set(features(link("/pl/", anchor="Polski"), TokenLanguages(EN, PL)))
     assert a == b
     assert any("wanted" in feature for feature in a)
 
 
 def test_a_short_word_of_a_sentence_is_no_code():
-    said = set(features(link("/x", anchor="la ville de Paris"), LinkLanguages(EN, Language("de"))))
+    said = set(features(link("/x", anchor="la ville de Paris"), TokenLanguages(EN, Language("de"))))
     assert "anchor de" in said
     assert not any(feature.startswith("anchor says") for feature in said)
 
 
 def test_the_five_contexts_are_kept_apart():
     said = " ".join(
-        features(link("/x", image_alt="Français", image_src="/img/fr.png", context="Français"), LinkLanguages(EN, FR))
+        features(link("/x", image_alt="Français", image_src="/img/fr.png", context="Français"), TokenLanguages(EN, FR))
     )
     assert all(f"{context} wanted" in said for context in ("alt", "src", "around"))
     assert "anchor wanted" not in said

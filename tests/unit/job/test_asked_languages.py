@@ -38,7 +38,7 @@ async def test_a_replay_identifies_the_languages_that_were_asked_for_also_with_t
 ):
     found = []
     for asked in ((), (EN, MI), ()):
-        async with opened_replay([archived(tmp_path)], cache=tmp_path / "cache", asked=asked) as replay:
+        async with opened_replay([archived(tmp_path)], cache=tmp_path / "cache", languages=asked) as replay:
             found += [page.language for page in await replay.pages()]
     assert found[1] == MI
     assert found[0] == found[2] != MI

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from bitrawl import config, files
 from bitrawl.cli import app
-from bitrawl.corpus.facts import MergeFacts
+from bitrawl.corpus.figures import MergeFacts
 from bitrawl.corpus.merger import merged
 from bitrawl.errors import ConfigError, DiskFullError
 from bitrawl.job import exporting

@@ -32,11 +32,11 @@ class Numbered(Generic[Value]):
 
     def number(self, value: Value) -> int:
         """A new one for a new value."""
-        found = self._numbers.get(value)
-        if found is None:
-            found = self._numbers[value] = len(self.values)
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = len(self.values)
             self.values.append(value)
-        return found
+        return number
 
     def known(self, value: Value) -> int | None:
         """None for a value without a number."""
@@ -57,13 +57,13 @@ class NumberedUrls(Numbered[Url]):
         return made
 
     def number(self, value: Url) -> int:
-        found = self._numbers.get(value)
-        if found is None:
-            found = self._numbers[value] = len(self.values)
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = len(self.values)
             self.values.append(value)
             for column, default in self._columns:
                 column.append(default)
-        return found
+        return number
 
 
 class SameKey:
@@ -98,13 +98,13 @@ class SameKey:
         first = self._first_entry[number]
         if first == _NONE:
             return []
-        found = []
+        addresses = []
         for entry in range(first, first + self._entries[number]):
             link = self._head[entry]
             while link != _NONE:
-                found.append(self._address[link])
+                addresses.append(self._address[link])
                 link = self._next[link]
-        return found
+        return addresses
 
     def _append(self, head: int, entry: int) -> None:
         last = head
@@ -119,10 +119,10 @@ class TagLetters(dict[str, str]):
     """A letter for each tag of one site."""
 
     def __missing__(self, tag: str) -> str:
-        found = chr(_FIRST_LETTER + min(len(self), MAX_LETTERS))
+        letter = chr(_FIRST_LETTER + min(len(self), MAX_LETTERS))
         if len(self) < MAX_LETTERS:
-            self[tag] = found
-        return found
+            self[tag] = letter
+        return letter
 
 
 class PlacedLinks(msgspec.Struct, frozen=True, gc=False):

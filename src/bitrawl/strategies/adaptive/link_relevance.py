@@ -216,13 +216,13 @@ class LinkRelevance:
         return chance
 
     def features(self, rows: Rows) -> Floats:
-        found = self._facts[rows].copy()
+        values = self._facts[rows].copy()
         rates = np.clip(self._rates.rates(self._groups[rows]), 0.005, 0.995)
-        found[:, TopicColumn.BY_PLACE : TopicColumn.BY_SOURCE + 1] = np.log(rates / (1 - rates))
-        found[:, TopicColumn.UNSEEN] = self._unseen(rows)
-        found[:, TopicColumn.SOURCES] = np.log1p(found[:, TopicColumn.SOURCES])
-        found[:, TopicColumn.TERMS] *= self.unsure
-        return found
+        values[:, TopicColumn.BY_PLACE : TopicColumn.BY_SOURCE + 1] = np.log(rates / (1 - rates))
+        values[:, TopicColumn.UNSEEN] = self._unseen(rows)
+        values[:, TopicColumn.SOURCES] = np.log1p(values[:, TopicColumn.SOURCES])
+        values[:, TopicColumn.TERMS] *= self.unsure
+        return values
 
     def hope(self, rows: Rows, foreign: Floats) -> Floats:
         """What other pages of the host leave of the hope that a place of it is relevant: 1 before anything was seen.
@@ -231,8 +231,8 @@ class LinkRelevance:
         """
         hosts = self._hosts[rows]
         visits = self._rates.visits(hosts)
-        found: Floats = (1 + self._rates.gains(hosts)) / (1 + np.where(visits > 0, visits, foreign))
-        return found
+        values: Floats = (1 + self._rates.gains(hosts)) / (1 + np.where(visits > 0, visits, foreign))
+        return values
 
     def see_through(self, old: int, new: int) -> None:
         """The page of a link says nothing and leads to another: what was said of the one is said of the other."""
@@ -281,8 +281,8 @@ class LinkRelevance:
 
         Otherwise a host that was visited before the judge had learned enough would seem worse than one that was visited after.
         """
-        known = self._brought.keys() & self._sources.keys()  # a page that was judged and dropped is no source
-        revised = [(url, _odds(score)) for url, score in self._model.revised() if url in known]
+        sources = self._brought.keys() & self._sources.keys()  # a page that was judged and dropped is no source
+        revised = [(url, _odds(score)) for url, score in self._model.revised() if url in sources]
         if not revised:
             return
         self._weighed.clear()
@@ -367,8 +367,8 @@ class LinkRelevance:
         self.weights += np.float32(PULL) * (self._trained - self.weights)
 
     def _unseen(self, rows: Rows) -> Floats:
-        found: Floats = (self._rates.visits(self._groups[rows, 0]) == 0).astype(np.float32)
-        return found
+        values: Floats = (self._rates.visits(self._groups[rows, 0]) == 0).astype(np.float32)
+        return values
 
     def _weigh(self, texts: Sequence[str], language: Language) -> Floats:
         return _weighed_by(self._model, self._weighed, texts, language)
@@ -379,11 +379,11 @@ class LinkRelevance:
         return _weighed_by(self._terms, self._weighed_terms, texts, language, 1 / TERM)
 
     def _source(self, page: Page) -> SourcePage:
-        known = self._sources.get(page.url)
-        if known is None:  # its visit ended as something else: an opt-out, a soft 404
+        source = self._sources.get(page.url)
+        if source is None:  # its visit ended as something else: an opt-out, a soft 404
             self.arrived(page.url, page)
-            known = self._sources[page.url]
-        return known
+            source = self._sources[page.url]
+        return source
 
     def _rows_of(self, links: Sequence[Link], language: Language) -> Rows:
         new = list(dict.fromkeys(link.url for link in links if link.url not in self._rows))
@@ -461,8 +461,8 @@ class LinkWordTable:
 
     def _include(self, row: int, places: Sequence[int]) -> None:
         size = int(self._sizes[row])
-        known = {_NO_WORD, *self._words[row, :size].tolist()}
-        new = [place for place in dict.fromkeys(places) if place not in known][: MOST_WORDS - size]
+        words = {_NO_WORD, *self._words[row, :size].tolist()}
+        new = [place for place in dict.fromkeys(places) if place not in words][: MOST_WORDS - size]
         self._words[row, size : size + len(new)] = new
         self._sizes[row] += len(new)
 
@@ -486,8 +486,8 @@ class WordWeights:
     def odds(self, rows: Rows) -> Floats:
         """What the words add to the log-odds of each link; 0 before anything was learned."""
         sizes = np.maximum(self._words.sizes(rows), 1)
-        found: Floats = self._weights[self._words.of(rows)].sum(axis=1) / np.sqrt(sizes)
-        return found
+        values: Floats = self._weights[self._words.of(rows)].sum(axis=1) / np.sqrt(sizes)
+        return values
 
     def correct(self, row: int, error: float) -> None:
         """One step of logistic regression, by what a visit brought beyond what was expected."""

@@ -126,11 +126,11 @@ class LinkStates:
 
     def _is_unwanted(self, url: Url) -> bool:
         number = self._addresses.known(url)
-        said = 0 if number is None else self._claims[number]
-        claim = self._every_claim.values[said] if said else self._partners.claim(url)
+        claim_number = 0 if number is None else self._claims[number]
+        claim = self._every_claim.values[claim_number] if claim_number else self._partners.claim(url)
         if claim == UNDETERMINED:
             return False
-        wanted = [one for one in self._partners.languages if same_language(claim, one)]
+        wanted = [language for language in self._partners.languages if same_language(claim, language)]
         self.signs.update(wanted)
         return not wanted
 
@@ -227,20 +227,20 @@ class LinkTable:
 
     def facts(self, rows: Rows) -> Floats:
         """One row each, in the order of `FACTS`."""
-        found: Floats = self._facts[rows].astype(np.float32)
-        return found
+        values: Floats = self._facts[rows].astype(np.float32)
+        return values
 
     def fact(self, rows: Rows, column: LinkColumn) -> Floats:
-        found: Floats = self._facts[rows, column].astype(np.float32)
-        return found
+        values: Floats = self._facts[rows, column].astype(np.float32)
+        return values
 
     def set_fact(self, rows: Rows, column: LinkColumn, value: float) -> None:
         self._facts[rows, column] = value
 
     def groups(self, rows: Rows) -> NDArray[np.int32]:
         """One row each, in the order of `GROUPS`."""
-        found: NDArray[np.int32] = self._groups[rows]
-        return found
+        numbers: NDArray[np.int32] = self._groups[rows]
+        return numbers
 
     def group_numbers(self, row: int) -> list[int]:
         numbers: list[int] = self._groups[row].tolist()
@@ -259,8 +259,8 @@ class LinkTable:
         return np.flatnonzero(np.frombuffer(self._queued, np.int8))
 
     def only_queued(self, rows: Rows) -> Rows:
-        found: Rows = rows[np.frombuffer(self._queued, np.int8)[rows] > 0]
-        return found
+        queued: Rows = rows[np.frombuffer(self._queued, np.int8)[rows] > 0]
+        return queued
 
     def visit(self, row: int) -> None:
         self.queued_count -= self._queued[row]
@@ -277,8 +277,8 @@ class LinkTable:
     # scores
 
     def written(self, rows: Rows) -> Floats:
-        found: Floats = self._written[rows]
-        return found
+        scores: Floats = self._written[rows]
+        return scores
 
     def write(self, rows: Rows, scores: Floats) -> None:
         self._written[rows] = scores

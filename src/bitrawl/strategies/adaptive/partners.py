@@ -2,7 +2,7 @@
 
 Declarations, equal addresses without language marks, and links at the same place of paired pages put two addresses side
 by side. Two visited pages are a pair when they are in two of the languages asked for and have similar texts. That only
-has to tell whether a visit paid: the pairs of the corpus are found later, from all pages and all evidence (pair/). A partner
+has to tell whether a visit paid: the pairs of the corpus are found later, from all pages and all evidence (mine/). A partner
 that no page links to may be at the address that the site's other pairs suggest.
 """
 
@@ -109,15 +109,15 @@ class Partners:
 
     def wanted(self, alternates: Iterable[Alternate]) -> list[Url]:
         """Those that may be in a language asked for; remembers the language that is claimed of each."""
-        found = []
+        urls = []
         for alternate in alternates:
             claimed = claimed_language(alternate.language) if alternate.language else UNDETERMINED
             if claimed != UNDETERMINED:
                 number = self._addresses.number(alternate.url)
                 self._claims[number] = self._claims[number] or self._every_claim.number(claimed)
             if claimed == UNDETERMINED or any(same_language(claimed, wanted) for wanted in self.languages):
-                found.append(alternate.url)
-        return found
+                urls.append(alternate.url)
+        return urls
 
     def claim(self, url: Url) -> Language:
         """The language that a page or a sitemap says it is in; "und" where none does."""
@@ -150,12 +150,12 @@ class Partners:
         return [self._urls[other] for other in same if other != number and self._marks_of(other).wanted == mine]
 
     def _candidates(self, number: int) -> list[int]:
-        found = [number]
+        numbers = [number]
         for other in (*self._declared.get(number, ()), *self._otherwise_marked(number)):
             landed = self._landed(other)
-            if landed not in found:
-                found.append(landed)
-        return found[1:] or list(self._beside.get(number, ()))
+            if landed not in numbers:
+                numbers.append(landed)
+        return numbers[1:] or list(self._beside.get(number, ()))
 
     def _otherwise_marked(self, number: int) -> list[int]:
         """NumberedUrls that are the same without their marks, and name other languages."""
@@ -173,24 +173,26 @@ class Partners:
         return number
 
     def _marks_of(self, number: int) -> NamedLanguages:
-        found = self._every_mark.values[self._marks[number]]
-        if found is None:
+        marks = self._every_mark.values[self._marks[number]]
+        if marks is None:
             named = _named_languages(self._urls[number])
-            wanted = tuple(one for one in self.languages if any(same_language(mark, one) for mark in named))
-            others = any(not any(same_language(mark, one) for one in self.languages) for mark in named)
-            found = NamedLanguages(wanted, others)
-            self._marks[number] = self._every_mark.number(found)
-        return found
+            wanted = tuple(
+                language for language in self.languages if any(same_language(mark, language) for mark in named)
+            )
+            others = any(not any(same_language(mark, language) for language in self.languages) for mark in named)
+            marks = NamedLanguages(wanted, others)
+            self._marks[number] = self._every_mark.number(marks)
+        return marks
 
     def _claim_of(self, number: int) -> Language:
         return self._every_claim.values[self._claims[number]]
 
     def _relate(self, relation: dict[int, tuple[int, ...]], number: int, others: Iterable[int], most: int) -> None:
-        known = relation.get(number, ())
-        new = tuple(islice((other for other in others if other not in known), max(0, most - len(known))))
+        related = relation.get(number, ())
+        new = tuple(islice((other for other in others if other not in related), max(0, most - len(related))))
         if new:
             relation[number] = (
-                tuple(sorted((*known, *new), key=self._urls.__getitem__)) if known or len(new) > 1 else new
+                tuple(sorted((*related, *new), key=self._urls.__getitem__)) if related or len(new) > 1 else new
             )
 
     # visits
@@ -230,14 +232,14 @@ class Partners:
         self._placed[number] = PlacedLinks.of(page, self._letters, self._addresses, max_tags=MAX_TAGS)
         if len(self._placed) > MAX_PLACED:
             del self._placed[next(iter(self._placed))]
-        found = []
+        partners = []
         for other in self._candidates(number):
             if not self._may_pair(number, other):
                 continue
             self.examined += 1
             if self._pair(number, other):
-                found.append(self._urls[other])
-        return found
+                partners.append(self._urls[other])
+        return partners
 
     def language(self, url: Url) -> Language:
         """Of a visited page, as far as it is one asked for; "und" for anything else."""
@@ -299,8 +301,8 @@ class Partners:
             return False
         return not any(
             self._language_of(partner) == language
-            for one, language in zip((other, number), languages, strict=True)
-            for partner in self._partners.get(one, ())
+            for page, language in zip((other, number), languages, strict=True)
+            for partner in self._partners.get(page, ())
         )
 
     def _is_contradicted(self, number: int, other: int) -> bool:
@@ -310,19 +312,19 @@ class Partners:
 
     def _are_stubs(self, *numbers: int) -> bool:
         """Neither page has a text to speak of; those that have all their partners have one."""
-        return all(one in self._open and self._open[one].length < MIN_LENGTH for one in numbers)
+        return all(page in self._open and self._open[page].length < MIN_LENGTH for page in numbers)
 
     def _pair(self, number: int, other: int) -> bool:
         a, b = self._open[number], self._open[other]
         if not comparable(a, b) or not (built_alike(a, b) or self._name_each_other(number, other)):
             return False
         self.pairs.add((self._urls[number], self._urls[other]))
-        placed = [self._placed.get(one) for one in (number, other)]
-        for one, partner in ((number, other), (other, number)):
-            self._partners[one] = (*self._partners.get(one, ()), partner)
-            if len(self._partners[one]) == len(self.languages) - 1:  # it has no other partner to find
-                del self._open[one]
-                self._placed.pop(one, None)
+        placed = [self._placed.get(page) for page in (number, other)]
+        for page, partner in ((number, other), (other, number)):
+            self._partners[page] = (*self._partners.get(page, ()), partner)
+            if len(self._partners[page]) == len(self.languages) - 1:  # it has no other partner to find
+                del self._open[page]
+                self._placed.pop(page, None)
         if placed[0] and placed[1]:
             self._put_beside(aligned_targets(placed[0].read(), placed[1].read()))
         return True
@@ -337,12 +339,17 @@ class Partners:
         for first, second in aligned:
             if first == second:
                 continue
-            for one, other in ((first, second), (second, first)):
-                known = self._beside.get(one, ())
-                if other in known or len(known) >= MAX_BESIDE or one in self._declared or self._otherwise_marked(one):
+            for page, other in ((first, second), (second, first)):
+                neighbours = self._beside.get(page, ())
+                if (
+                    other in neighbours
+                    or len(neighbours) >= MAX_BESIDE
+                    or page in self._declared
+                    or self._otherwise_marked(page)
+                ):
                     continue  # what is declared or has other marks is believed instead
                 if self._urls[first].site == self._urls[second].site:
-                    self._relate(self._beside, one, [other], MAX_BESIDE)
+                    self._relate(self._beside, page, [other], MAX_BESIDE)
 
 
 def built_alike(a: VisitedPage, b: VisitedPage) -> bool:
@@ -391,8 +398,8 @@ class UnlinkedPartners:
             if not self._has_no_candidate(url) or self._rates.rate(self.group(url)) < MIN_RATE:
                 continue
             for partner, confidence in self._habits.partners(url):
-                known = partner in self._known or self._partners.is_visited(partner)
-                if confidence >= MIN_CONFIDENCE and not known and partner.host == url.host:
+                is_met = partner in self._known or self._partners.is_visited(partner)
+                if confidence >= MIN_CONFIDENCE and not is_met and partner.host == url.host:
                     yield Link(partner, LinkKind.PARTNER, url)
 
     def _has_no_candidate(self, url: Url) -> bool:

@@ -50,10 +50,10 @@ class Rates:
         number = _ROOT
         for name in path:
             key = (number, name)
-            found = self._numbers.get(key)
-            if found is None:
-                found = self._numbers[key] = self.below(number)
-            number = found
+            group = self._numbers.get(key)
+            if group is None:
+                group = self._numbers[key] = self.below(number)
+            number = group
         return number
 
     def below(self, parent: int) -> int:
@@ -86,13 +86,13 @@ class Rates:
 
     def visits(self, groups: Groups) -> Floats:
         """How many were counted, of each group."""
-        found: Floats = np.frombuffer(self._visits, np.float32)[groups]
-        return found
+        values: Floats = np.frombuffer(self._visits, np.float32)[groups]
+        return values
 
     def gains(self, groups: Groups) -> Floats:
         """What they brought, of each group."""
-        found: Floats = np.frombuffer(self._gains, np.float32)[groups]
-        return found
+        values: Floats = np.frombuffer(self._gains, np.float32)[groups]
+        return values
 
     def novelty(self, groups: Groups) -> Floats:
         """0 for a group with visits. For one without, the share of its visited siblings that gained something, of 1 at first.
@@ -104,22 +104,22 @@ class Rates:
             np.frombuffer(counts, np.float32)
             for counts in (self._visits, self._gains, self._visited_below, self._gaining_below)
         )
-        found: Floats = np.zeros(len(groups), np.float32)
+        values: Floats = np.zeros(len(groups), np.float32)
         new = np.flatnonzero(visits[groups] == 0)
         parents, hosts = (np.frombuffer(numbers, np.int32)[groups[new]] for numbers in (self._parents, self._hosts))
         share = (1 + gaining[parents]) / (1 + visited[parents])
-        found[new] = share / np.where(gains[hosts] > 0, np.float32(1), 1 + visits[hosts])
-        return found
+        values[new] = share / np.where(gains[hosts] > 0, np.float32(1), 1 + visits[hosts])
+        return values
 
     def rates(self, groups: Groups) -> Floats:
         """In the shape of what is asked for; the other groups cost next to nothing, however many they are."""
-        asked = np.zeros(len(self._parents), bool)
-        asked[groups] = True
-        rates = np.empty(len(asked), np.float32)
-        some = np.flatnonzero(asked)
+        wanted = np.zeros(len(self._parents), bool)
+        wanted[groups] = True
+        rates = np.empty(len(wanted), np.float32)
+        some = np.flatnonzero(wanted)
         rates[some] = self._from_the_root(some)
-        found: Floats = rates[groups]
-        return found
+        values: Floats = rates[groups]
+        return values
 
     def _from_the_root(self, groups: Groups) -> Floats:
         """As `rate`, a level at a time for all groups."""

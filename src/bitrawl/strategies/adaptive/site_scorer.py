@@ -100,12 +100,12 @@ class Adaptive:
     @property
     def examined(self) -> int:
         """Candidate pairs that were looked at."""
-        return sum(one.partners.examined for one in self._sites.values())
+        return sum(site.partners.examined for site in self._sites.values())
 
     @property
     def pairs(self) -> set[tuple[Url, Url]]:
         """Those that were believed."""
-        return {pair for one in self._sites.values() for pair in one.partners.pairs}
+        return {pair for site in self._sites.values() for pair in site.partners.pairs}
 
     def _site(self, site: SiteKnowledge) -> "SiteScorer":
         if site.site not in self._sites:
@@ -120,7 +120,9 @@ class LanguageOdds:
         self._model = model
         columns = model.languages if model else ()
         self._columns = [
-            number for number, column in enumerate(columns) if any(same_language(column, one) for one in languages)
+            number
+            for number, column in enumerate(columns)
+            if any(same_language(column, language) for language in languages)
         ]
 
     def of(self, urls: Sequence[Url]) -> list[float]:
@@ -188,13 +190,13 @@ class SiteScorer:
             scores[[link.kind is LinkKind.SEED for link, row in zip(links, linked, strict=True) if row >= 0]] = 1.0
         # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
         self._table.write(rows, np.maximum(self._table.written(rows), scores))
-        told = np.ones(len(links), np.float32)
-        told[linked >= 0] = scores
+        values = np.ones(len(links), np.float32)
+        values[linked >= 0] = scores
         if late:
-            told[linked == _WAITING] = usual = float(scores.mean())
+            values[linked == _WAITING] = usual = float(scores.mean())
             self._waiting |= {url: WaitingLink(link, usual) for url, link in late.items()}
-        found: list[float] = told.tolist()
-        return found
+        listed: list[float] = values.tolist()
+        return listed
 
     def learn(self, visit: Visit) -> None:
         link, outcome = visit.lease.link, visit.outcome
@@ -293,10 +295,10 @@ class SiteScorer:
         return rows
 
     def _state_group(self, state: LinkState) -> int:
-        found = self._state_groups.get(state)
-        if found is None:
-            found = self._state_groups[state] = self._rates.group(("state", *state.group))
-        return found
+        group = self._state_groups.get(state)
+        if group is None:
+            group = self._state_groups[state] = self._rates.group(("state", *state.group))
+        return group
 
     # links
 
@@ -311,21 +313,21 @@ class SiteScorer:
         """Some of them, so that no visit takes long."""
         if not waiting:
             return
-        rows = np.array(self._rows_of([one.link for one in waiting]), np.int64)
-        self._table.write(rows, np.array([one.score for one in waiting], np.float32))
-        for source in dict.fromkeys(one.link.source for one in waiting):
+        rows = np.array(self._rows_of([entry.link for entry in waiting]), np.int64)
+        self._table.write(rows, np.array([entry.score for entry in waiting], np.float32))
+        for source in dict.fromkeys(entry.link.source for entry in waiting):
             if source is not None:
-                here = np.array([one.link.source == source for one in waiting])
+                here = np.array([entry.link.source == source for entry in waiting])
                 self._mark_source(rows[here], source)
 
     def _rows_of(self, links: Sequence[Link], late: Container[Url] = ()) -> list[int]:
         """A row each, added where it is new; negative for links that have no row."""
-        known = [_NO_ROW if link.kind in FIRST else self._table.row(link.url) for link in links]
-        new = [link.url for link, row in zip(links, known, strict=True) if row is None and link.url not in late]
+        earlier = [_NO_ROW if link.kind in FIRST else self._table.row(link.url) for link in links]
+        new = [link.url for link, row in zip(links, earlier, strict=True) if row is None and link.url not in late]
         odds = dict(zip(new, self._odds_of(new), strict=True))
         rows: list[int] = []
-        for link, found in zip(links, known, strict=True):
-            row = self._row_of_new(link, odds) if found is None else found
+        for link, earlier_row in zip(links, earlier, strict=True):
+            row = self._row_of_new(link, odds) if earlier_row is None else earlier_row
             rows.append(row)
             if row == _NO_ROW:
                 self.partners.add(link.url)
@@ -406,15 +408,15 @@ class SiteScorer:
     def _arrived(self, page: Page) -> None:
         url = page.url
         before = set(self.partners.candidates(url))
-        found = self.partners.arrived(page)
+        pairs = self.partners.arrived(page)
         language = self.partners.language(url)
-        self._stopping.arrived(len(found))
+        self._stopping.arrived(len(pairs))
         self._stopping.saw([language] if language != UNDETERMINED else [])
-        for partner in found:
+        for partner in pairs:
             self._count(partner, 1.0)
             self._unlinked.paired(url, partner)
-        self._count(url, 1.0 if found else self._gain_without_partner(url))
-        if not found:
+        self._count(url, 1.0 if pairs else self._gain_without_partner(url))
+        if not pairs:
             self._unlinked.alone(url)
         self._recount(before | set(self.partners.candidates(url)))
         self._table.mark_queued(self.partners.twins(url))
@@ -443,12 +445,12 @@ class SiteScorer:
 
     def _recount(self, others: Iterable[Url]) -> None:
         """Visited pages that counted on a partner may do so no more; queued links have other chances."""
-        known = sorted(others)
-        for other in known:
+        ordered = sorted(others)
+        for other in ordered:
             row = self._table.row(other)
             if row is not None and self._table.gain(row) == HALF:
                 self._count(other, self._gain_without_partner(other))
-        self._table.mark_queued(known)
+        self._table.mark_queued(ordered)
 
     def _gain_without_partner(self, url: Url) -> float:
         """What a page without a partner is worth: something while a link that may be its partner is queued."""

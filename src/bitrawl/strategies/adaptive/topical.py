@@ -126,8 +126,8 @@ class TopicalAdaptive:
         self._queue.first[rows[first]] = True
         self._queue.add(rows, scores)
         self._queue.site[rows] = self._site_number(site.site)
-        found: list[float] = scores.tolist()
-        return found
+        values: list[float] = scores.tolist()
+        return values
 
     def learn(self, visit: Visit, site: SiteKnowledge) -> None:
         if self._inner:
@@ -244,8 +244,8 @@ class TopicalAdaptive:
         unsure = np.where(turn, np.float32(most) / ((1 + visits) * (1 + foreign)), np.float32(0))
         curious = np.float32(CURIOSITY) * queue.look[rows] * self._links.hope(rows, foreign)
         chance += (1 - chance) * np.maximum(curious, unsure)
-        found: Floats = chance * queue.expected[rows]
-        return found
+        values: Floats = chance * queue.expected[rows]
+        return values
 
     def _site_number(self, site: str) -> int:
         return self._site_numbers.setdefault(site, len(self._site_numbers))
@@ -389,7 +389,7 @@ class LinkLanguages:
         return any(self.is_asked(claimed_language(code)) for code in _marks(link, found_on))
 
     def is_asked(self, language: Language) -> bool:
-        return any(same_language(language, one) for one in self._languages)
+        return any(same_language(language, wanted) for wanted in self._languages)
 
     def is_other(self, language: Language) -> bool:
         """A language, and not one that was asked for."""
@@ -415,16 +415,16 @@ class LinkLanguages:
     def chance(self, rows: Rows) -> Floats:
         """That the pages are in a language asked for."""
         places = self._places[rows]
-        found = self._rates.rates(places)
+        chances = self._rates.rates(places)
         unseen = self._rates.visits(places) == 0
-        found = np.where(self._heard[rows], found, found * self._foreign.rates(self._hosts[rows]))
-        rates = np.clip(found, LEAST_RATE, MOST_RATE)
-        found = (1 / (1 + np.exp(-self._words.odds(rows)) * (1 - rates) / rates)).astype(np.float32)
-        found = np.maximum(found, np.float32(LEAST_ASKED))
-        found = np.where(self._marked[rows] & unseen, np.minimum(found, np.float32(MARKED)), found)
-        found = np.where(self._asked[rows] & unseen, np.maximum(found, np.float32(NAMED_RIGHTLY)), found)
+        chances = np.where(self._heard[rows], chances, chances * self._foreign.rates(self._hosts[rows]))
+        rates = np.clip(chances, LEAST_RATE, MOST_RATE)
+        chances = (1 / (1 + np.exp(-self._words.odds(rows)) * (1 - rates) / rates)).astype(np.float32)
+        chances = np.maximum(chances, np.float32(LEAST_ASKED))
+        chances = np.where(self._marked[rows] & unseen, np.minimum(chances, np.float32(MARKED)), chances)
+        chances = np.where(self._asked[rows] & unseen, np.maximum(chances, np.float32(NAMED_RIGHTLY)), chances)
         misnamed = (MISNAMED + self._misnamed) / (NAMED_OF + self._named)
-        return np.where(self._other[rows] & ~self._asked[rows], np.float32(misnamed), found)
+        return np.where(self._other[rows] & ~self._asked[rows], np.float32(misnamed), chances)
 
     def name_asked(self, rows: Rows) -> NDArray[np.bool_]:
         """Whether the links name a language asked for."""

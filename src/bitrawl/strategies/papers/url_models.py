@@ -62,7 +62,7 @@ def is_kept(language: Language, wanted: Sequence[Language]) -> bool:
     Links of a page with an undetermined language are followed, because a page that only lets you choose a language has
     no text to identify.
     """
-    return language == UNDETERMINED or any(same_language(language, one) for one in wanted)
+    return language == UNDETERMINED or any(same_language(language, other) for other in wanted)
 
 
 class UrlModels:
@@ -139,4 +139,4 @@ class UrlModels:
 
 def _columns(known: Sequence[Language], wanted: Language) -> list[int]:
     """The model's columns for that language. If it has none, the last column, which stands for all others."""
-    return [number for number, one in enumerate(known) if same_language(one, wanted)] or [len(known) - 1]
+    return [number for number, column in enumerate(known) if same_language(column, wanted)] or [len(known) - 1]

@@ -73,13 +73,13 @@ def _tokens(url: Url) -> tuple[list[str], list[str]]:
 
 def _changes(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """What is between the tokens that both have, as in table 3: {"zh/documents" -> "ga/search"}."""
-    found = []
+    changes = []
     end_a = end_b = 0
     for same in Indel.opcodes(a, b).as_matching_blocks():  # the last block is empty, at the end of both
         if end_a < same.a or end_b < same.b:
-            found.append(("/".join(a[end_a : same.a]), "/".join(b[end_b : same.b])))
+            changes.append(("/".join(a[end_a : same.a]), "/".join(b[end_b : same.b])))
         end_a, end_b = same.a + same.size, same.b + same.size
-    return tuple(found)
+    return tuple(changes)
 
 
 class UrlPatterns:
@@ -181,7 +181,7 @@ class SiteWalk:
             self._miss(url)
         self._moving.clear()
         wanted = [(url, HOME_SCORE) for url in self._homes.versions()]
-        for homes in (CandidatePair(*found) for found in self._homes.pairs()):
+        for homes in (CandidatePair(*pair) for pair in self._homes.pairs()):
             if self._is_possible(homes):
                 self._accept(homes, pattern_of(homes.a, homes.b))
         self._examine()
@@ -272,9 +272,9 @@ class SiteWalk:
 
         A candidate with two known sides is ready at once.
         """
-        self._queue = {one: pattern for one, pattern in self._queue.items() if self._is_possible(one)}
+        self._queue = {candidate: pattern for candidate, pattern in self._queue.items() if self._is_possible(candidate)}
         worth = self._worth() if self._queue else {}
-        for candidate in nsmallest(PERIOD, self._queue, key=lambda one: -worth.get(self._queue[one], 0)):
+        for candidate in nsmallest(PERIOD, self._queue, key=lambda candidate: -worth.get(self._queue[candidate], 0)):
             del self._queue[candidate]
             self._open.add(candidate)
             missing = [url for url in map(self._landed, candidate[:2]) if url not in self._seen]
@@ -356,11 +356,11 @@ class Homes:
         """What to request now. Nothing while seeds are being visited, or if no language is missing."""
         if self._expected or not self._lacking():
             return []
-        asked = [url for url in self._versions if url not in self._asked][: MAX_HOMES - len(self._asked)]
+        versions = [url for url in self._versions if url not in self._asked][: MAX_HOMES - len(self._asked)]
         self._versions.clear()
-        self._asked.update(asked)
-        self._expected.update(asked)
-        return asked
+        self._asked.update(versions)
+        self._expected.update(versions)
+        return versions
 
     def pairs(self) -> Iterator[tuple[Url, Url, Language, Language]]:
         """Pairs of home pages, in the order of the languages.
@@ -387,9 +387,16 @@ class Homes:
         The text comes last because a home page often consists mostly of menus. The index of docs.gimp.org/2.10/fr/ has
         more words of an English licence than French ones.
         """
-        named = [one for one in self._languages if any(same_language(mark, one) for mark in named_languages(page.url))]
+        named = [
+            language
+            for language in self._languages
+            if any(same_language(mark, language) for mark in named_languages(page.url))
+        ]
         claims = [*(named if len(named) == 1 else ()), claimed_language(page.metadata.html_lang), page.language]
-        return next((one for claim in claims for one in self._languages if same_language(claim, one)), UNDETERMINED)
+        return next(
+            (language for claim in claims for language in self._languages if same_language(claim, language)),
+            UNDETERMINED,
+        )
 
     def _lacking(self) -> set[Language]:
         return set(self._languages) - set(self._found.values())
@@ -398,5 +405,5 @@ class Homes:
         """Whether it is declared as a translation into a missing language, or differs only by that language's marks."""
         if link.kind is LinkKind.ALTERNATE or link.hreflang:
             claimed = claimed_language(link.hreflang)
-            return claimed == UNDETERMINED or any(same_language(claimed, one) for one in self._lacking())
-        return any(skeleton(link.url, one) in keys for one in self._lacking())
+            return claimed == UNDETERMINED or any(same_language(claimed, language) for language in self._lacking())
+        return any(skeleton(link.url, language) in keys for language in self._lacking())

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.config import fitting
-from bitrawl.corpus.terms import TermPair
+from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
 from bitrawl.job.bootstrapping import BootstrapSummary, read_found

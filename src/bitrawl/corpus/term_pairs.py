@@ -1,6 +1,6 @@
-"""Which terms of two languages translate each other, by the aligned segments that have them.
+"""Which terms of two languages translate each other, by the aligned segments that have them, and files of such terms.
 
-Bilingual terms as files: TSV, CSV for spreadsheets, and TBX-Basic (ISO 30042:2019, style DCA).
+The files are TSV, CSV for spreadsheets, and TBX-Basic (ISO 30042:2019, style DCA).
 """
 
 import csv
@@ -34,6 +34,43 @@ MOST_LEARNED = 12_000  # segments that the lexicon learns from: about 200 MB; ju
 LONGEST = 50  # different words and terms of such a segment; judgement: a word of a longer one has too many neighbours
 _OF_EACH = 10  # segments of each candidate that the lexicon learns from before it takes any others; judgement
 _BLOCK = 10_000  # segments whose pairs of terms are counted at once: about 50 MB
+MOST_EXAMPLES = 3
+
+COLUMNS = (
+    *("lang_a", "lang_b", "term_a", "term_b", "score", "weight", "count_a", "count_b", "count_together"),
+    *(f"{name}_{number}" for number in range(1, MOST_EXAMPLES + 1) for name in ("text_a", "text_b", "url_a", "url_b")),
+)
+
+
+class TermFormat(StrEnum):
+    TSV = "tsv"
+    CSV = "csv"
+    TBX = "tbx"
+    JSONL = "jsonl"
+
+
+class TermExample(msgspec.Struct, frozen=True, gc=False):
+    """A segment pair that has both terms."""
+
+    text_a: str
+    text_b: str
+    url_a: Url
+    url_b: Url
+
+
+class TermPair(msgspec.Struct, frozen=True):
+    """Two terms that translate each other, as the corpus mostly writes them."""
+
+    lang_a: Language
+    lang_b: Language
+    term_a: str
+    term_b: str
+    score: float  # how surely they translate each other, from 0 to 1
+    weight: float  # how telling they are of the corpus, from 1 to 100, as in a term list
+    count_a: int  # segments that have the first, the second, both
+    count_b: int
+    count_together: int
+    examples: tuple[TermExample, ...] = ()
 
 
 class FoundPair(NamedTuple):
@@ -58,13 +95,13 @@ def find_pairs(a: Keyness, b: Keyness) -> list[FoundPair]:
     links. The order is by score times weight.
     """
     sides = _Side(a), _Side(b)
-    kept = _without_parts(_one_to_one(_linked(*sides)), a.phrases, b.phrases)
-    forms_a = a.phrases.forms(a.phrases.numbered({one.a for one in kept}))
-    forms_b = b.phrases.forms(b.phrases.numbered({one.b for one in kept}))
-    found = [_found(one, forms_a[one.a], forms_b[one.b], *sides) for one in kept]
+    links = _without_parts(_one_to_one(_linked(*sides)), a.phrases, b.phrases)
+    forms_a = a.phrases.forms(a.phrases.numbered({link.a for link in links}))
+    forms_b = b.phrases.forms(b.phrases.numbered({link.b for link in links}))
+    pairs = [_found(link, forms_a[link.a], forms_b[link.b], *sides) for link in links]
     languages = a.phrases.texts.language, b.phrases.texts.language
-    terms = [one for one in found if not _are_numbers(one, languages)]
-    return sorted(terms, key=lambda one: (-one.score * one.weight, one.a))
+    terms = [pair for pair in pairs if not _are_numbers(pair, languages)]
+    return sorted(terms, key=lambda pair: (-pair.score * pair.weight, pair.a))
 
 
 class _Linked(NamedTuple):
@@ -90,27 +127,40 @@ def _linked(a: "_Side", b: "_Side") -> list[_Linked]:
     ]
 
 
-def _found(one: _Linked, term_a: str, term_b: str, a: "_Side", b: "_Side") -> FoundPair:
-    weight: float = float(a.strength[one.a] * b.strength[one.b]) ** 0.5
+def _found(link: _Linked, term_a: str, term_b: str, a: "_Side", b: "_Side") -> FoundPair:
+    weight: float = float(a.strength[link.a] * b.strength[link.b]) ** 0.5
     if term_a.casefold() == term_b.casefold():
         weight *= SAME
     return FoundPair(
-        *(term_a, term_b, one.a, one.b, one.score, weight), *(int(a.count[one.a]), int(b.count[one.b]), one.together)
+        *(term_a, term_b, link.a, link.b, link.score, weight),
+        *(int(a.count[link.a]), int(b.count[link.b]), link.together),
     )
 
 
-def _are_numbers(one: FoundPair, languages: tuple[Language, Language]) -> bool:
+def _are_numbers(pair: FoundPair, languages: tuple[Language, Language]) -> bool:
     """As "four" and "quatre" are: one word, and the same value."""
-    return " " not in one.term_a and bool(
-        values(one.term_a, languages[0]).keys() & values(one.term_b, languages[1]).keys()
+    return " " not in pair.term_a and bool(
+        values(pair.term_a, languages[0]).keys() & values(pair.term_b, languages[1]).keys()
     )
 
 
-def segments_with(found: Sequence[FoundPair], a: Phrases, b: Phrases) -> Iterator[Ints]:
+def write(terms: Sequence[TermPair], style: TermFormat) -> bytes:
+    """The content of a file; `topic.term_list.read_terms` reads all of them but JSON lines."""
+    if style is TermFormat.TBX:
+        return "".join(_tbx(terms)).encode()
+    if style is TermFormat.CSV:
+        return _csv(terms)
+    if style is TermFormat.JSONL:
+        return msgspec.json.Encoder(enc_hook=str).encode_lines([_in_lines(term) for term in terms])
+    rows = [COLUMNS, *map(_cells, terms)]
+    return "".join("\t".join(map(_cell, row)) + "\n" for row in rows).encode()
+
+
+def segments_with(pairs: Sequence[FoundPair], a: Phrases, b: Phrases) -> Iterator[Ints]:
     """For each pair, the numbers of the segments that have both terms."""
-    places_a, places_b = _places(a, {one.a for one in found}), _places(b, {one.b for one in found})
-    for one in found:
-        yield np.intersect1d(places_a[one.a], places_b[one.b], assume_unique=True)
+    places_a, places_b = _places(a, {pair.a for pair in pairs}), _places(b, {pair.b for pair in pairs})
+    for pair in pairs:
+        yield np.intersect1d(places_a[pair.a], places_b[pair.b], assume_unique=True)
 
 
 def _places(phrases: Phrases, wanted: set[int]) -> dict[int, Ints]:
@@ -158,8 +208,8 @@ def _together(a: _Side, b: _Side) -> tuple[Ints, Ints, Ints]:
     keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
     for low in range(0, len(a.phrases.texts), _BLOCK):
         first, second = _cooccurrences(_within(a, low, low + _BLOCK), _within(b, low, low + _BLOCK))
-        found, times = np.unique(first * width + second, return_counts=True)
-        every, which = np.unique(np.append(keys, found), return_inverse=True)
+        new, times = np.unique(first * width + second, return_counts=True)
+        every, which = np.unique(np.append(keys, new), return_inverse=True)
         keys, counts = every, np.bincount(which, np.append(counts, times)).astype(np.int64)
     return keys // width, keys % width, counts
 
@@ -236,10 +286,10 @@ def _bags(side: _Side, chosen: Ints) -> WordBags:
     return WordBags(phrase, np.append(0, np.cumsum(sizes)))
 
 
-def _picked(bags: WordBags, kept: Ints) -> WordBags:
+def _picked(bags: WordBags, chosen: Ints) -> WordBags:
     sizes = np.diff(bags.begin)
-    mask = np.repeat(np.isin(np.arange(len(sizes)), kept), sizes)
-    return WordBags(bags.word[mask], np.append(0, np.cumsum(sizes[kept])))
+    mask = np.repeat(np.isin(np.arange(len(sizes)), chosen), sizes)
+    return WordBags(bags.word[mask], np.append(0, np.cumsum(sizes[chosen])))
 
 
 def _renumbered(bags: WordBags) -> tuple[dict[str, int], WordBags]:
@@ -248,82 +298,33 @@ def _renumbered(bags: WordBags) -> tuple[dict[str, int], WordBags]:
     return {str(phrase): at for at, phrase in enumerate(different.tolist())}, WordBags(number, bags.begin)
 
 
-def _one_to_one(found: Sequence[_Linked]) -> Iterator[_Linked]:
+def _one_to_one(links: Sequence[_Linked]) -> Iterator[_Linked]:
     """Competitive linking (Melamed 2000): the best pair first, and each term once."""
     used_a: set[int] = set()
     used_b: set[int] = set()
-    for one in sorted(found, key=lambda pair: (-pair.score, -pair.together, pair.a, pair.b)):
-        if one.a not in used_a and one.b not in used_b:
-            used_a.add(one.a)
-            used_b.add(one.b)
-            yield one
+    for link in sorted(links, key=lambda pair: (-pair.score, -pair.together, pair.a, pair.b)):
+        if link.a not in used_a and link.b not in used_b:
+            used_a.add(link.a)
+            used_b.add(link.b)
+            yield link
 
 
-def _without_parts(found: Iterator[_Linked], a: Phrases, b: Phrases) -> list[_Linked]:
+def _without_parts(links: Iterator[_Linked], a: Phrases, b: Phrases) -> list[_Linked]:
     """Without "floating" where it is mostly "floating selection", in both languages."""
-    pairs = {(one.a, one.b): one for one in found}
+    pairs = {(link.a, link.b): link for link in links}
     inside: dict[tuple[int, int], int] = {}
-    for one in pairs.values():
-        for part_a in a.all_parts(one.a):
-            for part_b in b.all_parts(one.b):
-                if (part := (part_a, part_b)) in pairs and part != (one.a, one.b):
-                    inside[part] = max(inside.get(part, 0), one.together)
-    return [one for key, one in pairs.items() if inside.get(key, 0) < PART_SHARE * one.together]
-
-
-MOST_EXAMPLES = 3
-
-COLUMNS = (
-    *("lang_a", "lang_b", "term_a", "term_b", "score", "weight", "count_a", "count_b", "count_together"),
-    *(f"{name}_{number}" for number in range(1, MOST_EXAMPLES + 1) for name in ("text_a", "text_b", "url_a", "url_b")),
-)
-
-
-class TermFormat(StrEnum):
-    TSV = "tsv"
-    CSV = "csv"
-    TBX = "tbx"
-    JSONL = "jsonl"
-
-
-class TermExample(msgspec.Struct, frozen=True, gc=False):
-    """A segment pair that has both terms."""
-
-    text_a: str
-    text_b: str
-    url_a: Url
-    url_b: Url
-
-
-class TermPair(msgspec.Struct, frozen=True):
-    """Two terms that translate each other, as the corpus mostly writes them."""
-
-    lang_a: Language
-    lang_b: Language
-    term_a: str
-    term_b: str
-    score: float  # how surely they translate each other, from 0 to 1
-    weight: float  # how telling they are of the corpus, from 1 to 100, as in a term list
-    count_a: int  # segments that have the first, the second, both
-    count_b: int
-    count_together: int
-    examples: tuple[TermExample, ...] = ()
-
-
-def write(terms: Sequence[TermPair], style: TermFormat) -> bytes:
-    """The content of a file; `topic.term_list.read_terms` reads all of them but JSON lines."""
-    if style is TermFormat.TBX:
-        return "".join(_tbx(terms)).encode()
-    if style is TermFormat.CSV:
-        return _csv(terms)
-    if style is TermFormat.JSONL:
-        return msgspec.json.Encoder(enc_hook=str).encode_lines([_in_lines(term) for term in terms])
-    rows = [COLUMNS, *map(_cells, terms)]
-    return "".join("\t".join(map(_cell, row)) + "\n" for row in rows).encode()
+    for link in pairs.values():
+        for part_a in a.all_parts(link.a):
+            for part_b in b.all_parts(link.b):
+                if (part := (part_a, part_b)) in pairs and part != (link.a, link.b):
+                    inside[part] = max(inside.get(part, 0), link.together)
+    return [link for key, link in pairs.items() if inside.get(key, 0) < PART_SHARE * link.together]
 
 
 def _cells(term: TermPair) -> tuple[str, ...]:
-    examples = [value for one in term.examples for value in (one.text_a, one.text_b, one.url_a, one.url_b)]
+    examples = [
+        value for example in term.examples for value in (example.text_a, example.text_b, example.url_a, example.url_b)
+    ]
     return (
         *(term.lang_a, term.lang_b, term.term_a, term.term_b, f"{term.score:.3f}", f"{term.weight:g}"),
         *(str(term.count_a), str(term.count_b), str(term.count_together)),
@@ -335,7 +336,8 @@ def _cells(term: TermPair) -> tuple[str, ...]:
 def _in_lines(term: TermPair) -> TermPair:
     """With the characters that every format supports."""
     examples = tuple(
-        msgspec.structs.replace(one, text_a=one_line(one.text_a), text_b=one_line(one.text_b)) for one in term.examples
+        msgspec.structs.replace(example, text_a=one_line(example.text_a), text_b=one_line(example.text_b))
+        for example in term.examples
     )
     return msgspec.structs.replace(term, term_a=one_line(term.term_a), term_b=one_line(term.term_b), examples=examples)
 
@@ -364,8 +366,12 @@ def _tbx(terms: Sequence[TermPair]) -> Iterator[str]:
     for number, term in enumerate(terms, 1):
         counts = f"{term.count_a} and {term.count_b} segments, {term.count_together} together"
         yield f'<conceptEntry id="c{number}">\n<note>Score {term.score:.3f}, weight {term.weight:g}; {counts}</note>\n'
-        yield _language_section(term.lang_a, term.term_a, [(one.text_a, one.url_a) for one in term.examples])
-        yield _language_section(term.lang_b, term.term_b, [(one.text_b, one.url_b) for one in term.examples])
+        yield _language_section(
+            term.lang_a, term.term_a, [(example.text_a, example.url_a) for example in term.examples]
+        )
+        yield _language_section(
+            term.lang_b, term.term_b, [(example.text_b, example.url_b) for example in term.examples]
+        )
         yield "</conceptEntry>\n"
     yield "</body>\n</text>\n</tbx>\n"
 

@@ -1,10 +1,6 @@
-"""The facts that a card states about corpora.
+"""The figures of a corpus: what its card states, what `summary.json` has, and what each job brought to a merge. They add up.
 
-What each job brings to a merged corpus, and what merging removed. The figures add up.
-
-The files of a corpus as its card lists them, with size and SHA-256.
-
-Counts the figures of a corpus while its items are written. The card and `summary.json` use them.
+`CorpusCounter` counts them while the items are written. `file_facts` lists the files, with size and SHA-256.
 """
 
 import hashlib
@@ -116,8 +112,8 @@ class MergedCounts(msgspec.Struct, frozen=True):
             "page_pairs_of_parts": self.page_pair_sum,
             "page_pairs_in_several_parts": self.page_pair_sum - self.page_pairs,
             "parts": {
-                name: {"segment_pairs": one.segment_pairs, "units": one.units, "page_pairs": one.page_pairs}
-                for name, one in self.parts.items()
+                name: {"segment_pairs": part.segment_pairs, "units": part.units, "page_pairs": part.page_pairs}
+                for name, part in self.parts.items()
             },
         }
 
@@ -178,7 +174,7 @@ class Origin(StrEnum):
     ARCHIVE = "archive"  # archives that were read as a whole
 
 
-class Side(msgspec.Struct, frozen=True):
+class LanguageFigures(msgspec.Struct, frozen=True):
     language: str
     documents: int = 0
     segments: int = 0  # paragraphs, in a monolingual corpus
@@ -190,7 +186,7 @@ class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The facts about one corpus, bilingual or monolingual."""
 
     name: str  # "en-fr"
-    sides: tuple[Side, ...]
+    sides: tuple[LanguageFigures, ...]
     document_pairs: int = 0
     units: int = 0
     occurrences: int = 0  # of the units, before duplicates were merged
@@ -225,12 +221,12 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def filled(self) -> tuple[CorpusFacts, ...]:
         """The corpora that have files; or the only one."""
-        return tuple(one for one in self.corpora if one.files or one.units or len(self.corpora) == 1)
+        return tuple(corpus for corpus in self.corpora if corpus.files or corpus.units or len(self.corpora) == 1)
 
     @property
     def empty(self) -> list[str]:
         """The names of the corpora that have none, because nothing was found."""
-        return [one.name for one in self.corpora if one not in self.filled]
+        return [corpus.name for corpus in self.corpora if corpus not in self.filled]
 
     @property
     def bilingual(self) -> bool:
@@ -295,7 +291,7 @@ class CorpusCounter:
         return CorpusFacts(
             name=self._header.name,
             sides=tuple(
-                Side(language, different(np.array(pages)), segments, word_count, characters)
+                LanguageFigures(language, different(np.array(pages)), segments, word_count, characters)
                 for language, pages, segments, word_count, characters in zip(
                     self._header.languages, self.pages, self._segments, self._words, self._characters, strict=False
                 )
