@@ -28,7 +28,7 @@ from bitrawl.discover.barbosa import BackAndForth, Forward
 from bitrawl.discover.cocitation import Cocitation
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
-from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.discover.site_check import DeclaredSiteCheck
 from bitrawl.discover.site_lists import SiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
 from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
@@ -451,13 +451,6 @@ def site_judges(sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()
     return SiteJudges(translation_check(Pairing()), LinearUrlLanguageModel(), LinkPredictor.load(), sitemaps_of)
 
 
-def site_check(
-    entry: Link, languages: Sequence[Language], judges: SiteJudges, settings: CheckSettings | None = None
-) -> SiteCheck:
-    """A new check of the site of that entry page."""
-    return DeclaredSiteCheck(entry, languages, judges, settings)
-
-
 def translation_check(pairer: Pairing) -> Callable[[Page, Page], float]:
     """Whether mining would pair two pages, given nothing else of the site: 0–1.
 
@@ -468,7 +461,10 @@ def translation_check(pairer: Pairing) -> Callable[[Page, Page], float]:
     def score(a: Page, b: Page) -> float:
         whole = _pair_score(pairer, a, b)
         bare = [without_boilerplate(page) for page in (a, b)]
-        if whole >= THRESHOLD or min(sum(len(one.text) for one in page.paragraphs) for page in bare) < MIN_WEIGHT:
+        if (
+            whole >= THRESHOLD
+            or min(sum(len(paragraph.text) for paragraph in page.paragraphs) for page in bare) < MIN_WEIGHT
+        ):
             return whole
         return max(whole, _pair_score(pairer, *bare))
 
