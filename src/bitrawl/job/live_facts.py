@@ -175,8 +175,8 @@ class _Counts:
         while last >= POINTS * self._width:
             self._widen()
         upto = min(last, self.upto + MOST_COUNTED)
-        for one in fetch_counts(ledger, after=self.upto, upto=upto, width=self._width):
-            self._add(one)
+        for fetches in fetch_counts(ledger, after=self.upto, upto=upto, width=self._width):
+            self._add(fetches)
         self.upto = upto
 
     def harvest(self) -> tuple[HarvestPoint, ...]:
@@ -195,17 +195,17 @@ class _Counts:
         for number, pages in narrow.items():
             self._stretches.setdefault(number // 2, Counter()).update(pages)
 
-    def _add(self, one: FetchCount) -> None:
-        self.fetched += one.count
-        self.bytes += one.bytes
-        if one.relevant is not None:
-            self.relevant = (self.relevant or 0) + one.relevant
-        pages = self._stretches.setdefault(one.stretch, Counter())
-        if one.outcome == "page":
-            pages[one.language] += one.count
-            self.languages[one.language] += one.count
+    def _add(self, fetches: FetchCount) -> None:
+        self.fetched += fetches.count
+        self.bytes += fetches.bytes
+        if fetches.relevant is not None:
+            self.relevant = (self.relevant or 0) + fetches.relevant
+        pages = self._stretches.setdefault(fetches.stretch, Counter())
+        if fetches.outcome == "page":
+            pages[fetches.language] += fetches.count
+            self.languages[fetches.language] += fetches.count
         else:
-            self.skips[one.outcome] += one.count
+            self.skips[fetches.outcome] += fetches.count
 
 
 class _Look:
