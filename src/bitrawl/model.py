@@ -10,8 +10,7 @@ import zstandard
 
 from bitrawl.reasons import NO_ANSWER as NO_ANSWER  # noqa: PLC0414 - public here
 from bitrawl.reasons import TRANSIENT as TRANSIENT  # noqa: PLC0414 - public here
-from bitrawl.reasons import Reason as Reason  # noqa: PLC0414 - public here
-from bitrawl.reasons import Stage as Stage  # noqa: PLC0414 - public here
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 Language = NewType("Language", str)

@@ -18,7 +18,7 @@ ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
 BACKOFF_CEILING = 300.0  # seconds
 MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes its turn, because comparing costs time
 # A host waits while another of its site has a link more than twice as good. Judgement; without such a rule some sites
-# spent half of their fetches on hosts that had nothing (docs/decisions/frontier-and-queue.md).
+# spent half of their fetches on hosts that had nothing (lab/notes/frontier-and-queue.md).
 MUCH_BETTER = 0.5
 MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed
 PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work

@@ -8,7 +8,7 @@
 3. A linear model on hashed stems and pairs of stems, as soon as there is something to tell the examples from: texts and
    pages that are known not to be about the topic, and pages of the crawl that are certainly not.
 
-docs/decisions/relevance.md has the figures, and what was tried.
+lab/notes/relevance.md has the figures, and what was tried.
 """
 
 import re

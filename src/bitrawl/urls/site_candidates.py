@@ -18,7 +18,7 @@ from bitrawl.urls.tokens import MarkedTokens, Tokens, bare_tokens, is_word, numb
 
 UrlNumbers = tuple[int, int]  # two URLs of the list by their places in it, the smaller first
 
-# All judgement: they bound the time of a list, 1.4 to 1.9 s for 10,000 URLs (docs/decisions/url-pairs.md).
+# All judgement: they bound the time of a list, 1.4 to 1.9 s for 10,000 URLs (lab/notes/url-pairs.md).
 MAX_SHARING = 24  # URLs that a key may have; more tell nothing apart
 MAX_PARTNERS = 10  # that are looked at for a URL
 _FEWEST_PARTNERS = 4

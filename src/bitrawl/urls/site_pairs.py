@@ -41,7 +41,7 @@ from bitrawl.urls.site_urls import ChangePattern, SiteUrls, pairs_by_template
 from bitrawl.urls.tokens import MarkedTokens, marked_tokens, number_value, read_tokens, sign_of
 from bitrawl.urls.trees import Trees
 
-# Swept 0.07–0.60 on halves of the hosts and on kinds of difference left out (2026-11, docs/decisions/url-pairs.md): against
+# Swept 0.07–0.60 on halves of the hosts and on kinds of difference left out (2026-11, lab/notes/url-pairs.md): against
 # 0.07, 0.12 gains one to two points of F1 where pages have no partner, and loses at most 1.2 where all have one.
 THRESHOLD = 0.12
 _SHOWN = 0.07  # of pairs by which a list shows two languages: the threshold that the sweep left as it was
@@ -148,7 +148,7 @@ def second_round(
     rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
     view.place(numbered_pairs(view.tokens, view.signs, rest))
     again = _candidates(view, with_changes_joined(view.tokens, tally.common_changes()), rest, keys)
-    # Where languages are known, they bring nothing (docs/decisions/url-pairs.md).
+    # Where languages are known, they bring nothing (lab/notes/url-pairs.md).
     by_template = pairs_by_template(view, rest, _TEMPLATE_PAIRS) if view.settled is None else []
     pairs = sorted({*scores, *known_pairs, *view.plausible({*again, *by_template, *view.ordered})})
     pairs = _without(view.settled, pairs)

@@ -34,7 +34,7 @@ MAX_PLACED = 20_000  # judgement: pages without a partner whose links are rememb
 _named_languages, _skeleton = named_languages.__wrapped__, skeleton.__wrapped__
 _UNVISITED, _NO_PAGE = -2, -1  # of an address, in the place of its page's language
 
-# All four are a judgement. What the whole brings on openbsd-2009 is in docs/decisions/adaptive.md.
+# All four are a judgement. What the whole brings on openbsd-2009 is in lab/notes/adaptive.md.
 MIN_PAIRS = 5  # of a site, before its habits are followed
 MIN_CONFIDENCE = 0.5  # of such a habit
 GROWTH = 1.3  # of the pairs, before all pages without a partner are looked at again

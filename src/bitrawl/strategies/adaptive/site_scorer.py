@@ -45,12 +45,12 @@ PRIOR = 0.3  # judgement: how often a link leads to a page of a pair, before any
 # log-odds of a rate of a quarter. A link that nobody waits for has a score of at most `HALF`.
 MIN_NAMED = -1.1
 # The least that the first link into a directory is worth, in pairs: when nothing better is queued, each directory is looked
-# into once. Tried 0.003, 0.01 and 0.03 (docs/decisions/adaptive.md).
+# into once. Tried 0.003, 0.01 and 0.03 (lab/notes/adaptive.md).
 EXPLORATION = 0.01
 # Links of a site whose URL a model is asked about: it helps until the site's own rates say the same, which are known after
-# a few visits (docs/decisions/adaptive.md). Beyond, it took a quarter of the time and 50 MB of what was remembered.
+# a few visits (lab/notes/adaptive.md). Beyond, it took a quarter of the time and 50 MB of what was remembered.
 MAX_ASKED = 2000
-# The next five bound the cost of a visit (docs/decisions/adaptive.md, "Cost"); each is a judgement.
+# The next five bound the cost of a visit (lab/notes/adaptive.md, "Cost"); each is a judgement.
 TOP = 200  # queued links whose order is kept right; those below are looked at again when their turn comes near
 ROWS_PER_VISIT = 1000  # links that are scored again, on average, for each visit
 MAX_ADDED = 1500  # new links of one page that are worked out at once; a page of 20,000 took 2 s

@@ -32,7 +32,7 @@ MAX_EMPTY_SORTS = 5  # sorts in a row that find no such pattern (section 3)
 PERIOD = 10  # judgement: candidates between two sorts of the queue; the paper gives no number
 # judgement: more are released if fewer candidates than this are being fetched; a polite crawl fetches fewer at once
 MIN_OPEN = 5
-MIN_LIKENESS = 0.8  # similarity of two tag sequences; docs/decisions/paper-strategies.md has the sweep
+MIN_LIKENESS = 0.8  # similarity of two tag sequences; lab/notes/paper-strategies.md has the sweep
 MAX_TAGS = 6000  # tags of a page that are compared: 5 MB and 9 ms for two random sequences (2026-11)
 
 # Judgement: scores only define an order. Home pages come first, then candidates in their order.
