@@ -1,8 +1,6 @@
-"""Writes files so that they are complete under their name, or absent.
+"""Writes files so that they are complete under their name, or absent: under another name first, and renamed at the end.
 
-Each file is written under another name and renamed at the end.
-
-Texts of the web in the cells of a table, which a spreadsheet may open: no text becomes a formula there.
+`cell` and `from_cell` are for tables that a spreadsheet may open: no text of the web becomes a formula there.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""Analysed pages and sitemaps of an archive, kept on disk so that the next replay need not analyse them again."""
+"""Analysed pages and sitemaps of an archive, on disk, so that the next replay need not analyse them again."""
 
 import hashlib
 import sqlite3
@@ -23,11 +23,11 @@ CREATE TABLE IF NOT EXISTS outcomes (
 class Analyses:
     """One SQLite file for a set of archives in their current state, analysed by this version of the package.
 
-    And for these languages, because the identifier prefers the languages that were asked for.
+    And for these languages, because the identifier prefers the languages of the job.
     """
 
-    def __init__(self, folder: Path, archives: Sequence[Path], asked: Sequence[Language] = ()) -> None:
-        path = folder / f"{_identity(archives, asked)}.sqlite"
+    def __init__(self, folder: Path, archives: Sequence[Path], languages: Sequence[Language] = ()) -> None:
+        path = folder / f"{_identity(archives, languages)}.sqlite"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, isolation_level=None)  # each outcome is stored at once
@@ -61,7 +61,7 @@ class Analyses:
             raise StoreError(f"the cache of analysed pages cannot be written: {error}") from error
 
 
-def _identity(archives: Sequence[Path], asked: Sequence[Language]) -> str:
+def _identity(archives: Sequence[Path], languages: Sequence[Language]) -> str:
     """It changes with the files, the languages and the version, so that nothing outdated is ever used."""
     digest = hashlib.blake2b(__version__.encode(), digest_size=12)
     for path in archives:
@@ -70,6 +70,6 @@ def _identity(archives: Sequence[Path], asked: Sequence[Language]) -> str:
         except OSError as error:
             raise ArchiveError(f"{path} cannot be read: {error.strerror}") from error
         digest.update(f"\n{path.absolute()}\t{stat.st_size}\t{stat.st_mtime_ns}".encode())
-    if asked:
-        digest.update("\n".join(["", *sorted(asked)]).encode())
+    if languages:
+        digest.update("\n".join(["", *sorted(languages)]).encode())
     return digest.hexdigest()

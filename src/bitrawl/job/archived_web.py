@@ -39,6 +39,16 @@ _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})")
 _FOLDED = re.compile(rb"\r?\n[ \t]+")
 _CHUNK = re.compile(rb"\s*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 
+MOST_HOMES = 50  # home pages per host
+
+_INDEX_PAGE = re.compile(r"/(?:(?:index|default|home)\b[^/]*)?$")
+_OFFSET_BITS = 44  # 16 TiB per file, a million files
+_SUFFIXES = (".warc", ".warc.gz")
+_Numbers = npt.NDArray[np.uint64]
+_TEXT = re.compile(r"text/|application/xml")
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_UNTYPED = frozenset({"", "application/octet-stream", "unknown/unknown"})
+
 log = logging.getLogger(__name__)
 
 
@@ -265,17 +275,6 @@ def _dechunked(payload: bytes) -> bytes:
         if not size:
             break
     return b"".join(pieces) if pieces else payload
-
-
-MOST_HOMES = 50  # home pages per host
-
-_INDEX_PAGE = re.compile(r"/(?:(?:index|default|home)\b[^/]*)?$")
-_OFFSET_BITS = 44  # 16 TiB per file, a million files
-_SUFFIXES = (".warc", ".warc.gz")
-_Numbers = npt.NDArray[np.uint64]
-_TEXT = re.compile(r"text/|application/xml")
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_UNTYPED = frozenset({"", "application/octet-stream", "unknown/unknown"})
 
 
 class Codec(msgspec.Struct, frozen=True):

@@ -68,16 +68,18 @@ def bilingual_terms(
 def _chosen_languages(where: JobFolder, name: str) -> Languages:
     """The pair of languages that is meant, in the order in which it is written."""
     headers = corpus_headers(where.job().languages(), 0.0)
-    pairs = {one.name: (one.languages[0], one.languages[1]) for one in headers if len(one.languages) == 2}
+    pairs = {
+        header.name: (header.languages[0], header.languages[1]) for header in headers if len(header.languages) == 2
+    }
     if not pairs:
         raise ConfigError(f"{where.path} is a job in one language ({headers[0].name}); bilingual terms need two")
-    filled = [one for one, count in _counts(where).items() if count and one in pairs] or list(pairs)
+    filled = [pair for pair, count in _counts(where).items() if count and pair in pairs] or list(pairs)
     if not name and len(filled) > 1:
         raise ConfigError(
             f"{where.path} has several pairs of languages; choose one with --languages: {', '.join(filled)}"
         )
     both_ways = {f"{b}-{a}": (b, a) for a, b in pairs.values()} | pairs
-    by_any_case = {one.casefold(): languages for one, languages in both_ways.items()}
+    by_any_case = {pair.casefold(): languages for pair, languages in both_ways.items()}
     chosen = (name or filled[0]).casefold().replace(",", "-")
     if chosen not in by_any_case:
         raise ConfigError(f"{where.path} has no pair of languages {name!r}; choose one of {', '.join(pairs)}")

@@ -28,7 +28,7 @@ from bitrawl.discover.barbosa import BackAndForth, Forward
 from bitrawl.discover.cocitation import Cocitation
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
-from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.discover.site_check import DeclaredSiteCheck
 from bitrawl.discover.site_lists import SiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
 from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
@@ -67,223 +67,6 @@ from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageM
 from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel, load_trees
 from bitrawl.urls.site_pairs import MatchingModels
 from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
-
-
-class UrlModelNames(NamedTuple):
-    """Names or paths of transformer models. An empty name means the model in the package."""
-
-    language: str = ""
-    pair: str = ""
-
-
-BUNDLED = UrlModelNames()
-
-
-# These keep nothing between visits, so a resumed crawl need not replay the earlier visits for them.
-STATELESS = (BreadthFirst, LanguageFilter)
-
-
-class Topic(NamedTuple):
-    """What a strategy must know of the job's topic."""
-
-    model: RelevanceModel
-    section: TopicSection = TopicSection()
-    site_of: Callable[[str], str] = Sites().of
-    terms: RelevanceModel | None = None  # a list out of the texts that the model was made from
-
-
-def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
-    named = UrlModelNames(job.url_language_model, job.url_pair_model)
-    return strategy(job.strategy, job.languages(), named=named, topic=topic)
-
-
-def strategy(
-    name: str,
-    languages: Sequence[Language],
-    *,
-    models: bool = True,
-    named: UrlModelNames = BUNDLED,
-    weights: Mapping[str, float] | None = None,
-    topic: Topic | None = None,
-) -> LinkScorer:
-    """A new strategy that has learned nothing yet.
-
-    Without `models` it uses no URL models. `weights` replace the package's weights of `adaptive`. Raises `ConfigError`
-    if a named model cannot be loaded or if the strategy would not use it.
-    """
-    _check_models_used(name, named)
-    if name in FOCUSED and topic is None:
-        raise ConfigError(f"the strategy {name} needs a topic")
-    if make := strategy_maker(name):
-        package = package_of(STRATEGIES, name)
-        scorer: LinkScorer = make(languages)
-        return _of_package(name, package, scorer) if package else scorer
-    # Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`.
-    match Strategy(name):
-        case Strategy.BREADTH_FIRST:
-            return BreadthFirst()
-        case Strategy.URL_MODELS:
-            return _url_models(languages, named, models=models)
-        case Strategy.PERPLEXITY:
-            return Perplexity(languages)
-        case Strategy.TERMS if topic is not None:
-            return Terms(languages, topic.model)
-    model = _language_model(named.language) if models and len(languages) > 1 else None
-    return _adaptive(languages, model, weights, topic)
-
-
-def _of_package(name: str, package: str, scorer: Any) -> Any:
-    """The strategy of another package; what it raises is told as an error that names the package."""
-    methods: dict[str, Any] = {method: getattr(scorer, method, None) for method in ("score", "learn", "advise")}
-    if not all(callable(call) for call in methods.values()):
-        raise ConfigError(f"the strategy {name!r} of the package {package} is no bitrawl.protocols.LinkScorer")
-    return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
-
-
-def _adaptive(
-    languages: Sequence[Language],
-    model: UrlLanguageModel | None,
-    weights: Mapping[str, float] | None,
-    topic: Topic | None,
-) -> LinkScorer:
-    """One language has no pairs to look for."""
-    columns = column_weights(weights) if weights and topic is None else None
-    pairs = Adaptive(languages, model, columns) if len(languages) > 1 else None
-    if topic is not None:
-        return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
-    return pairs or LanguageFilter(languages)
-
-
-def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:
-    """Without `models`, use the rules that the paper compares with."""
-    if not models:
-        return UrlModels(languages, RuleUrlLanguageModel(languages), RuleUrlPairModel())
-    two = (languages[0], languages[1]) if len(languages) == 2 else None
-    pairs: UrlPairModel = _transformer_pairs(named.pair) if named.pair else TreeUrlPairModel(languages=two)
-    return UrlModels(languages, _language_model(named.language), pairs)
-
-
-def _check_models_used(name: str, named: UrlModelNames) -> None:
-    if named.language and name not in (Strategy.URL_MODELS, Strategy.ADAPTIVE):
-        raise ConfigError(f"the strategy {name} does not use url_language_model; only url-models and adaptive do")
-    if named.pair and name != Strategy.URL_MODELS:
-        raise ConfigError(f"the strategy {name} does not use url_pair_model; only url-models does")
-
-
-def _language_model(name: str) -> UrlLanguageModel:
-    return _transformer_languages(name) if name else LinearUrlLanguageModel()
-
-
-# Loaded once per process: a transformer is checked before a crawl, and may be a gigabyte.
-_transformer_languages = cache(load_language_transformer)
-_transformer_pairs = cache(load_pair_transformer)
-
-
-def walk(
-    name: Walk,
-    languages: Sequence[Language],
-    source: BacklinkSource | None,
-    new_check: NewCheck,
-    counted: HostLanguages | None = None,
-) -> SiteWalk:
-    """A new walk that knows nothing yet. The source is None without a link graph, `counted` without an index of languages."""
-    near = Neighbourhood(PlacedLinkWords(languages), source)
-    plan: Plan
-    match name:
-        case Walk.COCITATION:
-            plan = Cocitation(near, counted.evidence if counted else None)
-        case Walk.OBFC | Walk.COBFC:
-            plan = BackAndForth(near, classifiers=name is Walk.COBFC)
-        case Walk.FC | Walk.FOCUSED:
-            plan = Forward(near, focused=name is Walk.FOCUSED)
-    return SiteWalk(near, plan, new_check)
-
-
-def host_languages(job: Job) -> HostLanguages | None:
-    """Read from the index that the job names, if it names one."""
-    path = job.discovery.host_languages
-    return HostLanguages.read(Path(path), job.languages()) if path else None
-
-
-def new_site_check(
-    languages: Sequence[Language],
-    sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: (),
-    counted: HostLanguages | None = None,
-) -> NewCheck:
-    """Begins the check of a site at its entry page."""
-    judges = site_judges(sitemaps_of)
-
-    def begin(entry: Link) -> SiteCheck:
-        return DeclaredSiteCheck(entry, languages, judges, odds=counted.odds(entry.url.host) if counted else None)
-
-    return begin
-
-
-def site_judges(sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()) -> SiteJudges:
-    """What the checks of many sites share, for any languages. `sitemaps_of` is what robots.txt names, by origin."""
-    return SiteJudges(translation_check(Pairing()), LinearUrlLanguageModel(), LinkPredictor.load(), sitemaps_of)
-
-
-def site_check(
-    entry: Link, languages: Sequence[Language], judges: SiteJudges, settings: CheckSettings | None = None
-) -> SiteCheck:
-    """A new check of the site of that entry page."""
-    return DeclaredSiteCheck(entry, languages, judges, settings)
-
-
-def translation_check(pairer: Pairing) -> Callable[[Page, Page], float]:
-    """Whether mining would pair two pages, given nothing else of the site: 0–1.
-
-    Mining takes the template off first, which two pages do not show. If the whole pages are no pair, their main text
-    alone is compared.
-    """
-
-    def score(a: Page, b: Page) -> float:
-        whole = _pair_score(pairer, a, b)
-        bare = [without_boilerplate(page) for page in (a, b)]
-        if whole >= THRESHOLD or min(sum(len(one.text) for one in page.paragraphs) for page in bare) < MIN_WEIGHT:
-            return whole
-        return max(whole, _pair_score(pairer, *bare))
-
-    return score
-
-
-def _pair_score(pairer: Pairing, a: Page, b: Page) -> float:
-    return max((pair.score for pair in pairer.pairs([a, b], [a.language, b.language]).pairs), default=0.0)
-
-
-def without_boilerplate(page: Page) -> Page:
-    """The page with its main text alone."""
-    content = tuple(paragraph for paragraph in page.paragraphs if not paragraph.boilerplate)
-    return msgspec.structs.replace(page, paragraphs=content)
-
-
-LOADERS: dict[str, tuple[Callable[[Path], object], ...]] = {
-    "adaptive.json": (read_weights,),
-    "boilerplate.npz": (BoilerplateClassifier.load,),
-    "frequencies.npz": (read_tables,),
-    "language.npz": (LanguageNgrams.load,),
-    "link-predictor.npz": (LinkPredictor.load,),
-    "pairs.npz": (ScoreModel.load,),
-    "segments.npz": (SegmentScore.load,),
-    "url-language.npz": (UrlLanguageData.load,),
-    "url-pairs.npz": (load_trees, MatchingModels.load),
-}
-
-
-def check_models(folder: str) -> None:
-    """Raise `ConfigError` if a model in the folder cannot be loaded."""
-    check_model_names(folder)
-    for path in replacements(folder):
-        for load in LOADERS[path.name]:
-            try:
-                load(path)
-            except Exception as error:
-                raise ConfigError(
-                    f"models: {path} cannot be loaded as {path.stem} ({type(error).__name__}: {error});"
-                    f" make it again: python -m lab.train {path.stem}"
-                ) from error
-
 
 MAX_WORKERS = 4  # a polite crawl never needs more
 MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own
@@ -512,3 +295,214 @@ def bucket_scores(job: Job) -> tuple[float, ...]:
 
 def _bytes(megabytes: float | None) -> int | None:
     return None if megabytes is None else int(megabytes * MEGABYTE)
+
+
+class UrlModelNames(NamedTuple):
+    """Names or paths of transformer models. An empty name means the model in the package."""
+
+    language: str = ""
+    pair: str = ""
+
+
+BUNDLED = UrlModelNames()
+
+
+# These keep nothing between visits, so a resumed crawl need not replay the earlier visits for them.
+STATELESS = (BreadthFirst, LanguageFilter)
+
+
+class Topic(NamedTuple):
+    """What a strategy must know of the job's topic."""
+
+    model: RelevanceModel
+    section: TopicSection = TopicSection()
+    site_of: Callable[[str], str] = Sites().of
+    terms: RelevanceModel | None = None  # a list out of the texts that the model was made from
+
+
+def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
+    named = UrlModelNames(job.url_language_model, job.url_pair_model)
+    return strategy(job.strategy, job.languages(), named=named, topic=topic)
+
+
+def strategy(
+    name: str,
+    languages: Sequence[Language],
+    *,
+    models: bool = True,
+    named: UrlModelNames = BUNDLED,
+    weights: Mapping[str, float] | None = None,
+    topic: Topic | None = None,
+) -> LinkScorer:
+    """A new strategy that has learned nothing yet.
+
+    Without `models` it uses no URL models. `weights` replace the package's weights of `adaptive`. Raises `ConfigError`
+    if a named model cannot be loaded or if the strategy would not use it.
+    """
+    _check_models_used(name, named)
+    if name in FOCUSED and topic is None:
+        raise ConfigError(f"the strategy {name} needs a topic")
+    if make := strategy_maker(name):
+        scorer: LinkScorer = make(languages)
+        return _of_package(name, package, scorer) if (package := package_of(STRATEGIES, name)) else scorer
+    # Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`.
+    match Strategy(name):
+        case Strategy.BREADTH_FIRST:
+            return BreadthFirst()
+        case Strategy.URL_MODELS:
+            return _url_models(languages, named, models=models)
+        case Strategy.PERPLEXITY:
+            return Perplexity(languages)
+        case Strategy.TERMS if topic is not None:
+            return Terms(languages, topic.model)
+    model = _language_model(named.language) if models and len(languages) > 1 else None
+    return _adaptive(languages, model, weights, topic)
+
+
+def _of_package(name: str, package: str, scorer: Any) -> Any:
+    """The strategy of another package; what it raises is told as an error that names the package."""
+    methods: dict[str, Any] = {method: getattr(scorer, method, None) for method in ("score", "learn", "advise")}
+    if not all(callable(call) for call in methods.values()):
+        raise ConfigError(f"the strategy {name!r} of the package {package} is no bitrawl.protocols.LinkScorer")
+    return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
+
+
+def _adaptive(
+    languages: Sequence[Language],
+    model: UrlLanguageModel | None,
+    weights: Mapping[str, float] | None,
+    topic: Topic | None,
+) -> LinkScorer:
+    """One language has no pairs to look for."""
+    columns = column_weights(weights) if weights and topic is None else None
+    pairs = Adaptive(languages, model, columns) if len(languages) > 1 else None
+    if topic is not None:
+        return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
+    return pairs or LanguageFilter(languages)
+
+
+def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:
+    """Without `models`, use the rules that the paper compares with."""
+    if not models:
+        return UrlModels(languages, RuleUrlLanguageModel(languages), RuleUrlPairModel())
+    two = (languages[0], languages[1]) if len(languages) == 2 else None
+    pairs: UrlPairModel = _transformer_pairs(named.pair) if named.pair else TreeUrlPairModel(languages=two)
+    return UrlModels(languages, _language_model(named.language), pairs)
+
+
+def _check_models_used(name: str, named: UrlModelNames) -> None:
+    if named.language and name not in (Strategy.URL_MODELS, Strategy.ADAPTIVE):
+        raise ConfigError(f"the strategy {name} does not use url_language_model; only url-models and adaptive do")
+    if named.pair and name != Strategy.URL_MODELS:
+        raise ConfigError(f"the strategy {name} does not use url_pair_model; only url-models does")
+
+
+def _language_model(name: str) -> UrlLanguageModel:
+    return _transformer_languages(name) if name else LinearUrlLanguageModel()
+
+
+# Loaded once per process: a transformer is checked before a crawl, and may be a gigabyte.
+_transformer_languages = cache(load_language_transformer)
+_transformer_pairs = cache(load_pair_transformer)
+
+
+def walk(
+    name: Walk,
+    languages: Sequence[Language],
+    source: BacklinkSource | None,
+    new_check: NewCheck,
+    counted: HostLanguages | None = None,
+) -> SiteWalk:
+    """A new walk that knows nothing yet. The source is None without a link graph, `counted` without an index of languages."""
+    near = Neighbourhood(PlacedLinkWords(languages), source)
+    plan: Plan
+    match name:
+        case Walk.COCITATION:
+            plan = Cocitation(near, counted.evidence if counted else None)
+        case Walk.OBFC | Walk.COBFC:
+            plan = BackAndForth(near, classifiers=name is Walk.COBFC)
+        case Walk.FC | Walk.FOCUSED:
+            plan = Forward(near, focused=name is Walk.FOCUSED)
+    return SiteWalk(near, plan, new_check)
+
+
+def host_languages(job: Job) -> HostLanguages | None:
+    """Read from the index that the job names, if it names one."""
+    path = job.discovery.host_languages
+    return HostLanguages.read(Path(path), job.languages()) if path else None
+
+
+def new_site_check(
+    languages: Sequence[Language],
+    sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: (),
+    counted: HostLanguages | None = None,
+) -> NewCheck:
+    """Begins the check of a site at its entry page."""
+    judges = site_judges(sitemaps_of)
+
+    def begin(entry: Link) -> SiteCheck:
+        return DeclaredSiteCheck(entry, languages, judges, odds=counted.odds(entry.url.host) if counted else None)
+
+    return begin
+
+
+def site_judges(sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()) -> SiteJudges:
+    """What the checks of many sites share, for any languages. `sitemaps_of` is what robots.txt names, by origin."""
+    return SiteJudges(translation_check(Pairing()), LinearUrlLanguageModel(), LinkPredictor.load(), sitemaps_of)
+
+
+def translation_check(pairer: Pairing) -> Callable[[Page, Page], float]:
+    """Whether mining would pair two pages, given nothing else of the site: 0–1.
+
+    Mining takes the template off first, which two pages do not show. If the whole pages are no pair, their main text
+    alone is compared.
+    """
+
+    def score(a: Page, b: Page) -> float:
+        whole = _pair_score(pairer, a, b)
+        bare = [without_boilerplate(page) for page in (a, b)]
+        if (
+            whole >= THRESHOLD
+            or min(sum(len(paragraph.text) for paragraph in page.paragraphs) for page in bare) < MIN_WEIGHT
+        ):
+            return whole
+        return max(whole, _pair_score(pairer, *bare))
+
+    return score
+
+
+def _pair_score(pairer: Pairing, a: Page, b: Page) -> float:
+    return max((pair.score for pair in pairer.pairs([a, b], [a.language, b.language]).pairs), default=0.0)
+
+
+def without_boilerplate(page: Page) -> Page:
+    """The page with its main text alone."""
+    content = tuple(paragraph for paragraph in page.paragraphs if not paragraph.boilerplate)
+    return msgspec.structs.replace(page, paragraphs=content)
+
+
+LOADERS: dict[str, tuple[Callable[[Path], object], ...]] = {
+    "adaptive.json": (read_weights,),
+    "boilerplate.npz": (BoilerplateClassifier.load,),
+    "frequencies.npz": (read_tables,),
+    "language.npz": (LanguageNgrams.load,),
+    "link-predictor.npz": (LinkPredictor.load,),
+    "pairs.npz": (ScoreModel.load,),
+    "segments.npz": (SegmentScore.load,),
+    "url-language.npz": (UrlLanguageData.load,),
+    "url-pairs.npz": (load_trees, MatchingModels.load),
+}
+
+
+def check_models(folder: str) -> None:
+    """Raise `ConfigError` if a model in the folder cannot be loaded."""
+    check_model_names(folder)
+    for path in replacements(folder):
+        for load in LOADERS[path.name]:
+            try:
+                load(path)
+            except Exception as error:
+                raise ConfigError(
+                    f"models: {path} cannot be loaded as {path.stem} ({type(error).__name__}: {error});"
+                    f" make it again: python -m lab.train {path.stem}"
+                ) from error

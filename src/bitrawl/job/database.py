@@ -107,6 +107,7 @@ LAST_TABLE = "mined"
 """The table that is created last: if it exists, all of them do."""
 
 LOCK_ATTEMPTS = 5
+_PATIENCE = 10.0  # seconds to wait for another writer; their transactions take milliseconds
 _LEAST_SPACE = 1 << 16  # bytes: the index of a log alone takes half of it
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _MISREAD = ("Could not decode", "malformed", "no such table", "no such column")
@@ -437,9 +438,6 @@ def _lock(path: Path) -> int:
             raise StoreError(message) from error
         break
     return descriptor
-
-
-_PATIENCE = 10.0  # seconds to wait for another writer; their transactions take milliseconds
 
 
 class Layout(NamedTuple):

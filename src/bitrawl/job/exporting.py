@@ -79,7 +79,10 @@ from bitrawl.url import Url
 from bitrawl.version import __version__
 
 SHARD, PART = "shard", "part.json"
+SCRATCH = ".merging"
 _FORMAT = b"3"  # of the shards; another one is written anew
+
+Tell = Callable[[str], None]
 
 
 class Sharded(NamedTuple):
@@ -335,11 +338,6 @@ def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined:
 def _counted(counts: Mapping[str, int], most: int = 3) -> str:
     shown = ", ".join(f"{reason} {count}" for reason, count in list(counts.items())[:most])
     return f": {shown}" if shown else ""
-
-
-SCRATCH = ".merging"
-
-Tell = Callable[[str], None]
 
 
 class CorpusPlan(NamedTuple):

@@ -33,7 +33,7 @@ from bitrawl.model import SiteKnowledge
 EVERY = 1.0  # seconds between two looks at a job
 POINTS = 200  # of the harvest curve
 LOG_LINES = 20
-REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each
+REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each; judgement
 # Fetches that are counted in one look, which takes 18 ms of CPU (lab/bench/live.py, 2026-11). A job with more is complete
 # after some looks, and `counted` says how far it is.
 MOST_COUNTED = 25_000
@@ -175,8 +175,8 @@ class _Counts:
         while last >= POINTS * self._width:
             self._widen()
         upto = min(last, self.upto + MOST_COUNTED)
-        for row in fetch_counts(ledger, after=self.upto, upto=upto, width=self._width):
-            self._add(row)
+        for fetches in fetch_counts(ledger, after=self.upto, upto=upto, width=self._width):
+            self._add(fetches)
         self.upto = upto
 
     def harvest(self) -> tuple[HarvestPoint, ...]:
@@ -195,17 +195,17 @@ class _Counts:
         for number, pages in narrow.items():
             self._stretches.setdefault(number // 2, Counter()).update(pages)
 
-    def _add(self, row: FetchCount) -> None:
-        self.fetched += row.count
-        self.bytes += row.bytes
-        if row.relevant is not None:
-            self.relevant = (self.relevant or 0) + row.relevant
-        pages = self._stretches.setdefault(row.stretch, Counter())
-        if row.outcome == "page":
-            pages[row.language] += row.count
-            self.languages[row.language] += row.count
+    def _add(self, fetches: FetchCount) -> None:
+        self.fetched += fetches.count
+        self.bytes += fetches.bytes
+        if fetches.relevant is not None:
+            self.relevant = (self.relevant or 0) + fetches.relevant
+        pages = self._stretches.setdefault(fetches.stretch, Counter())
+        if fetches.outcome == "page":
+            pages[fetches.language] += fetches.count
+            self.languages[fetches.language] += fetches.count
         else:
-            self.skips[row.outcome] += row.count
+            self.skips[fetches.outcome] += fetches.count
 
 
 class _Look:

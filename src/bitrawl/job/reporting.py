@@ -265,20 +265,18 @@ def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: i
             msgspec.structs.replace(site, left=ledger.knowledge(site.site).left, patterns=findings.patterns(site.site))
             for site in tables.site_counts(ledger, 2 * ROWS)
         ),
-        pair_samples=_titled(ledger, [pair for sample in samples for pair in sample]),
-        segment_samples=tuple(sorted(segments.samples.items(_texts), key=lambda sample: -sample.segment.score)),
+        pair_samples=tuple(
+            PairSample(pair, tables.page_title(ledger, pair.url_a), tables.page_title(ledger, pair.url_b))
+            for sample in samples
+            for pair in sample
+        ),
+        segment_samples=tuple(
+            sorted(
+                segments.samples.items(lambda sample: (sample.segment.a.text, sample.segment.b.text)),
+                key=lambda sample: -sample.segment.score,
+            )
+        ),
     )
-
-
-def _texts(sample: SegmentSample) -> tuple[str, str]:
-    return sample.segment.a.text, sample.segment.b.text
-
-
-def _titled(ledger: Ledger, pairs: Sequence[PagePair]) -> tuple[PairSample, ...]:
-    def title(url: str) -> str:
-        return tables.page_title(ledger, url)
-
-    return tuple(PairSample(pair, title(pair.url_a), title(pair.url_b)) for pair in pairs)
 
 
 # The topic: which pages are about it, what says so and, if hardly any is, the evidence
@@ -302,7 +300,7 @@ def _topic(ledger: Ledger, job: RequestedJob, fetches: int) -> TopicFacts | None
         lowest_perplexity=min(tables.perplexities(ledger), default=None),
         read=read,
         examples=_examples(ledger, threshold),
-        refused=_refused(ledger),
+        refused=tuple(_example(ledger, page) for page in tables.refused_relevant_pages(ledger, EXAMPLES)),
         paid=_sites(ledger, LITTLE_RELEVANT, 2.0),
         unpaid=_sites(ledger, 0.0, LITTLE_RELEVANT),
         given=_given(ledger, job),
@@ -389,11 +387,6 @@ def _example(ledger: Ledger, judged: JudgedPage) -> TopicExample:
     return TopicExample(judged.url, page.title, page.language, relevance, terms, why, other)
 
 
-def _refused(ledger: Ledger) -> tuple[TopicExample, ...]:
-    refused = tables.refused_relevant_pages(ledger, EXAMPLES)
-    return tuple(_example(ledger, page) for page in refused)
-
-
 def _sites(ledger: Ledger, at_least: float, below: float) -> tuple[SiteShare, ...]:
     shares = tables.relevant_by_site(ledger, SITES, from_share=at_least, below_share=below)
     return tuple(SiteShare(site, share, ledger.knowledge(site).left) for site, share in shares.items())
@@ -411,7 +404,7 @@ def _given(ledger: Ledger, job: RequestedJob) -> TopicSource:
 def _text_files(names: Sequence[str]) -> Iterator[Path]:
     """Those that are still there."""
     for path in map(Path, names):
-        yield from (one for one in (path.rglob("*") if path.is_dir() else [path]) if one.is_file())
+        yield from filter(Path.is_file, path.rglob("*") if path.is_dir() else [path])
 
 
 def _why_unread(ledger: Ledger, job: RequestedJob, url: Url) -> str:

@@ -10,11 +10,11 @@ from bitrawl.crawl.fetch import understand
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.loop import objection
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.discover.site_check import CheckSettings
+from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.job import fetching
 from bitrawl.job.archived_web import ReplayFetcher, home_pages, open_archives, warc_files
-from bitrawl.job.crawl_wiring import site_check, site_judges
+from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.model import OPT_OUTS, Language, Lease, Link, LinkKind, Page, Skip, Visit
 from bitrawl.protocols import Analyser, Clock, Fetcher
@@ -125,6 +125,6 @@ async def check_sites(question: SiteQuestion) -> AsyncIterator[SiteVerdict]:
             delay_of=(lambda _host: 0.0) if question.replay else robots.delay,
         )
         async for verdict in checks.verdicts(
-            urls, lambda entry: site_check(entry, question.languages, judges, settings)
+            urls, lambda entry: DeclaredSiteCheck(entry, question.languages, judges, settings)
         ):
             yield verdict

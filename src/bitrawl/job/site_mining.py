@@ -43,60 +43,22 @@ from bitrawl.text.lexicon import read_dictionary
 from bitrawl.text.template import Template, relabel
 from bitrawl.url import Url
 
+# Words are learned from so many pairs: judgement; alignment on the development sets gains nothing from more than some
+# hundred pages.
+SAMPLE = 200
+BATCH = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
 
-def wired_miner(job: Job) -> Miner:
-    """The miner for the sites of a job. It loads the job's encoder once per process."""
-    sentences = encoder(job)
-    return Miner(
-        job.languages(),
-        pairing(job, sentences),
-        NgramLanguageIdentifier(asked=job.languages()),
-        encoder=sentences,
-        most_characters=job.align.characters,
-    )
+Watch = Callable[[Doing | None], None]
+"""Is told what is being done; None when nothing is."""
 
+_REASONS = {
+    FailureKind.TIMEOUT: Reason.MINING_TIMEOUT,
+    FailureKind.CRASH: Reason.MINING_CRASH,
+    FailureKind.KILLED: Reason.KILLED,
+    FailureKind.ERROR: Reason.MINING_ERROR,
+}
 
-def encoder(job: Job) -> Encoder | None:
-    """Raises `ConfigError` if the encoder cannot be loaded."""
-    return _load_encoder_once(job.encoder) if job.encoder else None
-
-
-# Once per process, because every site needs it, and again as the site grows.
-_load_encoder_once = cache(load_encoder)
-
-
-def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
-    """The pairing that the job asks for. Raises `ConfigError`."""
-    unknown = sorted(set(job.pair.methods) - set(Method))
-    if unknown:
-        raise ConfigError(
-            f"pair.methods: there is no method {', '.join(unknown)}; the methods are {''.join(sorted(Method))}"
-        )
-    methods = frozenset(map(Method, job.pair.methods)) or ALL
-    settings = PairingSettings(
-        methods=methods,
-        threshold=job.pair.threshold,
-        url_pairs=tuple(_url_pair(raw) for raw in job.pair.url_pairs),
-        keep_machine_translated=job.pair.machine_translated,
-    )
-    return Pairing(settings, lexicons=_lexicons(job), encoder=sentences)
-
-
-def _url_pair(raw: str) -> tuple[str, str]:
-    a, mark, b = raw.partition("=")
-    if not (a and mark and b):
-        raise ConfigError(f"{raw!r} is not a URL pair; write it like this: en=fr")
-    return a, b
-
-
-def _lexicons(job: Job) -> Lexicons | None:
-    """A dictionary applies to the first two languages of the job."""
-    languages = job.languages()
-    if not job.pair.dictionary or len(languages) < 2:
-        return None
-    both = (languages[0], languages[1])
-    return Lexicons({both: read_dictionary(Path(job.pair.dictionary), both)})
-
+_log = logging.getLogger(__name__)
 
 Languages = tuple[Language, Language]
 
@@ -186,80 +148,6 @@ class MiningWorkers:
             raise ChildError(
                 f"{type(request).__name__} failed ({answer.kind}: {answer.detail})\n{answer.trace}".rstrip()
             )
-
-
-# What follows runs in a child.
-
-
-def mining_service(job: Job, folder: Path) -> Service:
-    """Answers requests with findings; faults pass through."""
-    miner = wired_miner(job) if not job.encoder else None  # an encoder is loaded when it is asked for
-
-    def serve(request: bytes, _report: Report) -> bytes:
-        nonlocal miner
-        order = _request(request)
-        if isinstance(order, WriteCorpus):
-            write_corpus(job, folder)
-            return b""
-        miner = miner or wired_miner(job)
-        if isinstance(order, LoadModels):
-            return b""
-        with Ledger(folder / "job.sqlite", read_only=True) as ledger:
-            return _answered(miner, ledger, order)
-
-    return serve
-
-
-def _answered(miner: Miner, ledger: Ledger, order: PairSite | LearnWords | AlignPairs) -> bytes:
-    match order:
-        case PairSite(site, known_pairs):
-            return pack(_pair(miner, ledger, site, known_pairs=known_pairs))
-        case LearnWords(languages, pairs, template):
-            return miner.learn(languages, _pages(ledger, pairs, template))
-        case AlignPairs(languages, pairs, template, learned):
-            return bytes(_encode(miner.align(languages, _pages(ledger, pairs, template), learned)))
-
-
-def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> PairedSite:
-    view = ledger.view(site)
-    if not known_pairs:
-        paired = miner.pair(site, view.pages, view.sitemaps(), page_of=ledger.page)
-        return msgspec.structs.replace(paired, extent=view.extent)
-    pairs, refusals = Findings(ledger).recorded(site)
-    paired = miner.pair(site, view.pages, (), known_pairs=pairs)
-    findings = msgspec.structs.replace(paired.findings, refusals=tuple(refusals))
-    return msgspec.structs.replace(paired, findings=findings, extent=view.extent)
-
-
-def _pages(ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> list[tuple[Page, Page]]:
-    """What is to be aligned of each pair."""
-    both = ((pair, (_page(ledger, pair.url_a, template), _page(ledger, pair.url_b, template))) for pair in pairs)
-    return [translated_part(pages) if pair.partial else pages for pair, pages in both]
-
-
-def _page(ledger: Ledger, url: Url, template: Template) -> Page:
-    page = ledger.page(url)
-    if page is None:
-        raise LookupError(f"the ledger has no page {url}")
-    return relabel(page, template)
-
-
-# Words are learned from so many pairs: judgement; alignment on the development sets gains nothing from more than some
-# hundred pages.
-SAMPLE = 200
-BATCH = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
-
-Watch = Callable[[Doing | None], None]
-"""Is told what is being done; None when nothing is."""
-
-_REASONS = {
-    FailureKind.TIMEOUT: Reason.MINING_TIMEOUT,
-    FailureKind.CRASH: Reason.MINING_CRASH,
-    FailureKind.KILLED: Reason.KILLED,
-    FailureKind.ERROR: Reason.MINING_ERROR,
-}
-
-_log = logging.getLogger(__name__)
 
 
 class MinedSite(NamedTuple):
@@ -481,3 +369,113 @@ def _hash(*parts: bytes) -> bytes:
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part)
     return digest.digest()
+
+
+# What follows runs in a child.
+
+
+def mining_service(job: Job, folder: Path) -> Service:
+    """Answers requests with findings; faults pass through."""
+    miner = wired_miner(job) if not job.encoder else None  # an encoder is loaded when it is asked for
+
+    def serve(request: bytes, _report: Report) -> bytes:
+        nonlocal miner
+        order = _request(request)
+        if isinstance(order, WriteCorpus):
+            write_corpus(job, folder)
+            return b""
+        miner = miner or wired_miner(job)
+        if isinstance(order, LoadModels):
+            return b""
+        with Ledger(folder / "job.sqlite", read_only=True) as ledger:
+            return _answered(miner, ledger, order)
+
+    return serve
+
+
+def _answered(miner: Miner, ledger: Ledger, order: PairSite | LearnWords | AlignPairs) -> bytes:
+    match order:
+        case PairSite(site, known_pairs):
+            return pack(_pair(miner, ledger, site, known_pairs=known_pairs))
+        case LearnWords(languages, pairs, template):
+            return miner.learn(languages, _pages(ledger, pairs, template))
+        case AlignPairs(languages, pairs, template, learned):
+            return bytes(_encode(miner.align(languages, _pages(ledger, pairs, template), learned)))
+
+
+def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> PairedSite:
+    view = ledger.view(site)
+    if not known_pairs:
+        paired = miner.pair(site, view.pages, view.sitemaps(), page_of=ledger.page)
+        return msgspec.structs.replace(paired, extent=view.extent)
+    pairs, refusals = Findings(ledger).recorded(site)
+    paired = miner.pair(site, view.pages, (), known_pairs=pairs)
+    findings = msgspec.structs.replace(paired.findings, refusals=tuple(refusals))
+    return msgspec.structs.replace(paired, findings=findings, extent=view.extent)
+
+
+def _pages(ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> list[tuple[Page, Page]]:
+    """What is to be aligned of each pair."""
+    both = ((pair, (_page(ledger, pair.url_a, template), _page(ledger, pair.url_b, template))) for pair in pairs)
+    return [translated_part(pages) if pair.partial else pages for pair, pages in both]
+
+
+def _page(ledger: Ledger, url: Url, template: Template) -> Page:
+    page = ledger.page(url)
+    if page is None:
+        raise LookupError(f"the ledger has no page {url}")
+    return relabel(page, template)
+
+
+def wired_miner(job: Job) -> Miner:
+    """The miner for the sites of a job. It loads the job's encoder once per process."""
+    sentences = encoder(job)
+    return Miner(
+        job.languages(),
+        pairing(job, sentences),
+        NgramLanguageIdentifier(asked=job.languages()),
+        encoder=sentences,
+        most_characters=job.align.characters,
+    )
+
+
+def encoder(job: Job) -> Encoder | None:
+    """Raises `ConfigError` if the encoder cannot be loaded."""
+    return _load_encoder_once(job.encoder) if job.encoder else None
+
+
+# Once per process, because every site needs it, and again as the site grows.
+_load_encoder_once = cache(load_encoder)
+
+
+def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
+    """The pairing that the job asks for. Raises `ConfigError`."""
+    unknown = sorted(set(job.pair.methods) - set(Method))
+    if unknown:
+        raise ConfigError(
+            f"pair.methods: there is no method {', '.join(unknown)}; the methods are {''.join(sorted(Method))}"
+        )
+    methods = frozenset(map(Method, job.pair.methods)) or ALL
+    settings = PairingSettings(
+        methods=methods,
+        threshold=job.pair.threshold,
+        url_pairs=tuple(_url_pair(raw) for raw in job.pair.url_pairs),
+        keep_machine_translated=job.pair.machine_translated,
+    )
+    return Pairing(settings, lexicons=_lexicons(job), encoder=sentences)
+
+
+def _url_pair(raw: str) -> tuple[str, str]:
+    a, mark, b = raw.partition("=")
+    if not (a and mark and b):
+        raise ConfigError(f"{raw!r} is not a URL pair; write it like this: en=fr")
+    return a, b
+
+
+def _lexicons(job: Job) -> Lexicons | None:
+    """A dictionary applies to the first two languages of the job."""
+    languages = job.languages()
+    if not job.pair.dictionary or len(languages) < 2:
+        return None
+    both = (languages[0], languages[1])
+    return Lexicons({both: read_dictionary(Path(job.pair.dictionary), both)})

@@ -85,9 +85,8 @@ class JobRequest(NamedTuple):
             check(job)
         except ConfigError as error:
             about = "terms" if GIVEN in str(error) else ""
-            raise FieldError(
-                {about: quoted(re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{GIVEN}/)?", "", str(error)))}
-            ) from error
+            without_path = re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{GIVEN}/)?", "", str(error))
+            raise FieldError({about: quoted(without_path)}) from error
         config.write(job, folder / "job.toml")
         return Prepared(Command(self.verb), sites_of(job))
 
@@ -140,7 +139,7 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicReque
     if "category" not in values:
         missing = message("name a subject, as a category of Wikipedia is called")
         if wiki is not None:
-            missing = message("name a subject, as a category of {wiki} is called", wiki=wiki.shown)
+            missing = message("name a subject, as a category of {wiki} is called", wiki=wiki.title)
         read.mistakes.setdefault("category", missing)
     if "langs" not in values:
         read.mistakes.setdefault("languages", message("name at least one language"))
@@ -226,13 +225,11 @@ def _check_together(read: "_Reading", uploads: Uploads) -> None:
     }
     job = config.typed(config.merged(tables(read.values), uploaded))
     formats = fitting(len(job.langs))
-    unfit = {
-        "format": next((name for name in job.export.formats if name not in formats), ""),
-        "known": ", ".join(formats),
-    }
+    unfit = next((name for name in job.export.formats if name not in formats), "")
+    values = {"format": unfit, "known": ", ".join(formats)}
     for rule in broken(job):
         if rule.said:
-            read.mistakes.setdefault(rule.field, message(rule.said, **(unfit if rule.field == "formats" else {})))
+            read.mistakes.setdefault(rule.field, message(rule.said, **(values if rule.field == "formats" else {})))
 
 
 class _Reading:

@@ -59,7 +59,7 @@ class WikiSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     allow_private: bool = False  # these hosts may have private addresses; the sites that the wiki cites may not
 
     @property
-    def shown(self) -> str:
+    def title(self) -> str:
         return self.name or Url.parse(next(iter(self.editions.values()))).host
 
 

@@ -21,6 +21,31 @@ from bitrawl.web.messages import RequestError, message
 from bitrawl.web.operator_settings import SINGLE_USER, User, UserSection, hashed
 
 SESSION_DAYS = 30  # judgement
+COOKIE = "bitrawl"
+LOGIN_ATTEMPTS = 10  # a minute and address; judgement
+MEGABYTE = 1 << 20
+MOST_FIELDS = 200  # of a form; judgement
+PUBLIC = ("/login", "/static/", "/favicon.ico", "/health", "/language", "/openapi.json")
+"""Paths that need no token."""
+SAFE = ("GET", "HEAD", "OPTIONS")
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""For report.html, which carries its own style and text from the web: no scripts, no forms, an origin of its own."""
+
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Cache-Control": "no-store",
+}
 
 
 class Users:
@@ -106,33 +131,6 @@ class RateLimit:
             return 60 - (now - times[0])
         times.append(now)
         return 0.0
-
-
-COOKIE = "bitrawl"
-LOGIN_ATTEMPTS = 10  # a minute and address; judgement
-MEGABYTE = 1 << 20
-MOST_FIELDS = 200  # of a form; judgement
-PUBLIC = ("/login", "/static/", "/favicon.ico", "/health", "/language", "/openapi.json")
-"""Paths that need no token."""
-SAFE = ("GET", "HEAD", "OPTIONS")
-
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
-    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""For report.html, which carries its own style and text from the web: no scripts, no forms, an origin of its own."""
-
-_HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
-    "Cache-Control": "no-store",
-}
 
 
 class Guard:

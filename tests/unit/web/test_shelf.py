@@ -165,10 +165,10 @@ def test_a_wiki_of_the_operator_has_the_name_that_users_see(tmp_path: Path):
     editions = "[wiki.editions]\nde = 'http://10.0.0.7:8080/w/api.php'\nen = 'http://wiki.intra/w/api.php'\n"
     wiki = settings_of(tmp_path, f"[wiki]\nallow_private = true\n{editions}").wiki
     assert wiki is not None
-    assert (list(wiki.editions), wiki.shown) == (["de", "en"], "10.0.0.7:8080")
+    assert (list(wiki.editions), wiki.title) == (["de", "en"], "10.0.0.7:8080")
     named = settings_of(tmp_path, f"[wiki]\nname = 'Staff wiki'\nallow_private = true\n{editions}").wiki
     assert named is not None
-    assert named.shown == "Staff wiki"
+    assert named.title == "Staff wiki"
     assert settings_of(tmp_path, f"[job.fetch]\nallow_private = true\n{editions}").wiki is not None
     assert settings_of(tmp_path, "").wiki is None
 

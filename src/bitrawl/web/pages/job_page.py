@@ -211,12 +211,11 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
     if job.kind == "mine":
         await server_of(request).indexing.is_fresh(job.folder, wait=0)
     topic = await asyncio.to_thread(topic_view, job.folder) if job.kind == "topic" else None
+    text = _topic_text(words, state, topic, wiki.title if wiki else "") if topic else _state_text(words, state, figures)
     skips = {words.say(REASONS.get(reason, reason)): n for reason, n in figures.skips.items()}
     return {
         "live": figures,
-        "state": _topic_text(words, state, topic, wiki.shown if wiki else "")
-        if topic
-        else _state_text(words, state, figures),
+        "state": text,
         "topic": topic,
         "advice": topic.advice(words, state.state) if topic else (),
         "left_out": _bars(words, topic.excluded(words), 0) if topic else None,

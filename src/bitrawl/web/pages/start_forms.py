@@ -213,7 +213,7 @@ def _topic_page(request: Request, values: Mapping[str, Any], errors: Mapping[str
         status,
         values=values,
         errors=errors,
-        wiki=wiki.shown if wiki else words.say("Wikipedia"),
+        wiki=wiki.title if wiki else words.say("Wikipedia"),
         editions=[(code, words.language(code)) for code in wiki.editions] if wiki else None,
     )
 
