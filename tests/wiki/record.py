@@ -13,7 +13,7 @@ from bitrawl.errors import BitrawlError
 from bitrawl.job import fetching
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
-from bitrawl.topic.wiki_api import ApiWiki, KeptAnswers, WikiClient
+from bitrawl.topic.wiki_api import AnswerCache, ApiWiki, WikiClient
 from bitrawl.topic.wiki_articles import Extent
 from bitrawl.topic.wiki_topic import Wanted, gather
 from bitrawl.url import Url
@@ -57,7 +57,7 @@ async def record(apis: dict[str, str]) -> dict[str, dict[str, str]]:
         recording = Recording(web, {Url.parse(api).host: language for language, api in apis.items()})
         for name, depth, languages in QUESTIONS:
             with tempfile.TemporaryDirectory() as folder:
-                answers = KeptAnswers(Path(folder))
+                answers = AnswerCache(Path(folder))
                 client = WikiClient(Url.parse(apis["en"]), recording, answers, fetching.SystemClock())
                 try:
                     wiki = await ApiWiki.found(client)

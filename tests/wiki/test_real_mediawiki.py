@@ -18,7 +18,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.job import fetching
 from bitrawl.job.bootstrapping import BootstrapRequest, BootstrapSummary, bootstrap, read_bootstrap
 from bitrawl.job.fetching import FetchPolicy
-from bitrawl.topic.wiki_api import KeptAnswers, WikiClient
+from bitrawl.topic.wiki_api import AnswerCache, WikiClient
 from bitrawl.url import Url
 
 AT_ONCE = FetchPolicy(allow_private=True, delay=0.0, contact="test@example.org")
@@ -97,7 +97,7 @@ async def test_an_answer_in_parts_is_whole(apis: dict[str, str], tmp_path: Path)
     }
     found = {}
     async with fetching.api_web(AT_ONCE) as web:
-        client = WikiClient(Url.parse(apis["en"]), web, KeptAnswers(tmp_path), fetching.SystemClock())
+        client = WikiClient(Url.parse(apis["en"]), web, AnswerCache(tmp_path), fetching.SystemClock())
         for name, limits in {
             "parts": {"gcmlimit": 2, "ellimit": 1},
             "whole": {"gcmlimit": "max", "ellimit": "max"},

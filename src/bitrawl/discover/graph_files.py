@@ -169,7 +169,7 @@ def edges_in(block: bytes, path: Path) -> Edges:
         or (letters[ends[0::2]] != _TAB).any()
         or (letters[ends[1::2]] != _NEWLINE).any()
     ):
-        raise _not_edges(block, path)
+        raise _bad_line(block, path, "edges", _is_edge, "two ids with a tab between them are expected")
     starts = np.empty_like(ends)
     starts[:1] = len(_FRONT)
     starts[1:] = ends[:-1] + 1
@@ -226,10 +226,6 @@ def _numbers(text: bytes, starts: _Places, ends: _Places, path: Path) -> Ids:
     if value.max(initial=0) >= MOST_IDS:
         raise GraphError(f"{path} has ids above 2^32; a graph may have {MOST_IDS:,} hosts at most")
     return value.astype(np.uint32)
-
-
-def _not_edges(block: bytes, path: Path) -> GraphError:
-    return _bad_line(block, path, "edges", _is_edge, "two ids with a tab between them are expected")
 
 
 def _not_vertices(block: bytes, path: Path) -> GraphError:

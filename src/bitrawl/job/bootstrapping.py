@@ -26,7 +26,7 @@ from bitrawl.job.site_checks import SiteQuestion, check_sites
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
-from bitrawl.topic.wiki_api import ApiWiki, KeptAnswers, WikiClient
+from bitrawl.topic.wiki_api import AnswerCache, ApiWiki, WikiClient
 from bitrawl.topic.wiki_articles import Extent, Wiki, edition_code, edition_language
 from bitrawl.topic.wiki_dump import DumpWiki
 from bitrawl.topic.wiki_topic import (
@@ -278,7 +278,7 @@ async def _gathered(
     tell(f"Asking {address.host} for the category …")
     notes.begin(BootstrapStep.ASKING)
     async with fetching.api_web(policy) as web:
-        answers = KeptAnswers(folder / CACHE / "wiki")
+        answers = AnswerCache(folder / CACHE / "wiki")
         client = WikiClient(address, _NotedFetcher(web, notes), answers, fetching.SystemClock())
         return await _from(await ApiWiki.found(client), request, wanted, notes)
 
@@ -309,7 +309,7 @@ async def _checked(
     sites: Sequence[CitedSite], request: BootstrapRequest, folder: Path, policy: FetchPolicy, notes: ProgressFile
 ) -> dict[Url, SiteVerdict]:
     """By home page. What was learned is kept, but for sites that did not answer."""
-    cache, verdicts = KeptAnswers(folder / CACHE / "sites"), dict[Url, SiteVerdict]()
+    cache, verdicts = AnswerCache(folder / CACHE / "sites"), dict[Url, SiteVerdict]()
     for home in map(_home, sites):
         if (earlier := _cached_verdict(cache.load(home))) is not None:
             verdicts[home] = earlier

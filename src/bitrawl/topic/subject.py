@@ -195,7 +195,7 @@ class TopicSubject:
     def logit(self, read: TopicDocument) -> float:
         if self._stale:
             self._refit()
-        return self._mixed(read, self._prior(read))
+        return self._mixed(read, self._prior_of(self._difference(read), self._cosine(read)))
 
     def observe(self, read: TopicDocument, url: Url) -> None:
         """Remember a judged document. From time to time, the certain ones among them are learned from."""
@@ -229,9 +229,6 @@ class TopicSubject:
         differences = np.where(seen, self._differences(read), 0) * rarity(read.rates, RARITY_POWER)
         linear = self._fit.logit(read) - self._fit.bias if self._fit else 0.0
         return float(read.counts @ differences) / float(np.sqrt(read.size)) + LINEAR_SHARE * linear
-
-    def _prior(self, read: TopicDocument) -> float:
-        return self._prior_of(self._difference(read), self._cosine(read))
 
     def _prior_of(self, difference: float, cosine: float) -> float:
         by_difference, by_cosine = self._scaled()

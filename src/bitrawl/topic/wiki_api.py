@@ -37,7 +37,7 @@ from bitrawl.topic.wiki_articles import (
 from bitrawl.url import MAX_LENGTH, Url
 
 
-class KeptAnswers:
+class AnswerCache:
     """One file for each answer, named by a digest of the question. A kill leaves only whole files."""
 
     def __init__(self, folder: Path) -> None:
@@ -138,7 +138,7 @@ class WikiClient:
     An API is published to be asked by programs, under rules of its own, and these are kept here.
     """
 
-    def __init__(self, endpoint: Url, fetcher: Fetcher, answers: KeptAnswers, clock: Clock) -> None:
+    def __init__(self, endpoint: Url, fetcher: Fetcher, answers: AnswerCache, clock: Clock) -> None:
         self.endpoint = endpoint
         self._fetcher = fetcher
         self._answers = answers
@@ -428,7 +428,7 @@ class ApiWiki:
     def _batches(self, titles: Sequence[str]) -> Iterator[str]:
         """As many titles as a call and its address may have."""
         batch: list[str] = []
-        for title in dict.fromkeys(_legal(title) for title in titles):
+        for title in dict.fromkeys(" ".join(title.translate(_ILLEGAL).split()) for title in titles):
             longer = "|".join([*batch, title])
             # The other parameters and a continuation take at most 800 characters; measured on the questions above.
             if len(batch) == TITLES or (batch and self.client.length({"titles": longer}) > MAX_LENGTH - 800):
@@ -454,10 +454,6 @@ def _titled(name: str) -> str:
 
 def _bare(title: str) -> str:
     return title.partition(":")[2] or title
-
-
-def _legal(title: str) -> str:
-    return " ".join(title.translate(_ILLEGAL).split())
 
 
 def _joined(pages: Iterable[WikiPage]) -> list[WikiPage]:

@@ -179,9 +179,8 @@ def cited_sites(links: Iterable[tuple[str, str]], own: Iterable[Url]) -> Article
         articles.setdefault(url.site, set()).add(article)
         pages.setdefault(url.site, Counter())[url] += 1
     ranked = sorted(articles, key=lambda site: (-len(articles[site]), site))
-    return ArticleCitations(
-        tuple(CitedSite(site, len(articles[site]), _most_cited(pages[site])) for site in ranked), left_out
-    )
+    most_cited = {site: tuple(sorted(urls, key=lambda url: (-urls[url], url))) for site, urls in pages.items()}
+    return ArticleCitations(tuple(CitedSite(site, len(articles[site]), most_cited[site]) for site in ranked), left_out)
 
 
 def _outside(raw: str) -> Url | None:
@@ -194,10 +193,6 @@ def _outside(raw: str) -> Url | None:
         return Url.parse(raw)
     except UrlError:
         return None
-
-
-def _most_cited(pages: Counter[Url]) -> tuple[Url, ...]:
-    return tuple(sorted(pages, key=lambda url: (-pages[url], url)))
 
 
 _log = logging.getLogger(__name__)

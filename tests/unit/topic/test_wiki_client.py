@@ -9,7 +9,7 @@ import pytest
 from bitrawl.errors import WikiError
 from bitrawl.model import Capture, Link, Skip
 from bitrawl.reasons import Reason, Stage
-from bitrawl.topic.wiki_api import ATTEMPTS, ApiWiki, KeptAnswers, WikiClient, WikiRefusedError
+from bitrawl.topic.wiki_api import ATTEMPTS, AnswerCache, ApiWiki, WikiClient, WikiRefusedError
 from bitrawl.url import Url
 
 API = Url.parse("https://wiki.test/w/api.php")
@@ -52,7 +52,7 @@ def skip(reason: Reason, status: int = 0, after: float = 0.0) -> Skip:
 
 def client(tmp_path: Path, *answers: object) -> tuple[WikiClient, Script, Clock]:
     script, clock = Script(answers), Clock()
-    return WikiClient(API, script, KeptAnswers(tmp_path), clock), script, clock
+    return WikiClient(API, script, AnswerCache(tmp_path), clock), script, clock
 
 
 def titles(*names: str) -> dict[str, object]:

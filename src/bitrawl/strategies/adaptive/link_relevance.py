@@ -68,8 +68,9 @@ class TopicColumn(IntEnum):
 
 
 # of a link; the highest counts
-SAID = [TopicColumn.BEST_SOURCE, TopicColumn.ANCHOR, TopicColumn.CONTEXT, TopicColumn.TERMS]
-HEARD = [*SAID, TopicColumn.SOURCES, TopicColumn.SILENT, TopicColumn.AWAY]  # what pages say of a link
+# Of several links to one page, the highest counts.
+HIGHEST = [TopicColumn.BEST_SOURCE, TopicColumn.ANCHOR, TopicColumn.CONTEXT, TopicColumn.TERMS]
+HEARD = [*HIGHEST, TopicColumn.SOURCES, TopicColumn.SILENT, TopicColumn.AWAY]  # what pages say of a link
 
 # Between a first judgement and the weights of a logistic regression over 19 crawls of shared/domain (2026-11), which, fitted
 # without the subject, ranked its links no better (AUC 0.967 and 0.965 in the mean).
@@ -201,7 +202,7 @@ class LinkRelevance:
         if not totals[new, 1]:
             self._groups[new, 1] = self._groups[old, 1]
             facts[new, HEARD] = facts[old, HEARD]
-        facts[new, SAID] = np.maximum(facts[new, SAID], facts[old, SAID])
+        facts[new, HIGHEST] = np.maximum(facts[new, HIGHEST], facts[old, HIGHEST])
         totals[new] += totals[old]
         facts[new, TopicColumn.MEAN_SOURCE] = totals[new, 0] / totals[new, 1]
         self.words.move(old, new)
@@ -237,7 +238,7 @@ class LinkRelevance:
     def see_through(self, old: int, new: int) -> None:
         """The page of a link says nothing and leads to another: what was said of the one is said of the other."""
         if self._totals[old, 1]:
-            self._facts[new, SAID] = np.maximum(self._facts[new, SAID], self._facts[old, SAID])
+            self._facts[new, HIGHEST] = np.maximum(self._facts[new, HIGHEST], self._facts[old, HIGHEST])
 
     def passed(self, url: Url, page: Page) -> None:
         """A visit brought a page that says nothing of the topic. Its links are worth what it was expected to be."""
