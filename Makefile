@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
+# Many tests start processes of their own: without bytecode, each of them would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-lab test-web test-cluster test-neural wiki-test wiki-answers check bench docs reference clean
 
 # Made again when the dependencies change. The package itself is editable.
