@@ -3,13 +3,16 @@
 import asyncio
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+
+import pytest
 
 from bitrawl import demo
 from bitrawl.demo import Served
 
-KILLS = 4
+KILLS = 2
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")
 SLOTS = 16
 MOST_PAGES = 8  # `walk.MOST_PAGES`
@@ -26,13 +29,17 @@ def graph(folder: Path) -> Path:
     return path
 
 
+def discover(port: int, out: Path, seed: str = "http://www.beekeepers.test/") -> list[str]:
+    """The command, without `bitrawl`."""
+    reached = ("--delay", "0", "--connect-to", f"*.test={demo.LOOPBACK}:{port}", "--allow-private")
+    return ["discover", seed, "--langs", "en,fr", "--out", str(out), *reached]
+
+
 async def start(
-    web: Served | None, out: Path, *flags: str, seed: str = "http://www.beekeepers.test/"
+    web: Served, out: Path, *flags: str, seed: str = "http://www.beekeepers.test/"
 ) -> asyncio.subprocess.Process:
-    command = [sys.executable, "-m", "bitrawl", "discover", seed, "--langs", "en,fr", "--out", str(out), "--delay", "0"]
-    port = web.port if web else 9
-    command += ["--connect-to", f"*.test={demo.LOOPBACK}:{port}", "--allow-private", *flags]
     pipe = asyncio.subprocess.PIPE
+    command = (sys.executable, "-m", "bitrawl", *discover(web.port, out, seed), *flags)
     return await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe)
 
 
@@ -125,18 +132,25 @@ async def test_a_search_that_finds_nothing_says_why(tmp_path: Path):
         assert process.returncode != 0
         assert b"seed" in err
         assert not (tmp_path / "b").exists()
-    for flags, says in (
-        (("--langs", "en,klingonish"), b"klingonish"),
-        (("--langs", "en"), b"two languages"),
-        (("--strategy", "focused"), b"needs a topic"),
-        (("--backlinks", "no-such-file"), b"no-such-file"),
-        (("--host-languages", "no-such-index"), b"no-such-index"),
-    ):
-        process = await start(None, tmp_path / "c", *flags)
-        _, err = await process.communicate()
-        assert process.returncode == 2, err.decode()
-        assert says in err
-        assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "says"),
+    [
+        ("--langs", "en,klingonish", "klingonish"),
+        ("--langs", "en", "two languages"),
+        ("--strategy", "focused", "needs a topic"),
+        ("--backlinks", "no-such-file", "no-such-file"),
+        ("--host-languages", "no-such-index", "no-such-index"),
+    ],
+)
+def test_a_search_that_cannot_begin_says_why(
+    bitrawl: Callable[..., tuple[int, str, str]], tmp_path: Path, flag: str, value: str, says: str
+):
+    code, _, err = bitrawl(*discover(9, tmp_path / "found"), flag, value)
+    assert code == 2, err
+    assert says in " ".join(err.split())
+    assert "Traceback" not in err
 
 
 async def test_the_sites_found_are_mined(tmp_path: Path):
