@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.unit.test_job_terms import job
-
 from bitrawl.corpus.term_pairs import COLUMNS
 from bitrawl.topic.term_list import read_terms
+from tests.unit.job.test_terms import job
 
 Bitrawl = Callable[..., tuple[int, str, str]]
 

@@ -50,9 +50,11 @@ _COUNTED = 1000  # hosts that a page links to; more are not counted
 class SearchByDefault(HelpfulGroup):
     """`bitrawl discover URL …` searches; `bitrawl discover check …` and `… graph …` are commands of their own."""
 
+    by_default = SEARCH
+
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in self.commands and args[0] != "--help":
-            args = [SEARCH, *args]
+            args = [self.by_default, *args]
         return super().parse_args(ctx, args)
 
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from bitrawl.errors import BitrawlError
+from bitrawl.errors import BitrawlError, DiskFullError
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reading_index import index_signature, is_due
 from bitrawl.job.verdicts import VERDICTS
@@ -105,6 +105,10 @@ class Indexing:
             try:
                 if not await asyncio.to_thread(is_due, folder.path):
                     return True
+            except DiskFullError:  # SQLite cannot even read then
+                if wait:
+                    raise
+                return False
             except BitrawlError:  # there is no ledger yet
                 return True
             if self._now() < self._rests_until.get(key, 0.0):
