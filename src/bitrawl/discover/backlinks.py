@@ -259,7 +259,7 @@ _LARGEST = 16 << 20  # bytes of a record; a page of Common Crawl has 1 MB at mos
 log = logging.getLogger(__name__)
 
 
-class _Anchor(msgspec.Struct, frozen=True):
+class _LinkAnchor(msgspec.Struct, frozen=True):
     path: str = ""  # "A@/href"
     url: str = ""
     text: str = ""
@@ -272,7 +272,7 @@ class _Head(msgspec.Struct, frozen=True, rename={"base": "Base"}):
 
 
 class _Html(msgspec.Struct, frozen=True, rename={"links": "Links", "head": "Head"}):
-    links: list[_Anchor] = []
+    links: list[_LinkAnchor] = []
     head: _Head = _Head()
 
 

@@ -151,7 +151,7 @@ _OPERATORS: dict[str, Callable[[str, str], bool]] = {
 }
 
 
-class Rule(NamedTuple):
+class StyleRule(NamedTuple):
     """A selector of a style sheet with its declarations."""
 
     subject: Compound
@@ -172,7 +172,7 @@ _CONDITION = re.compile(r"\[\s*([\w-]+)\s*(?:([~^$*|]?=)\s*[\"']?([^\"'\]]*)[\"'
 _STATE = re.compile(r":|\.no-?js")
 
 
-def rules(block: StyleBlock, wanted: Callable[[str], bool] = bool) -> Iterator[Rule]:
+def rules(block: StyleBlock, wanted: Callable[[str], bool] = bool) -> Iterator[StyleRule]:
     """The rules of a block with a selector that is wanted.
 
     A selector that bitrawl cannot read in full is not certain: it hides nothing.
@@ -182,11 +182,11 @@ def rules(block: StyleBlock, wanted: Callable[[str], bool] = bool) -> Iterator[R
         rule = _selected(selector.strip()) if wanted(selector) else None
         if rule is not None:
             weight = (0 if block.layered else 1, *rule.weight[1:])
-            yield Rule(rule.subject, rule.above, weight, *declared(block.body), block.certain and rule.certain)
+            yield StyleRule(rule.subject, rule.above, weight, *declared(block.body), block.certain and rule.certain)
 
 
 @lru_cache(maxsize=4096)
-def _selected(selector: str) -> Rule | None:
+def _selected(selector: str) -> StyleRule | None:
     """What a selector alone says, as a rule without declarations. None if it is about no element."""
     if not selector or len(selector) > MAX_SELECTOR or "::" in selector:
         return None
@@ -204,7 +204,7 @@ def _selected(selector: str) -> Rule | None:
     marks = [name[0] for compound in readable for name in compound.names]
     conditions = sum(len(compound.attributes) for compound in readable)
     weight = (1, marks.count("#"), marks.count(".") + conditions, sum(bool(compound.tag) for compound in readable))
-    return Rule(subject, tuple(reversed(above)), weight, {}, {}, certain and not {"+", "~"} & set(combinators))
+    return StyleRule(subject, tuple(reversed(above)), weight, {}, {}, certain and not {"+", "~"} & set(combinators))
 
 
 def _compound(text: str) -> Compound | None:

@@ -21,8 +21,8 @@ from bitrawl.page.styles import (
     Colour,
     Declarations,
     Hint,
-    Rule,
     StyleBlock,
+    StyleRule,
     Way,
     blocks,
     colour,
@@ -90,7 +90,7 @@ class _Element:
         self.tag = node.tag or ""
         self.attributes = node.attributes
         self.names = names_of(self.attributes)
-        self.matched: list[tuple[int, Rule]] | None = None  # the rules about it, the weakest first
+        self.matched: list[tuple[int, StyleRule]] | None = None  # the rules about it, the weakest first
         self.ways: set[Way] = set()  # in which it may be hidden
         self.shown_by: set[str] = set()  # the names that a rule that shows it would have
         self.hidden_by: set[str] = set()  # those of the rules that hide it
@@ -113,7 +113,9 @@ class _Styled:
         self.unread: list[str] = []
         self.inks: dict[str, list[LexborNode]] = {}  # elements with a colour of their own
         self.inline_grounds: set[str] = set()
-        self.index: dict[str, list[tuple[int, Rule]]] = {}  # by name or tag; with the place of the rule in the page
+        self.index: dict[
+            str, list[tuple[int, StyleRule]]
+        ] = {}  # by name or tag; with the place of the rule in the page
         self.mentioned: dict[str, bool] = {}
         self.grounds: dict[int, Colour | None] = {}
         self.visited: set[int] = set()
@@ -182,7 +184,7 @@ class _Styled:
 
     def suspect_all(self, suspicious: Iterable[tuple[StyleBlock, frozenset[Way]]]) -> None:
         """Suspect the elements of the rules of these blocks. All their names are searched at once."""
-        wanted: dict[str, list[tuple[Rule, frozenset[Way]]]] = {}
+        wanted: dict[str, list[tuple[StyleRule, frozenset[Way]]]] = {}
         for block, ways in suspicious:
             for rule in rules(block):
                 if rule.certain and (key := _key(rule)) and self.can_spend(1 if key in wanted else SEARCH):
@@ -195,7 +197,7 @@ class _Styled:
                         return
                     self.suspect_by_rule(element, rule, ways)
 
-    def suspect_by_rule(self, element: _Element, rule: Rule, ways: Iterable[Way]) -> None:
+    def suspect_by_rule(self, element: _Element, rule: StyleRule, ways: Iterable[Way]) -> None:
         """Suspect the element, or what the rule is about inside it."""
         subject, nodes = rule.subject, [element.node]
         if not subject.key and any(compound.key for _, compound in rule.above):
@@ -226,7 +228,7 @@ class _Styled:
         self.steps += steps
         return self.steps <= MAX_STEPS
 
-    def fits(self, element: _Element, rule: Rule) -> bool:
+    def fits(self, element: _Element, rule: StyleRule) -> bool:
         """Whether the rule is about the element.
 
         Of the elements around it, the nearest that fits is taken. It is left for another only if its own parent has to
@@ -277,7 +279,7 @@ class _Styled:
                     for name in rule.subject.called or ("",):
                         self.index.setdefault(name, []).append((order, rule))
 
-    def matched(self, element: _Element) -> list[tuple[int, Rule]]:
+    def matched(self, element: _Element) -> list[tuple[int, StyleRule]]:
         if element.matched is None:
             names = ("", element.tag, *element.names)
             pairs = [pair for name in names for pair in self.index.get(name, ()) if pair[1].certain]
@@ -488,7 +490,7 @@ def _may_name(selector: str, names: set[str], tags: set[str]) -> bool:
     return not tag or "[" in tag or tag in tags
 
 
-def _key(rule: Rule) -> str:
+def _key(rule: StyleRule) -> str:
     """What is searched to find the elements of a rule: a name if it has any, or a tag, or an attribute."""
     above = next((compound.key for _, compound in rule.above if compound.key), "")
     key = rule.subject.key or above or rule.subject.tag
