@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from inline_children import inline_children
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
@@ -48,7 +49,8 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
             return await run_crawl(config.resolve(asked), JobFolder(folder))
 
     folder = tmp_path_factory.mktemp("crawled")
-    assert asyncio.run(crawl(folder)) is Ending.DONE
+    with inline_children():
+        assert asyncio.run(crawl(folder)) is Ending.DONE
     return sorted((folder / "warc").glob("*.warc.gz"))
 
 
