@@ -28,6 +28,7 @@ def job(web: Served, langs: list[str], **more: object) -> Job:
         "seeds": [str(url) for url in demo.seeds()],
         "politeness": {"delay": 0},
         "scope": {"one_site": ONE_SITE},
+        "analysis": {"workers": 1},
         "fetch": {"connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}, "allow_private": True},
     }
     return config.resolve(asked | more)

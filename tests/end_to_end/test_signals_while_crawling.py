@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from end_to_end.test_signals import all_end, children, watched
+from typer.testing import CliRunner
 
 from bitrawl import demo
+from bitrawl.cli import app
 from bitrawl.demo import Served
 
 SEED = "http://www.beekeepers.test/"
@@ -30,11 +32,8 @@ async def start(verb: str, web: Served, out: Path, delay: str) -> Process:
     )
 
 
-async def said(*arguments: str | Path) -> str:
-    command = (sys.executable, "-m", "bitrawl", *map(str, arguments))
-    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    out, _ = await process.communicate()
-    return out.decode()
+def status_of(out: Path, *flags: str) -> str:
+    return CliRunner().invoke(app, ["status", str(out), *flags]).stdout
 
 
 @pytest.fixture
@@ -62,7 +61,7 @@ async def resumed(verb: str, web: Served, out: Path) -> None:
     process = await start(verb, web, out, "0")
     _, err = await process.communicate()
     assert process.returncode == 0, err.decode()
-    status = json.loads(await said("status", out, "--format", "json"))
+    status = json.loads(status_of(out, "--format", "json"))
     assert (status["state"], status["pages"], status["queued"]) == ("ended", PAGES, 0)
     assert ("en-fr" in status["corpora"]) is (verb == "mine")
 
@@ -79,7 +78,7 @@ async def test_a_signal_ends_it_with_one_line_and_the_same_command_resumes(
     assert b"Traceback" not in err
     assert err.decode().splitlines()[-1] == f"Stopped by {number.name}. Nothing is lost: resume with the same command."
     assert all_end(descriptors)
-    assert f"interrupted (resume with: bitrawl {verb} --out {tmp_path})" in await said("status", tmp_path)
+    assert f"interrupted (resume with: bitrawl {verb} --out {tmp_path})" in status_of(tmp_path)
     await resumed(verb, web, tmp_path)
 
 
@@ -103,8 +102,11 @@ async def test_when_the_parent_is_killed_its_children_end_and_what_status_names_
     process.kill()
     await process.wait()
     assert all_end(descriptors), "a child outlives its parent"
-    hint = (await said("status", tmp_path)).partition("resume with: bitrawl ")[2].partition(")")[0]
+    hint = status_of(tmp_path).partition("resume with: bitrawl ")[2].partition(")")[0]
     assert hint == f"{verb} --out {tmp_path}"
-    await said(*hint.split(), "--delay", "0")
-    status = json.loads(await said("status", tmp_path, "--format", "json"))
+    again = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bitrawl", *hint.split(), "--delay", "0", "--quiet"
+    )
+    await again.wait()
+    status = json.loads(status_of(tmp_path, "--format", "json"))
     assert (status["state"], status["pages"]) == ("ended", PAGES)

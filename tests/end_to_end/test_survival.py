@@ -27,6 +27,8 @@ async def start(web: Served, out: Path, *flags: str, **options: object) -> async
     command = [sys.executable, "-m", "bitrawl", "crawl", *map(str, demo.seeds()), "--langs", "en,fr", "--out", str(out)]
     command += [
         "--exhaustive",
+        "--workers",
+        "1",
         "--delay",
         "0",
         "--connect-to",
