@@ -20,6 +20,7 @@ from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather
 from bitrawl.show.job_report import brief
 
+pytestmark = pytest.mark.usefixtures("no_children")
 Bitrawl = Callable[..., tuple[int, str, str]]
 GREEK, CHINESE = "Η θάλασσα είναι ήρεμη σήμερα.", "今天海面很平静。"
 
