@@ -28,7 +28,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.config import Job, Strategy, TopicModel, TopicSection
+from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
@@ -84,7 +84,7 @@ async def crawled(
         analyser=web.analyser,
         scorer=strategy(job.strategy, job.languages(), topic=Topic(judge.model, job.topic, sites.of, judge.terms)),
         ledger=ReplayLedger(sites.of),
-        scope=Scope(sites, seeds, ScopeRules(whole_web=True)),
+        scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
         settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=False),
         judge=judge,

@@ -129,6 +129,8 @@ async def crawl(
     )
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
+    for host in {*ledger.hosts_asked(), *queue.hosts()}:
+        made.scope.add_host(host)
     made.remember(ledger.sightings())
     queue.try_again(Reason.KILLED)
     if made.settings.exhaustive:
@@ -229,12 +231,13 @@ def check(job: Job) -> None:
 def scope_rules(job: Job) -> ScopeRules:
     scope = job.scope
     return ScopeRules(
+        reach=Reach.WEB if job.discovery.is_set else scope.reach,
+        languages=job.languages(),
         include=scope.include,
         exclude=scope.exclude,
         depth=scope.depth,
         same_host=scope.same_host,
         under=scope.under,
-        whole_web=scope.reach is Reach.WEB or job.discovery.is_set,
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.config import Walk
+from bitrawl.config import Reach, Walk
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
@@ -93,7 +93,7 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
         analyser=search.analyser or replay.analyser,
         scorer=walked,
         ledger=ledger,
-        scope=Scope(sites, search.seeds, ScopeRules(whole_web=True)),
+        scope=Scope(sites, search.seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
         settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, site_hosts=_ANY_HOSTS),
         judge=judge or (lambda _link, page: page),

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.config import UNFOCUSED, Job, Strategy
+from bitrawl.config import UNFOCUSED, Job, Reach, Strategy
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.analyses import Analyses
 from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, open_archives, warc_files
@@ -72,7 +72,7 @@ class RememberedScope(Scope):
     """
 
     def __init__(self, sites: Sites, seeds: Sequence[Url]) -> None:
-        super().__init__(sites, seeds)
+        super().__init__(sites, seeds, ScopeRules(reach=Reach.DOMAIN))
         self._known: dict[tuple[Url, Url | None, LinkKind, str], Skip | None] = {}
 
     def refusal(self, link: Link) -> Skip | None:
