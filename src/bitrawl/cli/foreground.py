@@ -224,7 +224,8 @@ def scope_text(rules: ScopeRules, seeds: Sequence[Url]) -> str:
         return f"Scope: {names} only (--same-host)."
     if rules.reach is Reach.DOMAIN:
         return f"Scope: every host of {domains}."
-    return f"Scope: {names} and the hosts of translations. For every host of {domains}: --scope domain."
+    its = "its" if len({url.host for url in seeds}) == 1 else "their"
+    return f"Scope: {names} and the hosts of {its} translations. For every host of {domains}: --scope domain."
 
 
 def _some(names: Iterable[str]) -> str:
