@@ -505,7 +505,8 @@ def check_models(folder: str) -> None:
             try:
                 load(path)
             except Exception as error:
+                # Not the error's own words: numpy's advice for a damaged file is to load it unsafely.
                 raise ConfigError(
-                    f"models: {path} cannot be loaded as {path.stem} ({type(error).__name__}: {error});"
+                    f"models: {path} is damaged, or is not a model of the kind {path.stem};"
                     f" make it again: python -m lab.train {path.stem}"
                 ) from error
