@@ -100,7 +100,7 @@ class ProgressDisplay:
             self.note(f"{self._elapsed()}  {self._mining}")
 
     async def draw_now_and_then(self) -> None:
-        """Until cancelled."""
+        """Draw until cancelled."""
         while not self.quiet:
             await asyncio.sleep(LINE_EVERY if self._live is None else REDRAW_EVERY)
             self._count()

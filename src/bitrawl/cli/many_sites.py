@@ -241,7 +241,7 @@ class _RunDisplay:
 
 
 def show_run(run: Run, to: str) -> None:
-    """How far it is."""
+    """Print how far the run is."""
     tally = run.tally
     figures = tally.finished + run.running()
     print_out(

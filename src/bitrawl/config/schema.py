@@ -212,7 +212,7 @@ class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What was asked."""
+    """What a user asked for: the whole of a job file."""
 
     langs: list[str] = []
     seeds: list[str] = []

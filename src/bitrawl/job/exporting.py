@@ -341,7 +341,7 @@ def _counted(counts: Mapping[str, int], most: int = 3) -> str:
 
 
 class CorpusPlan(NamedTuple):
-    """What is written."""
+    """Which corpora are written, in which formats."""
 
     headers: Sequence[CorpusHeader]
     formats: Sequence[str]

@@ -54,7 +54,7 @@ class Search(msgspec.Struct, frozen=True):
 
 
 class WalkTrial(msgspec.Struct, frozen=True):
-    """One walk."""
+    """One walk of a simulation, with what it found."""
 
     walk: Walk
     curve: tuple[WalkMoment, ...]  # a point for each verdict

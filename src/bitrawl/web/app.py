@@ -222,7 +222,7 @@ def new_server(serving: Serving) -> Server:
 
 
 def run(serving: Serving, ready: Callable[[str], None]) -> None:
-    """Until it is stopped."""
+    """Serve until somebody stops the server."""
     server = new_server(serving)
     listening = _listening(serving.host, serving.port)
     host, port = listening.getsockname()[:2]

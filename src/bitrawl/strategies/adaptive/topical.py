@@ -367,7 +367,7 @@ class LinkLanguages:
         self._named = self._misnamed = 0  # visits of links that name a language that was not asked for; wrongly
 
     def add(self, links: Sequence[Link], rows: Rows, found_on: Page | None) -> None:
-        """What the links name."""
+        """Remember what these links name."""
         self._grow(int(rows.max(initial=0)) + 1)
         heard = found_on is None or not self.is_other(found_on.language)
         for link, row in zip(links, rows.tolist(), strict=True):

@@ -197,7 +197,7 @@ async def live(request: Request) -> Response:
 
 
 async def act(request: Request) -> Response:
-    """One of the buttons."""
+    """Do what one of the buttons asks for."""
     await posted(request)
     job, action = await find_job(request), request.path_params["action"]
     await carry_out(server_of(request), job, action)

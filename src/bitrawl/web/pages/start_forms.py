@@ -171,7 +171,7 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
 
 
 async def live(request: Request) -> Response:
-    """The list again."""
+    """The list of jobs again, for a page that is open."""
     return answer_part(request, fragment(request, "job_list.html", jobs=await job_rows(request)))
 
 
