@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 REDRAW_EVERY, LINE_EVERY = 1.0, 10.0  # seconds
-SHOWN = 10  # failed sites that are printed; judgement
+SHOWN = 10  # failed sites that are printed
 
 _option = partial(Option, rich_help_panel="Many sites")
 _CLUSTER_HELP = (

@@ -7,7 +7,7 @@ from itertools import count
 
 from bitrawl.model import TranslationUnit
 
-SCORE_RANGES = 10  # judgement: tenths; a corpus with the usual threshold of 0.5 has five of them
+SCORE_RANGES = 10  # tenths; a corpus with the usual threshold of 0.5 has five of them
 
 _Stratum = tuple[str, int]
 """A site and a score range."""

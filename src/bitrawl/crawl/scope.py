@@ -22,7 +22,7 @@ MAX_OCCURRENCES = 3  # of one segment anywhere in a path; judgement
 MAX_PARAMETERS = 12  # judgement
 MAX_FACETS = 3  # parameters that a page may have added to its own address (sort, filter, page); judgement
 
-REMEMBERED = 8192  # addresses whose verdict is remembered, about 2 MB; judgement
+REMEMBERED = 8192  # addresses whose verdict is remembered, about 2 MB
 
 _NO_PAGES = frozenset((LinkKind.INDEX, LinkKind.PROBE))
 _NEW_HOSTS = frozenset((LinkKind.ALTERNATE, LinkKind.REDIRECT))
@@ -216,8 +216,8 @@ def _host_name(raw: str) -> str:
         raise ConfigError(message) from error
 
 
-MAX_SITEMAP_DEPTH = 3  # judgement: sitemaps.org allows an index of sitemaps, not an index of indexes
-MAX_SITEMAPS = 500  # files per site; judgement: at 50,000 URLs a file, more than a polite crawl visits in a year
+MAX_SITEMAP_DEPTH = 3  # sitemaps.org allows an index of sitemaps, not an index of indexes
+MAX_SITEMAPS = 500  # files per site: at 50,000 URLs a file, more than a polite crawl visits in a year
 FIRST_SITEMAPS = 10  # files that a site is asked for, whatever they list; judgement
 # A further file costs as much as a page. It is read if each file so far listed five pages that the job may visit. Judgement:
 # the sitemaps of a newspaper, one for each day, are read, and those that repeat each other are not.

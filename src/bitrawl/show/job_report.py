@@ -31,8 +31,8 @@ _MODELS = {
     TopicModel.TERMS: "terms: the weight of the listed terms on a page",
     TopicModel.PERPLEXITY: "perplexity: how well a language model of your texts predicts a page",
 }
-_MOST = 6  # items named in a line; judgement
-_WIDTH = 30  # characters of a flag; judgement
+_MOST = 6  # items named in a line
+_WIDTH = 30  # characters of a flag
 
 
 def render(facts: JobFacts) -> str:

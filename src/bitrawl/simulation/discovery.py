@@ -33,8 +33,8 @@ from bitrawl.url import Url
 WALKS = (Walk.FC, Walk.OBFC, Walk.COBFC, Walk.COCITATION)
 """Walks that need no topic, in the order of figure 3 of Barbosa et al."""
 
-MARKS = (100, 200, 500)  # downloads, the columns of the table; judgement
-MOST_DOWNLOADS = 1000  # of a walk, unless the user asks for another number; judgement
+MARKS = (100, 200, 500)  # downloads, the columns of the table
+MOST_DOWNLOADS = 1000  # of a walk, unless the user asks for another number
 _ANY_HOSTS = 10_000  # hosts of one site: a walk limits the pages of each host itself
 
 

@@ -59,7 +59,7 @@ from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
 KEPT_PAGES = 4000  # analysed pages in memory, about 150 kB each; the others are read from the cache on disk
-KEPT_BYTES = 256_000_000  # of bodies in memory; the others are read from the archive again; judgement
+KEPT_BYTES = 256_000_000  # of bodies in memory; the others are read from the archive again
 _MISHAPS = frozenset(
     {Reason.ANALYSIS_TIMEOUT, Reason.ANALYSIS_CRASH, Reason.KILLED}
 )  # A busy machine may cause these, so they are never stored on disk.
