@@ -32,9 +32,8 @@ from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.job.archived_web import open_archives
+from bitrawl.job.archived_web import Archives
 from bitrawl.job.crawl_wiring import Topic, bucket_scores, strategy
-from bitrawl.job.fetching import codec
 from bitrawl.job.ledger import MemoryQueue
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Visit
@@ -193,7 +192,7 @@ def articles(wiki: Web) -> Iterator[Definition]:
 
 def chapters() -> Iterator[Definition]:
     """French texts about computers from another site."""
-    with open_archives([SHARED / "sites" / "debian-handbook" / "site.warc.gz"], codec()) as archives:
+    with Archives([SHARED / "sites" / "debian-handbook" / "site.warc.gz"]) as archives:
         reader = page_reader()
         for name in CHAPTERS[:DEFINITIONS]:
             answer = archives.answer(Url.parse(f"{HANDBOOK}{name}.html"))

@@ -22,9 +22,8 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.analyses import Analyses
-from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.job.crawl_wiring import strategy
-from bitrawl.job.fetching import codec
 from bitrawl.job.ledger import MemoryQueue
 from bitrawl.job.site_mining import pairing
 from bitrawl.model import (
@@ -179,7 +178,7 @@ async def opened_replay(
         folder = cache or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bitrawl-")))
         analyses = Analyses(folder, files, languages)
         stack.callback(analyses.close)
-        opened = stack.enter_context(open_archives(files, codec()))
+        opened = stack.enter_context(Archives(files))
         reader = partial(page_reader, tuple(languages))
         analyser = await stack.enter_async_context(SandboxedAnalyser(reader, workers=1, megabytes=1024))
         yield Replay(opened, RememberedAnalyses(analyser, analyses), Sites(one_site))
