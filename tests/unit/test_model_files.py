@@ -109,6 +109,7 @@ def units(job: Job, folder: Path) -> int:
     return sum(each["units"] for each in json.loads((folder / "corpus" / "summary.json").read_text()).values())
 
 
+@pytest.mark.usefixtures("no_children")
 def test_a_job_is_mined_again_when_its_models_change_and_as_before_without_them(tmp_path: Path):
     pack = write_pack(tmp_path / "made", articles=6)
     described = {"langs": ["en", "fr"], "seeds": ["http://made.test/en/"], "replay": [str(pack.folder)]}

@@ -4,6 +4,8 @@ import io
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import pytest
+
 from bitrawl.config import Job
 from bitrawl.job.archived_web import Archives
 from bitrawl.job.crawl_wiring import previewer
@@ -12,6 +14,7 @@ from bitrawl.model import Language, Page
 from bitrawl.simulation.replay import opened_replay
 from bitrawl.url import Url
 
+pytestmark = pytest.mark.usefixtures("no_children")
 EN, MI = Language("en"), Language("mi")
 HOME = Url.parse("http://kura.test/")
 # The model of the package has no Māori: the text is in it only for someone who asks for it.
