@@ -1,12 +1,14 @@
 """bitrawl from Python: in a script without a guard, inside a running loop, and with every mistake named."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import bitrawl
@@ -41,10 +43,18 @@ async def test_a_site_is_mined_and_its_job_can_be_read(tmp_path: Path, settings:
     assert len(pages) == result.status.crawl.pages
     assert len(pairs) == result.status.corpora["en-fr"].pairs > 3
     assert all(pair.url_a in pages and pair.url_b in pages for pair in pairs)
-    assert len(list(job.segments())) == result.status.corpora["en-fr"].segments
-    assert all(segment.score >= 0.9 for segment in job.segments(min_score=0.9))
     assert (job.export(formats="moses", min_score=0.5) / "en-fr.fr").exists()
     assert (tmp_path / "job/corpus/en-fr.tmx").exists()
+    lines = (tmp_path / "job/corpus/en-fr.sentences.jsonl").read_text().splitlines()
+    assert [json.loads(msgspec.json.encode(unit)) for unit in job.units()] == [json.loads(line) for line in lines]
+    assert len(lines) == job.status().corpora["en-fr"].units > 20
+    assert bitrawl.terms(tmp_path / "job") == job.terms("en,fr")
+
+
+async def test_a_job_that_its_budget_ended_does_not_say_that_it_is_done(tmp_path: Path, settings: dict[str, Any]):
+    result = await bitrawl.aio.crawl(HUB, langs="en,fr", out=tmp_path / "job", max_pages=3, **settings)
+    assert result.ending is Ending.BUDGET
+    assert result.status.ended.startswith("budget of 3 pages used up; ")
 
 
 async def test_inside_a_running_loop_the_plain_function_works_too(tmp_path: Path, settings: dict[str, Any]):

@@ -246,7 +246,12 @@ def tables(values: Mapping[str, Any]) -> dict[str, Any]:
 def _read(setting: Setting, value: Any) -> Any:
     kind, _ = _plain(_field(setting.key).type)
     read = setting.read or (_several if get_origin(kind) is list else _text)
-    return read(value)
+    try:
+        return read(value)
+    except (TypeError, ValueError, AttributeError) as error:  # from Python, anything may come
+        several = get_origin(kind) in (list, dict, tuple)
+        takes = "a text, or a list of texts" if several else "a text"
+        raise ConfigError(f"{setting.name} ({setting.flag}) is {value!r}; give {takes}") from error
 
 
 def _check_value(setting: Setting, value: Any) -> None:
