@@ -236,3 +236,34 @@ def test_samples_and_terms_are_functions_too(tmp_path: Path):
     folder = job(tmp_path / "job")
     assert bitrawl.sample(folder, 1, seed=3) == bitrawl.open(folder).sample(1, seed=3) != []
     assert bitrawl.terms(folder, "fr,en", most=5) == bitrawl.open(folder).terms(["fr", "en"], most=5)
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenedJob:
+    return bitrawl.open(job(tmp_path_factory.mktemp("opened") / "job"))
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "says"),
+    [
+        ("units", {"langs": 5}, "langs is 5; give codes, as in 'en,fr' or ['en', 'fr']"),
+        ("units", {"langs": "en"}, "langs is 'en'; give two languages"),
+        ("to_pandas", {"langs": ["en", 5]}, "langs is ['en', 5]; give codes"),
+        ("to_dataset", {"langs": None}, "langs is None; give codes"),
+        ("sample", {"size": "ten"}, "size is 'ten'; give a whole number of at least 1"),
+        ("sample", {"size": 0}, "size is 0; give a whole number of at least 1"),
+        ("sample", {"seed": 0.5}, "seed is 0.5; give a whole number"),
+        ("terms", {"langs": "en,de"}, "choose one of en-fr"),
+        ("terms", {"most": True}, "most is True; give a whole number of at least 1"),
+        ("terms", {"min_score": "high"}, "min_score is 'high'; give a number from 0 to 1"),
+        ("export", {"only": "tmx"}, "only is 'tmx'; give True or False"),
+        ("export", {"formats": 5}, "formats (--formats) is 5; give a text, or a list of texts"),
+        ("export", {"delay": 5}, "there is no setting 'delay'"),
+    ],
+)
+def test_a_wrong_argument_of_a_job_is_named_with_what_it_takes(
+    opened: OpenedJob, method: str, given: dict[str, Any], says: str
+):
+    with pytest.raises(bitrawl.ConfigError) as refused:
+        getattr(opened, method)(**given)
+    assert says in str(refused.value)
