@@ -41,7 +41,7 @@ from bitrawl.url import Url
 
 Result = TypeVar("Result")
 
-EXIT_CODES = {Ending.DONE: 0, Ending.FAILED: 1, Ending.STOPPED: 130}
+EXIT_CODES = {Ending.DONE: 0, Ending.BUDGET: 0, Ending.FAILED: 1, Ending.STOPPED: 130}
 LINE_EVERY = 10.0  # seconds, where there is no terminal
 REDRAW_EVERY = 0.25
 COUNT_EVERY = 2.0

@@ -61,13 +61,11 @@ from bitrawl.job.exporting import SHARD
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
-from bitrawl.job.job_merge import merge
+from bitrawl.job.job_merge import MERGED, merge
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
 
 JOB = "job.toml"
-MERGED = "merged"
-"""The folder of the merged corpus, in the run's own place."""
 FAILED = "failed.tsv"
 TRIES = 2  # for a bundle whose machine had a fault
 MOST_FAULTS = 5  # in a row: then it is not one machine, and going on would help nobody
@@ -321,6 +319,17 @@ def merge_run(address: str, settings: Mapping[str, Any], tell: Tell) -> MergeFac
         if not isinstance(merged, LocalPlace):
             merged.upload(target)
     return facts
+
+
+def merge_folders(
+    addresses: Iterable[str], out: Path, settings: Mapping[str, Any], *, langs: Sequence[str] = (), tell: Tell
+) -> MergeFacts:
+    """Merge jobs, and all finished parts of runs over many sites, into one corpus."""
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
+        folders: list[Path] = []
+        for number, address in enumerate(addresses):
+            folders += shards_of(address, Path(scratch, str(number))) if is_run(address) else [Path(address)]
+        return merge(folders, out, settings, langs=langs, tell=tell)
 
 
 def failed_sites(out: Place) -> list[SiteOutcome]:

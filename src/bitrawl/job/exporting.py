@@ -415,6 +415,14 @@ def corpus_units(
                         yield header, unit
 
 
+def corpus_pages(job: Job, ledger: Ledger) -> Iterator[Page]:
+    """The pages that the corpus of a job in one language holds."""
+    (language,), repeated = job.languages(), Findings(ledger).duplicates()
+    for page in content_pages(ledger):
+        if page.is_on_topic and page.url not in repeated and same_language(page.language, language):
+            yield bounded(page, job.align.characters)[0]
+
+
 def write_merged(
     parts: Sequence[Sharded],
     header: CorpusHeader,
@@ -495,13 +503,12 @@ def _write_pages(
 ) -> tuple[list[CorpusOutput], JobPart]:
     """The corpus of one language, and the part with what its pages state."""
     (header,) = plan.headers
-    repeated, sources = Findings(ledger).duplicates(), set[Url]()
+    sources = set[Url]()
 
     def pages() -> Iterator[Page]:
-        for page in content_pages(ledger):
-            if page.is_on_topic and page.url not in repeated and same_language(page.language, header.languages[0]):
-                sources.add(page.url)
-                yield bounded(page, job.align.characters)[0]
+        for page in corpus_pages(job, ledger):
+            sources.add(page.url)
+            yield page
 
     counter, written = _write(pages(), header, plan, folder, wanted=True)
     part = msgspec.structs.replace(part, source_pages=len(sources), licences=dict(ledger.licences(sources)))
