@@ -144,7 +144,7 @@ def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
         "type": pair.type,
         "flags": list(pair.flags),
         "scores": {name: round(value, _DIGITS) for name, value in pair.scores.items()},
-        **_place(unit.sources[0]),
+        **_place(unit.sources[0] if unit.sources else UnitSource.of(pair)),  # two texts of a user have no places
     }
     if len(unit.sources) > 1:
         values["sources"] = [
