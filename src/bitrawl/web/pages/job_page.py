@@ -280,7 +280,7 @@ def _tiles(words: Words, job: ServedJob, figures: Live) -> list[tuple[str, str]]
     if job.kind in ("mine", "run"):
         tiles += [
             (words.number(sum(figures.pairs.values())), words.say("page pairs")),
-            (words.number(figures.segments), words.say("aligned segments")),
+            (words.number(figures.segments), words.say("segment pairs")),
             (words.number(sum(figures.units.values())), words.say("in the corpus")),
         ]
     tiles += [(words.number(figures.fetches), words.say("visits")), (words.size(figures.bytes), words.say("read"))]
