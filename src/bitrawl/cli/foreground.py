@@ -134,7 +134,7 @@ class ProgressDisplay:
         parts = (
             f"{self._elapsed()}  {pages}, {self._queued} queued, {size(self.bytes)}",
             ", ".join(f"{language} {count}" for language, count in self.languages.most_common(5)),
-            f"{without_page} fetch{'' if without_page == 1 else 'es'} brought no page" if without_page else "",
+            f"{counted(without_page, 'visit')} brought no page" if without_page else "",
         )
         return "; ".join(filter(None, parts))
 

@@ -117,7 +117,7 @@ async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
     reading, values = await _indexed(request), dict(request.query_params)
     chosen = actions.pair_filter(values, number_in(values, "offset"), _limit(values))
     page = await asyncio.to_thread(reading.pairs, chosen)
-    return shapes.ApiPairs(page.pairs, page.total)
+    return shapes.ApiPairs(page.pairs, page.total, page.partial)
 
 
 async def read_pair(request: Request, _body: Body) -> ReadPair:

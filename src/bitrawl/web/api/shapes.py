@@ -95,6 +95,7 @@ class ApiPairs(msgspec.Struct, frozen=True):
 
     pairs: tuple[ListedPair, ...]
     total: int
+    partial: int  # of these: translated in part, so no page pairs in the figures of the job
 
 
 class ApiHits(msgspec.Struct, frozen=True):
