@@ -126,7 +126,9 @@ async def test_killed_twenty_times_a_crawl_ends_with_the_same_pages_and_repeats_
     assert b"nothing is left" in out
 
 
-async def test_a_full_disk_stops_the_job_cleanly_and_the_same_command_goes_on(tmp_path: Path, undisturbed: dict[str, str]):
+async def test_a_full_disk_stops_the_job_cleanly_and_the_same_command_goes_on(
+    tmp_path: Path, undisturbed: dict[str, str]
+):
     def little_space() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
 
@@ -144,7 +146,9 @@ async def test_a_full_disk_stops_the_job_cleanly_and_the_same_command_goes_on(tm
     assert not before & {visit.url for visit in web.visits[seen:]}
 
 
-async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(tmp_path: Path, undisturbed: dict[str, str]):
+async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
+    tmp_path: Path, undisturbed: dict[str, str]
+):
     async with demo.serve() as web:
         process = await start(web, tmp_path)
         assert await requests_reach(web, 60, process)
