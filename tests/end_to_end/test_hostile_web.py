@@ -194,7 +194,7 @@ async def test_a_site_of_endless_hosts_costs_a_few_of_them(tmp_path: Path, domai
         home = f"{base.at('www.' + domain)}/"
         job = {
             "fetch": SMALL | {"connect_to": {"*.test": f"127.0.0.1:{base.port}"}},
-            "scope": {},
+            "scope": {"reach": "domain"},
             "strategy": "breadth-first",
             "budget": {"site_hosts": 20},
             "politeness": ONCE | {"parallel": 1},
@@ -215,7 +215,7 @@ async def test_a_host_is_asked_for_nothing_before_a_link_to_it_is_due(tmp_path: 
     async with pathology_server() as base:
         job = {
             "fetch": SMALL | {"connect_to": {"*.test": f"127.0.0.1:{base.port}"}},
-            "scope": {},
+            "scope": {"reach": "domain"},
             "strategy": "breadth-first",
             "budget": {"pages": 1},
         }

@@ -348,7 +348,7 @@ def test_export_adds_formats_and_deletes_none_unless_it_is_asked_to(mined: Path)
     assert {path.name for path in (mined / "corpus").iterdir()} == before | {"en-fr.en", "en-fr.fr", "en-fr.ids"}
     done("export", mined, "--formats", "moses", "--only")
     left = {path.name for path in (mined / "corpus").iterdir()}
-    assert left == {"en-fr.en", "en-fr.fr", "en-fr.ids", "card.md", "summary.json"}
+    assert left == {"en-fr.en", "en-fr.fr", "en-fr.ids", "README.md", "summary.json"}
     assert config.read(mined / "job.toml")["export"]["formats"] == ["moses"]
 
 

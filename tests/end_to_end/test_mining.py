@@ -79,7 +79,7 @@ def test_the_corpus_is_written_and_readable(mined: Path):
     assert len(sentences) > 3 * len(documents)
     units = ET.parse(corpus / "en-fr.tmx").getroot().findall("body/tu")
     assert len(units) == len(sentences)
-    assert "English" in (corpus / "card.md").read_text()
+    assert "English" in (corpus / "README.md").read_text()
     assert "<svg" in (mined / "report.html").read_text()
 
 

@@ -51,7 +51,7 @@ def test_what_people_said_survives_mining_again(bitrawl: Command, tmp_path: Path
     assert 0 < len(written(tmp_path)) < before
     tmx = (tmp_path / "corpus/en-fr.tmx").read_text()
     assert read.pair.row.url_a not in tmx
-    assert "rejected by a person" in (tmp_path / "corpus/card.md").read_text()
+    assert "rejected by a person" in (tmp_path / "corpus/README.md").read_text()
 
     reading.undo(SubjectKind.PAIR, key, "anna", 4.0)
     reading.judge_segment(key, segment.key, Verdict.ACCEPT, "anna", 5.0)

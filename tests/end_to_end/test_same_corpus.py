@@ -76,7 +76,7 @@ def mined(asked: Job, folder: Path) -> dict[str, bytes]:
 
 def corpus(folder: Path) -> dict[str, bytes]:
     """The files of a corpus without the dates in them; the card has the hashes of the others."""
-    paths = [path for path in (folder / "corpus").rglob("*") if path.is_file() and path.name != "card.md"]
+    paths = [path for path in (folder / "corpus").rglob("*") if path.is_file() and path.name != "README.md"]
     return {
         str(path.relative_to(folder)): re.sub(rb'creationdate="\d{8}T\d{6}Z"', b"", path.read_bytes()) for path in paths
     }

@@ -62,7 +62,7 @@ def test_a_model_that_cannot_be_loaded_is_named_before_anything_is_written(
 ):
     other = "link-predictor.npz" if name != "link-predictor.npz" else "segments.npz"
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else (PACKAGE / other).read_bytes())
-    with pytest.raises(ConfigError, match=f"{name} cannot be loaded as {Path(name).stem}"):
+    with pytest.raises(ConfigError, match=f"{name} is damaged, or is not a model of the kind {Path(name).stem}"):
         check(config.resolve({**DESCRIBED, "models": str(tmp_path)}))
 
 
