@@ -448,7 +448,7 @@ class Verdicts(msgspec.Struct, frozen=True):
     segments: dict[str, Verdict] = {}
 
     def of_pair(self, pair: PagePair | SegmentPair) -> Verdict | None:
-        """About its two pages."""
+        """The verdict that is about the two pages of that pair."""
         return self.pairs.get(pair_key(pair.url_a, pair.url_b)) if self.pairs else None
 
     def of_segment(self, pair: SegmentPair) -> Verdict | None:

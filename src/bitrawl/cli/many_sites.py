@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 REDRAW_EVERY, LINE_EVERY = 1.0, 10.0  # seconds
-SHOWN = 10  # failed sites that are printed; judgement
+SHOWN = 10  # failed sites that are printed
 
 _option = partial(Option, rich_help_panel="Many sites")
 _CLUSTER_HELP = (
@@ -240,7 +240,7 @@ class _RunDisplay:
 
 
 def show_run(run: Run, to: str) -> None:
-    """How far it is."""
+    """Print how far the run is."""
     tally = run.tally
     figures = tally.finished + run.running()
     print_out(

@@ -189,7 +189,7 @@ class Run:
         return self._next(bundle, how)
 
     def _leave(self, bundle: Bundle, fault: Fault) -> None:
-        """To the next run."""
+        """Leave the bundle to the next run."""
         record = Undone(bundle.name, [site.site for site in bundle.sites], fault.reason, fault.killed)
         self.tally.faults[bundle.name] = record
         with suppress(StoreError):  # The place may be what has the fault.
@@ -204,7 +204,7 @@ class MachineShare(NamedTuple):
 
 
 def read_share(raw: str) -> MachineShare:
-    """Raises `ConfigError`."""
+    """Read a share as in "2/5"; raises `ConfigError`."""
     number, mark, parts = raw.partition("/")
     if not mark or not number.isdecimal() or not parts.isdecimal() or int(number) >= int(parts):
         raise ConfigError(f"--part {raw!r} is not understood; the first of three parts is 0/3, and the last one 2/3")

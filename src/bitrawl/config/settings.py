@@ -153,7 +153,8 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
         "With the strategy perplexity, visit links of pages below these perplexities first: 100,5000", _numbers, metavar="TWO"),
     Setting("topic_threshold", "topic.threshold", _G.TOPIC, web="topic_threshold"),
     Setting("scope", "scope.reach", _G.SCOPE,
-        "Stay on the sites of the seeds (site), or follow a topic over the whole web (web).", metavar="NAME", web="scope"),
+        "Stay on the hosts of the seeds and of their translations (site), follow links to every host of their domains (domain), "
+        "or follow a topic over the whole web (web).", metavar="NAME", web="scope"),
     Setting("include", "scope.include", _G.SCOPE, "Follow only URLs that match this regular expression.", metavar="REGEX", web="include"),
     Setting("exclude", "scope.exclude", _G.SCOPE, "Skip URLs that match this regular expression.", metavar="REGEX", web="exclude"),
     Setting("same_host", "scope.same_host", _G.SCOPE, "Stay on the hosts of the seeds.",

@@ -12,7 +12,7 @@ Entry = TypeVar("Entry")
 Place = tuple[str, float, tuple[str, ...]]
 """The site and the score of an entry, and the texts that tell it from others."""
 
-SCORE_RANGES = 10  # judgement: tenths; a corpus with the usual threshold of 0.5 has five of them
+SCORE_RANGES = 10  # tenths; a corpus with the usual threshold of 0.5 has five of them
 
 _Stratum = tuple[str, int]
 """A site and a score range."""

@@ -10,7 +10,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.config import Format
 from bitrawl.config.choices import check_formats, corpus_format, corpus_formats, format_names
-from bitrawl.corpus.card import site_table
+from bitrawl.corpus.card import check_card, site_table
 from bitrawl.corpus.export import CorpusHeader, remove_files, without_files
 from bitrawl.corpus.figures import MergedSite, MergeFacts
 from bitrawl.corpus.units import CorpusUnit, read_units
@@ -89,6 +89,7 @@ def merge(
     each job. Each pair of languages is a corpus; with two `langs`, there is only that one.
     """
     earlier = _check_target(out)
+    check_card(out / "corpus")
     scratch = out / SCRATCH
     with emptied(scratch):
         jobs = list(_sharded_jobs(folders, settings, scratch, tell))

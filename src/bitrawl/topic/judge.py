@@ -146,7 +146,7 @@ class PerplexityRelevance:
         ]
 
     def learn(self, page: Page, *, relevant: bool) -> None:
-        """Nothing."""
+        """Does nothing: this judge knows all it needs from the start."""
 
     def revised(self) -> Sequence[tuple[Url, float]]:
         return []
