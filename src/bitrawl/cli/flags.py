@@ -20,9 +20,9 @@ Command = TypeVar("Command", bound=Callable[..., None])
 TableFormat = StrEnum("TableFormat", ["TABLE", "JSONL"])
 job_option = partial(Option, rich_help_panel=Group.JOB)
 
+_CORPUS_HELP = "The folder of a job, of a run over many sites, or of a merged or exported corpus."
+CorpusFolder = Annotated[str, Argument(help=_CORPUS_HELP, metavar="DIR", show_default=False)]
 Folder = Annotated[Path, Argument(help="The job folder, as given to --out.", metavar="DIR", show_default=False)]
-_RUN_HELP = "The job folder, or the place of a run over many sites, as given to --out."
-FolderOrPlace = Annotated[str, Argument(help=_RUN_HELP, metavar="DIR", show_default=False)]
 _SEEDS_HELP = "URLs to start from. A host alone means https; localhost, an IP address or a port means http."
 Seeds = Annotated[list[str] | None, Argument(help=_SEEDS_HELP, metavar="URL", show_default=False)]
 SeedsFile = Annotated[

@@ -13,15 +13,16 @@ from rich.text import Text
 from typer import Option
 
 from bitrawl.cli.console import out, print_err, print_out, size
-from bitrawl.cli.flags import Folder, TableFormat
+from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
+from bitrawl.cluster.run import read_here
 from bitrawl.config.settings import described
-from bitrawl.corpus.sampling import sampled
+from bitrawl.corpus.sampling import CorpusParagraph, sampled
 from bitrawl.corpus.term_pairs import TermFormat
 from bitrawl.corpus.term_pairs import write as write_terms
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing
+from bitrawl.job.corpora import corpora_in
 from bitrawl.job.corpus_terms import MIN_SCORE, MOST_TERMS, bilingual_terms
-from bitrawl.job.exporting import corpus_units
 from bitrawl.job.folder import JobFolder, buckets_of, tune_job
 from bitrawl.job.ledger_facts import log as fetches
 from bitrawl.model import TranslationUnit
@@ -56,7 +57,7 @@ def log(
 
 
 def sample(
-    folder: Folder,
+    folder: CorpusFolder,
     *,
     size: Annotated[int, Option("-n", "--size", min=1, help="Print this many units.", metavar="N")] = 50,
     seed: Annotated[int, Option(help="Choose other units with another number.", metavar="N")] = 0,
@@ -66,14 +67,20 @@ def sample(
 
     Example: [bold]bitrawl sample jobs/example -n 50[/]
 
-    The sample is even over sites and scores. The same command prints the same units.
+    The sample is even over sites and scores. The same command prints the same units. Of a corpus in one language, it
+    prints paragraphs.
     """
-    units = (unit for _header, unit in corpus_units(JobFolder(folder).job(), folder))
-    chosen = sampled(units, size, seed=seed)
-    for unit in chosen:
+    with read_here(folder) as here:
+        corpora = corpora_in(here)
+        units = sampled((unit for _header, unit in corpora.units()), size, seed=seed)
+        alone = any(len(header.languages) == 1 for header in corpora.headers)
+        paragraphs = sampled(corpora.paragraphs(), size, seed=seed) if alone else []
+    for unit in units:
         _print_unit(unit, style)
-    if not chosen:
-        print_err(f"The corpus of {folder} is empty. To see why, run: bitrawl status {shlex.quote(str(folder))}")
+    for paragraph in paragraphs:
+        _print_paragraph(paragraph, style)
+    if not units and not paragraphs:
+        print_err(f"The corpus of {folder} is empty. To see why, run: bitrawl status {shlex.quote(folder)}")
 
 
 def _print_unit(unit: TranslationUnit, style: SampleFormat) -> None:
@@ -90,8 +97,19 @@ def _print_unit(unit: TranslationUnit, style: SampleFormat) -> None:
         out.print(Text(f"       {pair.a.text}\n       {pair.b.text}\n"))
 
 
+def _print_paragraph(paragraph: CorpusParagraph, style: SampleFormat) -> None:
+    url, kind, text = paragraph
+    if style is SampleFormat.JSONL:
+        typer.echo(msgspec.json.encode({"url": str(url), "kind": kind, "text": text}).decode())
+    elif style is SampleFormat.TSV:
+        typer.echo("\t".join((url, cell(" ".join(text.split())))))
+    else:
+        out.print(Text(url, style="dim"))
+        out.print(Text(f"       {text}\n"))
+
+
 def terms(
-    folder: Folder,
+    folder: CorpusFolder,
     *,
     style: Annotated[
         TermFormat, Option("--format", help="TSV, CSV for spreadsheets, TBX for term bases, or JSON lines.")
@@ -114,7 +132,8 @@ def terms(
 
     The most typical terms come first. The score from 0 to 1 says how likely it is that two terms are translations.
     """
-    pairs = bilingual_terms(folder, languages, most, min_score=min_score, tell=print_err)
+    with read_here(folder) as here:
+        pairs = bilingual_terms(here, languages, most, min_score=min_score, tell=print_err)
     if not pairs:
         raise ConfigError(
             f"{folder} has no terms that score {min_score:g}: both must be in at least three segments;"

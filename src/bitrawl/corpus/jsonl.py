@@ -12,12 +12,13 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 import msgspec
 
 from bitrawl.corpus.export import CorpusHeader, paragraph_id
-from bitrawl.errors import ConfigError
+from bitrawl.errors import ConfigError, UrlError
 from bitrawl.files import NO_JSON, replacing
 from bitrawl.languages import claimed_language
 from bitrawl.mine.judging import MEASURES
-from bitrawl.model import Language, Page, PagePair, TranslationUnit, UnitSource
+from bitrawl.model import Language, Page, PagePair, Segment, SegmentPair, TranslationUnit, UnitSource
 from bitrawl.text.words import one_line
+from bitrawl.url import Url
 
 Item = TypeVar("Item")
 Languages = tuple[Language, Language]
@@ -162,6 +163,48 @@ def read_sentences(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, Te
             message = f"{source}, line {number}: {error}; give the sentences.jsonl of a corpus"
             raise ConfigError(message) from error
         yield (claimed_language(read.lang_a), claimed_language(read.lang_b)), (read.text_a, read.text_b)
+
+
+class _UnitLine(_Line, kw_only=True):
+    url_a: str
+    url_b: str
+    score: float
+    type: str = "1:1"
+    flags: tuple[str, ...] = ()
+    scores: dict[str, float] = {}
+
+
+def read_units(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TranslationUnit]]:
+    """The units of a `sentences.jsonl`, each with the first of its sources. Raises `ConfigError`."""
+    decoder = msgspec.json.Decoder(_UnitLine)
+    for number, line in enumerate(file, 1):
+        try:
+            read = decoder.decode(line)
+            urls = Url.parse(read.url_a), Url.parse(read.url_b)
+        except (UrlError, *NO_JSON) as error:
+            raise ConfigError(f"{source}, line {number}: {error}; export the corpus again") from error
+        texts = Segment(read.text_a), Segment(read.text_b)
+        pair = SegmentPair(*urls, *texts, read.score, read.type, read.scores, read.flags)
+        yield (claimed_language(read.lang_a), claimed_language(read.lang_b)), TranslationUnit.alone(pair)
+
+
+class _PageLine(msgspec.Struct):
+    url: str
+    lang: str
+    paragraphs: list[dict[str, str]]
+
+
+def read_paragraphs(file: BinaryIO, source: Path) -> Iterator[tuple[Url, str, str]]:
+    """Of the `documents.jsonl` of one language: page, kind and text of each paragraph. Raises `ConfigError`."""
+    decoder = msgspec.json.Decoder(_PageLine)
+    for number, line in enumerate(file, 1):
+        try:
+            page = decoder.decode(line)
+            url = Url.parse(page.url)
+        except (UrlError, *NO_JSON) as error:
+            raise ConfigError(f"{source}, line {number}: {error}; export the corpus again") from error
+        for paragraph in page.paragraphs:
+            yield url, paragraph.get("kind", ""), paragraph.get("text", "")
 
 
 def _place(source: UnitSource) -> dict[str, Any]:

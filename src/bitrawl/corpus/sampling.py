@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import count
+from typing import Generic, NamedTuple, TypeVar
 
 from bitrawl.model import TranslationUnit
+from bitrawl.url import Url
 
 SCORE_RANGES = 10  # judgement: tenths; a corpus with the usual threshold of 0.5 has five of them
 
@@ -13,19 +15,34 @@ _Stratum = tuple[str, int]
 """A site and a score range."""
 
 
-def sampled(units: Iterable[TranslationUnit], size: int, *, seed: int = 0) -> list[TranslationUnit]:
+class CorpusParagraph(NamedTuple):
+    """A paragraph of a corpus in one language. It has no score: the sample is even over sites."""
+
+    url: Url
+    kind: str
+    text: str
+
+
+Item = TypeVar("Item", TranslationUnit, CorpusParagraph)
+
+
+def sampled(units: Iterable[Item], size: int, *, seed: int = 0) -> list[Item]:
     """At most `size` units, sorted by site and score, with the same number from each site and score range.
 
     A stratum with fewer units gives all that it has. The units are read once, and `size` of them are kept in memory.
     The order in which they come does not matter.
     """
-    sample = _Sample(size, seed)
+    sample: _Sample[Item] = _Sample(size, seed)
     for unit in units:
         sample.offer(unit)
     return sample.units()
 
 
-class _Sample:
+def _score(item: TranslationUnit | CorpusParagraph) -> float:
+    return item.pair.score if isinstance(item, TranslationUnit) else 0.0
+
+
+class _Sample(Generic[Item]):
     """Each unit has a random number. A stratum keeps its units with the smallest numbers.
 
     When one unit too many is kept, the largest stratum drops its last. A stratum that has dropped a unit never again
@@ -36,16 +53,20 @@ class _Sample:
     def __init__(self, size: int, seed: int) -> None:
         self._size = size
         self._salt = str(seed).encode()
-        self._kept: dict[_Stratum, list[tuple[int, int, TranslationUnit]]] = {}  # heaps, the largest number on top
+        self._kept: dict[_Stratum, list[tuple[int, int, Item]]] = {}  # heaps, the largest number on top
         self._limits: dict[_Stratum, int] = {}  # of the strata that have dropped a unit
         self._last_stratum = 1 << 64  # strata from this number on have been dropped
         self._total = 0
         self._order = count()  # so that no two units are ever compared
 
-    def offer(self, unit: TranslationUnit) -> None:
-        pair = unit.pair
-        stratum = (pair.url_a.site, min(int(pair.score * SCORE_RANGES), SCORE_RANGES - 1))
-        number = self._number(pair.url_a, pair.url_b, pair.a.text, pair.b.text)
+    def offer(self, unit: Item) -> None:
+        if isinstance(unit, TranslationUnit):
+            pair = unit.pair
+            url, texts = pair.url_a, (pair.url_b, pair.a.text, pair.b.text)
+        else:
+            url, texts = unit.url, (unit.kind, unit.text)
+        stratum = (url.site, min(int(_score(unit) * SCORE_RANGES), SCORE_RANGES - 1))
+        number = self._number(url, *texts)
         if number >= self._limits.get(stratum, 1 << 64):
             return
         if stratum not in self._kept and self._of_stratum(stratum) >= self._last_stratum:
@@ -64,12 +85,12 @@ class _Sample:
             del self._kept[largest], self._limits[largest]
             self._last_stratum = self._of_stratum(largest)
 
-    def units(self) -> list[TranslationUnit]:
+    def units(self) -> list[Item]:
         ordered = sorted(self._kept.items())
         return [
             unit
             for _, entries in ordered
-            for _, _, unit in sorted(entries, key=lambda entry: (entry[2].pair.score, -entry[0]))
+            for _, _, unit in sorted(entries, key=lambda entry: (_score(entry[2]), -entry[0]))
         ]
 
     def _of_stratum(self, stratum: _Stratum) -> int:
