@@ -3,12 +3,14 @@
 import datetime as dt
 import shlex
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
+from rich.table import Table
 from rich.text import Text
 from typer import Option
 
@@ -17,7 +19,7 @@ from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
 from bitrawl.cluster.run import read_here
 from bitrawl.config.settings import described
 from bitrawl.corpus.sampling import CorpusParagraph, sampled
-from bitrawl.corpus.term_pairs import TermFormat
+from bitrawl.corpus.term_pairs import TermFormat, TermPair
 from bitrawl.corpus.term_pairs import write as write_terms
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing
@@ -27,6 +29,7 @@ from bitrawl.job.folder import JobFolder, buckets_of, tune_job
 from bitrawl.job.ledger_facts import log as fetches
 from bitrawl.model import TranslationUnit
 
+SHOWN_TERMS = 25  # as many as a terminal shows at once
 SampleFormat = StrEnum("SampleFormat", ["TEXT", "TSV", "JSONL"])
 
 
@@ -112,15 +115,22 @@ def terms(
     folder: CorpusFolder,
     *,
     style: Annotated[
-        TermFormat, Option("--format", help="TSV, CSV for spreadsheets, TBX for term bases, or JSON lines.")
-    ] = TermFormat.TSV,
+        TermFormat | None,
+        Option(
+            "--format",
+            help="TSV, CSV for spreadsheets, TBX for term bases, or JSON lines.",
+            show_default="a short table at a terminal, TSV elsewhere",
+        ),
+    ] = None,
     languages: Annotated[
         str, Option(help="The language pair, if the job has several.", metavar="CODES", show_default="the only one")
     ] = "",
     min_score: Annotated[
         float, Option(min=0.0, max=1.0, help="Leave out pairs that score less.", metavar="SCORE")
     ] = MIN_SCORE,
-    most: Annotated[int, Option(min=1, help="Write at most this many pairs.", metavar="N")] = MOST_TERMS,
+    most: Annotated[
+        int | None, Option(min=1, help="Write at most this many pairs.", metavar="N", show_default=str(MOST_TERMS))
+    ] = None,
     target: Annotated[
         Path | None,
         Option("-o", "--output", help="Write to this file.", metavar="FILE", show_default="standard output"),
@@ -133,13 +143,16 @@ def terms(
     The most typical terms come first. The score from 0 to 1 says how likely it is that two terms are translations.
     """
     with read_here(folder) as here:
-        pairs = bilingual_terms(here, languages, most, min_score=min_score, tell=print_err)
+        pairs = bilingual_terms(here, languages, most or MOST_TERMS, min_score=min_score, tell=print_err)
     if not pairs:
         raise ConfigError(
             f"{folder} has no terms that score {min_score:g}: both must be in at least three segments;"
             " lower --min-score, or crawl more pages"
         )
-    content = write_terms(pairs, style)
+    if target is None and style is None and out.is_terminal:
+        _print_terms(pairs, most or SHOWN_TERMS, folder)
+        return
+    content = write_terms(pairs, style or TermFormat.TSV)
     if target is None:
         sys.stdout.buffer.write(content)
     else:
@@ -147,6 +160,19 @@ def terms(
             file.write(content)
     count = "1 pair" if len(pairs) == 1 else f"{len(pairs):,} pairs"
     print_err(f"{count} of terms{f': {target}' if target else ''}")
+
+
+def _print_terms(pairs: Sequence[TermPair], most: int, folder: str) -> None:
+    table = Table(box=None, pad_edge=False)
+    for name in (pairs[0].lang_a, pairs[0].lang_b):
+        table.add_column(name, overflow="fold")
+    for name in ("score", "count"):
+        table.add_column(name, justify="right")
+    for pair in pairs[:most]:
+        table.add_row(Text(pair.term_a), Text(pair.term_b), f"{pair.score:.2f}", str(pair.count_together))
+    out.print(table)
+    left = f"{len(pairs) - most:,} more, and examples of all" if len(pairs) > most else "examples of all"
+    print_err(f"For {left}: bitrawl terms {shlex.quote(folder)} --output terms.tsv")
 
 
 def tune(

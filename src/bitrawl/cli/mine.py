@@ -105,8 +105,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         return
     ending = foreground.run(lambda: foreground.mine(job, folder, fresh=fresh))
     if not quiet:
-        show(folder, advise=False)
-        tell(folder)
+        tell(folder, ended=True)
     tell_of_kills(folder)
     leave(ending, quiet_in=folder if quiet else None)
 

@@ -26,7 +26,7 @@ from bitrawl.job.folder_kinds import CARD, MERGED, REPORT, FolderKind, kind_of, 
 from bitrawl.job.reporting import gather, write_report
 from bitrawl.job.reporting import status as status_of
 from bitrawl.job.site_search import draw_report
-from bitrawl.show.job_report import brief, explained
+from bitrawl.show.job_report import explained, found, left_out
 from bitrawl.show.wording import ADVICE, counted, fetched
 
 WATCH_EVERY = 2.0  # seconds
@@ -177,7 +177,7 @@ def _flat(now: JobFacts) -> dict[str, object]:
     }
 
 
-def show(folder: JobFolder, now: JobFacts | None = None, *, advise: bool = True) -> None:
+def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
     now = now or status_of(folder)
     summary = now.crawl
@@ -203,10 +203,10 @@ def show(folder: JobFolder, now: JobFacts | None = None, *, advise: bool = True)
     rows += _block("left out", (f"{count:>6}  {why}" for why, count in now.faults.items()))
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
-    if advise and summary.pages and summary.relevant == 0 and summary.ended:
+    if summary.pages and summary.relevant == 0 and summary.ended:
         for line in explained(gather(folder.path)):
             print_out(line)
-    for hint in hints(summary) if advise else ():
+    for hint in hints(summary):
         print_out(f"→ {hint}")
 
 
@@ -259,10 +259,18 @@ def tell_of_kills(folder: JobFolder) -> None:
         )
 
 
-def tell(folder: JobFolder) -> None:
-    """What was found, in short, at the end."""
-    for line in brief(gather(folder.path)):
-        print_out(line)
-    for name, path in (("corpus", folder.corpus), ("report", folder.report)):
-        if path.exists():
-            print_out(f"{name:<11}{path}")
+def tell(folder: JobFolder, *, ended: bool = False) -> None:
+    """What was found, what was left out and why, where it lies and what to do next; with `ended`, also why it ended."""
+    facts = gather(folder.path)
+    rows = [("job", f"{folder.path}: {_state(folder, status_of(folder))}")] if ended else []
+    rows += [*_block("found", found(facts)), *_block("left out", left_out(facts)), *_block("", explained(facts))]
+    rows += [
+        (name, str(path)) for name, path in (("corpus", folder.corpus), ("report", folder.report)) if path.exists()
+    ]
+    if not explained(facts) and facts.written:
+        where = shlex.quote(str(folder.path))
+        verbs = ("sample", "terms") if len(facts.asked.langs) > 1 else ("sample",)
+        commands = (*(f"bitrawl {verb} {where}" for verb in verbs), f"bitrawl export {where} --formats NAMES")
+        rows.append(("next", ", ".join(commands)))
+    for label, value in rows:
+        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))

@@ -8,11 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from prose_site import visit
+from rich.console import Console
 from small_site import EN, page
 from typer.testing import CliRunner
 
 from bitrawl import config
-from bitrawl.cli import app
+from bitrawl.cli import app, folder_verbs
 from bitrawl.cluster.bundles import Done, Figures, PartState, SiteOutcome, mark_done
 from bitrawl.cluster.places import place
 from bitrawl.cluster.run import RunRequest, plan
@@ -291,7 +292,7 @@ def test_a_copy_gets_more_formats_and_keeps_those_that_it_has(kinds: Callable[[s
     job, to = kinds("job"), tmp_path / "to"
     assert bitrawl("export", job, "--to", to, "--formats", "moses")[0] == 0
     assert bitrawl("export", job, "--to", to, "--formats", "tsv", "--min-score", "0.9")[0] == 0
-    assert (units(to, "en-fr.tsv"), units(to, "en-fr.en")) == (6, 6)
+    assert (units(to, "en-fr.tsv"), units(to, "en-fr.en")) == (1 + 6, 6)  # a header
     assert bitrawl("export", job, "--to", to, "--formats", "tmx", "--only")[0] == 0
     assert {path.name for path in to.iterdir()} == {"en-fr.tmx", "card.md", "summary.json"}
 
@@ -304,3 +305,17 @@ def test_a_copy_is_not_written_over_something_else(kinds: Callable[[str], Path],
     to = job.with_name("merged") if kind == "merged" else kinds(kind)
     code, said = bitrawl("export", job, "--to", to)
     assert (code, said) == (2, f"{to} {says}; choose another --to")
+
+
+def test_terms_are_a_short_table_at_a_terminal_and_tsv_elsewhere(
+    kept: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    assert bitrawl("terms", kept / "job")[1].partition(" lang_a lang_b term_a term_b score")[1]
+    monkeypatch.setattr(folder_verbs, "out", Console(force_terminal=True, width=60, color_system=None))
+    folder_verbs.terms(str(kept / "job"), min_score=0.0, most=2)
+    shown = capsys.readouterr()
+    head, *rows = shown.out.splitlines()
+    assert head.split() == ["en", "fr", "score", "count"]
+    assert rows[0].split() == ["acid", "rain", "pluies", "acides", "0.75", "12"]
+    assert len(rows) <= 2
+    assert f"bitrawl terms {kept}/job --output terms.tsv" in " ".join(shown.err.split())
