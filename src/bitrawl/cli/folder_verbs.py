@@ -3,7 +3,7 @@
 import datetime as dt
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -18,16 +18,16 @@ from bitrawl.cli.console import out, print_err, print_out, size
 from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
 from bitrawl.cluster.run import read_here
 from bitrawl.config.settings import described
-from bitrawl.corpus.sampling import CorpusParagraph, sampled
+from bitrawl.corpus.sampling import sampled
 from bitrawl.corpus.term_pairs import TermFormat, TermPair
 from bitrawl.corpus.term_pairs import write as write_terms
+from bitrawl.corpus.units import CorpusPage, CorpusParagraph, CorpusUnit, strata
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing
-from bitrawl.job.corpora import corpora_in
+from bitrawl.job.corpora import Corpora, corpora_in
 from bitrawl.job.corpus_terms import MIN_SCORE, MOST_TERMS, bilingual_terms
 from bitrawl.job.folder import JobFolder, buckets_of, tune_job
 from bitrawl.job.ledger_facts import log as fetches
-from bitrawl.model import TranslationUnit
 
 SHOWN_TERMS = 25  # as many as a terminal shows at once
 SampleFormat = StrEnum("SampleFormat", ["TEXT", "TSV", "JSONL"])
@@ -75,40 +75,49 @@ def sample(
     """
     with read_here(folder) as here:
         corpora = corpora_in(here)
-        units = sampled((unit for _header, unit in corpora.units()), size, seed=seed)
+        units = sampled(corpora.units(), size, strata, seed=seed)
         alone = any(len(header.languages) == 1 for header in corpora.headers)
-        paragraphs = sampled(corpora.paragraphs(), size, seed=seed) if alone else []
+        paragraphs = sampled(_paragraphs(corpora), size, _place, seed=seed) if alone else []
     for unit in units:
         _print_unit(unit, style)
-    for paragraph in paragraphs:
-        _print_paragraph(paragraph, style)
+    for page, paragraph in paragraphs:
+        _print_paragraph(page, paragraph, style)
     if not units and not paragraphs:
         print_err(f"The corpus of {folder} is empty. To see why, run: bitrawl status {shlex.quote(folder)}")
 
 
-def _print_unit(unit: TranslationUnit, style: SampleFormat) -> None:
-    pair = unit.pair
-    if style is SampleFormat.JSONL:
-        line = {"score": pair.score, "text_a": pair.a.text, "text_b": pair.b.text, "flags": pair.flags}
-        typer.echo(msgspec.json.encode(line | {"url_a": str(pair.url_a), "url_b": str(pair.url_b)}).decode())
-    elif style is SampleFormat.TSV:
-        texts = (cell(" ".join(text.split())) for text in (pair.a.text, pair.b.text))
-        typer.echo("\t".join((f"{pair.score:.3f}", *texts)))
-    else:
-        flags = f"  [{', '.join(pair.flags)}]" if pair.flags else ""
-        out.print(Text(f"{pair.score:.3f}  {pair.url_a}  {pair.url_b}{flags}", style="dim"))
-        out.print(Text(f"       {pair.a.text}\n       {pair.b.text}\n"))
+def _paragraphs(corpora: Corpora) -> Iterator[tuple[CorpusPage, CorpusParagraph]]:
+    return ((page, paragraph) for page in corpora.pages() for paragraph in page.paragraphs)
 
 
-def _print_paragraph(paragraph: CorpusParagraph, style: SampleFormat) -> None:
-    url, kind, text = paragraph
+def _place(entry: tuple[CorpusPage, CorpusParagraph]) -> tuple[str, float, tuple[str, ...]]:
+    page, paragraph = entry
+    site, _, texts = strata(page)
+    return site, 0.0, (*texts, paragraph.id, paragraph.text)
+
+
+def _print_unit(unit: CorpusUnit, style: SampleFormat) -> None:
     if style is SampleFormat.JSONL:
-        typer.echo(msgspec.json.encode({"url": str(url), "kind": kind, "text": text}).decode())
+        line = {"score": unit.score, "text_a": unit.text_a, "text_b": unit.text_b, "flags": unit.flags}
+        typer.echo(msgspec.json.encode(line | {"url_a": unit.url_a, "url_b": unit.url_b}).decode())
     elif style is SampleFormat.TSV:
-        typer.echo("\t".join((url, cell(" ".join(text.split())))))
+        texts = (cell(" ".join(text.split())) for text in (unit.text_a, unit.text_b))
+        typer.echo("\t".join((f"{unit.score:.3f}", *texts)))
     else:
-        out.print(Text(url, style="dim"))
-        out.print(Text(f"       {text}\n"))
+        flags = f"  [{', '.join(unit.flags)}]" if unit.flags else ""
+        out.print(Text(f"{unit.score:.3f}  {unit.url_a}  {unit.url_b}{flags}", style="dim"))
+        out.print(Text(f"       {unit.text_a}\n       {unit.text_b}\n"))
+
+
+def _print_paragraph(page: CorpusPage, paragraph: CorpusParagraph, style: SampleFormat) -> None:
+    if style is SampleFormat.JSONL:
+        line = {"url": page.url, "kind": paragraph.kind, "text": paragraph.text}
+        typer.echo(msgspec.json.encode(line).decode())
+    elif style is SampleFormat.TSV:
+        typer.echo("\t".join((page.url, cell(" ".join(paragraph.text.split())))))
+    else:
+        out.print(Text(page.url, style="dim"))
+        out.print(Text(f"       {paragraph.text}\n"))
 
 
 def terms(
@@ -164,8 +173,8 @@ def terms(
 
 def _print_terms(pairs: Sequence[TermPair], most: int, folder: str) -> None:
     table = Table(box=None, pad_edge=False)
-    for name in (pairs[0].lang_a, pairs[0].lang_b):
-        table.add_column(name, overflow="fold")
+    for language in (pairs[0].lang_a, pairs[0].lang_b):
+        table.add_column(language, overflow="fold")
     for name in ("score", "count"):
         table.add_column(name, justify="right")
     for pair in pairs[:most]:

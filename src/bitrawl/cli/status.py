@@ -16,13 +16,14 @@ from bitrawl.cli.console import complain, duration, out, print_out, size
 from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
 from bitrawl.cluster.run import Run, check_run, existing_run, is_run, merged_report
+from bitrawl.corpus.export import CARD
 from bitrawl.errors import ConfigError
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, State
 from bitrawl.job.corpora import written_figures
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
-from bitrawl.job.folder_kinds import CARD, MERGED, REPORT, FolderKind, kind_of, merged_jobs, named
+from bitrawl.job.folder_kinds import MERGED, REPORT, FolderKind, kind_of, merged_jobs, named
 from bitrawl.job.reporting import gather, write_report
 from bitrawl.job.reporting import status as status_of
 from bitrawl.job.site_search import draw_report
@@ -244,8 +245,8 @@ def hints(summary: CrawlSummary) -> list[str]:
 
 
 def _host(host: HostCount) -> str:
-    fetches = f"{host.fetches} fetch{'' if host.fetches == 1 else 'es'}"
-    return f"{host.host}  {counted(host.pages, 'page')} of {fetches}, {host.seconds * 1000:.0f} ms each"
+    visits = counted(host.fetches, "visit")
+    return f"{host.host}  {counted(host.pages, 'page')} of {visits}, {host.seconds * 1000:.0f} ms each"
 
 
 def tell_of_kills(folder: JobFolder) -> None:

@@ -60,7 +60,7 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.folder_kinds import BUNDLES, MERGED, PARTS, REPORT
-from bitrawl.job.job_merge import merge_again
+from bitrawl.job.job_merge import merge, merge_again
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
 
@@ -188,7 +188,7 @@ class Run:
         return self._next(bundle, how)
 
     def _leave(self, bundle: Bundle, fault: Fault) -> None:
-        """To the next run."""
+        """Leave the bundle to the next run."""
         record = Undone(bundle.name, [site.site for site in bundle.sites], fault.reason, fault.killed)
         self.tally.faults[bundle.name] = record
         with suppress(StoreError):  # The place may be what has the fault.
@@ -203,7 +203,7 @@ class MachineShare(NamedTuple):
 
 
 def read_share(raw: str) -> MachineShare:
-    """Raises `ConfigError`."""
+    """Read a share as in "2/5"; raises `ConfigError`."""
     number, mark, parts = raw.partition("/")
     if not mark or not number.isdecimal() or not parts.isdecimal() or int(number) >= int(parts):
         raise ConfigError(f"--part {raw!r} is not understood; the first of three parts is 0/3, and the last one 2/3")
@@ -354,6 +354,17 @@ def read_here(address: str) -> Iterator[Path]:
         if not any(Path(scratch).iterdir()):
             raise ConfigError(f"{address} has no merged corpus. Run: bitrawl export {shlex.quote(address)}")
         yield Path(scratch)
+
+
+def merge_folders(
+    addresses: Iterable[str], out: Path, settings: Mapping[str, Any], *, langs: Sequence[str] = (), tell: Tell
+) -> MergeFacts:
+    """Merge jobs, and all finished parts of runs over many sites, into one corpus."""
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
+        folders: list[Path] = []
+        for number, address in enumerate(addresses):
+            folders += shards_of(address, Path(scratch, str(number))) if is_run(address) else [Path(address)]
+        return merge(folders, out, settings, langs=langs, tell=tell)
 
 
 def failed_sites(out: Place) -> list[SiteOutcome]:

@@ -1,9 +1,10 @@
-"""JSON with one object per line, and Parquet with the same columns: sentences, page pairs, and pages of one language.
+"""The columns of a corpus, and JSON with one object per line and Parquet, which have all of them.
 
-Parquet, for dataframes and training, needs the extra `parquet`.
+Other formats have some of the same columns, under the same names and with the same values. Parquet, for dataframes and
+training, needs the extra `parquet`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -12,18 +13,17 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 import msgspec
 
 from bitrawl.corpus.export import CorpusHeader, paragraph_id
-from bitrawl.errors import ConfigError, UrlError
+from bitrawl.errors import ConfigError
 from bitrawl.files import NO_JSON, replacing
 from bitrawl.languages import claimed_language
 from bitrawl.mine.judging import MEASURES
-from bitrawl.model import Language, Page, PagePair, Segment, SegmentPair, TranslationUnit, UnitSource
+from bitrawl.model import Language, Page, PagePair, TranslationUnit, UnitSource
 from bitrawl.text.words import one_line
-from bitrawl.url import Url
 
 Item = TypeVar("Item")
 Languages = tuple[Language, Language]
 TextPair = tuple[str, str]
-_DIGITS = 6  # of a score; more than its precision, and the same in every run
+_DIGITS = 4  # of a score: those of the calibrated one, and the same in every format and in every run
 GROUP = 20_000
 """Units per row group: these are held in memory, about 20 MB at 1 kB per unit."""
 _encoder = msgspec.json.Encoder(enc_hook=str)  # msgspec calls this for Url only, which is a str
@@ -54,7 +54,15 @@ SENTENCES = (
     Column("sources", fields=(*_all("url_a url_b"), *_PLACE), is_list=True),
     *_all("lang_a lang_b"),
 )
-"""The columns of a unit, in the order of the file. `jsonl.row` has their values."""
+"""The columns of a unit, in the order of the file. `row` has their values."""
+
+PLAIN = (
+    *("url_a", "url_b", "text_a", "text_b", "score", "paragraph_a", "paragraph_b"),
+    *("length_ratio", "words_a", "words_b", "type", "flags", "occurrences"),
+)
+"""Those of them that a table of texts has (TSV), and the number of sources. In the order of Bitextor's .sent files."""
+PROPERTIES = ("score", "type", "length_ratio", "flags")
+"""Those of them that describe a unit in TMX, where each side has its texts and places."""
 
 DOCUMENTS = (*_all("url lang title date licence"), Column("paragraphs", fields=_all("id kind text"), is_list=True))
 """The columns of a page in a monolingual corpus."""
@@ -83,7 +91,7 @@ def documents(folder: Path, header: CorpusHeader, *, compress: bool = False) -> 
 def pages(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[Page], None]]:
     """`en.documents.jsonl`: the pages of a monolingual corpus with their main text, paragraph by paragraph."""
     name = header.file_name("documents.jsonl", compress=compress)
-    with _lines(folder / name, _page, compress=compress) as write:
+    with _lines(folder / name, page_row, compress=compress) as write:
         yield write
 
 
@@ -101,7 +109,7 @@ def parquet(
         from pyarrow import parquet as pq  # noqa: PLC0415
     except ImportError as error:
         raise ConfigError("Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out") from error
-    schema = pa.schema([(column.name, _type(pa, column)) for column in SENTENCES])
+    schema = arrow_schema(pa, SENTENCES)
     group: list[dict[str, Any]] = []
     with (
         replacing(folder / f"{header.name}.parquet") as file,
@@ -136,7 +144,7 @@ def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
         "type": pair.type,
         "flags": list(pair.flags),
         "scores": {name: round(value, _DIGITS) for name, value in pair.scores.items()},
-        **_place(unit.sources[0]),
+        **_place(unit.sources[0] if unit.sources else UnitSource.of(pair)),  # two texts of a user have no places
     }
     if len(unit.sources) > 1:
         values["sources"] = [
@@ -144,6 +152,14 @@ def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
         ]
     values["lang_a"], values["lang_b"] = header.languages
     return values
+
+
+def plain(unit: TranslationUnit, header: CorpusHeader) -> dict[str, str]:
+    """The values of `PLAIN` as texts. What was not measured is empty."""
+    values = row(unit, header)
+    values |= values["scores"]
+    values |= {"flags": " | ".join(values["flags"]), "occurrences": len(unit.sources)}
+    return {name: f"{value:g}" if isinstance(value := values.get(name, ""), float) else str(value) for name in PLAIN}
 
 
 class _Line(msgspec.Struct):
@@ -163,48 +179,6 @@ def read_sentences(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, Te
             message = f"{source}, line {number}: {error}; give the sentences.jsonl of a corpus"
             raise ConfigError(message) from error
         yield (claimed_language(read.lang_a), claimed_language(read.lang_b)), (read.text_a, read.text_b)
-
-
-class _UnitLine(_Line, kw_only=True):
-    url_a: str
-    url_b: str
-    score: float
-    type: str = "1:1"
-    flags: tuple[str, ...] = ()
-    scores: dict[str, float] = {}
-
-
-def read_units(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TranslationUnit]]:
-    """The units of a `sentences.jsonl`, each with the first of its sources. Raises `ConfigError`."""
-    decoder = msgspec.json.Decoder(_UnitLine)
-    for number, line in enumerate(file, 1):
-        try:
-            read = decoder.decode(line)
-            urls = Url.parse(read.url_a), Url.parse(read.url_b)
-        except (UrlError, *NO_JSON) as error:
-            raise ConfigError(f"{source}, line {number}: {error}; export the corpus again") from error
-        texts = Segment(read.text_a), Segment(read.text_b)
-        pair = SegmentPair(*urls, *texts, read.score, read.type, read.scores, read.flags)
-        yield (claimed_language(read.lang_a), claimed_language(read.lang_b)), TranslationUnit.alone(pair)
-
-
-class _PageLine(msgspec.Struct):
-    url: str
-    lang: str
-    paragraphs: list[dict[str, str]]
-
-
-def read_paragraphs(file: BinaryIO, source: Path) -> Iterator[tuple[Url, str, str]]:
-    """Of the `documents.jsonl` of one language: page, kind and text of each paragraph. Raises `ConfigError`."""
-    decoder = msgspec.json.Decoder(_PageLine)
-    for number, line in enumerate(file, 1):
-        try:
-            page = decoder.decode(line)
-            url = Url.parse(page.url)
-        except (UrlError, *NO_JSON) as error:
-            raise ConfigError(f"{source}, line {number}: {error}; export the corpus again") from error
-        for paragraph in page.paragraphs:
-            yield url, paragraph.get("kind", ""), paragraph.get("text", "")
 
 
 def _place(source: UnitSource) -> dict[str, Any]:
@@ -228,7 +202,8 @@ def _document(pair: PagePair) -> dict[str, Any]:
     }
 
 
-def _page(page: Page) -> dict[str, Any]:
+def page_row(page: Page) -> dict[str, Any]:
+    """A page of a monolingual corpus in plain values, with the columns of `DOCUMENTS`."""
     return {
         "url": one_line(page.url),
         "lang": page.language,
@@ -251,6 +226,11 @@ def _lines(path: Path, values: Callable[[Item], dict[str, Any]], *, compress: bo
             file.write(_encoder.encode(values(item)) + b"\n")
 
         yield write
+
+
+def arrow_schema(pa: Any, columns: Iterable[Column]) -> Any:
+    """The columns as pyarrow, which is `pa`, wants them."""
+    return pa.schema([(column.name, _type(pa, column)) for column in columns])
 
 
 def _type(pa: Any, column: Column) -> Any:

@@ -12,8 +12,7 @@ from typing import BinaryIO, Protocol
 import msgspec
 
 from bitrawl.corpus.export import CorpusHeader, corpus_headers
-from bitrawl.corpus.jsonl import read_paragraphs, read_units
-from bitrawl.corpus.sampling import CorpusParagraph
+from bitrawl.corpus.units import CorpusPage, CorpusUnit, page_of, read_pages, read_units, unit_of
 from bitrawl.errors import ConfigError
 from bitrawl.files import NO_JSON
 from bitrawl.job.exporting import corpus_pages, corpus_units
@@ -25,14 +24,14 @@ from bitrawl.job.folder_kinds import (
     FolderKind,
     kind_of,
     languages_of_run,
+    merge_description,
     no_corpus_of_search,
     no_job,
 )
 from bitrawl.job.ledger_facts import language_pairs
 from bitrawl.job.stored_findings import Findings
-from bitrawl.model import Language, TranslationUnit
+from bitrawl.model import Language
 
-Unit = tuple[CorpusHeader, TranslationUnit]
 _PAIRS, _PAGES = ".sentences.jsonl", ".documents.jsonl"
 
 
@@ -45,10 +44,10 @@ class Corpora(Protocol):
     def counts(self) -> dict[str, int]:
         """Segment pairs by the name of the corpus; those of one language are not counted."""
 
-    def units(self, languages: Sequence[Language] = ()) -> Iterator[Unit]:
+    def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
         """Of all pairs of languages, or of that pair, in any order."""
 
-    def paragraphs(self) -> Iterator[CorpusParagraph]:
+    def pages(self) -> Iterator[CorpusPage]:
         """Of a corpus in one language."""
 
 
@@ -89,15 +88,13 @@ class _JobCorpora:
         with self._where.reading() as ledger:
             return {pair.name: pair.segments for pair in language_pairs(ledger)}
 
-    def units(self, languages: Sequence[Language] = ()) -> Iterator[Unit]:
-        return corpus_units(self._where.job(), self._where.path, languages)
+    def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
+        pair = [Language(code) for code in languages]
+        return (unit_of(unit, header) for header, unit in corpus_units(self._where.job(), self._where.path, pair))
 
-    def paragraphs(self) -> Iterator[CorpusParagraph]:
+    def pages(self) -> Iterator[CorpusPage]:
         with self._where.reading() as ledger:
-            for page in corpus_pages(self._where.job(), ledger):
-                for paragraph in page.paragraphs:
-                    if not paragraph.boilerplate:
-                        yield CorpusParagraph(page.url, paragraph.kind, paragraph.text)
+            yield from map(page_of, corpus_pages(self._where.job(), ledger))
 
 
 class _PartCorpora:
@@ -110,50 +107,45 @@ class _PartCorpora:
     def counts(self) -> dict[str, int]:
         return {}
 
-    def units(self, languages: Sequence[Language] = ()) -> Iterator[Unit]:  # noqa: ARG002 - there are none
+    def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:  # noqa: ARG002 - there are none
         return iter(())
 
-    def paragraphs(self) -> Iterator[CorpusParagraph]:
-        return chain.from_iterable(part.paragraphs() for part in self._parts)
+    def pages(self) -> Iterator[CorpusPage]:
+        return chain.from_iterable(part.pages() for part in self._parts)
 
 
 class _FileCorpora:
     """As they were written last."""
 
     def __init__(self, folder: Path, corpus: Path) -> None:
-        self._folder, self._corpus = folder, corpus
-        pairs = {_name(path, _PAIRS): path for path in _files(corpus, _PAIRS)}
-        pages = {_name(path, _PAGES): path for path in _files(corpus, _PAGES)}
-        alone = {name: path for name, path in pages.items() if name not in pairs}
-        self._files = {header: path for name, path in pairs.items() if (header := _pair_header(path))}
-        self._files |= {CorpusHeader((Language(name),), 0.0): path for name, path in alone.items()}
-        if not pairs and not alone:
+        self._corpus = corpus
+        names = {_name(path, _PAIRS) for path in _files(corpus, _PAIRS)}
+        alone = {_name(path, _PAGES) for path in _files(corpus, _PAGES)} - names
+        if not names and not alone:
             where, to = shlex.quote(str(folder)), ""
             if corpus == folder:
                 where, to = "JOB", f" --to {where}"
             raise ConfigError(f"{folder} has no JSONL files to read. Run: bitrawl export {where}{to} --formats jsonl")
-
-    @property
-    def headers(self) -> Sequence[CorpusHeader]:
-        return list(self._files)
+        merged = merge_description(corpus.parent).get("corpora")
+        languages = [tuple(pair) for pair in merged] if merged else [_pair(corpus, name) for name in sorted(names)]
+        self.headers = [
+            CorpusHeader(pair, 0.0) for pair in (*languages, *((Language(name),) for name in alone)) if pair
+        ]
 
     def counts(self) -> dict[str, int]:
         figures = written_figures(self._corpus)
-        units = {header.name: figures.get(header.name, {}).get("units") for header in self._files}
+        units = {header.name: figures.get(header.name, {}).get("units") for header in self.headers}
         return {name: count for name, count in units.items() if isinstance(count, int)}
 
-    def units(self, languages: Sequence[Language] = ()) -> Iterator[Unit]:
-        for header, path in self._files.items():
+    def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
+        for header in self.headers:
             if len(header.languages) == 2 and (not languages or set(header.languages) == set(languages)):
-                with unpacked(path) as file:
-                    for _, unit in read_units(file, path):
-                        yield header, unit
+                yield from read_units(self._corpus, header.name)
 
-    def paragraphs(self) -> Iterator[CorpusParagraph]:
-        for header, path in self._files.items():
+    def pages(self) -> Iterator[CorpusPage]:
+        for header in self.headers:
             if len(header.languages) == 1:
-                with unpacked(path) as file:
-                    yield from (CorpusParagraph(*paragraph) for paragraph in read_paragraphs(file, path))
+                yield from read_pages(self._corpus, header.name)
 
 
 def written_figures(corpus: Path) -> dict[str, dict[str, object]]:
@@ -184,8 +176,7 @@ def _name(path: Path, ending: str) -> str:
     return path.name.removesuffix(".gz").removesuffix(ending)
 
 
-def _pair_header(path: Path) -> CorpusHeader | None:
-    """By its first line, since a code may have a hyphen too; None if the file is empty."""
-    with unpacked(path) as file:
-        first = next(read_units(file, path), None)
-    return CorpusHeader(first[0], 0.0) if first else None
+def _pair(corpus: Path, name: str) -> tuple[Language, ...]:
+    """By its first unit, since a code may have a hyphen too; nothing if there is none."""
+    first = next(read_units(corpus, name), None)
+    return (Language(first.lang_a), Language(first.lang_b)) if first else ()

@@ -20,11 +20,13 @@ from bitrawl.corpus.term_pairs import (
     segments_with,
     write,
 )
+from bitrawl.corpus.units import CorpusUnit
 from bitrawl.errors import ConfigError
 from bitrawl.job.corpora import Corpora, corpora_in
-from bitrawl.model import Language, TranslationUnit, Unpacker, pack
+from bitrawl.model import Language, Unpacker, pack
 from bitrawl.text.arrays import Ints
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
+from bitrawl.url import Url
 
 __all__ = ["MIN_SCORE", "MOST_TERMS", "TermExample", "TermFormat", "TermPair", "bilingual_terms", "write"]
 
@@ -99,12 +101,12 @@ class _SegmentFile:
     def __len__(self) -> int:
         return len(self._begins)
 
-    def add(self, unit: TranslationUnit, languages: Sequence[Language]) -> None:
-        pair = unit.pair
-        if languages[0] == self.languages[0]:
-            example = TermExample(pair.a.text, pair.b.text, pair.url_a, pair.url_b)
+    def add(self, unit: CorpusUnit) -> None:
+        urls = Url.known(unit.url_a), Url.known(unit.url_b)
+        if unit.lang_a == self.languages[0]:
+            example = TermExample(unit.text_a, unit.text_b, *urls)
         else:
-            example = TermExample(pair.b.text, pair.a.text, pair.url_b, pair.url_a)
+            example = TermExample(unit.text_b, unit.text_a, *reversed(urls))
         self.texts[0].add(example.text_a)
         self.texts[1].add(example.text_b)
         self._begins.append(self._file.tell())
@@ -127,9 +129,9 @@ def _segments(corpora: Corpora, languages: Languages, tell: Tell) -> Iterator[_S
         tell(f"reading one in {step} of the corpus, which has {total:,} segments")
     with tempfile.TemporaryFile() as file:
         segments = _SegmentFile(languages, file)
-        for number, (header, unit) in enumerate(corpora.units(languages)):
+        for number, unit in enumerate(corpora.units(languages)):
             if number % step == 0:
-                segments.add(unit, header.languages)
+                segments.add(unit)
                 if len(segments) % TELL_EVERY == 0:
                     tell(f"reading the corpus: {len(segments):,} segments")
         yield segments

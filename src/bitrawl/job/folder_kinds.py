@@ -17,7 +17,7 @@ MERGE = "merge.json"
 """What was merged. A folder that has it is the target of a merge, and may be written again."""
 BOOTSTRAP = "bootstrap.toml"
 SEARCHED, FOUND_SITES, MINED_SITES = "discovery.json", "sites.txt", "mined"  # of a search for sites
-SUMMARY, CARD, REPORT = "summary.json", "card.md", "report.html"  # of a corpus
+SUMMARY, REPORT = "summary.json", "report.html"  # of a corpus
 _NAMED = 3  # jobs that a message names
 
 
@@ -111,7 +111,9 @@ def named(names: Iterable[str]) -> str:
 
 
 def languages_of_run(folder: Path) -> list[str]:
-    return list(config.read(folder / "job.toml").get("langs", ()))
+    """None if it has no job file."""
+    job_file = folder / "job.toml"
+    return list(config.read(job_file).get("langs", ())) if job_file.exists() else []
 
 
 def no_corpus_of_search(folder: Path) -> ConfigError:

@@ -12,7 +12,7 @@ import msgspec
 from bitrawl import config, files
 from bitrawl.config import Format
 from bitrawl.config.choices import check_formats, corpus_format, corpus_formats, format_names
-from bitrawl.corpus.card import site_table
+from bitrawl.corpus.card import check_card, site_table
 from bitrawl.corpus.export import CorpusHeader, remove_files, with_present, without_files
 from bitrawl.corpus.figures import MergedSite, MergeFacts
 from bitrawl.errors import ConfigError
@@ -54,6 +54,7 @@ def merge(
     """
     earlier = {} if to else _check_target(out)
     corpus, scratch = to or out / "corpus", (to or out) / SCRATCH
+    check_card(corpus)
     with emptied(scratch):
         jobs = list(_sharded_jobs(folders, settings, scratch, tell))
         plan, notes = _plan(jobs, settings, langs)

@@ -213,10 +213,9 @@ def _plain_page(path: Path, identifier: NgramLanguageIdentifier) -> Page:
 
 def _segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
     if source.is_dir():
-        for header, unit in corpora_in(source).units():
-            yield from _ordered(
-                (header.languages[0], header.languages[1]), (unit.pair.a.text, unit.pair.b.text), languages
-            )
+        for unit in corpora_in(source).units():
+            written = Language(unit.lang_a), Language(unit.lang_b)
+            yield from _ordered(written, (unit.text_a, unit.text_b), languages)
         return
     name = source.name.removesuffix(".gz")
     if not name.endswith((".jsonl", ".tmx")):

@@ -202,7 +202,7 @@ def figures_of_run(folder: JobFolder, now: float) -> Live:
     sums = run.tally.finished + run.running()
     return Live(
         at=now,
-        fetched=sums.fetches,
+        fetches=sums.fetches,
         pages=sums.pages,
         bytes=sums.bytes,
         sites=sums.sites,

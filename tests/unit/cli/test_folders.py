@@ -156,7 +156,10 @@ REFUSED = {
     },
     "status": NO_JOB,
     "report": NO_JOB
-    | {"unmerged": UNMERGED, "copy": "copy is a corpus without its job, and has no report; copy/card.md describes it"},
+    | {
+        "unmerged": UNMERGED,
+        "copy": "copy is a corpus without its job, and has no report; copy/README.md describes it",
+    },
     "check": NO_JOB,
     "log": NEEDS_JOB,
     "pair": NEEDS_JOB,
@@ -294,7 +297,7 @@ def test_a_copy_gets_more_formats_and_keeps_those_that_it_has(kinds: Callable[[s
     assert bitrawl("export", job, "--to", to, "--formats", "tsv", "--min-score", "0.9")[0] == 0
     assert (units(to, "en-fr.tsv"), units(to, "en-fr.en")) == (1 + 6, 6)  # a header
     assert bitrawl("export", job, "--to", to, "--formats", "tmx", "--only")[0] == 0
-    assert {path.name for path in to.iterdir()} == {"en-fr.tmx", "card.md", "summary.json"}
+    assert {path.name for path in to.iterdir()} == {"en-fr.tmx", "README.md", "summary.json"}
 
 
 @pytest.mark.parametrize(
