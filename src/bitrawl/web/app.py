@@ -39,6 +39,7 @@ from bitrawl.web.supervisor import Supervisor, SystemProcesses
 _PAGES = (api, start_forms, review, downloads, comparison, tools, job_page)
 GRACE = 3  # seconds for answers in flight when the server is stopped
 BACKLOG = 128  # connections that wait to be taken
+LONGEST_TOKEN = 4096
 TICK = 1.0  # seconds between two looks at the jobs
 UPLOAD_MEGABYTES = 512  # of one request: a web archive
 
@@ -119,7 +120,7 @@ async def _ask_login(request: Request) -> Response:
 
 async def _login(request: Request) -> Response:
     """Its form carries no secret of a session, since there is none yet; the origin has been checked."""
-    form = await request.form(max_files=0, max_fields=4)
+    form = await request.form(max_files=0, max_fields=4, max_part_size=LONGEST_TOKEN)
     users: Users = request.app.state.server.users
     there = _local(str(form.get("next", "/")))
     user = users.by_token(str(form.get("token", "")).strip())
@@ -169,7 +170,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _faulty(request: Request, error: Exception) -> Response:
     """Mistakes of the asker are 422; what cannot be done now is 409."""
-    fields = {name: str(why) for name, why in error.fields.items()} if isinstance(error, FieldError) else {}
+    fields = {name: str(why) for name, why in error.fields.items() if name} if isinstance(error, FieldError) else {}
     mistaken = isinstance(error, ConfigError | UrlError | CommandError)
     return _error_page(request, 422 if mistaken else 409, message_of(error), fields)
 

@@ -7,12 +7,11 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
 from bitrawl.web.api.operations import JSON, OPERATIONS, ROOT, Operation
+from bitrawl.web.api.shapes import MOST_CHARACTERS
 from bitrawl.web.messages import Message, message, message_of
 from bitrawl.web.pages.rendering import rendered
 from bitrawl.web.security import posted
 from bitrawl.web.text_tools import TOOLS, MissingError, Result
-
-MOST_CHARACTERS = 1_000_000  # of a text
 
 
 async def show(request: Request) -> Response:
@@ -21,7 +20,11 @@ async def show(request: Request) -> Response:
 
 async def use(request: Request) -> Response:
     form = await posted(request)
-    values = {name: value[:MOST_CHARACTERS] for name, value in form.items() if isinstance(value, str)}
+    values = {name: value for name, value in form.items() if isinstance(value, str)}
+    long = [name for name, value in values.items() if len(value) > MOST_CHARACTERS]
+    if long:
+        why = message("give at most {most} characters", most=MOST_CHARACTERS)
+        return _page(request, {**values, **dict.fromkeys(long, "")}, dict.fromkeys(long, why), 422)
     try:
         result = await TOOLS[_tool(request)](request, values)
     except MissingError as missing:
