@@ -11,6 +11,7 @@ import pytest
 
 from bitrawl import demo
 
+pytestmark = pytest.mark.usefixtures("no_children")
 Bitrawl = Callable[..., tuple[int, str, str]]
 
 
@@ -43,7 +44,7 @@ def reach(web: demo.Served) -> list[str]:
     ("arguments", "says"),
     [
         ("crawl https://a.org --out OUT", "--langs en,fr"),
-        ("crawl www.a.org --langs en,fr --out OUT", "https://www.a.org"),
+        ("crawl example --langs en,fr --out OUT", "'example' is not a URL; write it in full"),
         ("crawl ftp://a.org --langs en,fr --out OUT", "only http and https"),
         ("crawl https://a.org --langs en,francais --out OUT", "francais"),
         ("crawl --langs en,fr --out OUT", "nowhere to start"),

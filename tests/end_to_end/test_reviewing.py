@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from prose_site import keep
 from small_site import articles
 
@@ -27,6 +28,7 @@ def first_pair(folder: Path) -> ReadPair:
     return read
 
 
+@pytest.mark.usefixtures("no_children")
 def test_what_people_said_survives_mining_again(bitrawl: Command, tmp_path: Path):
     keep(tmp_path, articles(6, "http://s.test/en/page{}", "http://s.test/fr/page{}")[0])
     assert bitrawl("pair", tmp_path)[0] == 0

@@ -60,6 +60,7 @@ def job(served: Served, langs: str = "en,fr") -> Job:
         "langs": langs.split(","),
         "seeds": [f"http://{host}/" for host in HOSTS],
         "politeness": {"delay": 0},
+        "analysis": {"workers": 1},
         "export": {"formats": ["jsonl", "tmx", "tsv", "moses", "xces"] if several else ["jsonl", "text"]},
         "fetch": {"connect_to": {"*.test": f"127.0.0.1:{served.port}"}, "allow_private": True},
     }
@@ -126,6 +127,7 @@ def first(host: str) -> Callable[[str], None]:
     return wait
 
 
+@pytest.mark.usefixtures("no_children")
 @pytest.mark.parametrize("langs", ["en,fr", "fr"])
 def test_pages_that_were_visited_in_another_order_give_the_same_bytes(served: Served, tmp_path: Path, langs: str):
     pages = copied(articles(30, "http://s.test/en/p{}", "http://s.test/fr/p{}")[0])

@@ -4,7 +4,7 @@ Other formats have some of the same columns, under the same names and with the s
 training, needs the extra `parquet`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -91,7 +91,7 @@ def documents(folder: Path, header: CorpusHeader, *, compress: bool = False) -> 
 def pages(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[Page], None]]:
     """`en.documents.jsonl`: the pages of a monolingual corpus with their main text, paragraph by paragraph."""
     name = header.file_name("documents.jsonl", compress=compress)
-    with _lines(folder / name, _page, compress=compress) as write:
+    with _lines(folder / name, page_row, compress=compress) as write:
         yield write
 
 
@@ -109,7 +109,7 @@ def parquet(
         from pyarrow import parquet as pq  # noqa: PLC0415
     except ImportError as error:
         raise ConfigError("Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out") from error
-    schema = pa.schema([(column.name, _type(pa, column)) for column in SENTENCES])
+    schema = arrow_schema(pa, SENTENCES)
     group: list[dict[str, Any]] = []
     with (
         replacing(folder / f"{header.name}.parquet") as file,
@@ -202,7 +202,8 @@ def _document(pair: PagePair) -> dict[str, Any]:
     }
 
 
-def _page(page: Page) -> dict[str, Any]:
+def page_row(page: Page) -> dict[str, Any]:
+    """A page of a monolingual corpus in plain values, with the columns of `DOCUMENTS`."""
     return {
         "url": one_line(page.url),
         "lang": page.language,
@@ -225,6 +226,11 @@ def _lines(path: Path, values: Callable[[Item], dict[str, Any]], *, compress: bo
             file.write(_encoder.encode(values(item)) + b"\n")
 
         yield write
+
+
+def arrow_schema(pa: Any, columns: Iterable[Column]) -> Any:
+    """The columns as pyarrow, which is `pa`, wants them."""
+    return pa.schema([(column.name, _type(pa, column)) for column in columns])
 
 
 def _type(pa: Any, column: Column) -> Any:

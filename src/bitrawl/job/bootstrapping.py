@@ -22,6 +22,7 @@ from bitrawl.errors import BitrawlError, ConfigError, StoreError
 from bitrawl.files import NO_JSON
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
+from bitrawl.job.folder_kinds import BOOTSTRAP
 from bitrawl.job.site_checks import SiteQuestion, check_sites
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Capture, Language, Link, Skip
@@ -57,7 +58,7 @@ class BootstrapStep(StrEnum):
 
 
 class BootstrapProgress(msgspec.Struct, frozen=True):
-    """One moment of it."""
+    """How far a bootstrap is at one moment."""
 
     step: BootstrapStep
     wiki: str = ""  # its host; empty for a dump
@@ -75,7 +76,7 @@ class BilingualSite(msgspec.Struct, frozen=True):
 
 
 class BootstrapSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """What a bootstrap has found and written."""
 
     category: str
     articles: int
@@ -107,7 +108,7 @@ class ProgressFile:
         self._write()
 
     def count(self) -> None:
-        """One more is done."""
+        """Count one more step that is done."""
         self._now = msgspec.structs.replace(self._now, done=self._now.done + 1)
         self._write()
 
@@ -137,7 +138,7 @@ def _decoded(path: Path, kind: type[Decoded]) -> Decoded | None:
 
 
 TOPIC, TERMS, SEEDS, SITES = "topic.txt", "terms.tsv", "seeds.txt", "sites.txt"
-DESCRIPTION, CACHE = "bootstrap.toml", "cache"
+DESCRIPTION, CACHE = BOOTSTRAP, "cache"
 WRITTEN = (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE, PROGRESS, FOUND)
 
 Tell = Callable[[str], None]

@@ -32,7 +32,7 @@ from bitrawl.job.reporting import written_units
 EVERY = 1.0  # seconds between two looks at a job
 POINTS = 200  # of the harvest curve
 LOG_LINES = 20
-REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each; judgement
+REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each
 # Fetches that are counted in one look, which takes 18 ms of CPU (lab/bench/live.py, 2026-11). A job with more is complete
 # after some looks, and `counted` says how far it is.
 MOST_COUNTED = 25_000

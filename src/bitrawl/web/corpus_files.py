@@ -24,7 +24,7 @@ from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
 from bitrawl.web.security import REPORT_POLICY
 
-SECONDS = 900.0  # for writing an export; judgement
+SECONDS = 900.0  # for writing an export
 TERM_SECONDS = 600.0
 TYPES = {".tmx": "application/x-tmx+xml", ".jsonl": "application/jsonl", ".tsv": "text/tab-separated-values"}
 TERM_TYPES = {"tsv": "text/tab-separated-values", "csv": "text/csv", "tbx": "application/x-tbx"}

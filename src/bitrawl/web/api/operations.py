@@ -30,9 +30,9 @@ from bitrawl.web.security import MEGABYTE
 from bitrawl.web.text_tools import TOOLS, MissingError
 
 ROOT = "/api/v1"
-MOST_ROWS = 500  # of one answer; judgement
-MOST_JSON = 50 * MEGABYTE  # of a body: texts about a topic may be in it; judgement
-PATIENCE = 60.0  # seconds that a program waits for a new index; judgement
+MOST_ROWS = 500  # of one answer
+MOST_JSON = 50 * MEGABYTE  # of a body: texts about a topic may be in it
+PATIENCE = 60.0  # seconds that a program waits for a new index
 JSON = "application/json"
 
 Body = Any

@@ -17,7 +17,7 @@ from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.messages import Message, Words, message_of
 from bitrawl.web.pages.rendering import load_again, rendered
 
-MOST_TERMS_SHOWN = 200  # judgement
+MOST_TERMS_SHOWN = 200
 
 
 async def show(request: Request) -> Response:

@@ -30,9 +30,9 @@ from bitrawl.web.messages import REASONS, Words, marked, message
 from bitrawl.web.pages.rendering import STATES, answer_part, fragment, rendered, written
 from bitrawl.web.security import posted
 
-MOST_TERMS = 100  # of a topic that are listed; judgement
-MOST_BARS = 8  # judgement
-EXPLAIN_AFTER = 30  # fetches without a pair; judgement
+MOST_TERMS = 100  # of a topic that are listed
+MOST_BARS = 8
+EXPLAIN_AFTER = 30  # fetches without a pair
 EXPLAIN_AGAIN = 60.0  # seconds; explaining reads the whole ledger
 MOST_EXPLAINED = 20_000  # fetches of a running job that is explained; reading more takes seconds
 MESSAGES = 30  # lines
@@ -197,7 +197,7 @@ async def live(request: Request) -> Response:
 
 
 async def act(request: Request) -> Response:
-    """One of the buttons."""
+    """Do what one of the buttons asks for."""
     await posted(request)
     job, action = await find_job(request), request.path_params["action"]
     await carry_out(server_of(request), job, action)
