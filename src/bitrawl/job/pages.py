@@ -11,9 +11,9 @@ from bitrawl.crawl.bodies import HTML, JSON, TEXT, XML, media_type
 from bitrawl.crawl.fetch import visit
 from bitrawl.errors import ConfigError
 from bitrawl.job.archive import archive_files
-from bitrawl.job.archived_web import open_archives, warc_files
+from bitrawl.job.archived_web import Archives, warc_files
 from bitrawl.job.exporting import content_pages
-from bitrawl.job.fetching import POLITE, FetchPolicy, codec, loose_analyser, loose_web
+from bitrawl.job.fetching import POLITE, FetchPolicy, loose_analyser, loose_web
 from bitrawl.job.folder import JobFolder
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Fetcher
@@ -114,7 +114,7 @@ async def _with_markdown(folder: JobFolder, analyser: Analyser) -> AsyncIterator
     """The ledger has no markup, so the archive is read again. A page that is not there, or has changed, stays as it is."""
     job = folder.job()
     own = archive_files(folder.path / "warc") if (folder.path / "warc").is_dir() else []
-    with open_archives(own or warc_files(map(Path, (*job.warc, *job.replay))), codec()) as archives:
+    with Archives(own or warc_files(map(Path, (*job.warc, *job.replay)))) as archives:
         for page in job_pages(folder):
             answer = archives.answer(page.url)
             read = await analyser.analyse(answer) if isinstance(answer, Capture) else answer
