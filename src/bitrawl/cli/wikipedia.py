@@ -9,9 +9,9 @@ import typer
 from typer import Argument, Option
 
 from bitrawl.cli.console import complain, print_err, print_out
-from bitrawl.cli.flags import PRIVATE_HELP, Fresh, Quiet, job_option
+from bitrawl.cli.flags import PRIVATE_HELP, Fresh, Quiet, confirm, job_option, starting_over
 from bitrawl.config.settings import Group, listed
-from bitrawl.job.bootstrapping import SITES, TERMS, TOPIC, BootstrapRequest, BootstrapSummary, endpoint
+from bitrawl.job.bootstrapping import OWN_FILES, SITES, TERMS, TOPIC, BootstrapRequest, BootstrapSummary, endpoint
 from bitrawl.job.bootstrapping import bootstrap as run_bootstrap
 from bitrawl.job.fetching import FetchPolicy
 from bitrawl.languages import language_name
@@ -98,6 +98,8 @@ def bootstrap(  # noqa: PLR0913 - flags
             print_err(line)
 
     policy = FetchPolicy(contact, delay, allow_private, tuple(map(endpoint, private_wiki or ())))
+    if OWN_FILES.holds(folder):
+        confirm(folder, starting_over(fresh=fresh), "its terms, seeds and sites")
     summary = asyncio.run(run_bootstrap(request, folder, policy=policy, fresh=fresh, tell=tell))
     if not quiet:
         _show(summary, folder)

@@ -40,6 +40,7 @@ from bitrawl.job.fetching import MEGABYTE, SystemClock, fetch_settings, loose_an
 from bitrawl.job.fetching import web as open_web
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
+from bitrawl.job.own_files import check_inputs, inputs_of
 from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.page_score import ScoreModel
 from bitrawl.mine.pairing import THRESHOLD, Pairing
@@ -193,19 +194,29 @@ async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) 
 
 
 def described_job(
-    settings: Mapping[str, Any], folder: JobFolder, *, file: Path | None = None, fresh: bool = False
+    settings: Mapping[str, Any],
+    folder: JobFolder,
+    *,
+    file: Path | None = None,
+    inputs: Sequence[Path | None] = (),
+    fresh: object = False,
 ) -> Job:
     """The job to be done, checked, with nothing written yet.
 
     Settings win over the job file; where neither says where to begin, the job that the folder holds goes on. Raises
-    `ConfigError` when the folder holds another job, unless it is to be started over (`fresh`).
+    `ConfigError` when the folder holds another job, unless it is to be started over (`fresh`), when it holds files of
+    others, and when something that is read lies in it: what the job names, its file, or one of the other `inputs`.
     """
+    own_file = file is not None and not fresh and file.resolve() == folder.description.resolve()
+    check_inputs(folder.path, [path for path in (None if own_file else file, *inputs) if path is not None])
     held = folder.description
     earlier = config.resolve(config.read(held), where=str(held)) if held.exists() and not fresh else None
     described = config.read(file) if file is not None else {}
     if earlier is not None and not described and not any(settings.get(key) for key in ("seeds", "warc", "replay")):
         described = config.read(held)
     job = config.resolve(config.merged(described, settings), where=str(file) if file else "")
+    check_inputs(folder.path, [name for name in inputs_of(job) if earlier is None or name not in inputs_of(earlier)])
+    folder.check_writable(fresh=bool(fresh))
     if earlier is not None:
         config.continues(job, earlier)
     check(job)

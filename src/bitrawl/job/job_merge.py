@@ -26,6 +26,7 @@ from bitrawl.job.exporting import (
     write_about,
     write_merged,
 )
+from bitrawl.job.own_files import check_inputs, files_below, listed
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
 from bitrawl.show.merge_report import render
@@ -46,6 +47,7 @@ def merge(
     `settings` are tables of a job file: formats, compression and thresholds. A threshold that is not given is that of
     each job. Each pair of languages is a corpus; with two `langs`, there is only that one.
     """
+    check_inputs(out, folders)
     earlier = _check_target(out)
     scratch = out / SCRATCH
     with emptied(scratch):
@@ -75,7 +77,8 @@ def _check_target(out: Path) -> dict[str, Any]:
     if not held - {SCRATCH}:
         return {}
     if MERGE not in held:
-        what = "a job" if "job.sqlite" in held or "job.toml" in held else "something else"
+        is_job = "job.sqlite" in held or "job.toml" in held
+        what = "a job" if is_job else f"something else ({listed(list(files_below(out)))})"
         raise ConfigError(f"{out} holds {what}, not a merged corpus; choose another folder for --out")
     try:
         return msgspec.json.decode((out / MERGE).read_bytes(), type=dict[str, Any])
