@@ -25,16 +25,17 @@ Points = tuple[tuple[int, int], ...]
 
 
 class State(StrEnum):
-    """What a job is doing. The first three show in its folder; the others need the wish of the web app's user."""
+    """What a job is doing. The first five show in its folder; the others need the wish of the web app's user."""
 
     RUNNING = "running"
     ENDED = "ended"
+    NOTHING_FOUND = "nothing-found"  # it came to its end, without a page or without one about the topic
+    FAILED = "failed"  # it could not be run, or nothing that it was told to begin with could be fetched
     INTERRUPTED = "interrupted"  # killed: the same command resumes
     WAITING = "waiting"
     PAUSING = "pausing"  # it finishes what is in flight
     PAUSED = "paused"
     STOPPING = "stopping"  # it mines what is there
-    FAILED = "failed"  # it could not be run
 
 
 class MiningStep(StrEnum):
@@ -94,12 +95,25 @@ _SENTENCES = {
     EndKind.SEED_SKIPPED: "no page was found: the seed {fate}",
 }
 _TRY_AGAIN = "the same command tries again"
+_NEEDED = {  # by why the seed was skipped: what lets the same command visit it
+    Reason.PRIVATE_ADDRESS: "add --allow-private",
+    Reason.OPT_OUT: "add --ignore-opt-outs",
+    Reason.SOFT_404: "add --no-probe",
+    Reason.TIMEOUT: "raise fetch.timeout in the job file",
+    Reason.TOO_LARGE: "raise fetch.megabytes in the job file",
+    Reason.ANALYSIS_TIMEOUT: "raise analysis.seconds in the job file",
+    Reason.PROXY: "check --proxy",
+}
+_STANDING = (Reason.ROBOTS, Reason.OFF_SITE, Reason.OFF_HOST, Reason.CONTENT_TYPE)  # trying again will hardly help
 _ADVICE = {
     EndKind.LEFT: "--exhaustive visits them",
     EndKind.GAVE_UP: _TRY_AGAIN,
     EndKind.STOPPED: "resume with the same command",
 }
-_EMPTY = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED)
+_STATES = {
+    **dict.fromkeys((EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.OFF_TOPIC), State.NOTHING_FOUND),
+    **dict.fromkeys((EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED), State.FAILED),
+}
 _NOUNS = {EndKind.LEFT: "site", EndKind.ONLY_LEFT: "site", EndKind.GAVE_UP: "host", EndKind.NO_ANSWER: "host"}
 
 
@@ -122,8 +136,21 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __str__(self) -> str:
         """The sentence for the command line: what happened, and what to type."""
         done = "done: " if self.kind is EndKind.DONE else ""
-        advice = _TRY_AGAIN if self.kind in _EMPTY and self.queued else _ADVICE.get(self.kind, "")
-        return "; ".join(filter(None, (f"{done}{self.without_advice}", "" if self.sentence else advice)))
+        return "; ".join(filter(None, (f"{done}{self.without_advice}", "" if self.sentence else self._advice())))
+
+    @property
+    def state(self) -> State:
+        """Of a job that has come to this end, with all that it found mined."""
+        return _STATES.get(self.kind, State.ENDED)
+
+    def _advice(self) -> str:
+        if self.state is not State.FAILED:
+            is_empty = self.kind in (EndKind.NO_PAGE, EndKind.ONLY_LEFT)
+            return _TRY_AGAIN if is_empty and self.queued else _ADVICE.get(self.kind, "")
+        if self.reason in _STANDING:
+            return ""
+        needed = _NEEDED.get(self.reason) if self.reason is not None else None
+        return f"{needed}, and {_TRY_AGAIN}" if needed else _TRY_AGAIN
 
     @property
     def without_advice(self) -> str:
@@ -177,6 +204,11 @@ class LastRun(msgspec.Struct, frozen=True):
     @property
     def complete(self) -> bool:
         return self.ended is not None and self.doing is None
+
+    @property
+    def state(self) -> State:
+        """Of a job that nobody works at."""
+        return self.ended.state if self.ended is not None and self.complete else State.INTERRUPTED
 
 
 def stored_end(text: str) -> CrawlEnd | None:
@@ -563,7 +595,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     def state(self) -> State:
         if self.running:
             return State.RUNNING
-        return State.ENDED if self.crawl.run.complete else State.INTERRUPTED
+        return self.crawl.run.state
 
     @property
     def corpora(self) -> dict[str, LanguagePair]:

@@ -41,6 +41,7 @@ from bitrawl.job.fetching import web as open_web
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
 from bitrawl.job.own_files import check_inputs, inputs_of
+from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, changed_settings, reasons_of, retry_seeds
 from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.page_score import ScoreModel
 from bitrawl.mine.pairing import THRESHOLD, Pairing
@@ -81,6 +82,7 @@ class Parts(NamedTuple):
     queue: LedgerQueue
     learns: bool  # whether the strategy must be told the visits of earlier runs
     walk: SiteWalk | None = None  # in a search for bilingual sites
+    doubtful: Sequence[Reason] = ()  # why links were refused that may belong to the job now
 
 
 async def crawl(
@@ -131,12 +133,16 @@ async def crawl(
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
     made.remember(ledger.sightings())
-    queue.try_again(Reason.KILLED)
+    changed = changed_settings(job, ledger)
+    for reason in (Reason.KILLED, *reasons_of(FETCHED_AGAIN, changed)):
+        queue.try_again(reason)
     if made.settings.exhaustive:
         queue.take_back(Reason.STRATEGY, UNWANTED)
+    if archives is None:  # an archive answers as before
+        retry_seeds(queue, ledger, seeds)
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
     learns = judge is not None or not isinstance(strategy_asked, STATELESS)
-    return Parts(made, ledger, queue, learns, site_walk)
+    return Parts(made, ledger, queue, learns, site_walk, reasons_of(JUDGED_AGAIN, changed))
 
 
 def _loop_settings(job: Job, *, live: bool, searching: bool) -> LoopSettings:
@@ -292,7 +298,7 @@ def _frontier(  # noqa: PLR0913 - collaborators
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
         spent=spent,
         spent_on=spent_on,
-        left={} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left},
+        left={} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left and site.pages},
         ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
         steps=bucket_scores(job),
         orders=orders,

@@ -31,6 +31,7 @@ from bitrawl.job.folder import JobFolder, StartOver, not_mined
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import relevant_pages
 from bitrawl.job.own_files import corpus_files, is_part_of_job
+from bitrawl.job.retrying import note_settings, refused_links
 from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing
 from bitrawl.job.stored_findings import Findings, made_from
 from bitrawl.job.topics import read_examples, topic_judge
@@ -198,6 +199,8 @@ async def opened(
             parts.ledger.remember(word, "")
         if parts.learns:
             parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
+        parts.crawl.reconsider(refused_links(parts.queue, parts.doubtful))
+        note_settings(job, parts.ledger)
         if parts.walk is not None:
             parts.crawl.frontier.spent.downloads = parts.walk.downloads
         parts.crawl.frontier.wake(parts.queue.hosts())
