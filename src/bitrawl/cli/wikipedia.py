@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from bitrawl.cli.console import complain, print_err, print_out
-from bitrawl.cli.flags import PRIVATE_HELP, Fresh, Quiet, confirm, job_option, starting_over
+from bitrawl.cli.flags import PRIVATE_HELP, Quiet, confirm, job_option, starting_over
 from bitrawl.config.settings import Group, listed
 from bitrawl.job.bootstrapping import OWN_FILES, SITES, TERMS, TOPIC, BootstrapRequest, BootstrapSummary, endpoint
 from bitrawl.job.bootstrapping import bootstrap as run_bootstrap
@@ -41,7 +41,7 @@ def bootstrap(  # noqa: PLR0913 - flags
     folder: Annotated[
         Path, job_option("--out", help="Write into this folder. The same folder resumes.", metavar="DIR")
     ],
-    fresh: Fresh = False,
+    fresh: Annotated[bool, job_option("--fresh", help="Delete the topic in the folder and start over.")] = False,
     quiet: Quiet = False,
     wiki: Annotated[str, _wiki(help=_WIKI_HELP, metavar="URL|CODE")] = "en",
     dump: Annotated[Path | None, _wiki(help=_DUMP_HELP, metavar="DIR")] = None,

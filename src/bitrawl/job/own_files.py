@@ -199,7 +199,7 @@ def check_inputs(out: Path, inputs: Iterable[str | Path], flag: str = "--out") -
         if place.is_relative_to(target) and not place.is_relative_to(target / GIVEN) and str(path) != "-":
             raise ConfigError(
                 f"{path} is read by this command, and lies in the folder that it writes, {out}. Nothing was changed."
-                f" Choose another {flag}, or move the file elsewhere"
+                f" Choose another {flag}, or move it elsewhere"
             )
 
 
