@@ -85,7 +85,7 @@ class FolderFiles(NamedTuple):
             raise ConfigError(f"{folder} is a file; choose a folder for {flag}")
         if self.holds(folder):
             return
-        if names := [name for name in files_below(folder) if name.partition("/")[0] in self.written]:
+        if names := [name for top in self.written for name in _at(folder, top)]:
             raise ConfigError(
                 f"{folder} does not hold {self.noun}, but files that this command would write over: {listed(names)}."
                 f" Nothing was changed. Choose another {flag}"
@@ -94,13 +94,14 @@ class FolderFiles(NamedTuple):
     def check_fresh(self, folder: Path) -> None:
         """Raise `ConfigError` if the folder holds anything but what this command wrote. What is not there is fine."""
         self.check_new(folder)
-        foreign = self.contents(folder).foreign
-        if foreign and not self.holds(folder):
-            raise ConfigError(
-                f"{folder} does not hold {self.noun} that --fresh could replace, but {listed(foreign)}."
-                " Nothing was changed. Choose another --out"
-            )
-        if foreign:
+        if not self.holds(folder):  # It may hold a million files: they are not looked at.
+            entries = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+            if names := [name for name in entries if not name.startswith(".") and not self.is_kept(name)]:
+                raise ConfigError(
+                    f"{folder} does not hold {self.noun} that --fresh could replace, but {listed(names)}."
+                    " Nothing was changed. Choose another --out"
+                )
+        elif foreign := self.contents(folder).foreign:
             raise ConfigError(
                 f"{folder} also holds files that bitrawl did not make: {listed(foreign)}. Nothing was changed."
                 " Move them elsewhere, or choose another --out"
@@ -132,6 +133,15 @@ def files_below(folder: Path) -> Iterator[str]:
         for name in folders:
             if Path(place, name).is_symlink():
                 yield f"{(below / name).as_posix()}/"
+
+
+def _at(folder: Path, name: str) -> Iterator[str]:
+    """The file of that name in the folder, or the files below the folder of that name."""
+    path = folder / name
+    if path.is_dir() and not path.is_symlink():
+        yield from (f"{name}/{below}" for below in files_below(path))
+    elif path.exists() or path.is_symlink():
+        yield name
 
 
 def remove_empty(folder: Path) -> None:
