@@ -15,6 +15,11 @@ from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.files import NEW, OLD, discard
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
 
+CARD = "README.md"
+"""The datasheet in a corpus folder. Under this name, `datasets.load_dataset` finds the files of the folder by it."""
+EARLIER_CARD = "card.md"
+"""Its name in corpora that an earlier version wrote."""
+
 
 class CorpusHeader(msgspec.Struct, frozen=True):
     """Which corpus is written. It is known before the content is."""
@@ -175,7 +180,7 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
             discard(folder / name)
 
 
-ABOUT = ("summary.json", "card.md")
+ABOUT = ("summary.json", CARD, EARLIER_CARD)
 """What is written beside the corpora of a folder."""
 
 

@@ -132,6 +132,8 @@ async def crawl(
     )
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
+    for host in {*ledger.hosts_asked(), *queue.hosts()}:
+        made.scope.add_host(host)
     made.remember(ledger.sightings())
     changed = changed_settings(job, ledger)
     for reason in (Reason.KILLED, *reasons_of(FETCHED_AGAIN, changed)):
@@ -246,12 +248,13 @@ def check(job: Job) -> None:
 def scope_rules(job: Job) -> ScopeRules:
     scope = job.scope
     return ScopeRules(
+        reach=Reach.WEB if job.discovery.is_set else scope.reach,
+        languages=job.languages(),
         include=scope.include,
         exclude=scope.exclude,
         depth=scope.depth,
         same_host=scope.same_host,
         under=scope.under,
-        whole_web=scope.reach is Reach.WEB or job.discovery.is_set,
     )
 
 
@@ -519,7 +522,8 @@ def check_models(folder: str) -> None:
             try:
                 load(path)
             except Exception as error:
+                # Not the error's own words: numpy's advice for a damaged file is to load it unsafely.
                 raise ConfigError(
-                    f"models: {path} cannot be loaded as {path.stem} ({type(error).__name__}: {error});"
+                    f"models: {path} is damaged, or is not a model of the kind {path.stem};"
                     f" make it again: python -m lab.train {path.stem}"
                 ) from error
