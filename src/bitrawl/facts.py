@@ -12,7 +12,7 @@ import msgspec
 from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel, TopicSection
 from bitrawl.languages import asked_language, same_language
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
-from bitrawl.reasons import Reason
+from bitrawl.reasons import NEEDED, STANDING, Reason
 
 LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
 BINS = 20  # of a histogram from 0 to 1
@@ -95,25 +95,13 @@ _SENTENCES = {
     EndKind.SEED_SKIPPED: "no page was found: the seed {fate}",
 }
 _TRY_AGAIN = "the same command tries again"
-_NEEDED = {  # by why the seed was skipped: what lets the same command visit it
-    Reason.PRIVATE_ADDRESS: "add --allow-private",
-    Reason.OPT_OUT: "add --ignore-opt-outs",
-    Reason.SOFT_404: "add --no-probe",
-    Reason.TIMEOUT: "raise fetch.timeout in the job file",
-    Reason.TOO_LARGE: "raise fetch.megabytes in the job file",
-    Reason.ANALYSIS_TIMEOUT: "raise analysis.seconds in the job file",
-    Reason.PROXY: "check --proxy",
-}
-_STANDING = (Reason.ROBOTS, Reason.OFF_SITE, Reason.OFF_HOST, Reason.CONTENT_TYPE)  # trying again will hardly help
 _ADVICE = {
     EndKind.LEFT: "--exhaustive visits them",
     EndKind.GAVE_UP: _TRY_AGAIN,
     EndKind.STOPPED: "resume with the same command",
 }
-_STATES = {
-    **dict.fromkeys((EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.OFF_TOPIC), State.NOTHING_FOUND),
-    **dict.fromkeys((EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED), State.FAILED),
-}
+_NOTHING_FOUND = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.OFF_TOPIC)
+_FAILED = (EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED)
 _NOUNS = {EndKind.LEFT: "site", EndKind.ONLY_LEFT: "site", EndKind.GAVE_UP: "host", EndKind.NO_ANSWER: "host"}
 
 
@@ -141,16 +129,14 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def state(self) -> State:
         """Of a job that has come to this end, with all that it found mined."""
-        return _STATES.get(self.kind, State.ENDED)
+        otherwise = State.NOTHING_FOUND if self.kind in _NOTHING_FOUND else State.ENDED
+        return State.FAILED if self.kind in _FAILED else otherwise
 
     def _advice(self) -> str:
-        if self.state is not State.FAILED:
-            is_empty = self.kind in (EndKind.NO_PAGE, EndKind.ONLY_LEFT)
-            return _TRY_AGAIN if is_empty and self.queued else _ADVICE.get(self.kind, "")
-        if self.reason in _STANDING:
-            return ""
-        needed = _NEEDED.get(self.reason) if self.reason is not None else None
-        return f"{needed}, and {_TRY_AGAIN}" if needed else _TRY_AGAIN
+        if self.state is State.FAILED and self.reason not in STANDING:
+            return f"{NEEDED[self.reason]}, and {_TRY_AGAIN}" if self.reason in NEEDED else _TRY_AGAIN
+        is_empty = self.kind in (EndKind.NO_PAGE, EndKind.ONLY_LEFT)
+        return _TRY_AGAIN if is_empty and self.queued else _ADVICE.get(self.kind, "")
 
     @property
     def without_advice(self) -> str:
@@ -209,23 +195,6 @@ class LastRun(msgspec.Struct, frozen=True):
     def state(self) -> State:
         """Of a job that nobody works at."""
         return self.ended.state if self.ended is not None and self.complete else State.INTERRUPTED
-
-
-def stored_end(text: str) -> CrawlEnd | None:
-    """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one."""
-    try:
-        return msgspec.json.decode(text, type=CrawlEnd) if text else None
-    except msgspec.DecodeError:
-        kind = EndKind.STOPPED if text.startswith(_SENTENCES[EndKind.STOPPED]) else EndKind.EARLIER
-        return CrawlEnd(kind=kind, sentence=text)
-
-
-def stored_doing(text: str) -> Doing | None:
-    """The same of what is being mined."""
-    try:
-        return msgspec.json.decode(text, type=Doing) if text else None
-    except msgspec.DecodeError:
-        return Doing(None, sentence=text)
 
 
 class HostCount(msgspec.Struct, frozen=True):

@@ -39,13 +39,15 @@ def job(tmp_path: Path) -> Path:
     config.write(config.resolve({"langs": ["en", "fr"], "seeds": [SEED]}), folder / "job.toml")
     Ledger(folder / "job.sqlite").close()
     write(folder, ARCHIVE, "report.html", "index.sqlite", "shard/part.json", "shard/en-fr.documents.keys")
-    write(folder, "corpus/en-fr.tmx", "corpus/en-fr.tsv.gz", "corpus/card.md", "corpus/summary.json")
+    write(folder, "corpus/en-fr.tmx", "corpus/en-fr.tsv.gz", "corpus/summary.json")
+    (folder / "corpus/README.md").write_text("written by bitrawl")
     write(folder, "corpus/xces/en-fr/en-3f2a.xml", "rejected/0a1b.html", "rejected/0a1b.json")
     return folder
 
 
 @pytest.mark.parametrize(
-    "foreign", ["corpus/thesis.txt", "corpus/cv.doc", "warc/mine.warc.gz", "notes/a.txt", "rejected/x"]
+    "foreign",
+    ["corpus/thesis.txt", "corpus/cv.doc", "corpus/README.md", "warc/mine.warc.gz", "notes/a.txt", "rejected/x"],
 )
 def test_fresh_refuses_a_folder_that_also_holds_files_of_others_and_names_them(
     bitrawl: Bitrawl, job: Path, foreign: str
@@ -141,9 +143,9 @@ def test_the_job_file_of_the_folder_itself_goes_on_with_its_job(bitrawl: Bitrawl
 
 
 def test_an_export_leaves_a_folder_of_others_alone(bitrawl: Bitrawl, job: Path, tmp_path: Path):
-    write(tmp_path / "thesis", "card.md", "en-fr.tmx", "chapter.txt")
+    write(tmp_path / "thesis", "README.md", "en-fr.tmx", "chapter.txt")
     for folder, says in (
-        (tmp_path / "thesis", "card.md, en-fr.tmx"),
+        (tmp_path / "thesis", "README.md, en-fr.tmx"),
         (job, "belongs to"),
         (job / "corpus", "belongs to"),
     ):
@@ -196,7 +198,9 @@ def test_a_run_over_many_sites_starts_over_without_what_was_fetched_and_leaves_f
     plan(asked, request)
     begun = {"job.toml", "bundles.jsonl"}
     assert set(held(folder)) == begun
-    write(folder / "parts/00000", "done.json", "job.toml", "job.sqlite", ARCHIVE, "shard/part.json", "corpus/card.md")
+    write(
+        folder / "parts/00000", "done.json", "job.toml", "job.sqlite", ARCHIVE, "shard/part.json", "corpus/summary.json"
+    )
     write(
         folder, "merged/merge.json", "merged/corpus/en-fr.tmx", "merged/failed.tsv", "progress/00001.json", "thesis.txt"
     )

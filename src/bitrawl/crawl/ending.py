@@ -5,7 +5,7 @@ from enum import Enum
 
 import msgspec
 
-from bitrawl.facts import CrawlEnd, EndKind, State
+from bitrawl.facts import CrawlEnd, Doing, EndKind, State
 from bitrawl.model import MAX_REDIRECTS, Skip
 from bitrawl.reasons import NO_ANSWER
 from bitrawl.url import Url
@@ -106,3 +106,21 @@ def _without_page(
 def _named(kind: EndKind, reasons: Mapping[str, str], queued: int = 0) -> CrawlEnd:
     name, why = next(iter(reasons.items()))
     return CrawlEnd(kind=kind, name=name, why=why, others=len(reasons) - 1, queued=queued)
+
+
+def stored_end(text: str) -> CrawlEnd | None:
+    """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one."""
+    try:
+        return msgspec.json.decode(text, type=CrawlEnd) if text else None
+    except msgspec.DecodeError:
+        stopped = text.startswith(CrawlEnd(kind=EndKind.STOPPED).without_advice)
+        kind = EndKind.STOPPED if stopped else EndKind.EARLIER
+        return CrawlEnd(kind=kind, sentence=text)
+
+
+def stored_doing(text: str) -> Doing | None:
+    """The same of what is being mined."""
+    try:
+        return msgspec.json.decode(text, type=Doing) if text else None
+    except msgspec.DecodeError:
+        return Doing(None, sentence=text)

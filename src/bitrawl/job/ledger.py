@@ -14,7 +14,8 @@ from typing import Any, Self
 
 import msgspec
 
-from bitrawl.facts import LastRun, stored_doing, stored_end
+from bitrawl.crawl.ending import stored_doing, stored_end
+from bitrawl.facts import LastRun
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, compressor, stored_skip
 from bitrawl.model import (
     Lease,

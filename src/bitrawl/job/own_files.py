@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bitrawl import files
 from bitrawl.config import Job
 from bitrawl.config.resolving import with_paths
+from bitrawl.corpus.card import is_foreign_card
 from bitrawl.corpus.export import ABOUT, CorpusHeader, corpus_headers, corpus_names
 from bitrawl.errors import BitrawlError, ConfigError, StoreError
 from bitrawl.job.reading_index import INDEX
@@ -160,6 +161,7 @@ def listed(names: Collection[str]) -> str:
 def job_files(folder: Path) -> FolderFiles:
     """What a job writes: its corpus has the names that its languages give, and no others are taken for ours."""
     corpus = {f"corpus/{name}" for name in (*ABOUT, *(f"{name}{files.NEW}" for name in ABOUT), *_corpus_names(folder))}
+    corpus -= {f"corpus/{name}" for name in ABOUT[1:] if is_foreign_card(folder / "corpus" / name)}
     within = tuple(f"{name}/" for name in corpus)
     mined = job_files(folder / MINED) if _is_job(folder / MINED) else None
 
@@ -177,7 +179,7 @@ def job_files(folder: Path) -> FolderFiles:
 def corpus_files(languages: Sequence[Language]) -> FolderFiles:
     """What an export writes into a folder of its own."""
     names = {*ABOUT, *(name for header in corpus_headers(languages, 0.0) for name in corpus_names(header))}
-    first = tuple({name.partition("/")[0] for name in names})
+    first = tuple(sorted({name.partition("/")[0] for name in names}))
     return FolderFiles("a corpus of bitrawl", ABOUT[:1], first, names.__contains__)
 
 

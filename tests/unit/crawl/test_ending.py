@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from bitrawl.crawl.ending import Ending, SeedSkip, crawl_end, ending, seed_skips
-from bitrawl.facts import CrawlEnd, EndKind, stored_doing, stored_end
+from bitrawl.crawl.ending import Ending, SeedSkip, crawl_end, ending, seed_skips, stored_doing, stored_end
+from bitrawl.facts import CrawlEnd, EndKind
 from bitrawl.model import Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
