@@ -9,6 +9,7 @@ import ast
 import asyncio
 import inspect
 import io
+import json
 import re
 import shutil
 import sys
@@ -140,6 +141,21 @@ def test_every_command_of_the_help_texts_and_of_the_pages_runs(
     wrong = [trouble for example in examples for trouble in reader.types(example)]
     assert len(examples) > 70
     assert not wrong, "\n\n".join(wrong)
+    assert home_page_units() <= demo_units(reader.folder / "demo")
+
+
+Units = set[tuple[str, str]]
+
+
+def home_page_units() -> Units:
+    rows = re.findall(r"^\| (.+) \| (.+) \| [01]\.\d\d \|$", (ROOT / "docs/index.md").read_text("utf-8"), re.MULTILINE)
+    assert rows
+    return set(rows)
+
+
+def demo_units(folder: Path) -> Units:
+    lines = (folder / "corpus/en-fr.sentences.jsonl").read_text("utf-8").splitlines()
+    return {(unit["text_a"], unit["text_b"]) for unit in map(json.loads, lines)}
 
 
 def each_once(examples: Iterable[Example]) -> list[Example]:
