@@ -12,7 +12,11 @@ import typer
 from bitrawl.cli import app
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+REFERENCE = ROOT / "docs/reference/commands"  # the help texts once more
+PAGES = [
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md"),
+    *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent != REFERENCE),
+]
 SHELL = {"sh", "console"}
 PIPE, READS, WRITES = "|", "<", ">"
 BETWEEN = {PIPE, "&&", ";"}  # commands
