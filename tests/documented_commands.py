@@ -17,7 +17,7 @@ PAGES = [
     *(ROOT / "README.md", ROOT / "CONTRIBUTING.md"),
     *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent != REFERENCE),
 ]
-SHELL = {"sh", "console"}
+SHELL = {"sh", "bash", "console", "yaml"}
 PIPE, READS, WRITES = "|", "<", ">"
 BETWEEN = {PIPE, "&&", ";"}  # commands
 
@@ -89,9 +89,10 @@ def of_page(path: Path) -> list[Example]:
 
 
 def _of_block(where: str, language: str, text: str) -> Iterator[Example]:
-    lines = [line.strip() for line in text.replace("\\\n", " ").splitlines()]
-    if language == "sh":
-        yield from (Example(where, line) for line in lines if "bitrawl" in line)
+    joined = re.sub(r"\\\n|\n +(?=--)", " ", text)  # In YAML, a line that begins with a flag continues a command.
+    lines = [line.strip() for line in joined.splitlines()]
+    if language != "console":
+        yield from (Example(where, line) for line in lines if re.search(r"(?:^|\s)bitrawl [\w-]", line))
         return
     starts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):

@@ -13,6 +13,7 @@ import json
 import re
 import shutil
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from enum import EnumType
 from itertools import pairwise
@@ -42,6 +43,7 @@ NOT_HERE = {
     "--encoder": "needs the extra neural, and a model of gigabytes",
     "--cluster": "needs the scheduler of a Dask cluster",
     "s3://": "needs a store that several machines share",
+    "$": "needs what SLURM or Kubernetes sets",
 }
 """What a command has that cannot run here, and why."""
 MENTIONS = {"bitrawl discover", "bitrawl mine --sites"}
@@ -80,21 +82,26 @@ class Reader(NamedTuple):
     def types(self, example: Example) -> Iterator[str]:
         """What goes wrong."""
         for command in example.commands():
-            if any(mark in word for mark in NOT_HERE for word in command.arguments):
-                parsed(command.arguments)
-                continue
-            self._put_back(command)
-            self.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(self._input(command))))
-            code, out, err = self.bitrawl(*map(self._here, command.arguments))
-            if command.writes:
-                (self.folder / command.writes).write_text(out)
-            if code or "Traceback" in err:
-                yield f"{example.where}: {example.line}\nends with {code}: {err[-1000:]}"
-            elif command.mines and not any(self._corpus(command)):
-                yield f"{example.where}: {example.line}\nwrites an empty corpus: {out}"
-            missing = [line for line in example.shows if not re.search(_pattern(line), f"{out}\n{err}", re.MULTILINE)]
-            if missing:
-                yield f"{example.where}: {example.line}\ndoes not print {missing}, but: {out}{err}"
+            try:
+                if any(mark in word for mark in NOT_HERE for word in command.arguments):
+                    parsed(command.arguments)
+                else:
+                    yield from (f"{example.where}: {example.line}\n{why}" for why in self._done(command, example.shows))
+            except Exception:  # noqa: BLE001 - whatever a user would see as a traceback
+                yield f"{example.where}: {example.line}\n{traceback.format_exc(limit=-3)}"
+
+    def _done(self, command: Command, shows: Iterable[str]) -> Iterator[str]:
+        self._put_back(command)
+        self.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(self._input(command))))
+        code, out, err = self.bitrawl(*map(self._here, command.arguments))
+        if command.writes:
+            (self.folder / command.writes).write_text(out)
+        if code or "Traceback" in err:
+            yield f"ends with {code}: {err[-1000:]}"
+        elif command.mines and not any(self._corpus(command)):
+            yield f"writes an empty corpus: {out}"
+        if missing := [line for line in shows if not re.search(_pattern(line), f"{out}\n{err}", re.MULTILINE)]:
+            yield f"does not print {missing}, but: {out}{err}"
 
     def _put_back(self, command: Command) -> None:
         """The files and jobs that a command names are as they were at first; what it makes is not there yet."""
