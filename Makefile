@@ -6,7 +6,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 # Many tests start processes of their own: without bytecode, each of them would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-lab test-web test-cluster test-neural wiki-test wiki-answers check bench docs reference clean
+.PHONY: demo test test-lab test-web test-cluster test-neural test-formats wiki-test wiki-answers check bench docs reference clean
 
 # Made again when the dependencies change. The package itself is editable.
 .venv: pyproject.toml
@@ -55,6 +55,17 @@ test-cluster: .venv
 test-neural: .venv-neural
 	.venv-neural/bin/pytest tests/neural
 
+# What is written, as the libraries read it that people use. `make test` checks the same facts without them.
+.venv-formats: pyproject.toml
+	test -x .venv-formats/bin/python || $(PYTHON) -m venv .venv-formats
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group format-tests
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[parquet]'
+	touch .venv-formats
+
+test-formats: .venv-formats
+	.venv-formats/bin/pytest tests/formats
+
 # A real MediaWiki for `bitrawl bootstrap`: PHP from the system's packages, and Debian's MediaWiki unpacked beside us.
 MEDIAWIKI := $(CURDIR)/.mediawiki/usr/share/mediawiki
 
@@ -96,4 +107,4 @@ reference: .venv
 	$(BIN)/python -m lab.tools.job_file_reference
 
 clean:
-	rm -rf .venv .venv-neural .mediawiki .mediawiki.new .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site
+	rm -rf .venv .venv-neural .venv-formats .mediawiki .mediawiki.new .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site

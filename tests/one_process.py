@@ -1,53 +1,20 @@
-"""Commands run in this process with all that they start: readers of pages, miners and bundles; and they wait for nobody."""
+"""Commands run in this process with the bundles and servers that they start (see also `no_children`), and wait for nobody."""
 
 import asyncio
-import pickle
 import socket
 import tempfile
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bitrawl import process
 from bitrawl.cluster import bundle_process
 from bitrawl.cluster.bundles import Died
 from bitrawl.crawl import frontier, robots
 from bitrawl.job import running
-from bitrawl.process import Failure, FailureKind, Report, Service
-from bitrawl.text.language import LanguageNgrams
 from bitrawl.urls.language_model import UrlLanguageData
 from bitrawl.web import app as web_app
-
-_services: dict[bytes, Service] = {}
-
-
-class InlineChild:
-    """A child that is none: its service is called here. Readers of pages are kept, since loading them takes a while."""
-
-    usable = True
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
-    @classmethod
-    async def start(cls, factory: Callable[[], Service], _limits: process.Limits) -> "InlineChild":
-        key = pickle.dumps(factory)
-        if b"mining_service" in key:
-            return cls(factory())
-        return cls(_services.setdefault(key, _services.get(key) or factory()))
-
-    async def ask(self, request: bytes, report: Report = lambda _text: None) -> bytes | Failure:
-        await asyncio.sleep(0)
-        try:
-            return self._service(request, report)
-        except RuntimeError as error:
-            return Failure(FailureKind.ERROR, str(error))
-
-    def end(self) -> None:
-        pass
 
 
 def _bundle_here(order: Any, folder: Path, *_: object) -> Died:
@@ -63,9 +30,7 @@ def commands_stay_here(patch: pytest.MonkeyPatch, tmp_path: Path, port: int, cer
     patch.setenv("SSL_CERT_FILE", str(certificate))
     patch.setattr(tempfile, "tempdir", str(tmp_path))
     patch.setattr(socket, "getaddrinfo", _only_loopback)
-    patch.setattr(process, "Child", InlineChild)
-    for model in (LanguageNgrams, UrlLanguageData):
-        patch.setattr(model, "load", cache(model.load))
+    patch.setattr(UrlLanguageData, "load", cache(UrlLanguageData.load))
     patch.setattr(bundle_process, "_run", _bundle_here)
     patch.setattr(running._Mining, "is_due", lambda *_: False)  # Sites are mined once, when they have been visited.
     patch.setattr(frontier.Politeness, "rest", lambda *_, **__: 0.0)

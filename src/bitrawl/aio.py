@@ -11,7 +11,8 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from bitrawl.config.settings import CRAWL, MINE, described
+from bitrawl.config import arguments
+from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.crawl.ending import Ending
 from bitrawl.facts import Doing, JobFacts
 from bitrawl.job import running
@@ -55,10 +56,10 @@ async def mine(
     **settings: Any,
 ) -> JobResult:
     """As `bitrawl.mine`."""
-    settings = described({"langs": langs, **settings}, MINE)
-    with _Watching(progress, out) as watching:
+    settings, folder = _checked(seeds, langs, out, settings, MINE)
+    with _Watching(progress, folder) as watching:
         work = partial(running.mine, observe=watching.visited, started=watching.started, watch=watching.mining)
-        return await _done(work, seeds, settings, JobFolder(Path(out)), fresh=fresh)
+        return await _done(work, settings, folder, fresh=arguments.yes_or_no("fresh", fresh))
 
 
 async def crawl(
@@ -71,22 +72,34 @@ async def crawl(
     **settings: Any,
 ) -> JobResult:
     """As `bitrawl.crawl`."""
-    settings = described({"langs": langs, **settings}, CRAWL)
-    with _Watching(progress, out) as watching:
+    settings, folder = _checked(seeds, langs, out, settings, CRAWL)
+    with _Watching(progress, folder) as watching:
         work = partial(running.crawl, observe=watching.visited, started=watching.started)
-        return await _done(work, seeds, settings, JobFolder(Path(out)), fresh=fresh)
+        return await _done(work, settings, folder, fresh=arguments.yes_or_no("fresh", fresh))
+
+
+def _checked(
+    seeds: str | Iterable[str],
+    langs: str | Sequence[str],
+    out: str | PathLike[str],
+    settings: dict[str, Any],
+    groups: Iterable[Group],
+) -> tuple[dict[str, Any], JobFolder]:
+    """The settings as the tables of a job file, and the folder; raises `ConfigError` for wrong types."""
+    addresses = arguments.texts("seeds", seeds, "a URL, or a list of URLs")
+    codes = arguments.languages("langs", langs)
+    tables = described({"langs": codes, **settings}, groups)
+    return {"seeds": addresses or None, **tables}, JobFolder(arguments.folder_path("out", out))
 
 
 async def _done(
     work: Callable[..., Awaitable[Ending]],
-    seeds: str | Iterable[str],
     settings: dict[str, Any],
     folder: JobFolder,
     *,
     fresh: bool,
 ) -> JobResult:
-    addresses = [seeds] if isinstance(seeds, str) else [str(seed) for seed in seeds]
-    job = described_job({"seeds": addresses or None, **settings}, folder, fresh=fresh)
+    job = described_job(settings, folder, fresh=fresh)
     ending = await work(job, folder, fresh=fresh)
     return JobResult(folder.path, ending, status(folder))
 
@@ -94,7 +107,9 @@ async def _done(
 class _Watching:
     """Passes on what happens: to the display of the command line, or to the caller's function."""
 
-    def __init__(self, progress: bool | Callable[[JobProgress], None], out: str | PathLike[str]) -> None:  # noqa: FBT001
+    def __init__(self, progress: bool | Callable[[JobProgress], None], folder: JobFolder) -> None:  # noqa: FBT001
+        if not isinstance(progress, bool) and not callable(progress):
+            raise arguments.wrong("progress", progress, "True for a display, or a function")
         self._tell = progress if callable(progress) else None
         self._stack = ExitStack()
         self._display = None
@@ -103,7 +118,7 @@ class _Watching:
         if progress is True:
             from bitrawl.cli.foreground import ProgressDisplay  # noqa: PLC0415 - rich takes a while to load
 
-            self._display = ProgressDisplay(JobFolder(Path(out)))
+            self._display = ProgressDisplay(folder)
 
     def __enter__(self) -> Self:
         if self._display is not None:

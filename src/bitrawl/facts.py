@@ -21,7 +21,7 @@ Histogram = tuple[int, ...]
 """Counts of values between 0 and 1, in `BINS` bins of the same width."""
 
 Points = tuple[tuple[int, int], ...]
-"""The points of a curve: answers so far, count so far."""
+"""The points of a curve: visits so far, count so far."""
 
 
 class State(StrEnum):
@@ -231,7 +231,7 @@ class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
     own_requests: int
     languages: dict[str, int]  # pages, the most frequent first
     skips: dict[str, int]  # by "stage: reason"
-    fetches: int  # links that were leased, refused by robots.txt or not
+    fetches: int  # visits, the lines of the log: requests, and links that robots.txt forbids
     answers: int  # requests that a server answered, with any status
     unanswered: dict[str, int]  # requests without an answer, by reason
     bytes: int
@@ -240,6 +240,10 @@ class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
     finished: float  # the last one
     hosts: list[HostCount]  # the busiest
     run: LastRun
+
+    @property
+    def requests(self) -> int:
+        return self.answers + sum(self.unanswered.values())
 
     @property
     def links(self) -> int:

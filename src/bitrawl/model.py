@@ -206,6 +206,11 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     cut: str = ""  # what was left out because there is too much of it; empty if nothing was
 
     @property
+    def text(self) -> str:
+        """Its main text, one paragraph per line, without boilerplate."""
+        return "\n".join(paragraph.text for paragraph in self.paragraphs if not paragraph.boilerplate)
+
+    @property
     def is_on_topic(self) -> bool:
         """Whether it may go into the corpus: every page may, in a job without a topic."""
         return self.relevance is None or self.relevance.relevant
@@ -443,7 +448,7 @@ class Verdicts(msgspec.Struct, frozen=True):
     segments: dict[str, Verdict] = {}
 
     def of_pair(self, pair: PagePair | SegmentPair) -> Verdict | None:
-        """About its two pages."""
+        """The verdict that is about the two pages of that pair."""
         return self.pairs.get(pair_key(pair.url_a, pair.url_b)) if self.pairs else None
 
     def of_segment(self, pair: SegmentPair) -> Verdict | None:

@@ -11,6 +11,7 @@ import pytest
 
 from bitrawl import demo
 
+pytestmark = pytest.mark.usefixtures("no_children")
 Bitrawl = Callable[..., tuple[int, str, str]]
 
 

@@ -210,7 +210,7 @@ def test_a_part_of_a_job_that_is_a_link_is_replaced_and_what_it_leads_to_stays(j
 
 
 def test_what_a_killed_export_was_writing_goes_with_the_next_command_and_nothing_else_does(job: Path, bitrawl: Bitrawl):
-    ours = ["corpus/en-fr.tmx.new", "corpus/card.md.new", "report.html.new", "shard/en-fr.keys.new"]
+    ours = ["corpus/en-fr.tmx.new", "corpus/README.md.new", "report.html.new", "shard/en-fr.keys.new"]
     theirs = ["corpus/my notes.new", "corpus/en-fr.sorted.new", "notes.new"]
     for name in ours + theirs:
         (job / name).write_text("half")

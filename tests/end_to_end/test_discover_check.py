@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from bitrawl.cli.discover import check
 from bitrawl.errors import ArchiveError, ConfigError
 
+pytestmark = pytest.mark.usefixtures("no_children")
 app = typer.Typer()
 app.command()(check)
 

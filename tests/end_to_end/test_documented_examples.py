@@ -62,7 +62,7 @@ def named(path: Path) -> str:
 
 
 @pytest.fixture
-def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_children: None) -> Iterator[int]:
     """Of the web that all commands and all Python see."""
     certificate = tmp_path / "certificate.pem"
     with example_web(certificate) as served:

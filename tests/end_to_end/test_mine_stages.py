@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from inline_children import inline_children
 from prose_site import keep, visit
 from small_site import EN, FR, articles, page
 from typer.testing import CliRunner
@@ -34,6 +35,7 @@ from bitrawl.process import Failure, FailureKind
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
 
+pytestmark = pytest.mark.usefixtures("no_children")
 COUNT = 12
 
 
@@ -58,7 +60,8 @@ def crawled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def mined_once(crawled_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mined") / "job"
     shutil.copytree(crawled_once, folder)
-    done("pair", folder)
+    with inline_children():
+        done("pair", folder)
     return folder
 
 
@@ -345,7 +348,7 @@ def test_export_adds_formats_and_deletes_none_unless_it_is_asked_to(mined: Path)
     assert {path.name for path in (mined / "corpus").iterdir()} == before | {"en-fr.en", "en-fr.fr", "en-fr.ids"}
     done("export", mined, "--formats", "moses", "--only")
     left = {path.name for path in (mined / "corpus").iterdir()}
-    assert left == {"en-fr.en", "en-fr.fr", "en-fr.ids", "card.md", "summary.json"}
+    assert left == {"en-fr.en", "en-fr.fr", "en-fr.ids", "README.md", "summary.json"}
     assert config.read(mined / "job.toml")["export"]["formats"] == ["moses"]
 
 

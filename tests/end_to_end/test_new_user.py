@@ -173,7 +173,7 @@ def test_figures_agree_wherever_they_are_shown(bitrawl: Bitrawl, mined: Path):
     written = json.loads((mined / "corpus/summary.json").read_text())
     facts = gather(mined)
     said = "\n".join(brief(facts))
-    card, page = (mined / "corpus/card.md").read_text("utf-8"), (mined / "report.html").read_text("utf-8")
+    card, page = (mined / "corpus/README.md").read_text("utf-8"), (mined / "report.html").read_text("utf-8")
     assert f"{status['pages']} pages of {status['answers']} answers" in said
     assert f"{status['skipped']} links skipped" in said
     assert (
@@ -269,9 +269,9 @@ def test_a_password_of_a_proxy_stands_nowhere_afterwards(
     token = base64.b64encode(f"me:{secret}".encode()).decode()
     assert secret not in out + err
     files = [path for path in (tmp_path / "job").rglob("*") if path.is_file()]
-    assert {"job.toml", "job.sqlite", "card.md", "report.html"} <= {path.name for path in files}
+    assert {"job.toml", "job.sqlite", "README.md", "report.html"} <= {path.name for path in files}
     for path in files:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         assert secret.encode() not in data, path
         assert token.encode() not in data, path
-    assert "private.example" not in (tmp_path / "job/corpus/card.md").read_text("utf-8")
+    assert "private.example" not in (tmp_path / "job/corpus/README.md").read_text("utf-8")

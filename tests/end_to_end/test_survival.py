@@ -9,8 +9,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from inline_children import inline_children
 
-from bitrawl import demo
+from bitrawl import aio, demo
+from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.facts import CrawlSummary
 from bitrawl.job.ledger import Ledger
@@ -27,6 +29,8 @@ async def start(web: Served, out: Path, *flags: str, **options: object) -> async
     command = [sys.executable, "-m", "bitrawl", "crawl", *map(str, demo.seeds()), "--langs", "en,fr", "--out", str(out)]
     command += [
         "--exhaustive",
+        "--workers",
+        "1",
         "--delay",
         "0",
         "--connect-to",
@@ -65,17 +69,28 @@ def concluded(folder: Path) -> set[str]:
     return urls
 
 
+async def crawl_here(web: Served, out: Path, **settings: object) -> Ending:
+    """The same in this process."""
+    where = {"connect_to": f"*.test={demo.LOOPBACK}:{web.port}", "allow_private": True, "delay": 0}
+    with inline_children():
+        job = await aio.crawl(demo.seeds(), langs="en,fr", out=out, exhaustive=True, **where, **settings)
+    return job.ending
+
+
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    async def crawl(folder: Path) -> int | None:
+def undisturbed_job(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    async def crawl(folder: Path) -> Ending:
         async with demo.serve() as web:
-            process = await start(web, folder)
-            await process.communicate()
-            return process.returncode
+            return await crawl_here(web, folder)
 
     folder = tmp_path_factory.mktemp("undisturbed")
-    assert asyncio.run(crawl(folder)) == 0
-    pages, summary = outcome(folder)
+    assert asyncio.run(crawl(folder)) is Ending.DONE
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(undisturbed_job: Path) -> dict[str, str]:
+    pages, summary = outcome(undisturbed_job)
     assert summary.links == summary.pages + summary.skipped
     assert set(pages) == set(map(str, demo.pages()))
     return pages
@@ -126,9 +141,7 @@ async def test_a_full_disk_stops_the_job_cleanly_and_the_same_command_goes_on(
         before = concluded(tmp_path)
         assert before
         seen = len(web.visits)
-        resumed = await start(web, tmp_path)
-        await resumed.communicate()
-    assert resumed.returncode == 0
+        assert await crawl_here(web, tmp_path) is Ending.DONE
     assert outcome(tmp_path)[0] == undisturbed
     assert not before & {visit.url for visit in web.visits[seen:]}
 
@@ -147,7 +160,7 @@ async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
         asked = {visit.url for visit in web.visits if not visit.url.endswith(RULES)}
         assert asked == concluded(tmp_path), "what was in flight was not finished"
         seen = len(web.visits)
-        await (await start(web, tmp_path)).communicate()
+        assert await crawl_here(web, tmp_path) is Ending.DONE
     assert outcome(tmp_path)[0] == undisturbed
     assert not asked & {visit.url for visit in web.visits[seen:]}
 
@@ -161,7 +174,7 @@ async def test_ctrl_c_twice_stops_now_and_the_same_command_goes_on(tmp_path: Pat
         process.send_signal(signal.SIGINT)
         await process.communicate()
         assert process.returncode == 130
-        await (await start(web, tmp_path)).communicate()
+        assert await crawl_here(web, tmp_path) is Ending.DONE
     assert outcome(tmp_path)[0] == undisturbed
 
 
@@ -176,14 +189,10 @@ async def test_a_second_crawl_in_the_same_folder_is_refused(tmp_path: Path):
 
 
 async def test_what_was_fetched_is_archived_and_the_archive_replays_as_the_web(
-    tmp_path: Path, undisturbed: dict[str, str]
+    tmp_path: Path, undisturbed_job: Path, undisturbed: dict[str, str]
 ):
     async with demo.serve() as web:
-        await (await start(web, tmp_path / "live")).communicate()
-        seen = len(web.visits)
-        archives = [f"--replay={path}" for path in sorted((tmp_path / "live/warc").glob("*.warc.gz"))]
-        replayed = await start(web, tmp_path / "again", "--no-probe", *archives)
-        _, err = await replayed.communicate()
-        assert len(web.visits) == seen
-    assert replayed.returncode == 0, err.decode()
-    assert outcome(tmp_path / "again")[0] == undisturbed
+        archives = sorted((undisturbed_job / "warc").glob("*.warc.gz"))
+        assert await crawl_here(web, tmp_path, probe=False, replay=archives) is Ending.DONE
+        assert not web.visits
+    assert outcome(tmp_path)[0] == undisturbed

@@ -32,6 +32,7 @@ class Server:
         operator = {
             "fetch": {"allow_private": True, "connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}},
             "politeness": {"delay": 0.0},
+            "analysis": {"workers": 1},
         }
         self.settings = Settings(limits=LimitsSection(free_megabytes=1e-3), job=operator)
         self.user = User(SINGLE_USER, admin=True)

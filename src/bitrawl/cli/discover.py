@@ -43,7 +43,7 @@ from bitrawl.model import Language, Link
 from bitrawl.url import Url
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
-SHOWN = 20  # sites that are printed; judgement
+SHOWN = 20  # sites that are printed
 _COUNTED = 1000  # hosts that a page links to; more are not counted
 
 

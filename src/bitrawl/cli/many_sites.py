@@ -1,7 +1,6 @@
 """Many sites: `bitrawl mine --sites` in bundles, `merge` of what several jobs found, and `partition` of their archives."""
 
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from bitrawl.cli.flags import with_settings
 from bitrawl.cluster.bundle_process import mine_bundle
 from bitrawl.cluster.bundles import PARTS
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor
-from bitrawl.cluster.run import MERGED, Run, RunRequest, Tally, is_run, merge_run, plan, read_share, shards_of
+from bitrawl.cluster.run import Run, RunRequest, Tally, merge_folders, merge_run, plan, read_share
 from bitrawl.cluster.warc_split import MOST_GROUPS, Grouping, SplitFile
 from bitrawl.cluster.warc_split import partition as split
 from bitrawl.config import Job
@@ -29,7 +28,7 @@ from bitrawl.corpus.figures import MergedCounts, MergeFacts
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.job.archived_web import warc_files
-from bitrawl.job.job_merge import merge as merge_jobs
+from bitrawl.job.job_merge import MERGED
 from bitrawl.show.wording import counted
 from bitrawl.url import Url
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 REDRAW_EVERY, LINE_EVERY = 1.0, 10.0  # seconds
-SHOWN = 10  # failed sites that are printed; judgement
+SHOWN = 10  # failed sites that are printed
 
 _option = partial(Option, rich_help_panel="Many sites")
 _CLUSTER_HELP = (
@@ -241,7 +240,7 @@ class _RunDisplay:
 
 
 def show_run(run: Run, to: str) -> None:
-    """How far it is."""
+    """Print how far the run is."""
     tally = run.tally
     figures = tally.finished + run.running()
     print_out(
@@ -303,13 +302,8 @@ def merge(
     Segments that differ only in case, punctuation or spaces become one unit with all of its sources. Each pair of
     languages is a corpus. The thresholds are those of each job unless you give others. Nothing is fetched or aligned.
     """
-    tell, languages = timed_lines(), listed(langs) if langs else ()
-    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
-        jobs: list[Path] = []
-        for number, address in enumerate(folders):
-            # A job, or all finished parts of a run
-            jobs += shards_of(address, Path(scratch, str(number))) if is_run(address) else [Path(address)]
-        facts = merge_jobs(jobs, target, described(settings, [Group.CORPUS]), langs=languages, tell=tell)
+    languages = listed(langs) if langs else ()
+    facts = merge_folders(folders, target, described(settings, [Group.CORPUS]), langs=languages, tell=timed_lines())
     show_merged(facts, str(target))
 
 

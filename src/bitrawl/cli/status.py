@@ -184,8 +184,8 @@ def hints(summary: CrawlSummary) -> list[str]:
 
 
 def _host(host: HostCount) -> str:
-    fetches = f"{host.fetches} fetch{'' if host.fetches == 1 else 'es'}"
-    return f"{host.host}  {counted(host.pages, 'page')} of {fetches}, {host.seconds * 1000:.0f} ms each"
+    visits = counted(host.fetches, "visit")
+    return f"{host.host}  {counted(host.pages, 'page')} of {visits}, {host.seconds * 1000:.0f} ms each"
 
 
 def tell_of_kills(folder: JobFolder) -> None:

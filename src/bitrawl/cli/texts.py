@@ -70,8 +70,7 @@ async def _clean(sources: list[str], style: PageFormat, policy: FetchPolicy) -> 
         else:
             if several:
                 typer.echo(f"==> {source}")
-            text = "\n".join(p.text for p in page.paragraphs if not p.boilerplate)
-            typer.echo(markdown(page).rstrip("\n") if style is PageFormat.MARKDOWN else text)
+            typer.echo(markdown(page).rstrip("\n") if style is PageFormat.MARKDOWN else page.text)
     return failed
 
 

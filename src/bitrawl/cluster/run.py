@@ -61,13 +61,11 @@ from bitrawl.job.exporting import SHARD
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
-from bitrawl.job.job_merge import merge
+from bitrawl.job.job_merge import MERGED, merge
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
 
 JOB = "job.toml"
-MERGED = "merged"
-"""The folder of the merged corpus, in the run's own place."""
 FAILED = "failed.tsv"
 TRIES = 2  # for a bundle whose machine had a fault
 MOST_FAULTS = 5  # in a row: then it is not one machine, and going on would help nobody
@@ -191,7 +189,7 @@ class Run:
         return self._next(bundle, how)
 
     def _leave(self, bundle: Bundle, fault: Fault) -> None:
-        """To the next run."""
+        """Leave the bundle to the next run."""
         record = Undone(bundle.name, [site.site for site in bundle.sites], fault.reason, fault.killed)
         self.tally.faults[bundle.name] = record
         with suppress(StoreError):  # The place may be what has the fault.
@@ -206,7 +204,7 @@ class MachineShare(NamedTuple):
 
 
 def read_share(raw: str) -> MachineShare:
-    """Raises `ConfigError`."""
+    """Read a share as in "2/5"; raises `ConfigError`."""
     number, mark, parts = raw.partition("/")
     if not mark or not number.isdecimal() or not parts.isdecimal() or int(number) >= int(parts):
         raise ConfigError(f"--part {raw!r} is not understood; the first of three parts is 0/3, and the last one 2/3")
@@ -321,6 +319,17 @@ def merge_run(address: str, settings: Mapping[str, Any], tell: Tell) -> MergeFac
         if not isinstance(merged, LocalPlace):
             merged.upload(target)
     return facts
+
+
+def merge_folders(
+    addresses: Iterable[str], out: Path, settings: Mapping[str, Any], *, langs: Sequence[str] = (), tell: Tell
+) -> MergeFacts:
+    """Merge jobs, and all finished parts of runs over many sites, into one corpus."""
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
+        folders: list[Path] = []
+        for number, address in enumerate(addresses):
+            folders += shards_of(address, Path(scratch, str(number))) if is_run(address) else [Path(address)]
+        return merge(folders, out, settings, langs=langs, tell=tell)
 
 
 def failed_sites(out: Place) -> list[SiteOutcome]:

@@ -37,7 +37,8 @@ class Walk(StrEnum):
 class Reach(StrEnum):
     """How far from the seeds a job may go."""
 
-    SITE = "site"
+    SITE = "site"  # the hosts of the seeds, and those of their translations
+    DOMAIN = "domain"  # all hosts of the seeds' domains
     WEB = "web"
 
 
@@ -103,7 +104,7 @@ class DiscoverySection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which links belong to the job."""
 
-    reach: Reach = Reach.SITE  # the sites of the seeds, or the whole web
+    reach: Reach = Reach.SITE
     include: list[str] = []  # regular expressions; a link must match one
     exclude: list[str] = []  # regular expressions; a link must match none
     same_host: bool = False  # stay on the hosts of the seeds
@@ -211,7 +212,7 @@ class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What was asked."""
+    """What a user asked for: the whole of a job file."""
 
     langs: list[str] = []
     seeds: list[str] = []

@@ -15,6 +15,11 @@ from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.files import NEW, OLD, discard
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
 
+CARD = "README.md"
+"""The datasheet in a corpus folder. Under this name, `datasets.load_dataset` finds the files of the folder by it."""
+EARLIER_CARD = "card.md"
+"""Its name in corpora that an earlier version wrote."""
+
 
 class CorpusHeader(msgspec.Struct, frozen=True):
     """Which corpus is written. It is known before the content is."""
@@ -184,7 +189,13 @@ def drafts(folder: Path) -> list[Path]:
         return []
     parts = [part for languages in (1, 2) for parts in corpus_formats(languages).values() for part in parts]
     ours = re.compile(
-        "|".join([r"summary\.json", r"card\.md", *(_named(file) for part in parts for file in part.files)])
+        "|".join(
+            [
+                r"summary\.json",
+                *map(re.escape, (CARD, EARLIER_CARD)),
+                *(_named(f) for part in parts for f in part.files),
+            ]
+        )
     )
     return [path for path in paths if ours.fullmatch(path.relative_to(folder).as_posix().removesuffix(NEW))]
 

@@ -14,13 +14,14 @@ from bitrawl.url import Url
 class Ending(Enum):
     """How a run came to its end."""
 
-    DONE = "done"  # nothing is left, or a budget is used up
+    DONE = "done"  # nothing is left to visit, or nothing that is worth it
+    BUDGET = "budget"  # used up: with a larger one, the same command goes on
     FAILED = "failed"  # no page was found, in this run or before, or none about the topic
     STOPPED = "stopped"  # by the user, with all in flight finished
     CANCELLED = "cancelled"  # by the user, at once
 
 
-_COMPLETE = (EndKind.DONE, EndKind.BUDGET, EndKind.LEFT, EndKind.GAVE_UP)
+_COMPLETE = (EndKind.DONE, EndKind.LEFT, EndKind.GAVE_UP)
 
 
 class SeedSkip(msgspec.Struct, frozen=True):
@@ -70,6 +71,8 @@ def ending(end: CrawlEnd) -> Ending:
     """Whether a crawl that ended so has failed."""
     if end.kind is EndKind.STOPPED:
         return Ending.STOPPED
+    if end.kind is EndKind.BUDGET:
+        return Ending.BUDGET
     return Ending.DONE if end.kind in _COMPLETE else Ending.FAILED
 
 

@@ -163,6 +163,7 @@ class Crawl:
 
     def _score_only(self, links: Sequence[Link], found_on: Page | None) -> set[Url]:
         """Score the links that belong to the job, and do not queue them: an earlier run did."""
+        self.scope.new_hosts(links)
         _, inside = self._judged(links)
         for group in inside:
             self.scorer.score(group, found_on, self._knowledge(group[0].url))
@@ -412,6 +413,8 @@ class Crawl:
         """Queue the links that belong to the job and that the strategy wants; record why the others are not queued."""
         if not links:
             return
+        if hosts := self.scope.new_hosts(links):
+            self._enqueue(self.ledger.refused_hosts(hosts), None)
         refused, inside = self._judged(links)
         if found_on is not None and self.traps.repeats(found_on.url):
             self.frontier.add([(link, _last(link)) for group in inside for link in group])

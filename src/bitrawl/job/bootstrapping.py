@@ -57,7 +57,7 @@ class BootstrapStep(StrEnum):
 
 
 class BootstrapProgress(msgspec.Struct, frozen=True):
-    """One moment of it."""
+    """How far a bootstrap is at one moment."""
 
     step: BootstrapStep
     wiki: str = ""  # its host; empty for a dump
@@ -75,7 +75,7 @@ class BilingualSite(msgspec.Struct, frozen=True):
 
 
 class BootstrapSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """What a bootstrap has found and written."""
 
     category: str
     articles: int
@@ -107,7 +107,7 @@ class ProgressFile:
         self._write()
 
     def count(self) -> None:
-        """One more is done."""
+        """Count one more step that is done."""
         self._now = msgspec.structs.replace(self._now, done=self._now.done + 1)
         self._write()
 

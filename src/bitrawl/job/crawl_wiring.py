@@ -129,6 +129,8 @@ async def crawl(
     )
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
+    for host in {*ledger.hosts_asked(), *queue.hosts()}:
+        made.scope.add_host(host)
     made.remember(ledger.sightings())
     queue.try_again(Reason.KILLED)
     if made.settings.exhaustive:
@@ -229,12 +231,13 @@ def check(job: Job) -> None:
 def scope_rules(job: Job) -> ScopeRules:
     scope = job.scope
     return ScopeRules(
+        reach=Reach.WEB if job.discovery.is_set else scope.reach,
+        languages=job.languages(),
         include=scope.include,
         exclude=scope.exclude,
         depth=scope.depth,
         same_host=scope.same_host,
         under=scope.under,
-        whole_web=scope.reach is Reach.WEB or job.discovery.is_set,
     )
 
 
@@ -502,7 +505,8 @@ def check_models(folder: str) -> None:
             try:
                 load(path)
             except Exception as error:
+                # Not the error's own words: numpy's advice for a damaged file is to load it unsafely.
                 raise ConfigError(
-                    f"models: {path} cannot be loaded as {path.stem} ({type(error).__name__}: {error});"
+                    f"models: {path} is damaged, or is not a model of the kind {path.stem};"
                     f" make it again: python -m lab.train {path.stem}"
                 ) from error

@@ -22,7 +22,7 @@ import msgspec
 from bitrawl import config, files
 from bitrawl.config import Job
 from bitrawl.config.choices import corpus_format
-from bitrawl.corpus.card import card
+from bitrawl.corpus.card import check_card, write_card
 from bitrawl.corpus.export import CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
 from bitrawl.corpus.figures import (
     CardFacts,
@@ -341,7 +341,7 @@ def _counted(counts: Mapping[str, int], most: int = 3) -> str:
 
 
 class CorpusPlan(NamedTuple):
-    """What is written."""
+    """Which corpora are written, in which formats."""
 
     headers: Sequence[CorpusHeader]
     formats: Sequence[str]
@@ -367,6 +367,7 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     With `to` the corpus goes into that folder, and nothing in the job's folder changes.
     """
     corpus, settings = to or folder / "corpus", job.export
+    check_card(corpus)
     headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
     with Ledger(folder / "job.sqlite", read_only=True) as ledger, emptied(scratch):
         pages = partial(_pages_in, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
@@ -413,6 +414,14 @@ def corpus_units(
                 with grouped([shard], Path(scratch), keep_duplicates=duplicates) as segments:
                     for unit in _units(segments, header, lambda _: None):
                         yield header, unit
+
+
+def corpus_pages(job: Job, ledger: Ledger) -> Iterator[Page]:
+    """The pages that the corpus of a job in one language holds."""
+    (language,), repeated = job.languages(), Findings(ledger).duplicates()
+    for page in content_pages(ledger):
+        if page.is_on_topic and page.url not in repeated and same_language(page.language, language):
+            yield bounded(page, job.align.characters)[0]
 
 
 def write_merged(
@@ -474,7 +483,7 @@ def write_about(folder: Path, facts: CardFacts) -> None:
     """The figures and the card."""
     figures = {corpus.name: summary(corpus) for corpus in facts.corpora}
     files.write(folder / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
-    files.write(folder / "card.md", card(facts))
+    write_card(folder, facts)
 
 
 def _alone(written: CorpusOutput, part: JobPart) -> CorpusOutput:
@@ -495,13 +504,12 @@ def _write_pages(
 ) -> tuple[list[CorpusOutput], JobPart]:
     """The corpus of one language, and the part with what its pages state."""
     (header,) = plan.headers
-    repeated, sources = Findings(ledger).duplicates(), set[Url]()
+    sources = set[Url]()
 
     def pages() -> Iterator[Page]:
-        for page in content_pages(ledger):
-            if page.is_on_topic and page.url not in repeated and same_language(page.language, header.languages[0]):
-                sources.add(page.url)
-                yield bounded(page, job.align.characters)[0]
+        for page in corpus_pages(job, ledger):
+            sources.add(page.url)
+            yield page
 
     counter, written = _write(pages(), header, plan, folder, wanted=True)
     part = msgspec.structs.replace(part, source_pages=len(sources), licences=dict(ledger.licences(sources)))

@@ -40,7 +40,7 @@ class JobFolder(NamedTuple):
 
     @property
     def description(self) -> Path:
-        """What was asked."""
+        """The file that says what was asked: job.toml."""
         return self.path / "job.toml"
 
     @property

@@ -3,16 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from bitrawl import files
 from bitrawl.config import Format
 from bitrawl.config.choices import check_formats, corpus_format, corpus_formats, format_names
-from bitrawl.corpus.card import site_table
+from bitrawl.corpus.card import check_card, site_table
 from bitrawl.corpus.export import CorpusHeader, remove_files, without_files
 from bitrawl.corpus.figures import MergedSite, MergeFacts
+from bitrawl.corpus.units import CorpusUnit, read_units
 from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import (
     SCRATCH,
@@ -33,9 +34,50 @@ from bitrawl.version import __version__
 
 MERGE = "merge.json"
 """What was merged. A folder that has it is the target of a merge, and may be written again."""
+MERGED = "merged"
+"""The folder of the merged corpus in a run over many sites."""
 
 
 Pair = tuple[str, str]
+
+
+class MergedFolder(NamedTuple):
+    """A corpus that was merged before, to read."""
+
+    path: Path
+    jobs: tuple[str, ...]
+    corpora: tuple[tuple[str, ...], ...]  # languages
+    formats: tuple[str, ...]
+
+    @classmethod
+    def at(cls, folder: Path) -> "MergedFolder | None":
+        """Of a run over many sites, its merged corpus. None if the folder holds no merged corpus, or is a job."""
+        if (folder / "job.sqlite").exists():
+            return None
+        for path in (folder, folder / MERGED):
+            if (path / MERGE).exists():
+                facts = _earlier(path)
+                corpora = tuple(tuple(languages) for languages in facts.get("corpora", ()))
+                return cls(path, tuple(facts.get("jobs", ())), corpora, tuple(facts.get("formats", ())))
+        return None
+
+    def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
+        """Those of its JSON lines; with `languages`, of that pair. Raises `ConfigError` if it has none."""
+        check_pair(languages, self.corpora, self.path)
+        if Format.JSONL not in self.formats:
+            raise ConfigError(
+                f"{self.path} was written as {', '.join(self.formats)}, and its units are read from JSON lines;"
+                f" merge the jobs again with the format {Format.JSONL}"
+            )
+        chosen = (pair for pair in self.corpora if not languages or set(pair) == set(languages))
+        return (unit for pair in chosen for unit in read_units(self.path / "corpus", "-".join(pair)))
+
+
+def check_pair(languages: Sequence[str], pairs: Sequence[Sequence[str]], folder: Path) -> None:
+    """Raise `ConfigError` unless a corpus of the folder is in these languages, whichever comes first."""
+    if languages and set(languages) not in map(set, pairs):
+        there = ", ".join("-".join(pair) for pair in pairs)
+        raise ConfigError(f"{folder} has no corpus in {' and '.join(languages)}; choose one of {there}")
 
 
 def merge(
@@ -47,6 +89,7 @@ def merge(
     each job. Each pair of languages is a corpus; with two `langs`, there is only that one.
     """
     earlier = _check_target(out)
+    check_card(out / "corpus")
     scratch = out / SCRATCH
     with emptied(scratch):
         jobs = list(_sharded_jobs(folders, settings, scratch, tell))
@@ -77,6 +120,11 @@ def _check_target(out: Path) -> dict[str, Any]:
     if MERGE not in held:
         what = "a job" if "job.sqlite" in held or "job.toml" in held else "something else"
         raise ConfigError(f"{out} holds {what}, not a merged corpus; choose another folder for --out")
+    return _earlier(out)
+
+
+def _earlier(out: Path) -> dict[str, Any]:
+    """What `merge.json` says."""
     try:
         return msgspec.json.decode((out / MERGE).read_bytes(), type=dict[str, Any])
     except files.NO_JSON:

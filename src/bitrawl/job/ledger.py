@@ -7,7 +7,7 @@ rules that origins answered with last. What mining writes into the same file is 
 import heapq
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -189,6 +189,12 @@ class Ledger:
             " VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?) ON CONFLICT (url) DO NOTHING",
             rows,
         )
+
+    def refused_hosts(self, hosts: Sequence[str]) -> list[Link]:
+        """The links to these hosts that were not followed because their host was not part of the site."""
+        query = f"SELECT link FROM links WHERE host = ? AND state = {SKIPPED} AND reason = ? ORDER BY id"
+        rows = (row for host in hosts for row in self.database.query(query, (host, Reason.OFF_HOST)))
+        return [self._link(blob) for (blob,) in rows]
 
     def knowledge(self, site: str) -> SiteKnowledge:
         if site not in self._sites:

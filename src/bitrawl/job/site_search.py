@@ -44,7 +44,7 @@ from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
 from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job import fetching
-from bitrawl.job.archived_web import open_archives
+from bitrawl.job.archived_web import Archives
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import outlinks
@@ -338,7 +338,7 @@ async def _add_rows(rows: LinkRows, kind: SourceKind, path: Path) -> None:
 
 
 async def _add_pages(rows: LinkRows, path: Path) -> None:
-    with open_archives([path], fetching.codec()) as archives:
+    with Archives([path]) as archives:
         async with fetching.loose_analyser() as analyser:
             for url in archives.urls():
                 answer = archives.answer(url)

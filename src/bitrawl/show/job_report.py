@@ -31,8 +31,8 @@ _MODELS = {
     TopicModel.TERMS: "terms: the weight of the listed terms on a page",
     TopicModel.PERPLEXITY: "perplexity: how well a language model of your texts predicts a page",
 }
-_MOST = 6  # items named in a line; judgement
-_WIDTH = 30  # characters of a flag; judgement
+_MOST = 6  # items named in a line
+_WIDTH = 30  # characters of a flag
 
 
 def render(facts: JobFacts) -> str:
@@ -69,7 +69,7 @@ def _lead(facts: JobFacts) -> str:
     summary, mined = facts.crawled.summary, facts.mined
     if not summary.pages:
         if not summary.answers:
-            return f"No server answered {counted(summary.fetches, 'request')} in {duration(summary.seconds)}."
+            return f"No server answered {counted(summary.requests, 'request')} in {duration(summary.seconds)}."
         answers = counted(summary.answers, "answer")
         return f"bitrawl fetched {answers} in {duration(summary.seconds)}. None of them was a page."
     read = f"bitrawl read {counted(summary.pages, 'page')} in {duration(summary.seconds)}"
@@ -111,7 +111,7 @@ def _period(began: float, finished: float) -> str:
 
 
 def _curves(facts: JobFacts) -> dict[str, Any]:
-    """Pages and complete pairs over the crawl, and after how many fetches half of the pairs were found."""
+    """Pages and complete pairs over the crawl, and after how many visits half of the pairs were found."""
     codes = {f"{pair.lang_a}-{pair.lang_b}": (pair.lang_a, pair.lang_b) for pair in facts.mined.language_pairs}
     columns = zip(*(curve.points for curve in facts.mined.harvest), strict=True)
     halves = (column[0][0] for column in columns if 2 * sum(y for _, y in column) >= facts.mined.pairs)

@@ -279,9 +279,9 @@ def _with_budget(values: Mapping[str, Any], settings: Settings) -> dict[str, Any
     return {**largest, **values}
 
 
-MOST_SEEDS = 10_000  # judgement: more is an attack or a mistake
-MOST_PREFIXES = 100  # each is tried on every link; judgement
-LONGEST = 2000  # characters of a URL, a path or a name; judgement
+MOST_SEEDS = 10_000  # more is an attack or a mistake
+MOST_PREFIXES = 100  # each is tried on every link
+LONGEST = 2000  # characters of a URL, a path or a name
 _TRUE, _FALSE = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
 
 

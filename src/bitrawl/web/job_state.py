@@ -11,11 +11,12 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.cluster.bundles import PROGRESS
-from bitrawl.cluster.run import FAILED, MERGED, existing_run
+from bitrawl.cluster.run import FAILED, existing_run
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.job_merge import MERGED
 from bitrawl.job.live_facts import Live
 from bitrawl.web.job_list import Intent, JobVerb, Wish, is_topic
 from bitrawl.web.messages import Message, message, quoted
@@ -201,7 +202,7 @@ def figures_of_run(folder: JobFolder, now: float) -> Live:
     sums = run.tally.finished + run.running()
     return Live(
         at=now,
-        fetched=sums.fetches,
+        fetches=sums.fetches,
         pages=sums.pages,
         bytes=sums.bytes,
         sites=sums.sites,

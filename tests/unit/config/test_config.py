@@ -194,7 +194,7 @@ def topical(tmp_path: Path, **topic: object) -> dict[str, object]:
             "the strategy perplexity needs a topic; name one with --topic FILE or --texts FOLDER",
         ),
         ({"scope": {"reach": "web"}}, "--scope web needs a topic, .* name one with --topic or --texts"),
-        ({"scope": {"reach": "wbe"}}, "there is no scope 'wbe'; the scopes are site, web"),
+        ({"scope": {"reach": "wbe"}}, "there is no scope 'wbe'; the scopes are site, domain, web"),
         (
             {"topic": {"model": "bert", "texts": ["x"]}},
             "there is no topic model 'bert'; the topic models are learned, terms",

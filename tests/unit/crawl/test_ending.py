@@ -41,7 +41,7 @@ NOT_FOUND = skipped(Reason.HTTP_STATUS, "Not Found", 404)
         ),
         (
             {"budget": "200 pages", "pages": 200, "queued": 340},
-            Ending.DONE,
+            Ending.BUDGET,
             "budget of 200 pages used up; 340 links still queued",
         ),
         (

@@ -229,11 +229,11 @@ def test_only_web_addresses_are_linked(good: Path):
 
 def test_the_files_of_the_corpus_are_linked_relative_to_the_report(good: Path):
     (good / "corpus" / "en-fr.xces").mkdir(parents=True)
-    for name in ("en-fr.tmx", "card.md", "a b#.txt", "en-fr.tsv.new"):
+    for name in ("en-fr.tmx", "README.md", "a b#.txt", "en-fr.tsv.new"):
         (good / "corpus" / name).write_text("x" * 1234)
     text = render(gather(good))
     hrefs = [value for name, value in Reader(text).attributes if name == "href" and value.startswith("corpus/")]
-    assert hrefs == ["corpus/a%20b%23.txt", "corpus/card.md", "corpus/en-fr.tmx", "corpus/en-fr.xces"]
+    assert hrefs == ["corpus/README.md", "corpus/a%20b%23.txt", "corpus/en-fr.tmx", "corpus/en-fr.xces"]
     assert "1.2 kB" in text
 
 
