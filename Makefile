@@ -6,7 +6,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 # Many tests start processes of their own: without bytecode, each of them would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-lab test-web test-cluster test-neural test-formats wiki-test wiki-answers check bench docs reference clean
+.PHONY: demo test tests test-lab test-web test-cluster test-neural test-formats wiki-test wiki-answers check bench docs reference clean
 
 # Made again when the dependencies change. The package itself is editable.
 .venv: pyproject.toml
@@ -25,8 +25,12 @@ check: .venv
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The checks run beside the tests: mypy alone would leave a core idle for half a minute.
+test: .venv
+	$(MAKE) --jobs 2 check tests
+
 # Three workers for two cores: many tests wait for processes that they start.
-test: check
+tests: .venv
 	$(BIN)/pytest -n 3 --dist worksteal
 
 # The web app in a real browser. `make test` runs these too where a browser is found, and says so where none is.

@@ -55,7 +55,12 @@ async def mine(
     progress: bool | Callable[[JobProgress], None] = False,
     **settings: Any,
 ) -> JobResult:
-    """As `bitrawl.mine`."""
+    """Crawl sites and write a corpus of their translations, like `bitrawl mine`.
+
+    The same call resumes the job; `fresh` starts over. `progress` shows a display (True), or is called at each step.
+    Settings are the long flags of the command, with underscores: `max_pages=200`, `delay=0`, `replay=["site.warc.gz"]`.
+    Raises `ConfigError` before anything is fetched or written if a setting is wrong.
+    """
     settings, folder = _checked(seeds, langs, out, settings, MINE)
     with _Watching(progress, folder) as watching:
         work = partial(running.mine, observe=watching.visited, started=watching.started, watch=watching.mining)
@@ -71,7 +76,7 @@ async def crawl(
     progress: bool | Callable[[JobProgress], None] = False,
     **settings: Any,
 ) -> JobResult:
-    """As `bitrawl.crawl`."""
+    """Visit sites and keep their pages, like `bitrawl crawl`. The arguments are those of `mine`."""
     settings, folder = _checked(seeds, langs, out, settings, CRAWL)
     with _Watching(progress, folder) as watching:
         work = partial(running.crawl, observe=watching.visited, started=watching.started)

@@ -40,6 +40,11 @@ _CANONICAL = re.compile(
 )
 # What can be appended to the origin or to the folder of a canonical URL as it is: most relative links.
 _RELATIVE = re.compile(rf"/?(?=[A-Za-z0-9._~-]){_SEGMENT}(?:/{_SEGMENT})*", re.ASCII)
+# A host as people type it into a browser: a name with a dot in it, or any name with a port, and perhaps a path.
+_TYPED = re.compile(
+    r"(?P<host>\[[0-9a-f:.]+\]|(?=[^.-])[^\s/?#@:\\]+)(?::(?P<port>\d{1,5}))?(?:[/?#]\S*)?", re.IGNORECASE
+)
+_SECURE_PORTS = (None, "443", "8443")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -113,6 +118,23 @@ class Url(str):
     def site(self) -> str:
         """The registrable domain. An IP address or a bare name is a site of its own, with its port."""
         return _site(self.host)
+
+
+def with_scheme(typed: str) -> str:
+    """A host as people type it, with the scheme that they mean; any other text as it is.
+
+    That is https; http for localhost, an IP address, and a port that is not usual for https: servers of one's own
+    machine or network have no certificate.
+    """
+    match = _TYPED.fullmatch(typed)
+    if match is None:
+        return typed
+    host, port = match["host"].lower().rstrip("."), match["port"]
+    is_local = host.rpartition(".")[2] == "localhost"
+    if not (is_local or port or "." in host or host.startswith("[")):
+        return typed
+    is_number = host.startswith("[") or host.replace(".", "").isdecimal()
+    return f"http{'' if is_local or is_number or port not in _SECURE_PORTS else 's'}://{typed}"
 
 
 def has_credentials(raw: str) -> bool:

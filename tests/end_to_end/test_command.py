@@ -44,7 +44,7 @@ def reach(web: demo.Served) -> list[str]:
     ("arguments", "says"),
     [
         ("crawl https://a.org --out OUT", "--langs en,fr"),
-        ("crawl www.a.org --langs en,fr --out OUT", "https://www.a.org"),
+        ("crawl example --langs en,fr --out OUT", "'example' is not a URL; write it in full"),
         ("crawl ftp://a.org --langs en,fr --out OUT", "only http and https"),
         ("crawl https://a.org --langs en,francais --out OUT", "francais"),
         ("crawl --langs en,fr --out OUT", "nowhere to start"),
@@ -143,6 +143,21 @@ def test_clean_prints_the_main_text_or_every_paragraph(bitrawl: Bitrawl, tmp_pat
     assert labels["Imprint"] is True
     assert {"source", "text", "kind", "boilerplate", "content", "language", "confidence"} <= set(lines[0])
     assert {line["language"] for line in lines if len(line["text"]) > 60} == {"en"}
+
+
+def test_clean_prints_markdown_of_a_file_and_of_the_pages_of_a_job(bitrawl: Bitrawl, tmp_path: Path, web: demo.Served):
+    more = "<p>The <a href=/queens>queens</a> are numbered.</p><table><tr><th>Hive<th>Queen<tr><td>1<td>2026</table>"
+    (tmp_path / "bees.html").write_text(PAGE.replace("</main>", f"{more}<pre>count  hives\n  --all</pre></main>"))
+    _, out, _ = bitrawl("clean", "--format", "markdown", tmp_path / "bees.html")
+    assert "# How bees winter\n\nIn winter" in out
+    assert "The [queens](/queens) are numbered." in out
+    assert "| Hive | Queen |\n| --- | --- |\n| 1 | 2026 |\n" in out
+    assert "```\ncount  hives\n  --all\n```" in out
+    museum = next(str(seed) for seed in demo.seeds() if "harbour-museum" in seed)
+    crawl = ["crawl", museum, "--langs", "en,fr", "--out", tmp_path / "job", "--quiet", "--max-pages", "1", *reach(web)]
+    assert bitrawl(*crawl)[0] == 0
+    _, out, _ = bitrawl("clean", "--format", "markdown", tmp_path / "job")
+    assert "[the diving bell](http://www.harbour-museum.test/the-diving-bell.html)" in out
 
 
 @pytest.mark.parametrize(

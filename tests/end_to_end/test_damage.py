@@ -147,6 +147,7 @@ def test_a_ledger_that_is_lost_is_set_aside_and_the_archive_says_how_much_is_saf
     assert (status, f"bitrawl mine --out {job}" in err.replace("\n", " ")) == (1, True)
 
 
+@pytest.mark.usefixtures("no_children")
 async def test_a_job_without_its_ledger_asks_its_archive_before_the_web(tmp_path: Path):
     folder = JobFolder(tmp_path / "job")
     async with demo.serve() as web:

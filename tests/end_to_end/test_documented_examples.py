@@ -130,8 +130,9 @@ class Reader(NamedTuple):
 
 
 def _pattern(line: str) -> str:
-    """A word with dots stands for one that differs each time, and any port for that of the page."""
-    words = [r"\S+" if "…" in word else re.escape(word).replace(":8000/", r":\d+/") for word in line.split()]
+    """A word with dots, or with seconds, stands for one that differs each time, and any port for that of the page."""
+    words = re.sub(r"\d+\.\d(?= s\b)", "…", line).split()
+    words = [r"\S+" if "…" in word else re.escape(word).replace(":8000/", r":\d+/") for word in words]
     return r"\s+".join(words)
 
 

@@ -20,6 +20,7 @@ from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather
 from bitrawl.show.job_report import brief
 
+pytestmark = pytest.mark.usefixtures("no_children")
 Bitrawl = Callable[..., tuple[int, str, str]]
 GREEK, CHINESE = "Η θάλασσα είναι ήρεμη σήμερα.", "今天海面很平静。"
 
@@ -105,8 +106,12 @@ def test_the_bilingual_sites_of_a_search_are_mined_and_the_others_are_counted(
     rows = ["www.beekeepers.test\tbilingual", "www.orchard.test\tno", "www.town-library.test\tunknown"]
     (tmp_path / "sites.tsv").write_text("\n".join(["site\tverdict", *rows]) + "\n", encoding="utf-8")
     sites = ("--sites", tmp_path / "sites.tsv", "--replay", mined / "warc", "--langs", "en,fr")
-    code, _, err = bitrawl("mine", *sites, "--out", tmp_path / "job")
+    code, out, err = bitrawl("mine", *sites, "--out", tmp_path / "job")
     assert code == 0
+    labels = [line[:11].strip() for line in out.splitlines()]
+    assert [label for label in labels if label] == ["job", "found", "left out", "corpus", "report", "next"]
+    assert len(labels) <= 10
+    assert f"bitrawl sample {tmp_path}/job, bitrawl terms {tmp_path}/job, bitrawl export {tmp_path}/job" in out
     assert "1 site; 2 rows that are not bilingual are left out" in " ".join(err.split())
     status = json.loads(bitrawl("status", tmp_path / "job", "--format", "json")[1])
     assert [host["host"] for host in status["hosts"]] == ["www.beekeepers.test"]

@@ -29,8 +29,8 @@ async def mining(tmp_path: Path) -> AsyncIterator[asyncio.subprocess.Process]:
         start_new_session=True,
     )
     await process.stderr.readuntil(b"pairing")
-    while not children(process.pid):
-        os.sched_yield()
+    while not children(process.pid):  # noqa: ASYNC110 (another process is waited for)
+        await asyncio.sleep(0.001)
     yield process
     if process.returncode is None:
         process.kill()

@@ -4,11 +4,12 @@ import asyncio
 import resource
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
+from forked_command import start_forked
 from inline_children import inline_children
 
 from bitrawl import aio, demo
@@ -22,30 +23,23 @@ KILLS = 20
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for by the robots wrapper, within a visit
 SLOTS = 16  # --parallel's default: what can be in flight
 
-Start = Callable[..., Awaitable[asyncio.subprocess.Process]]
+
+def command(web: Served, out: Path) -> list[str]:
+    """Without `bitrawl`."""
+    asked = ["crawl", *map(str, demo.seeds()), "--langs", "en,fr", "--out", str(out), "--exhaustive", "--delay", "0"]
+    return [*asked, "--workers", "1", "--connect-to", f"*.test={demo.LOOPBACK}:{web.port}", "--allow-private"]
 
 
-async def start(web: Served, out: Path, *flags: str, **options: object) -> asyncio.subprocess.Process:
-    command = [sys.executable, "-m", "bitrawl", "crawl", *map(str, demo.seeds()), "--langs", "en,fr", "--out", str(out)]
-    command += [
-        "--exhaustive",
-        "--workers",
-        "1",
-        "--delay",
-        "0",
-        "--connect-to",
-        f"*.test={demo.LOOPBACK}:{web.port}",
-        "--allow-private",
-        *flags,
-    ]
+async def start(web: Served, out: Path, **options: object) -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe, **options)  # type: ignore[arg-type]
+    arguments = (sys.executable, "-m", "bitrawl", *command(web, out))
+    return await asyncio.create_subprocess_exec(*arguments, stdout=pipe, stderr=pipe, **options)  # type: ignore[arg-type]
 
 
-async def requests_reach(web: Served, count: int, process: asyncio.subprocess.Process) -> bool:
+async def requests_reach(web: Served, count: int, has_ended: Callable[[], bool]) -> bool:
     """Until the server has been asked so often; False when the crawl ended before."""
     while len(web.visits) < count:
-        if process.returncode is not None:
+        if has_ended():
             return False
         await asyncio.sleep(0.001)
     return True
@@ -105,11 +99,10 @@ async def test_killed_twenty_times_a_crawl_ends_with_the_same_pages_and_repeats_
     async with demo.serve() as web:
         for _ in range(KILLS):
             done, seen = concluded(tmp_path), len(web.visits)
-            process = await start(web, tmp_path)
-            alive = await requests_reach(web, len(web.visits) + random.randint(1, 12), process)
-            if alive:
-                process.kill()
-            await process.communicate()
+            crawl = start_forked(*command(web, tmp_path))
+            alive = await requests_reach(web, seen + random.randint(1, 12), lambda: crawl.exitcode is not None)  # noqa: B023
+            crawl.kill()
+            await asyncio.to_thread(crawl.join)
             asked = [visit.url for visit in web.visits[seen:]]
             assert not done & set(asked), "a page with a verdict was fetched again"
             repeated.append(len({url for url in asked if url in asked_before and not url.endswith(RULES)}))
@@ -151,7 +144,7 @@ async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
 ):
     async with demo.serve() as web:
         process = await start(web, tmp_path)
-        assert await requests_reach(web, 60, process)
+        assert await requests_reach(web, 60, lambda: process.returncode is not None)
         process.send_signal(signal.SIGINT)
         out, err = await process.communicate()
         assert process.returncode == 130
@@ -168,7 +161,7 @@ async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
 async def test_ctrl_c_twice_stops_now_and_the_same_command_goes_on(tmp_path: Path, undisturbed: dict[str, str]):
     async with demo.serve() as web:
         process = await start(web, tmp_path)
-        assert await requests_reach(web, 60, process)
+        assert await requests_reach(web, 60, lambda: process.returncode is not None)
         process.send_signal(signal.SIGINT)
         await asyncio.wait_for(process.stderr.readuntil(b"Finishing"), 30)
         process.send_signal(signal.SIGINT)

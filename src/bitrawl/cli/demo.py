@@ -10,7 +10,7 @@ from bitrawl import config
 from bitrawl import demo as bundled
 from bitrawl.cli.console import print_out
 from bitrawl.cli.foreground import Foreground, leave
-from bitrawl.cli.status import show, tell
+from bitrawl.cli.status import tell
 from bitrawl.config import Job
 from bitrawl.config.settings import listed
 from bitrawl.crawl.ending import Ending
@@ -44,12 +44,10 @@ def demo(
         )
     foreground = Foreground(folder)
     leave(foreground.run(lambda: _mine(folder, codes, foreground)))
-    show(folder, advise=False)
     ledger = folder.reading()
     _compare(ledger, codes)
     ledger.close()
     tell(folder)
-    print_out(f"\nLook closer: bitrawl status {out}, bitrawl log {out}, {folder.report}")
 
 
 async def _mine(folder: JobFolder, langs: list[str], foreground: Foreground) -> Ending:
@@ -79,7 +77,7 @@ def _compare(ledger: Ledger, langs: list[str]) -> None:
     wanted = {url for url, language in pages.items() if language in langs}
     right = sum(visited.get(url) == pages[url] for url in wanted)
     print_out(
-        f"\npages      {right} of {len(wanted)} in these languages found, with their language;"
+        f"pages      {right} of {len(wanted)} in these languages found, with their language;"
         f" {sum(url not in wanted for url in visited)} others visited"
     )
     findings, repeats = Findings(ledger), bundled.duplicates()

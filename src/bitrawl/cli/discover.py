@@ -40,7 +40,7 @@ from bitrawl.job.site_search import build as build_index
 from bitrawl.job.site_search import discover as run_discover
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language, Link
-from bitrawl.url import Url
+from bitrawl.url import Url, with_scheme
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
 SHOWN = 20  # sites that are printed
@@ -78,7 +78,7 @@ def check(  # noqa: PLR0913 - flags
     urls: Annotated[
         list[str] | None,
         Argument(
-            help="The entry page of each site, usually its home page. With --replay, none means all home pages.",
+            help="The entry page of each site, usually its home page, or a host. With --replay, none means all home pages.",
             metavar="URL",
             show_default=False,
         ),
@@ -108,7 +108,8 @@ def check(  # noqa: PLR0913 - flags
     Example: [bold]bitrawl discover check https://www.example.org/ --langs en,fr[/]
 
     A site is bilingual if two of its pages are translations of each other. The verdicts are bilingual, thin (only a
-    page or two are translated), no, and unknown (the site did not answer, or asks to be left alone).
+    page or two are translated), no, and unknown (the site did not answer, or asks to be left alone). The exit code is 1 if
+    any site is unknown.
     """
     question = SiteQuestion(
         _entry_pages(urls or [], replay=bool(replay)),
@@ -117,18 +118,24 @@ def check(  # noqa: PLR0913 - flags
         max_downloads,
         FetchPolicy(contact, delay, allow_private),
     )
-    if not asyncio.run(_print_verdicts(question, style)):
+    answers = asyncio.run(_print_verdicts(question, style))
+    if not answers:
         complain("no site was checked: the archives have no home page. Name the entry pages")
+    unread = [url.host for url in question.urls if answers.get(url.host) is SiteAnswer.UNKNOWN]
+    if bare := [raw for raw in urls or [] if "://" not in raw and Url.parse(with_scheme(raw)).host in unread]:
+        complain(f"{', '.join(bare)}: https was tried; if the site has none, write http://{bare[0]}")
+    if not answers or SiteAnswer.UNKNOWN in answers.values():
         raise typer.Exit(1)
 
 
-async def _print_verdicts(question: SiteQuestion, style: TableFormat) -> int:
-    count = 0
+async def _print_verdicts(question: SiteQuestion, style: TableFormat) -> dict[str, SiteAnswer]:
+    """The answers, by host."""
+    answers = {}
     async for verdict in check_sites(question):
-        count += 1
+        answers[verdict.site] = verdict.verdict
         as_json = style is TableFormat.JSONL
         print_out(msgspec.json.encode(verdict, enc_hook=str).decode() if as_json else _verdict_line(verdict))
-    return count
+    return answers
 
 
 def _verdict_line(verdict: SiteVerdict) -> str:
@@ -153,7 +160,7 @@ def _entry_pages(raw: list[str], *, replay: bool) -> tuple[Url, ...]:
     urls = []
     for text in raw:
         try:
-            urls.append(Url.parse(text if "://" in text else f"https://{text}"))
+            urls.append(Url.parse(with_scheme(text)))
         except UrlError as error:
             raise ConfigError(str(error)) from error
     return tuple(urls)

@@ -1,6 +1,7 @@
 """Flags of commands: those of the one table of settings, and the few that several commands share."""
 
 import inspect
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -19,10 +20,11 @@ Command = TypeVar("Command", bound=Callable[..., None])
 TableFormat = StrEnum("TableFormat", ["TABLE", "JSONL"])
 job_option = partial(Option, rich_help_panel=Group.JOB)
 
+_CORPUS_HELP = "The folder of a job, of a run over many sites, or of a merged or exported corpus."
+CorpusFolder = Annotated[str, Argument(help=_CORPUS_HELP, metavar="DIR", show_default=False)]
 Folder = Annotated[Path, Argument(help="The job folder, as given to --out.", metavar="DIR", show_default=False)]
-_RUN_HELP = "The job folder, or the place of a run over many sites, as given to --out."
-FolderOrPlace = Annotated[str, Argument(help=_RUN_HELP, metavar="DIR", show_default=False)]
-Seeds = Annotated[list[str] | None, Argument(help="URLs to start from.", metavar="URL", show_default=False)]
+_SEEDS_HELP = "URLs to start from. A host alone means https; localhost, an IP address or a port means http."
+Seeds = Annotated[list[str] | None, Argument(help=_SEEDS_HELP, metavar="URL", show_default=False)]
 SeedsFile = Annotated[
     Path | None,
     job_option(help="Read seed URLs from this file, one per line; - reads standard input.", metavar="FILE"),
@@ -80,6 +82,12 @@ def _shown(default: Any) -> str:
 
 def seeds_of(urls: list[str] | None, file: Path | None) -> list[str] | None:
     """The seeds of the command line and of a file; None when neither has any."""
+    for raw in urls or []:
+        if "://" not in raw and Path(raw).is_file():
+            raise ConfigError(
+                f"{raw} is a file; to read seeds from it: --seeds-file {shlex.quote(raw)}. For the site of that name,"
+                f" write https://{raw}"
+            )
     return [*(urls or []), *(_seeds_in(file) if file else [])] or None
 
 

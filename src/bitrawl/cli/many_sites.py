@@ -17,9 +17,8 @@ from typer import Argument, Option
 from bitrawl.cli.console import complain, duration, err, labelled, print_err, print_out, size, timed_lines
 from bitrawl.cli.flags import with_settings
 from bitrawl.cluster.bundle_process import mine_bundle
-from bitrawl.cluster.bundles import PARTS
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor
-from bitrawl.cluster.run import Run, RunRequest, Tally, merge_folders, merge_run, plan, read_share
+from bitrawl.cluster.run import Run, RunRequest, Tally, is_monolingual, merge_folders, merge_run, plan, read_share
 from bitrawl.cluster.warc_split import MOST_GROUPS, Grouping, SplitFile
 from bitrawl.cluster.warc_split import partition as split
 from bitrawl.config import Job
@@ -28,7 +27,7 @@ from bitrawl.corpus.figures import MergedCounts, MergeFacts
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.job.archived_web import warc_files
-from bitrawl.job.job_merge import MERGED
+from bitrawl.job.folder_kinds import MERGED, PARTS
 from bitrawl.show.wording import counted
 from bitrawl.url import Url
 
@@ -96,7 +95,10 @@ def mine_many(job: Job, to: str, bundling: Bundling, *, fresh: bool, quiet: bool
         with _RunDisplay(run, executor, quiet=quiet):
             run.finish(executor, complain)
     _leave(run, to, quiet=quiet)
-    if share.parts == 1:  # when all is done, the parts become one corpus
+    if is_monolingual(to):
+        if not quiet:
+            print_err(f"The corpus of each part is in {to.rstrip('/')}/{PARTS}; one language is not merged.")
+    elif share.parts == 1:  # when all is done, the parts become one corpus
         facts = merge_run(to, {}, (lambda _line: None) if quiet else timed_lines())
         if not quiet:
             show_merged(facts, f"{to.rstrip('/')}/{MERGED}")

@@ -11,7 +11,7 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,10 +20,8 @@ import msgspec
 from bitrawl import config, files
 from bitrawl.cluster.bundle_process import BundleOrder
 from bitrawl.cluster.bundles import (
-    BUNDLES,
     CHECKPOINTS,
     DONE,
-    PARTS,
     PROGRESS,
     UNDONE,
     Bundle,
@@ -61,7 +59,8 @@ from bitrawl.job.exporting import SHARD
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
-from bitrawl.job.job_merge import MERGED, merge
+from bitrawl.job.folder_kinds import BUNDLES, MERGED, PARTS, REPORT
+from bitrawl.job.job_merge import merge, merge_again
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
 
@@ -307,18 +306,54 @@ def shards_of(address: str, scratch: Path) -> list[Path]:
     return shards
 
 
-def merge_run(address: str, settings: Mapping[str, Any], tell: Tell) -> MergeFacts:
-    """Write the merged corpus of a run, and the list of sites that failed, into its own place."""
+def merge_run(
+    address: str, settings: Mapping[str, Any], tell: Tell, *, only: bool = False, to: Path | None = None
+) -> MergeFacts:
+    """Write the merged corpus of a run, and the list of sites that failed, into its own place; as `merge_again`."""
     out = place(address)
+    if is_monolingual(address):
+        raise ConfigError(
+            f"{address} has one language, so that its parts are not merged; each is a job with a corpus:"
+            f" bitrawl export {shlex.quote(address)}/{PARTS}/NUMBER"
+        )
     with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
-        shards = shards_of(address, Path(scratch, "shards"))
         merged = out / MERGED
-        target = Path(str(merged)) if isinstance(merged, LocalPlace) else Path(scratch, MERGED)
-        facts = merge(shards, target, settings, tell=tell)
-        files.write(target / FAILED, _table(failed_sites(out)))
-        if not isinstance(merged, LocalPlace):
+        target = _here(merged, Path(scratch, MERGED))
+        shards = shards_of(address, Path(scratch, "shards"))
+        facts = merge_again(target, settings, jobs=shards, only=only, to=to, tell=tell)
+        if to is None:
+            files.write(target / FAILED, _table(failed_sites(out)))
+        if to is None and not isinstance(merged, LocalPlace):
             merged.upload(target)
     return facts
+
+
+def is_monolingual(address: str) -> bool:
+    """Whether a run is in one language."""
+    content = (place(address) / JOB).read()
+    return content is not None and len(tomllib.loads(content.decode()).get("langs", ())) == 1
+
+
+def merged_report(address: str) -> str:
+    """Where the report is that the last merge of a run has drawn."""
+    report = place(address) / MERGED / REPORT
+    if report.read() is None:
+        raise ConfigError(f"{address} has not been merged yet. Run: bitrawl export {shlex.quote(address)}")
+    return f"{address.rstrip('/')}/{MERGED}/{REPORT}"
+
+
+@contextmanager
+def read_here(address: str) -> Iterator[Path]:
+    """The folder that has that address; of a run elsewhere, a copy of its merged corpus as long as it is read."""
+    out = place(address)
+    if isinstance(out, LocalPlace):
+        yield Path(address.removeprefix("file://"))
+        return
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merged-") as scratch:
+        (out / MERGED).download(Path(scratch))
+        if not any(Path(scratch).iterdir()):
+            raise ConfigError(f"{address} has no merged corpus. Run: bitrawl export {shlex.quote(address)}")
+        yield Path(scratch)
 
 
 def merge_folders(
@@ -354,7 +389,7 @@ def check_run(address: str, *, repair: bool = False) -> Iterator[Checked]:
     yield Checked(f"{PARTS}/", Condition.SOUND, f"{counted(sound, 'part')} as written")
     yield from _checkpoints(out, repair=repair)
     if isinstance(out, LocalPlace):
-        corpus = check_corpus(out.path / MERGED, f"bitrawl merge {shlex.quote(address)}")
+        corpus = check_corpus(out.path / MERGED / "corpus", f"bitrawl export {shlex.quote(address)}")
         if corpus is not None:
             yield corpus
 

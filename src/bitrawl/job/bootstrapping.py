@@ -22,6 +22,7 @@ from bitrawl.errors import BitrawlError, ConfigError, StoreError
 from bitrawl.files import NO_JSON
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
+from bitrawl.job.folder_kinds import BOOTSTRAP
 from bitrawl.job.site_checks import SiteQuestion, check_sites
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Capture, Language, Link, Skip
@@ -137,7 +138,7 @@ def _decoded(path: Path, kind: type[Decoded]) -> Decoded | None:
 
 
 TOPIC, TERMS, SEEDS, SITES = "topic.txt", "terms.tsv", "seeds.txt", "sites.txt"
-DESCRIPTION, CACHE = "bootstrap.toml", "cache"
+DESCRIPTION, CACHE = BOOTSTRAP, "cache"
 WRITTEN = (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE, PROGRESS, FOUND)
 
 Tell = Callable[[str], None]

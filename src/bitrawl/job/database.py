@@ -19,6 +19,7 @@ import zstandard
 
 from bitrawl.errors import DamagedError, DiskFullError, StoreError
 from bitrawl.files import NO_JSON
+from bitrawl.job.folder_kinds import FolderKind, kind_of, no_job
 from bitrawl.job.seal import damaged, is_sealed, seal, unseal, verify_log, verify_seal
 from bitrawl.model import OWN_REQUESTS, Skip, Unpacker
 from bitrawl.reasons import Reason, Stage
@@ -343,13 +344,12 @@ def back_up(path: Path, copy: Path) -> None:
 def _opened(path: Path) -> sqlite3.Connection:
     """A connection for reading."""
     if not path.exists():
-        where = shlex.quote(str(path.parent))
-        message = f"{path.parent} holds no job; start one with: bitrawl mine URL --langs en,fr --out {where}"
-        if path.with_suffix(".toml").exists():
-            message = (
-                f"{path} is not there; to make it again from the archive or the web, run: bitrawl mine --out {where}"
-            )
-        raise StoreError(message)
+        if not path.with_suffix(".toml").exists() or kind_of(path.parent) is FolderKind.RUN:
+            raise no_job(path.parent)
+        raise StoreError(
+            f"{path} is not there; to make it again from the archive or the web,"
+            f" run: bitrawl mine --out {shlex.quote(str(path.parent))}"
+        )
     try:
         connection = sqlite3.connect(_address(path), uri=True)
         _check_version(path, connection)

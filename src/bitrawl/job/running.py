@@ -28,6 +28,7 @@ from bitrawl.job.crawl_wiring import Parts, bucket_scores
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder import JobFolder, not_mined
+from bitrawl.job.folder_kinds import FolderKind, kind_of
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import relevant_pages
 from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing
@@ -124,8 +125,7 @@ def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
 
     Formats that the corpus has already are written again too, so that none is lost or stale; with `only` they are removed.
     """
-    formats = with_present(folder.corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
-    job = msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
+    job = _with_present(job, folder.corpus, only=only)
     check(job)
     with models_from(job.models), folder.writing() as ledger:
         _check_mined(folder, ledger)
@@ -133,12 +133,24 @@ def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
         config.write(job, folder.description)
 
 
-def export_copy(job: Job, folder: JobFolder, to: Path) -> None:
-    """Write the corpus as it is now into another folder, with the thresholds of this job; the job may be running."""
+def export_copy(job: Job, folder: JobFolder, to: Path, *, only: bool = False) -> None:
+    """Write the corpus as it is now into another folder, with the thresholds of this job; the job may be running.
+
+    Formats that the other folder has already are kept and written again, as `export` does.
+    """
+    if kind_of(to) not in (FolderKind.COPY, FolderKind.OTHER) or to.is_file():
+        raise ConfigError(f"{to} {'is a file' if to.is_file() else f'holds a {kind_of(to)}'}; choose another --to")
+    job = _with_present(job, to, only=only)
     check(job)
     with folder.reading() as ledger:
         _check_mined(folder, ledger)
     write_corpus(job, folder.path, to)
+
+
+def _with_present(job: Job, corpus: Path, *, only: bool) -> Job:
+    """With the formats that a corpus folder has, so that none is lost or outdated."""
+    formats = with_present(corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
+    return msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
 
 
 async def preview(job: Job) -> list[Preview]:

@@ -42,19 +42,20 @@ from bitrawl.discover.site_lists import (
 )
 from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
 from bitrawl.discover.walk_plan import BACKLINKS
-from bitrawl.errors import ConfigError, GraphError
+from bitrawl.errors import ConfigError, DamagedError, GraphError
 from bitrawl.job import fetching
 from bitrawl.job.archived_web import Archives
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder_kinds import FOUND_SITES, MINED_SITES, SEARCHED
 from bitrawl.job.ledger import outlinks
 from bitrawl.job.running import Started, finished, opened
 from bitrawl.model import Capture, Page, Visit
 from bitrawl.protocols import Clock
 from bitrawl.show.discovery_report import write as write_report
 
-SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", "sites.txt", "discovery.json"
-MINED = "mined"  # the folder of the job that mines what was found
+SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", FOUND_SITES, SEARCHED
+MINED = MINED_SITES  # the folder of the job that mines what was found
 WRITE_EVERY = 2.0  # seconds between two versions of the files
 # Bytes of a graph, as downloaded, that are indexed on the way, each time: two seconds. Larger ones are built once.
 SMALL_GRAPH = 32_000_000
@@ -107,8 +108,12 @@ def draw_report(folder: JobFolder) -> Path | None:
     facts, sites = folder.path / FACTS, folder.path / SITES_JSON
     if not facts.exists() or not sites.exists():
         return None
-    verdicts = from_json_lines(sites.read_bytes())
-    return write_report(folder.path, msgspec.json.decode(facts.read_bytes(), type=WalkFacts), verdicts)
+    try:
+        verdicts = from_json_lines(sites.read_bytes())
+        walk = msgspec.json.decode(facts.read_bytes(), type=WalkFacts)
+    except files.NO_JSON as error:
+        raise DamagedError(f"{facts} or {sites} is damaged: {error}; the same search writes them again") from error
+    return write_report(folder.path, walk, verdicts)
 
 
 def mining_job(job: Job, discovered: Discovered) -> Job:

@@ -345,7 +345,7 @@ def _url(typed: str) -> str:
     if mark and scheme.lower() not in ("http", "https"):
         raise MistakeError("{address} is no web address; write it as in https://www.example.org/", address=typed)
     try:
-        (url,) = Job(seeds=[typed if mark else f"https://{typed}"]).seed_urls()
+        (url,) = Job(seeds=[typed]).seed_urls()
     except ConfigError as error:
         raise MistakeError(
             "{address} is no web address; write it as in https://www.example.org/", address=typed

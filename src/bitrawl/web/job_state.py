@@ -16,7 +16,7 @@ from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.job_merge import MERGED
+from bitrawl.job.folder_kinds import MERGED
 from bitrawl.job.live_facts import Live
 from bitrawl.web.job_list import Intent, JobVerb, Wish, is_topic
 from bitrawl.web.messages import Message, message, quoted
