@@ -122,7 +122,8 @@ def check(  # noqa: PLR0913 - flags
     if not answers:
         complain("no site was checked: the archives have no home page. Name the entry pages")
     unread = [url.host for url in question.urls if answers.get(url.host) is SiteAnswer.UNKNOWN]
-    if bare := [raw for raw in urls or [] if "://" not in raw and Url.parse(with_scheme(raw)).host in unread]:
+    without = (raw for raw in urls or [] if "://" not in raw and with_scheme(raw).startswith("https"))
+    if bare := [raw for raw in without if Url.parse(with_scheme(raw)).host in unread]:
         complain(f"{', '.join(bare)}: https was tried; if the site has none, write http://{bare[0]}")
     if not answers or SiteAnswer.UNKNOWN in answers.values():
         raise typer.Exit(1)
