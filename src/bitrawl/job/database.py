@@ -15,10 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import zstandard
-
 from bitrawl.errors import DamagedError, DiskFullError, StoreError
-from bitrawl.files import NO_JSON
+from bitrawl.files import NO_JSON, zstd
 from bitrawl.job.seal import damaged, is_sealed, seal, unseal, verify_log, verify_seal
 from bitrawl.model import OWN_REQUESTS, Skip, Unpacker
 from bitrawl.reasons import Reason, Stage
@@ -207,19 +205,14 @@ class Blobs(Generic[Noun]):
 
     def __init__(self, kind: Any, path: Path, *, compressed: bool = False) -> None:
         self._unpack: Unpacker[Noun] = Unpacker(kind)
-        self._decompress = zstandard.ZstdDecompressor().decompress if compressed else None
+        self._compressed = compressed
         self._path = path
 
     def __call__(self, blob: bytes) -> Noun:
         try:
-            return self._unpack(self._decompress(blob) if self._decompress else blob)
-        except (zstandard.ZstdError, ValueError, TypeError, *NO_JSON) as error:
+            return self._unpack(zstd.decompress(blob) if self._compressed else blob)
+        except (zstd.ZstdError, ValueError, TypeError, *NO_JSON) as error:
             raise damaged(self._path, f"a row cannot be read ({error})") from error
-
-
-def compressor() -> zstandard.ZstdCompressor:
-    """Each blob ends in a checksum, which is compared whenever it is read: 4 bytes, and no time that could be measured."""
-    return zstandard.ZstdCompressor(level=3, write_checksum=True)
 
 
 def stored_skip(path: Path, url: Url, row: Sequence[Any]) -> Skip:

@@ -15,7 +15,8 @@ from typing import Any, Self
 import msgspec
 
 from bitrawl.facts import LastRun, stored_doing, stored_end
-from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, compressor, stored_skip
+from bitrawl.files import compressor
+from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, stored_skip
 from bitrawl.model import (
     Lease,
     Link,
@@ -116,7 +117,7 @@ class Ledger:
         self.path = path
         self.database = Database(path, read_only=read_only, verified=verified)
         self.recent = RecentLinks()
-        self._compress = compressor().compress
+        self._compress = compressor()
         self._described: Blobs[_Described] = Blobs(_Described, path, compressed=True)
         self._page: Blobs[Page] = Blobs(Page, path, compressed=True)
         self._site: Blobs[SiteKnowledge] = Blobs(SiteKnowledge, path)
