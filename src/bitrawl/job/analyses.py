@@ -3,6 +3,7 @@
 import hashlib
 import sqlite3
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from bitrawl.errors import ArchiveError, StoreError
@@ -29,10 +30,13 @@ class Analyses:
         path = folder / f"{_identity(archives, languages)}.sqlite"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, isolation_level=None)  # each outcome is stored at once
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = OFF")  # It can be made again.
-            self._connection.executescript(_SCHEMA)
+            with ExitStack() as on_error:
+                connection = sqlite3.connect(path, isolation_level=None)  # each outcome is stored at once
+                self._connection = on_error.enter_context(closing(connection))
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = OFF")  # It can be made again.
+                self._connection.executescript(_SCHEMA)
+                on_error.pop_all()
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"{path} cannot be used: {error}; choose another --cache") from error
         self._compress = compressor()

@@ -504,5 +504,5 @@ def check_models(folder: str) -> None:
             except Exception as error:
                 raise ConfigError(
                     f"models: {path} cannot be loaded as {path.stem} ({type(error).__name__}: {error});"
-                    f" make it again: python -m lab.train {path.stem}"
+                    f" make it again in a clone of bitrawl: python -m lab.train {path.stem}"
                 ) from error

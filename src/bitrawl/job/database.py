@@ -10,7 +10,7 @@ import shlex
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -343,25 +343,19 @@ def _opened(path: Path) -> sqlite3.Connection:
                 f"{path} is not there; to make it again from the archive or the web, run: bitrawl mine --out {where}"
             )
         raise StoreError(message)
-    try:
-        connection = sqlite3.connect(_address(path), uri=True)
+    with _connecting(path, _address(path), uri=True) as connection:
         _check_version(path, connection)
-        complete = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone()
-    except sqlite3.Error as error:
-        raise fault(path, error) from error
-    if not complete:
-        connection.close()
-        raise StoreError(
-            f"{path} was written by an earlier version of bitrawl, but not completely;"
-            f" run the same command again, with --out {path.parent}, to bring it up to date"
-        )
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone():
+            raise StoreError(
+                f"{path} was written by an earlier version of bitrawl, but not completely;"
+                f" run the same command again, with --out {path.parent}, to bring it up to date"
+            )
     return connection
 
 
 def _opened_for_writing(path: Path) -> sqlite3.Connection:
-    try:
-        unseal(path)
-        connection = sqlite3.connect(path)
+    unseal(path)
+    with _connecting(path, path) as connection:
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
             _check_version(path, connection)
         connection.execute("PRAGMA journal_mode = WAL")
@@ -374,16 +368,24 @@ def _opened_for_writing(path: Path) -> sqlite3.Connection:
             # A killed run leaves leases behind. Queue these links again.
             f" UPDATE links SET state = {QUEUED} WHERE state = {LEASED}; COMMIT;"
         )
+    return connection
+
+
+@contextmanager
+def _connecting(path: Path, address: Path | str, *, uri: bool = False) -> Iterator[sqlite3.Connection]:
+    """A connection that stays open if the block ends without error. An error of SQLite is raised as a `StoreError`."""
+    try:
+        with ExitStack() as on_error:
+            yield on_error.enter_context(closing(sqlite3.connect(address, uri=uri)))
+            on_error.pop_all()
     except sqlite3.Error as error:
         raise fault(path, error) from error
-    return connection
 
 
 def _check_version(path: Path, connection: sqlite3.Connection) -> None:
     row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
     version = row[0] if row else "unknown"
     if version != VERSION:
-        connection.close()
         raise StoreError(
             f"{path} was written by another version of bitrawl (format {version}, this one reads {VERSION});"
             " choose another --out, or start over with --fresh"
