@@ -5,8 +5,6 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-import chardet
-
 # Bytes: HTML requires the meta element within 1024 bytes, but authors do not always comply.
 PRESCAN = 4096
 DETECT = 65536  # Bytes that a detector sees. More would change no verdict and cost time.
@@ -178,6 +176,8 @@ def _legacy(body: bytes, claims: list[str]) -> Decoded:
 
 def _detected(body: bytes) -> str:
     """By the text alone: chardet believes a charset that markup names, and takes control characters for a binary file."""
+    import chardet  # noqa: PLC0415 (0.1 s, and few pages need it)
+
     label = chardet.detect(_NO_TEXT.sub(b" ", body[:DETECT]), prefer_superset=False)["encoding"]
     return codec(label or "") or "cp1252"
 
