@@ -9,7 +9,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 # Many tests start processes of their own: without bytecode, each of them would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test wheel test-lab test-web test-cluster test-neural wiki-test wiki-answers check bench docs reference clean
+.PHONY: demo test wheel dist test-lab test-web test-cluster test-neural wiki-test wiki-answers check bench docs reference clean
 
 # Stops if a virtual environment has a Python that is not supported, or if none is there to make it with.
 define check_python
@@ -44,6 +44,12 @@ test: check
 # What users get: the wheel, in environments with nothing else, on the oldest and on the newest supported Python that is here.
 wheel: .venv
 	$(BIN)/python -m lab.tools.try_wheel
+
+# The files of a release: see RELEASING.md
+dist: .venv
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2'
+	$(BIN)/python -m build --quiet
 
 # The web app in a real browser. `make test` runs these too where a browser is found, and says so where none is.
 CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2>/dev/null)))
