@@ -9,7 +9,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 # Many tests start processes of their own: without bytecode, each of them would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test wheel dist test-lab test-web test-cluster test-neural wiki-test wiki-answers check bench docs reference clean
+.PHONY: demo test tests wheel dist test-lab test-web test-cluster test-neural test-formats wiki-test wiki-answers check bench docs reference clean
 
 # Stops if a virtual environment has a Python that is not supported, or if none is there to make it with.
 define check_python
@@ -37,8 +37,12 @@ check: .venv
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The checks run beside the tests: mypy alone would leave a core idle for half a minute.
+test: .venv
+	$(MAKE) --jobs 2 check tests
+
 # Three workers for two cores: many tests wait for processes that they start.
-test: check
+tests: .venv
 	$(BIN)/pytest -n 3 --dist worksteal
 
 # What users get: the wheel, in environments with nothing else, on the oldest and on the newest supported Python that is here.
@@ -77,6 +81,18 @@ test-cluster: .venv
 
 test-neural: .venv-neural
 	.venv-neural/bin/pytest tests/neural
+
+# What is written, as the libraries read it that people use. `make test` checks the same facts without them.
+.venv-formats: pyproject.toml
+	$(call check_python,.venv-formats)
+	test -x .venv-formats/bin/python || $(PYTHON) -m venv .venv-formats
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group format-tests
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[parquet]'
+	touch .venv-formats
+
+test-formats: .venv-formats
+	.venv-formats/bin/pytest tests/formats
 
 # A real MediaWiki for `bitrawl bootstrap`: PHP from the system's packages, and Debian's MediaWiki unpacked beside us.
 MEDIAWIKI := $(CURDIR)/.mediawiki/usr/share/mediawiki
@@ -119,4 +135,4 @@ reference: .venv
 	$(BIN)/python -m lab.tools.job_file_reference
 
 clean:
-	rm -rf .venv .venv-neural .mediawiki .mediawiki.new .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site
+	rm -rf .venv .venv-neural .venv-formats .mediawiki .mediawiki.new .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site

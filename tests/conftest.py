@@ -1,9 +1,11 @@
 """Says at the end of a run what was left out, since a silent skip looks like a pass."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from app.program import what_is_missing
+from inline_children import inline_children
 
 BROWSER_TESTS = Path(__file__).parent / "app"
 
@@ -18,3 +20,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if concerned and (missing := what_is_missing()):
         terminalreporter.section("not everything was tested", sep="!", red=True, bold=True)
         terminalreporter.line(f"browser tests were NOT run: {missing}; make test-web installs it", red=True, bold=True)
+
+
+@pytest.fixture
+def no_children() -> Iterator[None]:
+    """For tests of jobs that are not about processes."""
+    with inline_children():
+        yield

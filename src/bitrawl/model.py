@@ -181,6 +181,14 @@ class Relevance(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     guessed: bool = False
 
 
+class MarkdownBlock(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A paragraph, a table or a piece of code of a page, as Markdown."""
+
+    text: str
+    first: int  # it shows `paragraphs[first:end]`
+    end: int
+
+
 class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was read from a capture."""
 
@@ -204,6 +212,12 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
     relevance: Relevance | None = None  # None in a job without a topic
     cut: str = ""  # what was left out because there is too much of it; empty if nothing was
+    markdown: tuple[MarkdownBlock, ...] = ()  # only if it was asked for, because no corpus needs it
+
+    @property
+    def text(self) -> str:
+        """Its main text, one paragraph per line, without boilerplate."""
+        return "\n".join(paragraph.text for paragraph in self.paragraphs if not paragraph.boilerplate)
 
     @property
     def is_on_topic(self) -> bool:
@@ -442,7 +456,7 @@ class Verdicts(msgspec.Struct, frozen=True):
     segments: dict[str, Verdict] = {}
 
     def of_pair(self, pair: PagePair | SegmentPair) -> Verdict | None:
-        """About its two pages."""
+        """The verdict that is about the two pages of that pair."""
         return self.pairs.get(pair_key(pair.url_a, pair.url_b)) if self.pairs else None
 
     def of_segment(self, pair: SegmentPair) -> Verdict | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import bitrawl
 from bitrawl import config, model, process, url
 from bitrawl.cli.status import KEYS
 from bitrawl.config.settings import SETTINGS
@@ -148,6 +149,16 @@ def test_every_key_of_status_and_log_is_explained():
     explained = set(re.findall(r"`(\w+)`", "\n".join(re.findall(r"^- (`.*?): ", text, re.MULTILINE))))
     keys = {*KEYS, *LogLine.__struct_fields__}
     assert keys <= explained
+
+
+def test_the_page_of_the_python_api_shows_every_public_name():
+    page = (ROOT / "docs/reference/python.md").read_text()
+    functions = {name for name in bitrawl.__all__ if name.islower()}
+    assert set(re.findall(r"^- `bitrawl\.(\w+)\(", page, re.MULTILINE)) == functions
+    # mkdocstrings takes `bitrawl.mine` for the folder of that name; `bitrawl.aio` has the same function.
+    members = re.findall(r"^::: bitrawl(?:\.aio)?\n +options:\n +members: \[(.*)\]$", page, re.MULTILINE)
+    assert {name for names in members[:2] for name in names.split(", ")} == functions
+    assert [name for name in bitrawl.__all__ if name not in functions and f"`{name}`" not in page] == []
 
 
 def test_the_glossary_names_types_that_exist():

@@ -147,6 +147,7 @@ def test_a_ledger_that_is_lost_is_set_aside_and_the_archive_says_how_much_is_saf
     assert (status, f"bitrawl mine --out {job}" in err.replace("\n", " ")) == (1, True)
 
 
+@pytest.mark.usefixtures("no_children")
 async def test_a_job_without_its_ledger_asks_its_archive_before_the_web(tmp_path: Path):
     folder = JobFolder(tmp_path / "job")
     async with demo.serve() as web:
@@ -210,7 +211,7 @@ def test_a_part_of_a_job_that_is_a_link_is_replaced_and_what_it_leads_to_stays(j
 
 
 def test_what_a_killed_export_was_writing_goes_with_the_next_command_and_nothing_else_does(job: Path, bitrawl: Bitrawl):
-    ours = ["corpus/en-fr.tmx.new", "corpus/card.md.new", "report.html.new", "shard/en-fr.keys.new"]
+    ours = ["corpus/en-fr.tmx.new", "corpus/README.md.new", "report.html.new", "shard/en-fr.keys.new"]
     theirs = ["corpus/my notes.new", "corpus/en-fr.sorted.new", "notes.new"]
     for name in ours + theirs:
         (job / name).write_text("half")

@@ -55,6 +55,7 @@ def compiled(text: str, name: str) -> Any:
     return compile(text, name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
+@pytest.mark.usefixtures("no_children")
 @pytest.mark.parametrize("path", [page for page in PAGES if python_blocks(page)], ids=named)
 def test_the_python_of_a_page_runs_from_top_to_bottom(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)

@@ -169,6 +169,13 @@ def restore(place: Place, folder: Path) -> bool:
     return True
 
 
+def save_archive(place: Place, folder: Path) -> None:
+    """Write what was fetched until then into that folder, as WARC files; nothing where nothing was saved."""
+    manifest = _manifest(place)
+    for piece in manifest.pieces if manifest is not None else ():
+        _append(folder / piece.file, piece, place)
+
+
 def check_checkpoint(place: Place) -> None:
     """Raise `StoreError` if it cannot be restored. Without one there is nothing to check."""
     manifest = _manifest(place)

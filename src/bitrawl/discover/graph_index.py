@@ -218,7 +218,7 @@ class HostNeighbourhood:
         return self
 
     def __exit__(self, _kind: object, error: object, _traceback: object) -> None:
-        """After the last edge."""
+        """Finish the index after the last edge."""
         with self._file:
             if error is None and self._open is not None:
                 self._close(self._open)

@@ -17,7 +17,7 @@ from bitrawl.config import seeds_from
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.files import cell
 from bitrawl.model import Language, Link, Visit
-from bitrawl.url import Url
+from bitrawl.url import Url, with_scheme
 from bitrawl.version import install_command
 
 
@@ -232,7 +232,7 @@ def _check_columns(names: Iterable[str], path: Path) -> None:
 
 def _address(raw: str, place: str) -> str:
     """A host stands for its home page."""
-    text = raw.strip() if "://" in raw else f"https://{raw.strip()}"
+    text = with_scheme(raw.strip())
     try:
         Url.parse(text)
     except UrlError as error:

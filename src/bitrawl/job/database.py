@@ -17,6 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from bitrawl.errors import DamagedError, DiskFullError, StoreError
 from bitrawl.files import NO_JSON, zstd
+from bitrawl.job.folder_kinds import FolderKind, kind_of, no_job
 from bitrawl.job.seal import damaged, is_sealed, seal, unseal, verify_log, verify_seal
 from bitrawl.model import OWN_REQUESTS, Skip, Unpacker
 from bitrawl.reasons import Reason, Stage
@@ -336,13 +337,12 @@ def back_up(path: Path, copy: Path) -> None:
 def _opened(path: Path) -> sqlite3.Connection:
     """A connection for reading."""
     if not path.exists():
-        where = shlex.quote(str(path.parent))
-        message = f"{path.parent} holds no job; start one with: bitrawl mine URL --langs en,fr --out {where}"
-        if path.with_suffix(".toml").exists():
-            message = (
-                f"{path} is not there; to make it again from the archive or the web, run: bitrawl mine --out {where}"
-            )
-        raise StoreError(message)
+        if not path.with_suffix(".toml").exists() or kind_of(path.parent) is FolderKind.RUN:
+            raise no_job(path.parent)
+        raise StoreError(
+            f"{path} is not there; to make it again from the archive or the web,"
+            f" run: bitrawl mine --out {shlex.quote(str(path.parent))}"
+        )
     with _connecting(path, _address(path), uri=True) as connection:
         _check_version(path, connection)
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone():

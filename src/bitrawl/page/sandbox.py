@@ -19,7 +19,7 @@ from bitrawl.reasons import Reason, Stage
 
 MAX_ANSWER = 64 << 20  # bytes; what is said of a page of 20 MB stays far below it
 MAX_WRITTEN = 1 << 20  # bytes of one file, and so of stderr
-KEPT_INPUTS = 100  # judgement: enough to mend the analyser, little enough for any disk
+KEPT_INPUTS = 100  # enough to mend the analyser, little enough for any disk
 
 log = logging.getLogger(__name__)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bitrawl import files
+from bitrawl.job.own_files import FolderFiles
 from bitrawl.languages import same_language
 from bitrawl.model import OWN_REQUESTS, Language
 from bitrawl.show import harvest
@@ -92,6 +93,15 @@ def missing_languages(results: Iterable[SiteTrials], languages: Sequence[Languag
     """The languages in which no site has a page, as far as breadth-first reaches."""
     spoken = {Language(code) for trials in results for code in trials.languages}
     return [language for language in languages if not any(same_language(code, language) for code in spoken)]
+
+
+OWN_FILES = FolderFiles(
+    "a simulation",
+    ("simulate.csv", "harvest.csv"),
+    ("simulate.csv", "simulate.html", "curves.csv", "truth.tsv", "harvest.csv", "harvest.svg"),
+    re.compile(r"(?:simulate|curves|harvest)\.csv|simulate\.html|truth\.tsv|[\w.-]+\.(?:svg|png)").fullmatch,
+)
+"""What a simulation writes into its folder, with the pictures of each site."""
 
 
 def write(folder: Path, results: Sequence[SiteTrials]) -> None:
