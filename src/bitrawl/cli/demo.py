@@ -32,7 +32,7 @@ def demo(
 ) -> None:
     """Mine a small web that comes with the package, and show the result.
 
-    Example: [bold]bitrawl demo --out /tmp/demo --langs en,fr,es,zh[/]
+    Example: [bold]bitrawl demo --out /tmp/demo --langs en,zh[/]
 
     The web is served on this machine; nothing leaves it.
     """

@@ -70,7 +70,7 @@ def bootstrap(  # noqa: PLR0913 - flags
     Example: [bold]bitrawl bootstrap "Health and safety at work" --langs de,it --out topics/safety[/]
 
     The titles of the articles become terms, and the sites that they cite become seeds. Edit terms.tsv, then run
-    [bold]bitrawl mine --bootstrap topics/safety[/]. The same command resumes and asks nothing twice.
+    [bold]bitrawl mine --bootstrap topics/safety --out jobs/safety[/]. The same command resumes and asks nothing twice.
     """
     switches = {
         Exclusion.NAME: keep_names,
