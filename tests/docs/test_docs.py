@@ -25,6 +25,7 @@ from bitrawl.reasons import Reason
 from bitrawl.topic import learned, subject
 
 ROOT = Path(__file__).parents[2]
+GUIDES = ("RELEASING.md", "SECURITY.md")
 
 
 def test_every_reason_for_a_skip_is_explained():
@@ -33,7 +34,7 @@ def test_every_reason_for_a_skip_is_explained():
 
 
 def _documents() -> list[Path]:
-    front = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    front = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", *GUIDES)]
     return [*front, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "lab/notes").glob("*.md"))]
 
 

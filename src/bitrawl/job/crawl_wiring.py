@@ -525,5 +525,5 @@ def check_models(folder: str) -> None:
                 # Not the error's own words: numpy's advice for a damaged file is to load it unsafely.
                 raise ConfigError(
                     f"models: {path} is damaged, or is not a model of the kind {path.stem};"
-                    f" make it again: python -m lab.train {path.stem}"
+                    f" make it again in a clone of bitrawl: python -m lab.train {path.stem}"
                 ) from error

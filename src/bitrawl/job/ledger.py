@@ -16,7 +16,8 @@ import msgspec
 
 from bitrawl.crawl.ending import stored_doing, stored_end
 from bitrawl.facts import LastRun
-from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, compressor, stored_skip
+from bitrawl.files import compressor
+from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, stored_skip
 from bitrawl.model import (
     Lease,
     Link,
@@ -117,7 +118,7 @@ class Ledger:
         self.path = path
         self.database = Database(path, read_only=read_only, verified=verified)
         self.recent = RecentLinks()
-        self._compress = compressor().compress
+        self._compress = compressor()
         self._described: Blobs[_Described] = Blobs(_Described, path, compressed=True)
         self._page: Blobs[Page] = Blobs(Page, path, compressed=True)
         self._site: Blobs[SiteKnowledge] = Blobs(SiteKnowledge, path)

@@ -105,7 +105,7 @@ OWN_FILES = FolderFiles(
 
 
 def write(folder: Path, results: Sequence[SiteTrials]) -> None:
-    """Write tables, curves and pictures. The same simulation gives the same bytes."""
+    """Write tables, curves and pictures, PNG where Pillow is installed. The same simulation gives the same bytes."""
     _write_csv(folder / "simulate.csv", COLUMNS, (line for trials in results for line in _lines(trials)))
     heads = ("site", "strategy", "fetches", "pairs")
     _write_csv(folder / "curves.csv", heads, (line for trials in results for line in _curves(trials)))
@@ -115,7 +115,8 @@ def write(folder: Path, results: Sequence[SiteTrials]) -> None:
     for site_panel, trials in zip(panels, results, strict=True):
         name = re.sub(r"[^\w.-]", "_", trials.site)  # a port, or an IP address in brackets
         files.write(folder / f"{name}.svg", harvest.svg(site_panel))
-        files.write(folder / f"{name}.png", harvest.png(site_panel))
+        if harvest.can_draw_png():
+            files.write(folder / f"{name}.png", harvest.png(site_panel))
 
 
 def panel(trials: SiteTrials) -> harvest.Panel:
