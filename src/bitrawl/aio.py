@@ -17,7 +17,7 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.facts import Doing, JobFacts
 from bitrawl.job import running
 from bitrawl.job.crawl_wiring import Parts, described_job
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.opened import OpenedJob
 from bitrawl.job.reporting import status
 from bitrawl.model import Page, Visit
@@ -55,7 +55,12 @@ async def mine(
     progress: bool | Callable[[JobProgress], None] = False,
     **settings: Any,
 ) -> JobResult:
-    """As `bitrawl.mine`."""
+    """Crawl sites and write a corpus of their translations, like `bitrawl mine`.
+
+    The same call resumes the job; `fresh` starts over. `progress` shows a display (True), or is called at each step.
+    Settings are the long flags of the command, with underscores: `max_pages=200`, `delay=0`, `replay=["site.warc.gz"]`.
+    Raises `ConfigError` before anything is fetched or written if a setting is wrong.
+    """
     settings, folder = _checked(seeds, langs, out, settings, MINE)
     with _Watching(progress, folder) as watching:
         work = partial(running.mine, observe=watching.visited, started=watching.started, watch=watching.mining)
@@ -71,7 +76,7 @@ async def crawl(
     progress: bool | Callable[[JobProgress], None] = False,
     **settings: Any,
 ) -> JobResult:
-    """As `bitrawl.crawl`."""
+    """Visit sites and keep their pages, like `bitrawl crawl`. The arguments are those of `mine`."""
     settings, folder = _checked(seeds, langs, out, settings, CRAWL)
     with _Watching(progress, folder) as watching:
         work = partial(running.crawl, observe=watching.visited, started=watching.started)
@@ -100,7 +105,7 @@ async def _done(
     fresh: bool,
 ) -> JobResult:
     job = described_job(settings, folder, fresh=fresh)
-    ending = await work(job, folder, fresh=fresh)
+    ending = await work(job, folder, fresh=StartOver.KEEP_ARCHIVE if fresh else StartOver.NO)
     return JobResult(folder.path, ending, status(folder))
 
 

@@ -10,7 +10,7 @@ from bitrawl.config.choices import FOCUSED, Strategy, format_names, strategy_nam
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
-from bitrawl.url import Url, has_credentials
+from bitrawl.url import Url, has_credentials, with_scheme
 
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -259,15 +259,15 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 def seed_url(raw: str) -> Url:
-    """Canonical; raises `ConfigError` with what was probably meant."""
+    """Canonical, also of a host without a scheme; raises `ConfigError` with what was probably meant."""
     try:
-        url = Url.parse(raw.strip())
+        url = Url.parse(with_scheme(raw.strip()))
     except UrlError as error:
         guess = "https://" + re.sub(r"^(?:https?)?[:/]+", "", raw.strip())
         near = "." in raw or re.match(r"https?[:/]", raw.strip())
         hint = f"; did you mean {guess} ?" if near and "://" not in raw and "@" not in raw else ""
         raise ConfigError(f"the seed {error}{hint}") from error
-    if has_credentials(raw.strip()):
+    if has_credentials(with_scheme(raw.strip())):
         raise ConfigError(
             f"the seed {url} was given with a user name or a password; bitrawl visits public pages only: write it without"
         )

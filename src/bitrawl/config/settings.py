@@ -276,16 +276,43 @@ def _check_value(setting: Setting, value: Any) -> None:
         if "enum" in str(error):
             return
         shown = f"{value:g}" if isinstance(value, float) else repr(value)
-        raise ConfigError(f"{setting.name} ({setting.flag}) is {shown}; {_asked(str(error))}") from error
+        raise ConfigError(f"{setting.name} ({setting.flag}) is {shown}; {asked_for(str(error))}") from error
 
 
-def _asked(error: str) -> str:
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": 'a text in quotes, as in "text"',
+    "array": 'a list, as in ["one", "two"]',
+    "object": "a table",
+}
+
+
+def asked_for(error: str) -> str:
     """What msgspec expected: "Expected `float` > 0.0" becomes "give a number greater than 0"."""
     words = {">": "greater than", ">=": "of at least", "<": "below", "<=": "of at most"}
     bound = re.match(r"Expected `(?:int|float)` ([<>]=?) ([\d.]+)", error)
-    if bound is None:
-        return error[0].lower() + error[1:].replace("`", "")
-    return f"give a number {words[bound[1]]} {float(bound[2]):g}"
+    if bound is not None:
+        return f"give a number {words[bound[1]]} {float(bound[2]):g}"
+    length = re.match(r"Expected `array` of (?:at least )?length (\d+)", error)
+    if length is not None:
+        return f"give a list of {length[1]}"
+    kind = re.match(r"Expected `(\w+)(?: \| null)?`", error)
+    return f"give {_KINDS[kind[1]]}" if kind and kind[1] in _KINDS else error[0].lower() + error[1:].replace("`", "")
+
+
+def with_lists(described: Mapping[str, Any]) -> dict[str, Any]:
+    """A job's description in which each text that stands for a list is one, as its flag would make it."""
+    lists = {row.key: row for row in SETTINGS.values() if get_origin(_plain(_field(row.key).type)[0]) is list}
+    read = dict(described)
+    for key, row in lists.items():
+        table, _, name = key.rpartition(".")
+        tables = read.get(table) if table else read
+        if isinstance(tables, Mapping) and isinstance(tables.get(name), str):
+            changed = {**tables, name: _read(row, tables[name])}
+            read = {**read, table: changed} if table else changed
+    return read
 
 
 def _unknown(name: str, allowed: Iterable[str]) -> str:

@@ -1,6 +1,5 @@
-"""Formats of plain text: one language alone, TSV, Moses, and a page's main text as Markdown."""
+"""Formats of plain text: one language alone, TSV and Moses."""
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 from bitrawl.corpus.export import CorpusHeader, paragraph_id
 from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.files import cell, replacing
-from bitrawl.model import Page, ParagraphKind, TranslationUnit
+from bitrawl.model import Page, TranslationUnit
 from bitrawl.text.words import one_line
 
 
@@ -69,41 +68,3 @@ def moses(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iter
             ids.write("\t".join((one_line(pair.url_a), one_line(pair.url_b), *places)).encode() + b"\n")
 
         yield write
-
-
-# Characters that begin or end markup anywhere in a line: CommonMark, and the ~ and | of GitHub's dialect. An underscore
-# between letters or digits begins nothing, and names and URLs are full of them.
-_ANYWHERE = re.compile(r"[\\`*\[\]<>&~|]|(?<![^\W_])_|_(?![^\W_])")
-# What makes a line something other than a paragraph: a heading, a list item, a rule.
-_AT_THE_START = re.compile(r"[#+=-]|\d{1,9}(?=[.)](?:\s|$))")
-
-_PREFIXES = {
-    ParagraphKind.TITLE: "# ",
-    ParagraphKind.HEADING: "## ",  # a paragraph has no level
-    ParagraphKind.LISTITEM: "- ",
-    ParagraphKind.TEXT: "",
-}
-
-
-def markdown(page: Page) -> str:
-    """Ends with a newline. Empty if the page has no main text. Markup in its text is escaped."""
-    content = [paragraph for paragraph in page.paragraphs if not paragraph.boilerplate and one_line(paragraph.text)]
-    blocks = [_PREFIXES[paragraph.kind] + escaped(paragraph.text) for paragraph in content]
-    title = one_line(page.title)
-    if title and not any(paragraph.kind is ParagraphKind.TITLE for paragraph in content):
-        blocks.insert(0, f"# {escaped(title)}")
-    text = ""
-    for before, block in zip(["", *blocks], blocks, strict=False):
-        in_list = block.startswith("- ") and before.startswith("- ")
-        text += ("\n" if in_list else "\n\n" if text else "") + block
-    return text + "\n" if text else ""
-
-
-def escaped(text: str) -> str:
-    """One line that Markdown shows unchanged."""
-    line = _ANYWHERE.sub(r"\\\g<0>", one_line(text))
-    start = _AT_THE_START.match(line)
-    if not start:
-        return line
-    at = start.end() if start[0].isdecimal() else 0
-    return f"{line[:at]}\\{line[at:]}"

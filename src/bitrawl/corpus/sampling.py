@@ -6,8 +6,6 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Generic, TypeVar
 
-from bitrawl.model import TranslationUnit
-
 Entry = TypeVar("Entry")
 Place = tuple[str, float, tuple[str, ...]]
 """The site and the score of an entry, and the texts that tell it from others."""
@@ -18,28 +16,16 @@ _Stratum = tuple[str, int]
 """A site and a score range."""
 
 
-def sampled(units: Iterable[TranslationUnit], size: int, *, seed: int = 0) -> list[TranslationUnit]:
-    """At most `size` units, sorted by site and score, with the same number from each site and score range.
+def sampled(entries: Iterable[Entry], size: int, place: Callable[[Entry], Place], *, seed: int = 0) -> list[Entry]:
+    """At most `size` entries, sorted by site and score, with the same number from each site and score range.
 
-    A stratum with fewer units gives all that it has. The units are read once, and `size` of them are kept in memory.
+    A stratum with fewer entries gives all that it has. The entries are read once, and `size` of them are kept in memory.
     The order in which they come does not matter.
     """
-    return sampled_entries(units, size, _place, seed=seed)
-
-
-def sampled_entries(
-    entries: Iterable[Entry], size: int, place: Callable[[Entry], Place], *, seed: int = 0
-) -> list[Entry]:
-    """The same for entries of any type."""
     sample: _Sample[Entry] = _Sample(size, seed)
     for entry in entries:
         sample.offer(entry, *place(entry))
     return sample.entries()
-
-
-def _place(unit: TranslationUnit) -> Place:
-    pair = unit.pair
-    return pair.url_a.site, pair.score, (pair.url_a, pair.url_b, pair.a.text, pair.b.text)
 
 
 class _Sample(Generic[Entry]):

@@ -1,9 +1,10 @@
 """The entries of a corpus for programs: the columns and values of its JSON lines, as frozen records, rows and data sets."""
 
 import gzip
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -73,6 +74,7 @@ class CorpusPage(msgspec.Struct, frozen=True):
 
 
 CorpusEntry: TypeAlias = CorpusUnit | CorpusPage
+_Entry = TypeVar("_Entry", CorpusUnit, CorpusPage)
 
 
 def unit_of(unit: TranslationUnit, header: CorpusHeader) -> CorpusUnit:
@@ -85,20 +87,29 @@ def page_of(page: Page) -> CorpusPage:
 
 def read_units(folder: Path, name: str) -> Iterator[CorpusUnit]:
     """The units of a corpus that was written as JSON lines ("en-fr"). One without files is empty."""
-    decoder = msgspec.json.Decoder(CorpusUnit)
-    for path, opened in (
-        (folder / f"{name}.sentences.jsonl", open),
-        (folder / f"{name}.sentences.jsonl.gz", gzip.open),
-    ):
-        if not path.exists():
-            continue
-        with opened(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    yield decoder.decode(line)
-                except NO_JSON as error:
-                    raise StoreError(f"{path}, line {number} is not as bitrawl wrote it: {error}") from error
+    return _read(folder / f"{name}.sentences.jsonl", CorpusUnit)
+
+
+def read_pages(folder: Path, name: str) -> Iterator[CorpusPage]:
+    """The same for a corpus in one language."""
+    return _read(folder / f"{name}.documents.jsonl", CorpusPage)
+
+
+def _read(path: Path, kind: type[_Entry]) -> Iterator[_Entry]:
+    decoder = msgspec.json.Decoder(kind)
+    packed = path.with_name(f"{path.name}.gz")
+    if not path.exists() and not packed.exists():
         return
+    number = 1
+    with path.open("rb") if path.exists() else gzip.open(packed) as file:
+        try:
+            for line in file:
+                yield decoder.decode(line)
+                number += 1
+        except NO_JSON as error:
+            raise StoreError(f"{path}, line {number} is not as bitrawl wrote it: {error}") from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise StoreError(f"{path} is damaged: {error}; export the corpus again") from error
 
 
 def strata(entry: CorpusEntry) -> tuple[str, float, tuple[str, ...]]:

@@ -167,6 +167,6 @@ def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})
     return HttpFetcher(msgspec.structs.replace(policy.settings(), media_types=media_types), SystemClock())
 
 
-def loose_analyser(asked: Sequence[Language] = ()) -> SandboxedAnalyser:
+def loose_analyser(asked: Sequence[Language] = (), *, markdown: bool = False) -> SandboxedAnalyser:
     """Reads pages without a job, or before there is one. `asked`: as a crawl for these languages reads them."""
-    return SandboxedAnalyser(partial(page_reader, tuple(asked)), workers=1)
+    return SandboxedAnalyser(partial(page_reader, tuple(asked), markdown=markdown), workers=1)

@@ -9,18 +9,17 @@ import msgspec
 
 from bitrawl.config import arguments
 from bitrawl.config.settings import Group, described
-from bitrawl.corpus.export import corpus_headers
 from bitrawl.corpus.figures import MergeFacts
-from bitrawl.corpus.sampling import sampled_entries
+from bitrawl.corpus.sampling import sampled
 from bitrawl.corpus.term_pairs import TermPair
-from bitrawl.corpus.units import CorpusEntry, data_frame, data_set, page_of, strata, unit_of
+from bitrawl.corpus.units import CorpusEntry, data_frame, data_set, strata
 from bitrawl.errors import ConfigError
 from bitrawl.facts import JobFacts
 from bitrawl.job import reporting, running
+from bitrawl.job.corpora import corpora_in
 from bitrawl.job.corpus_terms import MIN_SCORE, MOST_TERMS, bilingual_terms
-from bitrawl.job.exporting import corpus_pages, corpus_units
-from bitrawl.job.folder import JobFolder, not_mined
-from bitrawl.job.job_merge import MergedFolder, check_pair
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder_kinds import FolderKind, kind_of, merged_jobs, named, no_job
 from bitrawl.job.pages import job_pages
 from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Page, PagePair
@@ -28,6 +27,8 @@ from bitrawl.model import Page, PagePair
 if TYPE_CHECKING:
     import datasets
     import pandas as pd
+
+_WITHOUT_JOB = (FolderKind.RUN, FolderKind.MERGED, FolderKind.COPY)
 
 
 class OpenedJob:
@@ -38,9 +39,8 @@ class OpenedJob:
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = arguments.folder_path("folder", folder)
-        self._merged = MergedFolder.at(self.folder)
         self._folder = JobFolder(self.folder)
-        if self._merged is None:
+        if kind_of(self.folder) not in _WITHOUT_JOB:
             self._folder.reading().close()
 
     def __repr__(self) -> str:
@@ -53,18 +53,14 @@ class OpenedJob:
         pair of languages. Verdicts that were given since the corpus was written count already.
         """
         languages = arguments.pair_or_none("langs", langs)
-        if self._merged is not None:
-            return self._merged.units(languages)
-        job = self._folder.job()
-        with self._folder.reading() as ledger:
-            if not Findings(ledger).begun():
-                raise not_mined(self.folder, ledger)
-        if len(job.languages()) == 1:
-            if languages:
-                raise ConfigError(f"{self.folder} is a job in one language ({job.languages()[0]}); leave out langs")
-            return self._corpus_pages()
-        check_pair(languages, [header.languages for header in corpus_headers(job.languages(), 0.0)], self.folder)
-        return (unit_of(unit, header) for header, unit in corpus_units(job, self.folder, languages))
+        corpora = corpora_in(self.folder)
+        pairs = [header.languages for header in corpora.headers if len(header.languages) == 2]
+        if pairs or not corpora.headers:
+            check_pair(languages, pairs, self.folder)
+            return corpora.units(languages)
+        if languages:
+            raise ConfigError(f"{self.folder} is a job in one language ({corpora.headers[0].name}); leave out langs")
+        return corpora.pages()
 
     def to_pandas(self, langs: str | Sequence[str] = ()) -> "pd.DataFrame":
         """The corpus as a data frame, with the columns of its JSON lines. Needs pandas."""
@@ -77,7 +73,7 @@ class OpenedJob:
     def sample(self, size: int = 50, *, seed: int = 0, langs: str | Sequence[str] = ()) -> list[CorpusEntry]:
         """Some entries of the corpus to read, even over sites and scores; the same for the same seed."""
         size, seed = arguments.whole_number("size", size, 1), arguments.whole_number("seed", seed)
-        return sampled_entries(self.units(langs), size, strata, seed=seed)
+        return sampled(self.units(langs), size, strata, seed=seed)
 
     def terms(
         self, langs: str | Sequence[str] = (), *, most: int = MOST_TERMS, min_score: float = MIN_SCORE
@@ -120,16 +116,24 @@ class OpenedJob:
                 yield from findings.pairs(*languages)
 
     def _job(self) -> JobFolder:
-        if self._merged is not None:
-            raise ConfigError(f"{self.folder} is a merged corpus; open one of its jobs: {', '.join(self._merged.jobs)}")
+        match kind_of(self.folder):
+            case FolderKind.MERGED:
+                jobs = named(merged_jobs(self.folder))
+                raise ConfigError(f"{self.folder} is a merged corpus; open one of its jobs: {jobs}")
+            case kind if kind in _WITHOUT_JOB:
+                raise ConfigError(str(no_job(self.folder)))
         return self._folder
 
     def _has_pages(self) -> bool:
-        return self._merged is None and len(self._folder.job().languages()) == 1
+        headers = corpora_in(self.folder).headers
+        return bool(headers) and all(len(header.languages) == 1 for header in headers)
 
-    def _corpus_pages(self) -> Iterator[CorpusEntry]:
-        with self._folder.reading() as ledger:
-            yield from map(page_of, corpus_pages(self._folder.job(), ledger))
+
+def check_pair(languages: Sequence[str], pairs: Sequence[Sequence[str]], folder: Path) -> None:
+    """Raise `ConfigError` unless a corpus of the folder is in these languages, whichever comes first."""
+    if languages and set(languages) not in map(set, pairs):
+        there = ", ".join("-".join(pair) for pair in pairs)
+        raise ConfigError(f"{folder} has no corpus in {' and '.join(languages)}; choose one of {there}")
 
 
 class MergeResult(msgspec.Struct, frozen=True):

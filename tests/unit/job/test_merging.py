@@ -310,10 +310,10 @@ def test_a_target_that_holds_something_else_is_left_alone(jobs, two, prepare, me
 
 
 def test_what_is_no_job_is_named(jobs, two):
-    with pytest.raises(ConfigError, match="there is no folder"):
+    with pytest.raises(ConfigError, match="none holds no job: there is no such folder"):
         jobs.merge(jobs.folder / "none")
     (jobs.folder / "empty").mkdir()
-    with pytest.raises(ConfigError, match="empty is not a job"):
+    with pytest.raises(ConfigError, match="empty holds no job: it is empty"):
         jobs.merge(two[0], jobs.folder / "empty")
     assert not jobs.out.exists() or not any(jobs.out.iterdir())
     jobs.merge(*two)

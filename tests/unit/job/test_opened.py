@@ -177,12 +177,15 @@ def test_a_merged_folder_has_the_units_of_its_files(tmp_path: Path, *, compress:
 
 def test_the_merged_corpus_of_a_run_over_many_sites_is_opened_by_the_folder_of_the_run(tmp_path: Path):
     merged = bitrawl.merge(job(tmp_path / "one"), out=tmp_path / "run" / "merged", langs="en,fr").open()
+    (tmp_path / "run/bundles.jsonl").touch()
     assert records(bitrawl.open(tmp_path / "run")) == records(merged) != []
 
 
 def test_a_merged_corpus_without_json_lines_says_what_to_do(tmp_path: Path):
     result = bitrawl.merge([job(tmp_path / "one")], out=tmp_path / "merged", formats=["tmx"])
-    with pytest.raises(bitrawl.ConfigError, match=r"was written as tmx.* merge the jobs again with the format jsonl"):
+    with pytest.raises(
+        bitrawl.ConfigError, match=r"has no JSONL files to read\. Run: bitrawl export .*merged --formats jsonl"
+    ):
         result.open().units()
 
 
