@@ -17,7 +17,7 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.facts import Doing, JobFacts
 from bitrawl.job import running
 from bitrawl.job.crawl_wiring import Parts, described_job
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.opened import OpenedJob
 from bitrawl.job.reporting import status
 from bitrawl.model import Page, Visit
@@ -105,7 +105,7 @@ async def _done(
     fresh: bool,
 ) -> JobResult:
     job = described_job(settings, folder, fresh=fresh)
-    ending = await work(job, folder, fresh=fresh)
+    ending = await work(job, folder, fresh=StartOver.KEEP_ARCHIVE if fresh else StartOver.NO)
     return JobResult(folder.path, ending, status(folder))
 
 

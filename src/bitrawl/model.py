@@ -6,8 +6,8 @@ from hashlib import blake2b
 from typing import Any, Generic, NewType, Self, TypeVar
 
 import msgspec
-import zstandard
 
+from bitrawl.files import compressor, zstd
 from bitrawl.reasons import NO_ANSWER as NO_ANSWER  # noqa: PLC0414 - public here
 from bitrawl.reasons import TRANSIENT as TRANSIENT  # noqa: PLC0414 - public here
 from bitrawl.reasons import Reason, Stage
@@ -308,7 +308,7 @@ class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):
         first, *others = (
             msgspec.structs.replace(cut, alternates=tuple(part)) for cut, part in zip(cuts, parts, strict=True)
         )
-        compress = zstandard.ZstdCompressor(level=1).compress
+        compress = compressor(level=1)
         rest = tuple(compress(pack(part)) for part in others)
         return msgspec.structs.replace(first, rest=rest, more=len(links) - len(first.links))
 
@@ -320,9 +320,8 @@ class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):
     def parts(self) -> Iterator["Sitemap"]:
         """All links in their order, with the alternates declared there; none of the parts has a rest."""
         yield msgspec.structs.replace(self, rest=(), more=0) if self.rest else self
-        decompress = zstandard.ZstdDecompressor().decompress
         for packed in self.rest:
-            yield _unpack_sitemap(decompress(packed))
+            yield _unpack_sitemap(zstd.decompress(packed))
 
 
 class Method(StrEnum):

@@ -132,3 +132,17 @@ TRANSIENT = frozenset(map(Reason, "robots-unreachable dns connection proxy timeo
 
 NO_ANSWER = frozenset(map(Reason, "robots-unreachable dns connection tls proxy timeout".split()))
 """Reasons which mean that the host gave no usable answer."""
+
+STANDING = frozenset(map(Reason, "robots off-site off-host content-type".split()))
+"""Reasons that will hardly have changed when the same command is run again."""
+
+NEEDED: dict[Reason | None, str] = {
+    Reason.PRIVATE_ADDRESS: "add --allow-private",
+    Reason.OPT_OUT: "add --ignore-opt-outs",
+    Reason.SOFT_404: "add --no-probe",
+    Reason.TIMEOUT: "raise fetch.timeout in the job file",
+    Reason.TOO_LARGE: "raise fetch.megabytes in the job file",
+    Reason.ANALYSIS_TIMEOUT: "raise analysis.seconds in the job file",
+    Reason.PROXY: "check --proxy",
+}
+"""What lets the same command visit a link that was skipped."""

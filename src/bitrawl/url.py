@@ -45,6 +45,7 @@ _TYPED = re.compile(
     r"(?P<host>\[[0-9a-f:.]+\]|(?=[^.-])[^\s/?#@:\\]+)(?::(?P<port>\d{1,5}))?(?:[/?#]\S*)?", re.IGNORECASE
 )
 _SECURE_PORTS = (None, "443", "8443")
+_SPECIAL = ("example", "internal", "invalid", "local", "test")  # names without a registry (RFC 6761 and 6762, ICANN)
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -123,18 +124,27 @@ class Url(str):
 def with_scheme(typed: str) -> str:
     """A host as people type it, with the scheme that they mean; any other text as it is.
 
-    That is https; http for localhost, an IP address, and a port that is not usual for https: servers of one's own
-    machine or network have no certificate.
+    A name without a port must end as names on the internet do. The scheme is https; http for localhost, an IP address,
+    and a port that is not usual for https: servers of one's own machine or network have no certificate.
     """
     match = _TYPED.fullmatch(typed)
     if match is None:
         return typed
     host, port = match["host"].lower().rstrip("."), match["port"]
     is_local = host.rpartition(".")[2] == "localhost"
-    if not (is_local or port or "." in host or host.startswith("[")):
+    is_number = host.startswith("[") or (host.count(".") == 3 and host.replace(".", "").isdecimal())
+    if not (is_local or is_number or port or ("." in host and _has_registry(host))):
         return typed
-    is_number = host.startswith("[") or host.replace(".", "").isdecimal()
     return f"http{'' if is_local or is_number or port not in _SECURE_PORTS else 's'}://{typed}"
+
+
+def _has_registry(host: str) -> bool:
+    """Whether the name ends as names on the internet do: `sites.txt` and `page.html` do not."""
+    try:
+        top = ada_url.URL(f"http://{host}").hostname.rpartition(".")[2]
+    except ValueError:
+        return False
+    return top in _SPECIAL or _suffixes().publicsuffix(top, accept_unknown=False) is not None
 
 
 def has_credentials(raw: str) -> bool:

@@ -98,10 +98,11 @@ def test_the_same_command_goes_on_and_fresh_starts_over(bitrawl: Bitrawl, tmp_pa
     assert json.loads(bitrawl("status", tmp_path, "--format", "json")[1])["pages"] == 6
     status, _, err = bitrawl(*crawl[:3], "en,de", *crawl[4:])
     assert (status, "--fresh" in err) == (2, True)
-    (tmp_path / "notes.txt").write_text("mine")
+    [archive] = (tmp_path / "warc").iterdir()
+    fetched = archive.read_bytes()
     assert bitrawl(*crawl, "--fresh", "--max-pages", "2")[0] == 0
     assert json.loads(bitrawl("status", tmp_path, "--format", "json")[1])["pages"] == 2
-    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "warc-1" / archive.name).read_bytes() == fetched, "what was fetched is set aside"
 
 
 def test_a_job_file_says_what_flags_say(bitrawl: Bitrawl, tmp_path: Path, web: demo.Served):

@@ -31,6 +31,8 @@ from bitrawl.testing import FakeClock
 from bitrawl.url import Url
 
 Bitrawl = Callable[..., tuple[int, str, str]]
+# Python would cut off the bytecode of modules that it writes, and every later process would fail to read it.
+STARVED = {"COLUMNS": "999", "PYTHONDONTWRITEBYTECODE": "1"}
 READING = ("status", "log", "report", "sample", "terms", "export", "check")
 SENTENCE = re.compile(r"bitrawl: .*(?:damaged|cannot|no pages|not been mined|no terms|no TOML)", re.DOTALL)
 
@@ -227,7 +229,7 @@ def test_a_disk_with_no_room_for_the_index_of_a_log_is_called_full(tmp_path: Pat
         f"sys.argv = ['bitrawl', 'crawl', 'http://127.0.0.1:9/', '--langs', 'en,fr', '--out', {str(tmp_path / 'job')!r}]\nmain()"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, "COLUMNS": "999"}
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, **STARVED}
     )
     assert ended.returncode == 1
     assert "no space left" in ended.stderr
@@ -240,7 +242,7 @@ def test_a_full_disk_under_the_web_app_is_said_and_the_app_goes_on(whole: Path, 
     server = subprocess.Popen(
         [sys.executable, "-m", "bitrawl", "serve", "--jobs", shelf, "--port", "0"],
         stderr=subprocess.PIPE,
-        env={**os.environ, "COLUMNS": "999", "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, **STARVED, "PYTHONPATH": os.pathsep.join(sys.path)},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),  # noqa: PLW1509 - no threads here
     )
     try:

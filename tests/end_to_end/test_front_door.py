@@ -93,7 +93,7 @@ def test_a_script_needs_no_guard(tmp_path: Path):
         ({"max_pagse": 3}, "there is no setting 'max_pagse'; did you mean 'max_pages'?"),
         ({"delay": -1}, "delay (--delay) is -1; give a number of at least 0"),
         ({"max_minutes": 0}, "max_minutes (--max-minutes) is 0; give a number greater than 0"),
-        ({"max_pages": "many"}, "max_pages (--max-pages) is 'many'; expected int | null, got str"),
+        ({"max_pages": "many"}, "max_pages (--max-pages) is 'many'; give a whole number"),
         ({"langs": "en,klingonish"}, "klingonish"),
         ({"strategy": "depth-first"}, "there is no strategy 'depth-first'"),
         ({"min_score": 7}, "min_score (--min-score) is 7; give a number of at most 1"),

@@ -200,11 +200,12 @@ def test_mining_again_pairs_again_what_was_paired_with_other_settings(mined: Pat
         asked.clear()
         done("mine", "--out", mined, "--quiet", *flags)
         assert (len(asked), paired(mined)) == (times, pairs), flags
-    (mined / "words.tsv").write_text("harbour\tport\n")
+    dictionary = mined.with_name("words.tsv")
+    dictionary.write_text("harbour\tport\n")
     for words, times in (("", 1), ("", 0), ("boat\tbateau\n", 1)):
         asked.clear()
-        (mined / "words.tsv").write_text((mined / "words.tsv").read_text() + words)
-        done("mine", "--out", mined, "--quiet", "--dictionary", mined / "words.tsv")
+        dictionary.write_text(dictionary.read_text() + words)
+        done("mine", "--out", mined, "--quiet", "--dictionary", dictionary)
         assert len(asked) == times
 
 
@@ -397,7 +398,7 @@ def test_what_a_job_without_pairs_says_to_try_can_be_pasted(tmp_path: Path):
     said = done("pair", folder)
     command = re.search(r"that you did not ask for: French \(4\)\..*: bitrawl (mine .*)", said)[1]
     assert bitrawl(*shlex.split(command), "--quiet", "--delay", "0").exit_code == 1  # begun: no host answers
-    assert config.read(folder / "job.toml")["langs"] == ["en", "de", "fr"]
+    assert config.read(tmp_path / "my job-fr" / "job.toml")["langs"] == ["en", "de", "fr"]
 
 
 @pytest.mark.parametrize("verb", ["status", "pair", "export"])

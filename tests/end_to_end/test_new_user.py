@@ -53,7 +53,7 @@ def files_below(folder: Path) -> set[str]:
         ("mine --replay BINARY --langs en,fr --out OUT", 1, "is no WARC file"),
         ("mine --warc BINARY --langs en,fr --out OUT", 1, "is no WARC file"),
         ("mine --warc EMPTY --langs en,fr --out OUT", 1, "contains no WARC files"),
-        ("mine https://a.org --langs en,fr --out BINARY", 1, "cannot be written: File exists; choose another --out"),
+        ("mine https://a.org --langs en,fr --out BINARY", 2, "is a file; choose a folder for --out"),
         ("mine https://a.org --langs en,fr --out BINARY/job", 1, "cannot be written: Not a directory"),
         ("mine https://a.org --langs en,fr --out /proc/job", 1, "cannot be written"),
         ("status BINARY", 1, "holds no job"),

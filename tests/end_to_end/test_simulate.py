@@ -117,6 +117,18 @@ def test_every_strategy_is_measured_on_every_site(simulated: Simulated):
         assert site in (folder / "simulate.html").read_text()
 
 
+@pytest.mark.usefixtures("no_children")
+def test_without_pillow_the_charts_are_svg_and_the_extra_is_named(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    monkeypatch.setattr(harvest, "find_spec", {}.get)
+    result = CliRunner().invoke(app, [*command, "--strategies", "breadth-first", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".csv", ".html", ".svg"}
+    assert "'bitrawl[png]'" in " ".join(result.stderr.split())
+
+
 def test_the_same_seed_gives_the_same_bytes(command: list[str], simulated: Simulated, tmp_path: Path):
     """In another process, where sets have another order."""
     script = "import typer; from bitrawl.cli.simulate import simulate; typer.run(simulate)"

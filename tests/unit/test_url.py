@@ -222,6 +222,8 @@ def test_the_short_way_for_canonical_addresses_gives_what_the_long_way_gives(sch
         ("127.0.0.1/a", "http://127.0.0.1/a"),
         ("[::1]:80", "http://[::1]/"),
         ("intranet:8080", "http://intranet:8080/"),
+        ("museum.test/en", "https://museum.test/en"),
+        ("wiki.corp:8080", "http://wiki.corp:8080/"),
         ("x.org/@me", "https://x.org/@me"),
         ("http://example.org", "http://example.org/"),
     ],
@@ -231,7 +233,20 @@ def test_a_host_as_people_type_it_is_https_unless_it_is_local_or_has_a_port(type
 
 
 @pytest.mark.parametrize(
-    "typed", ["example", "https//x", "me@x.org", "./x.org", "a b.org", "-x.org", "", "mailto:a@b.c"]
+    "typed",
+    [
+        "example",
+        "sites.txt",
+        "page.html",
+        "1.5",
+        "https//x",
+        "me@x.org",
+        "./x.org",
+        "a b.org",
+        "-x.org",
+        "",
+        "mailto:a@b.c",
+    ],
 )
 def test_what_is_no_host_gets_no_scheme(typed: str):
     assert with_scheme(typed) == typed

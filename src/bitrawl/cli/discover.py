@@ -14,14 +14,17 @@ from bitrawl.cli.console import complain, err, print_err, print_out
 from bitrawl.cli.flags import (
     AllowPrivate,
     Bootstrap,
+    DeleteArchive,
     Fresh,
     Out,
     Quiet,
     Seeds,
     SeedsFile,
     TableFormat,
+    confirm,
     job_option,
     seeds_of,
+    starting_over,
     with_settings,
 )
 from bitrawl.cli.foreground import Foreground, leave
@@ -33,9 +36,10 @@ from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.bootstrapping import from_bootstrap
 from bitrawl.job.crawl_wiring import described_job
 from bitrawl.job.fetching import FetchPolicy
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver
+from bitrawl.job.folder_kinds import MINED_SITES
 from bitrawl.job.site_checks import SiteQuestion, check_sites
-from bitrawl.job.site_search import MINED, SEEDS, SITES_TABLE, Discovered, mining_job, open_backlinks
+from bitrawl.job.site_search import SEEDS, SITES_TABLE, Discovered, mining_job, open_backlinks
 from bitrawl.job.site_search import build as build_index
 from bitrawl.job.site_search import discover as run_discover
 from bitrawl.languages import parse_language, two_languages
@@ -122,7 +126,8 @@ def check(  # noqa: PLR0913 - flags
     if not answers:
         complain("no site was checked: the archives have no home page. Name the entry pages")
     unread = [url.host for url in question.urls if answers.get(url.host) is SiteAnswer.UNKNOWN]
-    if bare := [raw for raw in urls or [] if "://" not in raw and Url.parse(with_scheme(raw)).host in unread]:
+    without = (raw for raw in urls or [] if "://" not in raw and with_scheme(raw).startswith("https"))
+    if bare := [raw for raw in without if Url.parse(with_scheme(raw)).host in unread]:
         complain(f"{', '.join(bare)}: https was tried; if the site has none, write http://{bare[0]}")
     if not answers or SiteAnswer.UNKNOWN in answers.values():
         raise typer.Exit(1)
@@ -193,9 +198,10 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
         Walk | None, Option(help=_WALK_HELP, show_default="cocitation", rich_help_panel=Group.DISCOVERY)
     ] = None,
     then_mine: Annotated[
-        bool, Option("--then-mine", help=f"Mine the sites found, into {MINED}/.", rich_help_panel=Group.DISCOVERY)
+        bool, Option("--then-mine", help=f"Mine the sites found, into {MINED_SITES}/.", rich_help_panel=Group.DISCOVERY)
     ] = False,
     fresh: Fresh = False,
+    delete_archive: DeleteArchive = False,
     quiet: Quiet = False,
     **settings: Any,
 ) -> None:
@@ -215,18 +221,23 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     description["discovery"] = {**description.get("discovery", {}), "walk": walk}
     if bootstrap is not None:
         description = from_bootstrap(bootstrap, description)
-    job = described_job(description, folder, fresh=fresh)
-    discovered = _search(job, folder, fresh=fresh, quiet=quiet)
+    start_over = starting_over(fresh=fresh, delete_archive=delete_archive)
+    job = described_job(description, folder, inputs=(seeds_file, bootstrap), fresh=start_over)
+    mined = JobFolder(folder.path / MINED_SITES)
+    if then_mine and not start_over:
+        mined.check_writable()
+    if folder.holds_job:
+        confirm(out, start_over, "the sites that it found and what was mined there")
+    discovered = _search(job, folder, fresh=start_over, quiet=quiet)
     if not quiet:
         _show_sites(discovered, folder)
     if then_mine and discovered.sites:
-        mined = JobFolder(folder.path / MINED)
         foreground = Foreground(mined, quiet=quiet)
         leave(foreground.run(lambda: foreground.mine(mining_job(job, discovered), mined)))
     leave(discovered.ending)
 
 
-def _search(job: Job, folder: JobFolder, *, fresh: bool, quiet: bool) -> Discovered:
+def _search(job: Job, folder: JobFolder, *, fresh: StartOver, quiet: bool) -> Discovered:
     foreground = Foreground(folder, quiet=quiet)
     progress = foreground.progress
 
@@ -261,7 +272,9 @@ def _show_sites(discovered: Discovered, folder: JobFolder) -> None:
         print_err(line)
     if discovered.sites:
         langs = ",".join(facts.languages)
-        print_err(f"Mine them: bitrawl mine --sites {folder.path / SEEDS} --langs {langs} --out {folder.path / MINED}")
+        print_err(
+            f"Mine them: bitrawl mine --sites {folder.path / SEEDS} --langs {langs} --out {folder.path / MINED_SITES}"
+        )
 
 
 @graph.command(cls=HelpfulCommand)

@@ -9,11 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import typer
 from typer import Argument, Option
 
 from bitrawl import config
+from bitrawl.cli.console import print_err
 from bitrawl.config.settings import Group, Setting, flags, value_of
 from bitrawl.errors import ConfigError
+from bitrawl.job.folder import StartOver, free_archive_name
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -35,12 +38,35 @@ OutOrPlace = Annotated[str, job_option(help=_OUT_HELP, metavar="DIR")]
 JobFile = Annotated[Path | None, job_option("--job", help="Read a TOML job file. Flags override it.", metavar="FILE")]
 _BOOTSTRAP_HELP = "Take the topic and the seeds of this folder, made by bitrawl bootstrap."
 Bootstrap = Annotated[Path | None, Option(help=_BOOTSTRAP_HELP, metavar="DIR", rich_help_panel=Group.TOPIC)]
-Fresh = Annotated[bool, job_option("--fresh", help="Delete what the folder holds and start over.")]
+_FRESH_HELP = "Delete the job that the folder holds and start over. What was fetched is set aside, in warc-1/."
+Fresh = Annotated[bool, job_option("--fresh", help=_FRESH_HELP)]
+_DELETE_HELP = "With --fresh: delete what was fetched too."
+DeleteArchive = Annotated[bool, job_option("--delete-archive", help=_DELETE_HELP)]
 _DRY_HELP = "Show what would be done: ask each seed's host for its rules, the seed and a sitemap, and stop."
 DryRun = Annotated[bool, job_option("--dry-run", help=_DRY_HELP)]
 Quiet = Annotated[bool, job_option("--quiet", "-q", help="Show no progress.")]
 PRIVATE_HELP = "Visit private and loopback addresses."
 AllowPrivate = Annotated[bool, Option("--allow-private", help=PRIVATE_HELP)]
+
+
+def starting_over(*, fresh: bool, delete_archive: bool = False) -> StartOver:
+    """What the two flags mean together."""
+    if delete_archive and not fresh:
+        raise ConfigError("--delete-archive is for a job that starts over; add --fresh, or leave it out")
+    return StartOver.DELETE_ARCHIVE if delete_archive else StartOver.KEEP_ARCHIVE if fresh else StartOver.NO
+
+
+def confirm(place: str | Path, fresh: StartOver, what: str = "its pages, pairs and corpus") -> None:
+    """Ask before something is deleted, where somebody can answer, and say where the archive goes."""
+    if not fresh:
+        return
+    archive = " and what was fetched" if fresh is StartOver.DELETE_ARCHIVE else ""
+    question = f"Delete what {place} holds ({what}{archive}), and start over?"
+    if sys.stdin.isatty() and sys.stderr.isatty() and not typer.confirm(question, err=True):
+        print_err("Nothing was changed.")
+        raise typer.Exit(1)
+    if fresh is StartOver.KEEP_ARCHIVE and Path(place, "warc").is_dir():
+        print_err(f"What was fetched before is set aside in {free_archive_name(Path(place))}.")
 
 
 def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:

@@ -31,7 +31,7 @@ from bitrawl.crawl.preview import Preview
 from bitrawl.crawl.scope import ScopeRules
 from bitrawl.facts import Doing, LanguagePair
 from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.reporting import found_so_far
 from bitrawl.job.reporting import status as status_of
 from bitrawl.job.running import mine, mine_again
@@ -188,7 +188,7 @@ class Foreground:
             self.progress.note(scope_text(parts.crawl.scope.rules, parts.crawl.seeds))
         self.progress.watch(parts)
 
-    async def mine(self, job: Job, folder: JobFolder, *, fresh: bool = False) -> Ending:
+    async def mine(self, job: Job, folder: JobFolder, *, fresh: StartOver = StartOver.NO) -> Ending:
         """The whole job, shown here."""
         watched = self.progress
         return await mine(job, folder, observe=watched.visited, started=self.started, watch=watched.mining, fresh=fresh)

@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,10 +15,21 @@ from rich.live import Live
 from typer import Argument, Option
 
 from bitrawl.cli.console import complain, duration, err, labelled, print_err, print_out, size, timed_lines
-from bitrawl.cli.flags import with_settings
+from bitrawl.cli.flags import confirm, with_settings
 from bitrawl.cluster.bundle_process import mine_bundle
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor
-from bitrawl.cluster.run import Run, RunRequest, Tally, is_monolingual, merge_folders, merge_run, plan, read_share
+from bitrawl.cluster.run import (
+    Run,
+    RunRequest,
+    Tally,
+    check_place,
+    is_monolingual,
+    is_run,
+    merge_folders,
+    merge_run,
+    plan,
+    read_share,
+)
 from bitrawl.cluster.warc_split import MOST_GROUPS, Grouping, SplitFile
 from bitrawl.cluster.warc_split import partition as split
 from bitrawl.config import Job
@@ -27,7 +38,9 @@ from bitrawl.corpus.figures import MergedCounts, MergeFacts
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.job.archived_web import warc_files
+from bitrawl.job.folder import StartOver
 from bitrawl.job.folder_kinds import MERGED, PARTS
+from bitrawl.job.own_files import check_inputs
 from bitrawl.show.wording import counted
 from bitrawl.url import Url
 
@@ -84,8 +97,13 @@ class Bundling(NamedTuple):
         return any(flag is not None for flag in self)
 
 
-def mine_many(job: Job, to: str, bundling: Bundling, *, fresh: bool, quiet: bool) -> None:
-    """Mine the sites of the job in bundles, and leave with an exit code."""
+def mine_many(
+    job: Job, to: str, bundling: Bundling, *, inputs: Sequence[Path | None], fresh: StartOver, quiet: bool
+) -> None:
+    """Mine the sites of the job in bundles, and leave with an exit code. `inputs` are read beside what the job names."""
+    check_place(job, to, [path for path in inputs if path is not None], fresh=fresh)
+    if is_run(to):
+        confirm(to, fresh)
     with _signals(), _executor(bundling, quiet=quiet) as (executor, at_once):
         share = read_share(bundling.part or "0/1")
         request = RunRequest(
@@ -353,6 +371,7 @@ def partition(
         if not quiet:
             print_err(f"{file.path}: {file.answers:,} answers, {size(file.bytes)}")
 
+    check_inputs(out, [*files, *([sites] if sites else [])])
     only = None if sites is None else frozenset(Url.parse(seed).site for seed in read_sites(sites).seeds)
     inputs = split(warc_files(files), out, Grouping(groups, only), watch=tell)
     if not quiet:

@@ -10,6 +10,7 @@ from bitrawl.cli.console import print_err, print_out, timed_lines
 from bitrawl.cli.flags import (
     Bootstrap,
     CorpusFolder,
+    DeleteArchive,
     DryRun,
     Folder,
     Fresh,
@@ -19,8 +20,10 @@ from bitrawl.cli.flags import (
     Quiet,
     Seeds,
     SeedsFile,
+    confirm,
     job_option,
     seeds_of,
+    starting_over,
     with_settings,
 )
 from bitrawl.cli.foreground import Foreground, leave, mine_in_foreground, show_previews
@@ -65,6 +68,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     job_file: JobFile = None,
     bootstrap: Bootstrap = None,
     fresh: Fresh = False,
+    delete_archive: DeleteArchive = False,
     dry_run: DryRun = False,
     quiet: Quiet = False,
     cluster: Cluster = None,
@@ -84,6 +88,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
 
     The corpus grows while the crawl runs. One language makes a monolingual corpus. The same command resumes.
     """
+    start_over, inputs = starting_over(fresh=fresh, delete_archive=delete_archive), (seeds_file, sites, bootstrap)
     bundling = Bundling(cluster, part, bundle_sites, scratch, retry_failed=retry_failed or None)
     if sites or bundling.is_given:
         bundling = bundling._replace(workers=settings.pop("workers"))
@@ -94,16 +99,18 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     if bundling.is_given:
         job = asked_job(description, job_file)
         _check_bundling(sites, job, dry_run=dry_run)
-        mine_many(job, out, bundling, fresh=fresh, quiet=quiet)
+        mine_many(job, out, bundling, inputs=inputs, fresh=start_over, quiet=quiet)
         return
     check_undivided(out)
     folder = JobFolder(Path(out))
-    job = described_job(description, folder, file=job_file, fresh=fresh)
+    job = described_job(description, folder, file=job_file, inputs=inputs, fresh=start_over)
     foreground = Foreground(folder, quiet=quiet, mines=True)
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)
         return
-    ending = foreground.run(lambda: foreground.mine(job, folder, fresh=fresh))
+    if folder.holds_job:
+        confirm(out, start_over)
+    ending = foreground.run(lambda: foreground.mine(job, folder, fresh=start_over))
     if not quiet:
         tell(folder, ended=True)
     tell_of_kills(folder)
@@ -139,6 +146,7 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     job_file: JobFile = None,
     bootstrap: Bootstrap = None,
     fresh: Fresh = False,
+    delete_archive: DeleteArchive = False,
     dry_run: DryRun = False,
     quiet: Quiet = False,
     **settings: Any,
@@ -153,14 +161,16 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     description = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
     if bootstrap is not None:
         description = from_bootstrap(bootstrap, description)
-    job = described_job(description, folder, file=job_file, fresh=fresh)
+    start_over = starting_over(fresh=fresh, delete_archive=delete_archive)
+    job = described_job(description, folder, file=job_file, inputs=(seeds_file, bootstrap), fresh=start_over)
     foreground = Foreground(folder, quiet=quiet)
+    watch, started = foreground.progress.visited, foreground.started
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)
         return
-    ending = foreground.run(
-        lambda: run_crawl(job, folder, observe=foreground.progress.visited, started=foreground.started, fresh=fresh)
-    )
+    if folder.holds_job:
+        confirm(out, start_over)
+    ending = foreground.run(lambda: run_crawl(job, folder, observe=watch, started=started, fresh=start_over))
     if not quiet:
         show(folder)
     tell_of_kills(folder)

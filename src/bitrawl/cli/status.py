@@ -38,6 +38,7 @@ KEYS = (
 )
 CORPUS_KEYS = ("pairs", "segments", "units")
 _CONDITIONS = {Condition.SOUND: "green", Condition.DAMAGED: "bold red", Condition.REPAIRED: "yellow"}
+_BEGINNINGS = {State.FAILED: "failed: ", State.NOTHING_FOUND: "nothing found: "}
 _wait = time.sleep
 
 StatusFormat = StrEnum("StatusFormat", ["TABLE", "JSON"])
@@ -227,7 +228,7 @@ def _state(folder: JobFolder, now: JobFacts) -> str:
         return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
     if now.state is State.INTERRUPTED:
         return f"interrupted (resume with: {_resume(folder, now)})"
-    return now.ended
+    return f"{_BEGINNINGS.get(now.state, '')}{now.ended}"
 
 
 def _resume(folder: JobFolder, now: JobFacts) -> str:

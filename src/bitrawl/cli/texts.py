@@ -81,7 +81,7 @@ def _print_paragraphs(source: str, page: Page) -> None:
         # Defaults are left out of our own files; whoever reads these lines wants each key on each of them.
         line |= {"kind": paragraph.kind, "boilerplate": paragraph.boilerplate, "content": paragraph.content}
         line |= {"language": paragraph.language, "confidence": paragraph.confidence}
-        typer.echo(msgspec.json.encode(line).decode())
+        typer.echo(msgspec.json.encode(line, enc_hook=str).decode())  # of the web and of a job, the source is a Url
 
 
 topic = group(

@@ -48,7 +48,7 @@ from bitrawl.cluster.bundles import (
     usual_size,
     written_bundles,
 )
-from bitrawl.cluster.checkpoint import check_checkpoint
+from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.config import Job, Reach
@@ -56,16 +56,18 @@ from bitrawl.corpus.figures import MergeFacts
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job.crawl_wiring import check as check_crawl
 from bitrawl.job.exporting import SHARD
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver, free_archive_name, set_archive_aside
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
-from bitrawl.job.folder_kinds import BUNDLES, MERGED, PARTS, REPORT
+from bitrawl.job.folder_kinds import BUNDLES, MERGE, MERGED, PARTS, REPORT
 from bitrawl.job.job_merge import merge, merge_again
+from bitrawl.job.own_files import FolderFiles, check_inputs, inputs_of, job_files
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
 
 JOB = "job.toml"
 FAILED = "failed.tsv"
+_WRITTEN = (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS, UNDONE, MERGED)
 TRIES = 2  # for a bundle whose machine had a fault
 MOST_FAULTS = 5  # in a row: then it is not one machine, and going on would help nobody
 _AGAIN = "Run the same command again: its sites are mined again, and the others are left as they are."
@@ -235,12 +237,60 @@ def asked_job(settings: Mapping[str, Any], file: Path | None) -> Job:
     return job
 
 
-def plan(job: Job, request: RunRequest, *, fresh: bool = False) -> Run:
+def check_place(job: Job, address: str, inputs: Sequence[Path], *, fresh: StartOver = StartOver.NO) -> None:
+    """Raise `ConfigError` if a run would write over files of others, or if it reads something that lies in its place."""
+    out = place(address)
+    if isinstance(out, LocalPlace):
+        check_inputs(out.path, [*inputs, *inputs_of(job)])
+        ours = _run_files(out.path)
+        if fresh:
+            ours.check_fresh(out.path)
+        else:
+            _check_same(job, out)
+            ours.check_new(out.path)
+    elif fresh is StartOver.KEEP_ARCHIVE and (out / PARTS).names():
+        raise ConfigError(
+            f"{out} holds what was fetched, which --fresh cannot move aside there; choose another --out, or add"
+            " --delete-archive to delete it"
+        )
+
+
+def _start_over(out: Place, *, delete_archive: bool) -> None:
+    """Remove what a run has written. What was fetched is set aside, on a disk; elsewhere `check_place` has refused that."""
+    if not isinstance(out, LocalPlace):
+        for name in _WRITTEN:
+            (out / name).delete()
+        return
+    if not delete_archive:
+        aside = free_archive_name(out.path)
+        for name in (out / PARTS).names():
+            set_archive_aside(out.path / PARTS / name, aside / name)
+        for name in (out / CHECKPOINTS).names():
+            save_archive(checkpoint(out, name), aside / name)
+    _run_files(out.path).delete(out.path)
+
+
+def _run_files(folder: Path) -> FolderFiles:
+    merged = job_files(folder)  # the corpora of a run have the names that those of a job have
+    parts = {path.name: job_files(path) for path in folder.glob(f"{PARTS}/*")}
+
+    def is_made(name: str) -> bool:
+        top, _, rest = name.partition("/")
+        if top == PARTS and (below := rest.partition("/"))[0] in parts:
+            part_files = parts[below[0]]
+            return bool(below[2] == DONE or part_files.is_made(below[2]) or part_files.is_kept(below[2]))
+        if top == MERGED:
+            return rest in (MERGE, "report.html", "sites.tsv", FAILED) or bool(merged.is_made(rest))
+        return top in (JOB, BUNDLES, PROGRESS, CHECKPOINTS, UNDONE)
+
+    return FolderFiles("a run over many sites", (BUNDLES,), _WRITTEN, is_made, merged.is_kept)
+
+
+def plan(job: Job, request: RunRequest, *, fresh: StartOver = StartOver.NO) -> Run:
     """A run that is new, or goes on; the place holds its job and its bundles from now on."""
     out = place(request.out)
     if fresh:
-        for name in (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS, UNDONE, MERGED):
-            (out / name).delete()
+        _start_over(out, delete_archive=fresh is StartOver.DELETE_ARCHIVE)
     _check_same(job, out)
     sites = sites_of(job)
     size = request.size or usual_size(len(sites), request.at_once)
@@ -360,6 +410,8 @@ def merge_folders(
     addresses: Iterable[str], out: Path, settings: Mapping[str, Any], *, langs: Sequence[str] = (), tell: Tell
 ) -> MergeFacts:
     """Merge jobs, and all finished parts of runs over many sites, into one corpus."""
+    addresses = list(addresses)
+    check_inputs(out, [address for address in addresses if "://" not in address])
     with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
         folders: list[Path] = []
         for number, address in enumerate(addresses):

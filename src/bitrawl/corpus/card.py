@@ -53,7 +53,7 @@ def card_of(folder: Path) -> Path | None:
 
 def check_card(folder: Path) -> None:
     """Raise `ConfigError` if the card would replace a README.md that somebody else wrote."""
-    if _is_foreign(folder / CARD):
+    if is_foreign_card(folder / CARD):
         raise ConfigError(
             f"{folder / CARD} was not written by bitrawl, and the card needs this name; move your file away"
         )
@@ -62,11 +62,11 @@ def check_card(folder: Path) -> None:
 def write_card(folder: Path, facts: CardFacts) -> None:
     """Replaces that of an earlier version, too."""
     files.write(folder / CARD, card(facts))
-    if not _is_foreign(folder / EARLIER_CARD):
+    if not is_foreign_card(folder / EARLIER_CARD):
         files.discard(folder / EARLIER_CARD)
 
 
-def _is_foreign(path: Path) -> bool:
+def is_foreign_card(path: Path) -> bool:
     """Whether it is a text without our mark. What is no text any more is a card that was damaged."""
     try:
         return _OURS not in path.read_text("utf-8")

@@ -175,11 +175,20 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
 
     It goes by name, because other files are not ours.
     """
+    for name in corpus_names(header):
+        if name not in but:
+            discard(folder / name)
+
+
+ABOUT = ("summary.json", CARD, EARLIER_CARD)
+"""What is written beside the corpora of a folder."""
+
+
+def corpus_names(header: CorpusHeader) -> set[str]:
+    """All names that exports of this corpus have, in any format, and what a killed one may leave. Some are folders."""
     parts = [part for parts in corpus_formats(len(header.languages)).values() for part in parts]
-    for name in {*_file_names(header, parts, compress=False), *_file_names(header, parts, compress=True)}:
-        for ending in ("", NEW, OLD):
-            if name + ending not in but:
-                discard(folder / (name + ending))
+    names = {*_file_names(header, parts, compress=False), *_file_names(header, parts, compress=True)}
+    return {name + ending for name in names for ending in ("", NEW, OLD)}
 
 
 def drafts(folder: Path) -> list[Path]:
@@ -188,15 +197,7 @@ def drafts(folder: Path) -> list[Path]:
     if not paths:
         return []
     parts = [part for languages in (1, 2) for parts in corpus_formats(languages).values() for part in parts]
-    ours = re.compile(
-        "|".join(
-            [
-                r"summary\.json",
-                *map(re.escape, (CARD, EARLIER_CARD)),
-                *(_named(f) for part in parts for f in part.files),
-            ]
-        )
-    )
+    ours = re.compile("|".join([*map(re.escape, ABOUT), *(_named(file) for part in parts for file in part.files)]))
     return [path for path in paths if ours.fullmatch(path.relative_to(folder).as_posix().removesuffix(NEW))]
 
 

@@ -19,6 +19,7 @@ from bitrawl.languages import claimed_language
 from bitrawl.mine.judging import MEASURES
 from bitrawl.model import Language, Page, PagePair, TranslationUnit, UnitSource
 from bitrawl.text.words import one_line
+from bitrawl.version import install_command
 
 Item = TypeVar("Item")
 Languages = tuple[Language, Language]
@@ -108,7 +109,9 @@ def parquet(
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 — an extra
         from pyarrow import parquet as pq  # noqa: PLC0415
     except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out") from error
+        raise ConfigError(
+            f"Parquet needs pyarrow. Run: {install_command('parquet')}, or leave the format out"
+        ) from error
     schema = arrow_schema(pa, SENTENCES)
     group: list[dict[str, Any]] = []
     with (

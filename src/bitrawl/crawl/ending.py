@@ -5,7 +5,7 @@ from enum import Enum
 
 import msgspec
 
-from bitrawl.facts import CrawlEnd, EndKind
+from bitrawl.facts import CrawlEnd, Doing, EndKind, State
 from bitrawl.model import MAX_REDIRECTS, Skip
 from bitrawl.reasons import NO_ANSWER
 from bitrawl.url import Url
@@ -21,9 +21,6 @@ class Ending(Enum):
     CANCELLED = "cancelled"  # by the user, at once
 
 
-_COMPLETE = (EndKind.DONE, EndKind.LEFT, EndKind.GAVE_UP)
-
-
 class SeedSkip(msgspec.Struct, frozen=True):
     """A seed, and why it or what it redirects to is no page."""
 
@@ -33,8 +30,18 @@ class SeedSkip(msgspec.Struct, frozen=True):
 
 def seed_skips(seeds: Sequence[Url], skip_of: Callable[[Url], Skip | None]) -> list[SeedSkip]:
     """Those of the seeds that were skipped, each with the skip at the end of its redirects."""
-    skips = ((seed, _last_skip(seed, skip_of)) for seed in seeds)
-    return [SeedSkip(seed, skip) for seed, skip in skips if skip is not None]
+    chains = ((seed, skip_chain(seed, skip_of)) for seed in seeds)
+    return [SeedSkip(seed, chain[-1]) for seed, chain in chains if chain]
+
+
+def skip_chain(url: Url, skip_of: Callable[[Url], Skip | None]) -> list[Skip]:
+    """Why the link is no page, and why each target of its redirects is none. It ends before a page or a queued link."""
+    chain: list[Skip] = []
+    target: Url | None = url
+    while target is not None and len(chain) <= MAX_REDIRECTS and (skip := skip_of(target)) is not None:
+        chain.append(skip)
+        target = skip.target
+    return chain
 
 
 def crawl_end(  # noqa: PLR0913 - each may be why it ended
@@ -73,7 +80,7 @@ def ending(end: CrawlEnd) -> Ending:
         return Ending.STOPPED
     if end.kind is EndKind.BUDGET:
         return Ending.BUDGET
-    return Ending.DONE if end.kind in _COMPLETE else Ending.FAILED
+    return Ending.DONE if end.state is State.ENDED else Ending.FAILED
 
 
 def _without_page(
@@ -101,11 +108,19 @@ def _named(kind: EndKind, reasons: Mapping[str, str], queued: int = 0) -> CrawlE
     return CrawlEnd(kind=kind, name=name, why=why, others=len(reasons) - 1, queued=queued)
 
 
-def _last_skip(url: Url, skip_of: Callable[[Url], Skip | None]) -> Skip | None:
-    skip = skip_of(url)
-    for _ in range(MAX_REDIRECTS):
-        target = skip.target if skip else None
-        if target is None:
-            break
-        skip = skip_of(target) or skip
-    return skip
+def stored_end(text: str) -> CrawlEnd | None:
+    """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one."""
+    try:
+        return msgspec.json.decode(text, type=CrawlEnd) if text else None
+    except msgspec.DecodeError:
+        stopped = text.startswith(CrawlEnd(kind=EndKind.STOPPED).without_advice)
+        kind = EndKind.STOPPED if stopped else EndKind.EARLIER
+        return CrawlEnd(kind=kind, sentence=text)
+
+
+def stored_doing(text: str) -> Doing | None:
+    """The same of what is being mined."""
+    try:
+        return msgspec.json.decode(text, type=Doing) if text else None
+    except msgspec.DecodeError:
+        return Doing(None, sentence=text)

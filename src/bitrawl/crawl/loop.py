@@ -129,6 +129,12 @@ class Crawl:
             new = [url for host, url in hosts.items() if self.hosts.ask(host)]
             self._enqueue([*(first for url in new for first in self._new.first_asked(url)), *links], None)
 
+    def reconsider(self, batches: Iterable[Sequence[Link]]) -> None:
+        """Queue those of the links refused earlier that belong to the job now."""
+        for links in batches:
+            with self.ledger.transaction():
+                self._enqueue(links, None)
+
     def remember(self, sightings: Iterable[tuple[Link, Page | None]]) -> None:
         """Tell the trap rules of the pages and redirects (None) of earlier runs."""
         for link, page in sightings:
@@ -350,7 +356,7 @@ class Crawl:
         """Why a page that we understand is not kept."""
         if refusal := objection(page, opt_outs=self.settings.opt_outs):
             return refusal
-        missing = self._knowledge(page.url).missing.get(page.url.host, 0)
+        missing = self._knowledge(page.url).missing.get(page.url.host, 0) if self.settings.probe else 0
         if not missing or (missing ^ page.signature).bit_count() > NEAR:
             return None
         return Skip(page.url, Stage.ANALYSE, Reason.SOFT_404, "the same text as an address that cannot exist")

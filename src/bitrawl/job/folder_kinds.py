@@ -18,7 +18,7 @@ MERGE = "merge.json"
 BOOTSTRAP = "bootstrap.toml"
 SEARCHED, FOUND_SITES, MINED_SITES = "discovery.json", "sites.txt", "mined"  # of a search for sites
 SUMMARY, REPORT = "summary.json", "report.html"  # of a corpus
-_NAMED = 3  # jobs that a message names
+_NAMED = 5  # folders or files that a message names
 
 
 class FolderKind(StrEnum):

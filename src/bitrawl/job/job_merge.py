@@ -28,7 +28,8 @@ from bitrawl.job.exporting import (
     write_about,
     write_merged,
 )
-from bitrawl.job.folder_kinds import MERGE, merge_description
+from bitrawl.job.folder_kinds import MERGE, merge_description, named
+from bitrawl.job.own_files import check_inputs, files_below
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
 from bitrawl.show.merge_report import render
@@ -52,6 +53,7 @@ def merge(
     each job. Each pair of languages is a corpus; with two `langs`, there is only that one. With `to` the files of the
     corpus go into that folder, and nothing in `out` changes.
     """
+    check_inputs(to or out, folders)
     earlier = {} if to else _check_target(out)
     corpus, scratch = to or out / "corpus", (to or out) / SCRATCH
     check_card(corpus)
@@ -124,7 +126,8 @@ def _check_target(out: Path) -> dict[str, Any]:
     if not held - {SCRATCH}:
         return {}
     if MERGE not in held:
-        what = "a job" if "job.sqlite" in held or "job.toml" in held else "something else"
+        is_job = "job.sqlite" in held or "job.toml" in held
+        what = "a job" if is_job else f"something else ({named(list(files_below(out)))})"
         raise ConfigError(f"{out} holds {what}, not a merged corpus; choose another folder for --out")
     return merge_description(out)
 

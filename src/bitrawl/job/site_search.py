@@ -46,9 +46,10 @@ from bitrawl.errors import ConfigError, DamagedError, GraphError
 from bitrawl.job import fetching
 from bitrawl.job.archived_web import Archives
 from bitrawl.job.fetching import POLITE, FetchPolicy
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.folder_kinds import FOUND_SITES, MINED_SITES, SEARCHED
 from bitrawl.job.ledger import outlinks
+from bitrawl.job.own_files import check_inputs
 from bitrawl.job.running import Started, finished, opened
 from bitrawl.model import Capture, Page, Visit
 from bitrawl.protocols import Clock
@@ -80,7 +81,7 @@ async def discover(  # noqa: PLR0913 - listeners
     started: Started = lambda _parts: None,
     found: Callable[[SiteVerdict], None] = lambda _verdict: None,
     tell: Callable[[str], None] = lambda _line: None,
-    fresh: bool = False,
+    fresh: StartOver = StartOver.NO,
 ) -> Discovered:
     """Search until nothing is left or a budget is spent; the same job in the same folder resumes.
 
@@ -123,7 +124,7 @@ def mining_job(job: Job, discovered: Discovered) -> Job:
 
 
 async def _source(
-    job: Job, folder: JobFolder, stack: AsyncExitStack, tell: Callable[[str], None], *, fresh: bool
+    job: Job, folder: JobFolder, stack: AsyncExitStack, tell: Callable[[str], None], *, fresh: StartOver
 ) -> Backlinks | None:
     """The job's link graphs, None without any. A service is asked again for what an earlier run knew."""
     if not job.discovery.backlinks:
@@ -251,6 +252,7 @@ def build(
     progress: Progress = lambda _done, _all: None,
 ) -> GraphMeta:
     """Build the index of a downloaded graph, around the hosts or URLs that a file lists."""
+    check_inputs(out, [folder, *([around] if around is not None else [])])
     if out.exists() and not (is_index(out) or (out.is_dir() and not any(out.iterdir()))):
         raise ConfigError(f"{out} holds something else than a link graph, which would be lost; choose another --out")
     hosts: list[str] = []

@@ -209,9 +209,7 @@ def _shared_reader() -> tuple[PageAnalyser, Lock]:
 
 
 def _decoded(capture: Capture) -> Decoded:
-    return decode(
-        capture.body, capture.header("content-type"), tld=capture.url.host.partition(":")[0].rpartition(".")[2]
-    )
+    return decode(capture.body, capture.header("content-type"))
 
 
 Verdict = tuple[Language, float]

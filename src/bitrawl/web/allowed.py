@@ -24,6 +24,7 @@ from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
 from bitrawl.job.crawl_wiring import check
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.own_files import GIVEN
 from bitrawl.languages import parse_language
 from bitrawl.url import Url
 from bitrawl.web.job_list import Command, JobVerb, Prepared
@@ -41,9 +42,6 @@ class Field(NamedTuple):
     key: str  # of the job file, or of what it becomes
     read: Reader
 
-
-GIVEN = "given"
-"""The folder for what a user uploaded, in the job's own."""
 
 _TERM_SUFFIXES = (".csv", ".tsv", ".tab", ".tbx", ".xml")
 

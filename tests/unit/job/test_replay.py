@@ -8,9 +8,9 @@ from pathlib import Path
 
 import brotli
 import pytest
-import zstandard
 
 from bitrawl.errors import ArchiveError
+from bitrawl.files import zstd
 from bitrawl.job.archive import WarcArchive
 from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.model import Capture, Link, LinkKind, Skip
@@ -141,7 +141,7 @@ BODIES = [
     (zlib.compress(PAGE), "Content-Encoding: deflate\r\n"),
     (brotli.compress(PAGE), "Content-Encoding: br\r\n"),
     (PAGE, "Content-Encoding: utf-8\r\n"),
-    (zstandard.compress(PAGE), "Content-Encoding: zstd\r\n"),
+    (zstd.compress(PAGE), "Content-Encoding: zstd\r\n"),
     (PAGE, "Content-Encoding: gzip\r\n"),  # decoded by the crawler, which kept the header
     (PAGE, "Transfer-Encoding: chunked\r\n"),  # the same with the chunks
     (b"28\r\n" + PAGE + b"\r\n0\r\n\r\n", "Transfer-Encoding: chunked\r\n"),

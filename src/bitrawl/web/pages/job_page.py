@@ -92,6 +92,7 @@ _ACTIONS: Mapping[State, Sequence[Action]] = {
     State.STOPPING: (_STOP_NOW,),
     State.PAUSED: (_RESUME, _STOP, _DELETE),
     State.ENDED: (_ALL, _DELETE),
+    State.NOTHING_FOUND: (_RETRY, _ALL, _DELETE),
     State.INTERRUPTED: (_RESUME, _DELETE),
     State.FAILED: (_RETRY, _DELETE),
 }
