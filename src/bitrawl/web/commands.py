@@ -84,6 +84,11 @@ def clean(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def with_proxy(environment: Mapping[str, str], proxy: str) -> dict[str, str]:
+    """With the operator's proxy, for commands that have no job file; in their arguments all users would see its password."""
+    return {**environment, "all_proxy": proxy} if proxy else dict(environment)
+
+
 class Indexing:
     """Keeps the reading index of a job up to date while somebody reads there. One refresh at a time for each job."""
 

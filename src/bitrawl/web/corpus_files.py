@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from bitrawl import config
-from bitrawl.config.choices import corpus_formats, format_names
+from bitrawl.config.choices import ready_formats
 from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
 from bitrawl.corpus.term_pairs import TermFormat, TermPair
 from bitrawl.errors import ConfigError
@@ -52,20 +52,27 @@ async def export(request: Request) -> Response:
     header = next((header for header in corpus_headers(langs, 0.0) if header.name == query.get("languages")), None)
     header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
     name = query.get("format", "tmx")
-    if name not in format_names():
-        raise RequestError(422, quoted(f"{name!r} is not a valid Format."))
-    try:
-        score = float(query["min_score"]) if query.get("min_score") else None
-    except ValueError as error:
-        raise RequestError(422, quoted(f"{error}.")) from error
-    if score is not None and not 0 <= score <= 1:
-        raise RequestError(422, message("A score is a number from 0 to 1."))
-    if name not in corpus_formats(len(langs)):
-        raise RequestError(422, message("There is no {format} for these languages.", format=name))
+    score = _score(query.get("min_score", ""))
+    if name not in (names := ready_formats(len(langs))):
+        why = message(
+            "There is no {format} for these languages. Choose one of {names}.", format=name, names=", ".join(names)
+        )
+        raise RequestError(422, why)
     flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
     flags += ["--accepted-only"] if query.get("accepted_only") in ("true", "on", "1") else []
     path = await _written(server_of(request), job, flags, header.name)
-    return FileResponse(path, filename=f"{_safe(job.name)}.{path.name}", media_type=_type(path))
+    called = f"{header.name}.{name}.zip" if path.suffix == ".zip" else path.name  # several formats have several files
+    return FileResponse(path, filename=f"{_safe(job.name)}.{called}", media_type=_type(path))
+
+
+def _score(text: str) -> float | None:
+    try:
+        score = float(text) if text else None
+    except ValueError:
+        score = -1.0
+    if score is not None and not 0 <= score <= 1:
+        raise RequestError(422, message("A score is a number from 0 to 1."))
+    return score
 
 
 async def _written(server: Server, job: ServedJob, flags: list[str], corpus: str) -> Path:

@@ -17,10 +17,12 @@ import msgspec
 from starlette.datastructures import FormData, Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bitrawl import files
 from bitrawl.files import write_fault
 from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.messages import RequestError, message, shortened
@@ -37,6 +39,9 @@ MOST_BODY = 4 * MEGABYTE  # of a request without files, and of what is typed int
 SMALL_BODY = 256 << 10  # bytes that are read at once, whoever sends them
 LARGE_AT_ONCE = 2  # larger bodies in memory: an odd one takes 30 times its size while it is read
 UPLOADS_AT_ONCE = 4
+LEAST_PACKED = 1000  # bytes of an answer that is worth packing
+PACKING = 5  # of gzip: within a few per cent of the best, in a third of the time
+_AS_IT_IS = "identity"
 UPLOADS = ("/jobs", "/discover")
 """The forms that have files."""
 PUBLIC = ("/login", "/static/", "/favicon.ico", "/health", "/language", "/openapi.json")
@@ -65,8 +70,13 @@ _HEADERS = {
 class Users:
     """All who may use the app. Without users and without a token there is one user, who needs no token."""
 
-    def __init__(self, users: Mapping[str, UserSection], secret: bytes, *, token: str = "") -> None:
+    def __init__(
+        self, users: Mapping[str, UserSection], secret: bytes, *, token: str = "", ended: Path | None = None
+    ) -> None:
+        """`ended` is the file of the sessions that somebody has ended, so that they stay so."""
         self._secret = secret
+        self._ended_file = ended
+        self._ended = _read_ended(ended) if ended is not None else {}
         self._hashes = {name: user.token_sha256.lower() for name, user in users.items()}
         self._users = {name: User(name, user.admin) for name, user in users.items()}
         if token:
@@ -97,7 +107,20 @@ class Users:
             return None
         if not hmac.compare_digest(signature.encode(), self._signed(issued, name).encode()):
             return None
+        if _session_key(cookie) in self._ended:
+            return None
         return self._users[name] if time.time() - int(at) < SESSION_DAYS * 86400 else None
+
+    def end_session(self, cookie: str) -> None:
+        """Whoever has a copy of the cookie cannot use it any more. Raises `StoreError`."""
+        if self.by_session(cookie) is None:
+            return
+        oldest = time.time() - SESSION_DAYS * 86400
+        self._ended = {key: at for key, at in self._ended.items() if at > oldest}
+        self._ended[_session_key(cookie)] = int(time.time())
+        if self._ended_file is not None:
+            lines = [f"{key} {at}\n" for key, at in self._ended.items()]
+            files.write(self._ended_file, "".join(lines).encode())
 
     def csrf_of(self, cookie: str) -> str:
         """What a form of this session carries; a foreign site cannot know it."""
@@ -105,6 +128,20 @@ class Users:
 
     def _signed(self, issued: str, name: str) -> str:
         return hmac.new(self._secret, f"session\0{issued}\0{self._hashes.get(name, '')}".encode(), sha256).hexdigest()
+
+
+def _session_key(cookie: str) -> str:
+    """As it is kept of a session that has ended; the cookie itself is a secret."""
+    return sha256(cookie.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read_ended(path: Path) -> dict[str, int]:
+    """When each ended, by key."""
+    try:
+        lines = [line.split() for line in path.read_text("ascii").splitlines()]
+    except (OSError, ValueError):
+        return {}
+    return {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdecimal()}
 
 
 def secret_of(jobs: Path) -> bytes:
@@ -145,6 +182,32 @@ class RateLimit:
             return 60 - (now - times[0])
         times.append(now)
         return 0.0
+
+
+class Compression:
+    """Packs answers, but no downloads, which can go on from any byte, and none that another site has asked for.
+
+    By the length of packed answers, a page that could ask often enough would learn secrets (BREACH, Gluck et al. 2013).
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._packing = GZipMiddleware(self._marking, LEAST_PACKED, PACKING)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        plain = scope["type"] != "http" or "range" in headers or _comes_from_another_site(headers)
+        await (self._app if plain else self._packing)(scope, receive, send)
+
+    async def _marking(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(event: Message) -> None:
+            if event["type"] == "http.response.start":
+                headers = MutableHeaders(scope=event)
+                if "content-disposition" in headers:
+                    headers["Content-Encoding"] = _AS_IT_IS  # the packing leaves alone what has one
+            await send(event)
+
+        await self._app(scope, receive, sending)
 
 
 class Guard:
@@ -248,9 +311,12 @@ def cookie_of(headers: Headers) -> str:
 
 
 def set_cookie(value: str, *, secure: bool) -> str:
-    """The header of a session; an empty value ends it."""
+    """The header of a session; an empty value ends it.
+
+    It comes with links from other sites too. What they could do by it is checked by origin and by the secret of a form.
+    """
     age = SESSION_DAYS * 86400 if value else 0
-    return f"{COOKIE}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict{'; Secure' if secure else ''}"
+    return f"{COOKIE}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax{'; Secure' if secure else ''}"
 
 
 def csrf_of(request: Request) -> str:
@@ -337,8 +403,12 @@ def _host_name(host: str) -> str:
     return host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and ":" in host else host
 
 
+def _comes_from_another_site(headers: Headers) -> bool:
+    return headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+
+
 def _is_foreign(headers: Headers) -> bool:
-    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    if _comes_from_another_site(headers):
         return True
     origin = headers.get("origin")
     return origin is not None and (
@@ -368,6 +438,8 @@ def _with_headers(send: Send, cookie: str) -> Send:
             headers = MutableHeaders(scope=event)
             if cookie and headers.get("content-type", "").startswith("text/html"):
                 headers.append("Set-Cookie", cookie)
+            if headers.get("content-encoding") == _AS_IT_IS:
+                del headers["Content-Encoding"]
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
         await send(event)

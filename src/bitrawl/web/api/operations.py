@@ -22,7 +22,7 @@ from bitrawl.version import __version__
 from bitrawl.web import actions, allowed
 from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, server_of
 from bitrawl.web.api import shapes
-from bitrawl.web.api.shapes import ApiError
+from bitrawl.web.api.shapes import ApiError, Texts
 from bitrawl.web.corpus_files import bilingual_corpora, export, file, job_file, report, terms_file, terms_of
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
@@ -34,6 +34,7 @@ MOST_ROWS = 500  # of one answer
 MOST_OFFSET = 10_000_000
 PATIENCE = 60.0  # seconds that a program waits for a new index
 JSON = "application/json"
+A_KEY = "0123456789abcdef"  # of a pair, in examples
 
 Body = Any
 Handle = Callable[[Request, Any], Awaitable[Any]]
@@ -275,7 +276,7 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/pairs/{key}", "Read two pages, segment by segment.", read_pair, gives=ReadPair),
     Operation(
         "POST", "/jobs/{id}/verdicts", "Accept or reject, or take it back.", give_verdict, shapes.ApiVerdict, status=204,
-        example='{"kind": "pair", "key": "0123456789abcdef", "verdict": "reject"}',
+        example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "reject"}}',
     ),
     Operation(
         "GET", "/jobs/{id}/search", "Find a phrase, with its counterpart.", search, gives=shapes.ApiHits,
@@ -314,7 +315,8 @@ OPERATIONS = (
     ),
 )  # fmt: skip
 
-_Value = str | float | bool | list[str] | None
+_Value = str | float | bool | None
+_Listed = Texts | None
 _KINDS = {
     "int": "a number",
     "float": "a number",
@@ -353,7 +355,7 @@ async def _body(request: Request, operation: Operation) -> Any:
     try:
         if not operation.open:
             return msgspec.json.decode(content, type=operation.takes)
-        body = msgspec.json.decode(content, type=_loose(operation.takes.__name__, tuple(names)))
+        body = msgspec.json.decode(content, type=_loose(operation.takes))
         return {name: value for name, value in msgspec.structs.asdict(body).items() if value is not msgspec.UNSET}
     except msgspec.ValidationError as error:
         raise _mistake(str(error), names) from error
@@ -362,10 +364,11 @@ async def _body(request: Request, operation: Operation) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _loose(name: str, names: tuple[str, ...]) -> type[msgspec.Struct]:
-    """Takes what any reader of `allowed` may take, and nothing that would need much memory to be refused."""
-    fields = [(name, _Value | msgspec.UnsetType, msgspec.UNSET) for name in names]
-    return msgspec.defstruct(name, fields, forbid_unknown_fields=True)
+def _loose(shape: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """Takes what the readers of `allowed` may take, and nothing that would need much memory to be refused."""
+    rows = msgspec.structs.fields(shape)
+    fields = [(row.name, (_Listed if row.type == Texts else _Value) | msgspec.UnsetType, msgspec.UNSET) for row in rows]
+    return msgspec.defstruct(shape.__name__, fields, forbid_unknown_fields=True)
 
 
 _ROOT_OF_BODY = re.compile(r" - at `\$\.?(\w*).*`$")
@@ -388,7 +391,7 @@ def _expected(error: str) -> str:
         return f"give at most {int(most[2]):,} {'characters' if most[1] == 'str' else 'of them'}"
     kinds = re.match(r"Expected `([^`]*)`", error)
     words = [_KINDS[kind] for kind in kinds[1].split(" | ") if kind in _KINDS] if kinds else []
-    return f"give {' or '.join(dict.fromkeys(words)) or 'another value'}"
+    return "give a value, no list and no object" if len(words) > 2 else f"give {' or '.join(words) or 'another value'}"
 
 
 async def openapi(_request: Request) -> Response:

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config.choices import corpus_formats
+from bitrawl.config.choices import ready_formats
 from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
@@ -30,7 +30,7 @@ async def show(request: Request) -> Response:
         job=job,
         tab="/download",
         language_choices=_choices(words, await asyncio.to_thread(corpus_files.filled_corpora, job, langs)),
-        formats=[(name, name.upper()) for name in corpus_formats(len(langs))],
+        formats=[(name, name.upper()) for name in ready_formats(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
         has_report=job.folder.report.exists(),
