@@ -30,6 +30,7 @@ from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.commands import CommandError, CommandRunner, ExportCache, Indexing, clean, with_proxy
 from bitrawl.web.job_list import JobList
 from bitrawl.web.messages import Message, RequestError, catalogues, marked, message, message_of, quoted
+from bitrawl.web.open_connections import patient_protocol
 from bitrawl.web.operator_settings import Settings
 from bitrawl.web.pages import comparison, downloads, job_page, review, start_forms, tools
 from bitrawl.web.pages.rendering import rendered
@@ -49,7 +50,8 @@ from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
 _PAGES = (api, start_forms, review, downloads, comparison, tools, job_page)
 GRACE = 3  # seconds for answers in flight when the server is stopped
-BACKLOG = 128  # connections that wait to be taken
+BACKLOG = 1024  # connections that wait to be taken
+TAKEN_AT_ONCE = 32  # of these, before one of them is looked at: each takes a file
 LONGEST_TOKEN = 4096
 SHORTEST_TOKEN = 16  # characters, where strangers may try
 ENDED_SESSIONS = ".ended-sessions"
@@ -251,12 +253,24 @@ def run(serving: Serving, ready: Callable[[str], None]) -> None:
     ready(address(host, port))
     config = uvicorn.Config(
         application(server, host_names(serving.host, serving.names)),
-        log_level="warning",
+        http=patient_protocol(),
+        ws="none",
+        log_level="error",  # a line for each odd request would fill the disk
         access_log=False,
         timeout_graceful_shutdown=GRACE,
         server_header=False,
+        backlog=TAKEN_AT_ONCE,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """asyncio has one number for the connections that wait, and for those that it takes at once. They are two here."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(BACKLOG)
 
 
 def address(host: str, port: int) -> str:

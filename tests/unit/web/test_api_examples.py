@@ -21,6 +21,7 @@ from bitrawl.model import PagePair, Segment, SegmentPair
 from bitrawl.web.app import Serving, application, new_server
 from bitrawl.web.commands import CommandRunner
 from bitrawl.web.job_list import Command, Intent, JobVerb, Wish, write_intent
+from bitrawl.web.open_connections import patient_protocol
 from bitrawl.web.security import host_names
 
 DOCUMENTED = Path(__file__).parents[3] / "docs/reference/http-api.md"
@@ -65,7 +66,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     jobs = tmp_path_factory.mktemp("served") / "jobs"
     mined(jobs / JOB)
     app = application(new_server(Serving(jobs)), host_names("127.0.0.1", ()))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_level="error", http=patient_protocol()))
     listening = server.config.bind_socket()
     thread = threading.Thread(target=server.run, args=([listening],))
     with pytest.MonkeyPatch.context() as patched:
