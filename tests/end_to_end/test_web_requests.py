@@ -17,6 +17,7 @@ from bitrawl.job.ledger import Ledger
 from bitrawl.job.stored_findings import Findings
 from bitrawl.model import PagePair, Segment, SegmentPair
 from bitrawl.web.app import Serving, application, new_server
+from bitrawl.web.commands import COMMAND_SECONDS, CommandRunner
 from bitrawl.web.job_list import Command, Intent, JobVerb, Wish, write_intent
 from bitrawl.web.security import host_names
 
@@ -301,6 +302,22 @@ def test_languages_for_which_nothing_was_found_are_not_offered_and_said_to_have_
     answer = client.get(f"/jobs/{JOB}/export?format=tmx&languages=en-de")
     assert answer.status_code == 404
     assert "Nothing was found in these languages." in answer.text
+
+
+@pytest.mark.parametrize(("letters", "is_long"), [(10, False), (200_000, True)])
+def test_what_a_tool_does_waits_with_the_work_of_its_person(
+    guarded: TestClient, monkeypatch: pytest.MonkeyPatch, letters: int, *, is_long: bool
+):
+    calls = []
+
+    async def run(_runner: CommandRunner, _command: list[str], *, person: str, seconds: float) -> str:
+        calls.append((person, seconds > COMMAND_SECONDS))
+        return ""
+
+    monkeypatch.setattr(CommandRunner, "run", run)
+    body = {"language_a": "en", "language_b": "fr", "text_a": "a" * letters, "text_b": "b"}
+    assert guarded.post("/api/v1/tools/align", json=body, headers=bearer("anna")).status_code == 200
+    assert calls == [("anna", is_long)]
 
 
 def test_a_zip_file_is_named_after_its_format(client: TestClient):

@@ -22,10 +22,14 @@ class Turns:
     waits for it.
     """
 
-    def __init__(self, places: int, *, of_one: int | None = None, most_long: int | None = None) -> None:
+    def __init__(
+        self, places: int, *, of_one: int | None = None, most_long: int | None = None, long_of_one: int | None = None
+    ) -> None:
+        """At most `of_one` places for one person, and `long_of_one` for what is long of one person."""
         self._places = places
         self._of_one = places if of_one is None else of_one
         self._most_long = places if most_long is None else most_long
+        self._long_of_one = self._most_long if long_of_one is None else long_of_one
         self._waiting: list[_Wait] = []
         self._placed: list[_Wait] = []
         self._last: dict[str, int] = {}  # by person, the number of the last turn
@@ -60,7 +64,8 @@ class Turns:
     def _has_place(self, wait: _Wait) -> bool:
         if wait.ready.done() or len(self._placed) >= self._places or self._held_by(wait.person) >= self._of_one:
             return False
-        return not wait.is_long or sum(other.is_long for other in self._placed) < self._most_long
+        long = [other.person for other in self._placed if other.is_long]
+        return not wait.is_long or (len(long) < self._most_long and long.count(wait.person) < self._long_of_one)
 
     def _held_by(self, person: str) -> int:
         return sum(other.person == person for other in self._placed)

@@ -110,7 +110,7 @@ def _acting(action: str) -> Handle:
 async def _indexed(request: Request) -> Reading:
     """What there is to read of a job, as new as a program can wait for."""
     job = await find_mining_job(request)
-    await server_of(request).indexing.is_fresh(job.folder, wait=PATIENCE)
+    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=PATIENCE)
     return Reading(job.folder)
 
 
@@ -171,7 +171,7 @@ async def list_terms(request: Request, _body: Body) -> list[TermPair]:
     name = request.query_params.get("languages") or next(iter(names), "")
     if name not in names:
         raise FieldError({"languages": f"choose one of {', '.join(names)}"})
-    return await terms_of(server_of(request), job, name)
+    return await terms_of(request, job, name)
 
 
 def _as_file(handle: Callable[[Request], Awaitable[Response]]) -> Handle:

@@ -39,12 +39,12 @@ async def show(request: Request) -> Response:
 
 
 async def show_terms(request: Request) -> Response:
-    job, server = await find_mining_job(request), server_of(request)
+    job = await find_mining_job(request)
     headers = await corpus_files.bilingual_corpora(job)
     header = corpus_files.chosen_corpus(request, headers)
     values: dict[str, Any] = {"waiting": False, "problem": Message(""), "terms": ()}
     is_part = bool(request.query_params.get("part"))
-    if header is not None and not corpus_files.begin_terms(server, job, header.name):
+    if header is not None and not corpus_files.begin_terms(request, job, header.name):
         if is_part:
             return Response(status_code=304)
         values["waiting"] = True
@@ -52,7 +52,7 @@ async def show_terms(request: Request) -> Response:
         return load_again()
     elif header is not None:
         try:
-            values["terms"] = (await corpus_files.terms_of(server, job, header.name))[:MOST_TERMS_SHOWN]
+            values["terms"] = (await corpus_files.terms_of(request, job, header.name))[:MOST_TERMS_SHOWN]
         except BitrawlError as error:
             values["problem"] = message_of(error)
     values |= {"lang_a": header.languages[0], "lang_b": header.languages[1]} if header else {"lang_a": "", "lang_b": ""}
