@@ -15,6 +15,7 @@ from bitrawl.languages import same_language
 from bitrawl.mine.segment_score import Measured, SegmentScore, segment_score
 from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.language import is_in_another_script
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.numbers import agreement
 from bitrawl.text.words import one_line, weight, words
@@ -60,6 +61,7 @@ class Flag(StrEnum):
     MAIL = "e-mail address"
     ADDRESS = "url"
     CODE = "code"  # ours
+    SCRIPT = "wrong script"  # ours: no letter of a script that the language is written in, as in YAML on a Chinese page
     PARTIAL = "partly translated page"  # ours: the rest of the page is the same on both sides
 
 
@@ -73,6 +75,7 @@ class Rejection(StrEnum):
     LANGUAGE = "language"
     WORDS = "words"
     TYPE = "type"
+    SCRIPT = "script"  # the flag of that name, counted by itself
     FLAG = "flag"
     PERSON = "rejected by a person"  # itself or its page pair
     NOT_ACCEPTED = "not accepted by a person"  # where only what people accepted is wanted
@@ -135,6 +138,7 @@ class Judge:
             equal=_bare(a) == _bare(b),
             links=len(self._lexicon) if self._lexicon is not None else 0,
             lengths=(weight(a), weight(b)),
+            wrong_script=any(map(is_in_another_script, (a, b), self._languages)),
         )
 
 
@@ -151,6 +155,7 @@ def from_partial_pages(segments: Iterable[SegmentPair]) -> tuple[SegmentPair, ..
 def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
     """Why that judged pair is not good enough; None when it is. Nothing is measured here: thresholds move for free."""
     scores = pair.scores
+    unwanted = [flag for flag in pair.flags if flag.startswith(tuple(thresholds.refuse))]
     failed = {
         Rejection.EMPTY: not one_line(pair.a.text) or not one_line(pair.b.text),
         Rejection.SCORE: pair.score < thresholds.score,
@@ -159,7 +164,8 @@ def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
         Rejection.LANGUAGE: _smaller(scores, "language") < thresholds.language,
         Rejection.WORDS: _smaller(scores, "words") < thresholds.words,
         Rejection.TYPE: bool(thresholds.types) and pair.type not in thresholds.types,
-        Rejection.FLAG: any(flag.startswith(unwanted) for flag in pair.flags for unwanted in thresholds.refuse),
+        Rejection.SCRIPT: Flag.SCRIPT in unwanted,
+        Rejection.FLAG: bool(unwanted),
     }
     return next((reason for reason, is_so in failed.items() if is_so), None)
 
@@ -239,6 +245,7 @@ def _flags(measured: Measured) -> tuple[str, ...]:
         Flag.MAIL: bool(_MAIL.search(a) or _MAIL.search(b)),
         Flag.ADDRESS: bool(_ADDRESS.search(a) or _ADDRESS.search(b)),
         Flag.CODE: max(code_share(a), code_share(b)) > _CODE,
+        Flag.SCRIPT: measured.wrong_script,
     }
     return tuple(str(flag) for flag, is_so in flags.items() if is_so)
 

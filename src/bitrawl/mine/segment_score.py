@@ -84,6 +84,7 @@ class Measured(NamedTuple):
     equal: bool  # its letters and digits
     links: int  # of the lexicon
     lengths: tuple[int, int]  # in characters, those of dense scripts counted three
+    wrong_script: bool = False  # of either text
 
 
 def table(page: Sequence[Measured]) -> Floats32:

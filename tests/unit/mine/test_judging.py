@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bitrawl.config.schema import Thresholds
 from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE, merged
+from bitrawl.languages import parse_language
 from bitrawl.mine.judging import MEASURES, Flag, Judge, Rejection, ThresholdFilter, length_ratio, rejection
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
 from bitrawl.text.language import NgramLanguageIdentifier
@@ -118,6 +119,34 @@ def test_prose_with_symbols_is_told_from_markup_and_programs(text, is_code):
 )
 def test_a_good_pair_in_any_script_has_no_flag(a, b, languages):
     assert judged(a, b, languages=tuple(map(Language, languages))).flags == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "is_wrong"),
+    [
+        ("apiVersion: v1 kind: Service", "zh", True),
+        ("使用 Nginx 1.25", "zh", False),
+        ("使用 Nginx 1.25", "zh-Hant", False),
+        ("カタカナ", "ja", False),
+        ("漢字", "ja", False),
+        ("Debian GNU/Linux", "ko", True),
+        ("데비안 GNU/Linux", "ko", False),
+        ("Dobar dan svima", "sr", False),
+        ("Добар дан свима", "sr", False),
+        ("Dobar dan svima", "sr-Cyrl", True),
+        ("Добар дан свима", "sr-Latn", True),
+        ("Dobryi den vsem", "ru", True),
+        ("Русский язык", "de", True),
+        ("2009 – 2011", "ru", False),
+        ("Œuvre ﬁnale", "fr", False),
+    ],
+)
+def test_a_segment_without_a_letter_of_its_languages_script_is_left_out(text, language, is_wrong):
+    languages = Language("el"), parse_language(language)
+    found = judged("Καλημέρα σε όλους", text, languages=languages)
+    assert (Flag.SCRIPT in found.flags) is is_wrong
+    thresholds = Thresholds(score=0, length_ratio=0, refuse=("wrong script",))
+    assert rejection(found, thresholds) is (Rejection.SCRIPT if is_wrong else None)
 
 
 @pytest.mark.parametrize(
@@ -278,6 +307,8 @@ def test_the_length_of_a_script_without_an_alphabet_counts_three():
         ({"flags": ("equal TUVs",)}, {"refuse": []}, None),
         ({"flags": (str(Flag.SHORT),)}, {"refuse": ["very short segments"]}, Rejection.FLAG),
         ({"flags": ("url",)}, {}, None),
+        ({"flags": ("equal TUVs", "wrong script")}, {}, Rejection.SCRIPT),
+        ({"flags": ("wrong script",)}, {"refuse": ["code"]}, None),
     ],
 )
 def test_a_threshold_refuses_by_what_was_measured(change, thresholds, reason):
