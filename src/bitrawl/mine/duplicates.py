@@ -56,7 +56,7 @@ def is_rendering(url: Url, links: int, original: Url, links_of_original: int) ->
     So `/page?print=1` and `/print/page` are, whatever the word. A page of another version of a manual has as many links.
     """
     more, less = (Counter(_TOKEN.findall(text.partition("://")[2].lower())) for text in (url, original))
-    return not less - more and 0 < (more - less).total() <= _MOST_TOKENS and links <= _FEW_LINKS * links_of_original
+    return not less - more and 0 < (more - less).total() <= _MOST_TOKENS and links < _FEW_LINKS * links_of_original
 
 
 def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[Url, Url]:

@@ -12,7 +12,7 @@ import msgspec
 
 from bitrawl.config import Thresholds
 from bitrawl.languages import same_language
-from bitrawl.mine.segment_score import Measured, SegmentScore, segment_score
+from bitrawl.mine.segment_score import SHORT, Measured, SegmentScore, segment_score
 from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.language import is_in_another_script
@@ -26,7 +26,6 @@ PageUrls = tuple[Url, Url]
 MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b", "alignment")
 """The names of all that a judge measures; coverage only where there is a lexicon."""
 
-SHORT = 3  # words; what ILSP-FC and Bitextor call very short
 MIN_RATIO = 0.5  # of lengths, below which a pair is marked: ILSP-FC's 0.5 and 2.0
 # Judgement: below a third of letters a line is a row of figures or of dashes, whatever words stand between.
 _LETTERS = 1 / 3
@@ -75,8 +74,8 @@ class Rejection(StrEnum):
     LANGUAGE = "language"
     WORDS = "words"
     TYPE = "type"
-    SCRIPT = "script"  # the flag of that name, counted by itself
     FLAG = "flag"
+    SCRIPT = "script"  # no other flag than that of this name
     PERSON = "rejected by a person"  # itself or its page pair
     NOT_ACCEPTED = "not accepted by a person"  # where only what people accepted is wanted
 
@@ -139,7 +138,16 @@ class Judge:
             links=len(self._lexicon) if self._lexicon is not None else 0,
             lengths=(weight(a), weight(b)),
             wrong_script=any(map(is_in_another_script, (a, b), self._languages)),
+            weakest=self._weakest(words_a, words_b),
         )
+
+    def _weakest(self, words_a: list[str], words_b: list[str]) -> tuple[float, float] | None:
+        """Of short texts: one word that nothing translates is hidden by the others in their mean."""
+        if self._lexicon is None or not 0 < min(len(words_a), len(words_b)) <= SHORT:
+            return None
+        coverage = self._lexicon.coverage
+        least_a = min(coverage([word], words_b)[0] for word in words_a)
+        return least_a, min(coverage(words_a, [word])[1] for word in words_b)
 
 
 def _judged(measured: Measured, score: float) -> SegmentPair:
@@ -164,8 +172,8 @@ def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
         Rejection.LANGUAGE: _smaller(scores, "language") < thresholds.language,
         Rejection.WORDS: _smaller(scores, "words") < thresholds.words,
         Rejection.TYPE: bool(thresholds.types) and pair.type not in thresholds.types,
-        Rejection.SCRIPT: Flag.SCRIPT in unwanted,
-        Rejection.FLAG: bool(unwanted),
+        Rejection.FLAG: any(flag != Flag.SCRIPT for flag in unwanted),
+        Rejection.SCRIPT: bool(unwanted),
     }
     return next((reason for reason, is_so in failed.items() if is_so), None)
 

@@ -12,6 +12,7 @@ from bitrawl.config.schema import Thresholds
 from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE, merged
 from bitrawl.languages import parse_language
 from bitrawl.mine.judging import MEASURES, Flag, Judge, Rejection, ThresholdFilter, length_ratio, rejection
+from bitrawl.mine.segment_score import DIRECTIONS, table
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
@@ -307,7 +308,8 @@ def test_the_length_of_a_script_without_an_alphabet_counts_three():
         ({"flags": ("equal TUVs",)}, {"refuse": []}, None),
         ({"flags": (str(Flag.SHORT),)}, {"refuse": ["very short segments"]}, Rejection.FLAG),
         ({"flags": ("url",)}, {}, None),
-        ({"flags": ("equal TUVs", "wrong script")}, {}, Rejection.SCRIPT),
+        ({"flags": ("wrong script",)}, {}, Rejection.SCRIPT),
+        ({"flags": ("equal TUVs", "wrong script")}, {}, Rejection.FLAG),
         ({"flags": ("wrong script",)}, {"refuse": ["code"]}, None),
     ],
 )
@@ -345,3 +347,37 @@ def test_the_reference_explains_thresholds_with_their_defaults_flags_and_refusal
         written = json.dumps(default) if not isinstance(default, str) else default
         assert explained[field.name] == written
     assert all(f"`{word}`" in text for word in (*Flag, *Rejection, DUPLICATE, NEAR_DUPLICATE))
+
+
+def features(pairs: list[SegmentPair], elsewhere: tuple[tuple[str, str], ...] = ()) -> dict[str, list[float]]:
+    """Of the pairs of one page, with a lexicon that has learned from them and from texts of other pages."""
+    texts = [*((one.a.text, one.b.text) for one in pairs), *elsewhere]
+    lexicon = Lexicon.learn([(words(a, EN), words(b, FR)) for a, b in texts])
+    rows = table(Judge((EN, FR), Fixed(), lexicon).measured(pairs))
+    return dict(zip(DIRECTIONS, rows.T.tolist(), strict=True))
+
+
+def test_the_word_that_nothing_translates_shows_in_a_short_pair():
+    known = (
+        ("red wine", "vin rouge"),
+        ("red bread", "pain rouge"),
+        ("old wine", "vieux vin"),
+        ("old bread", "vieux pain"),
+    )
+    right, wrong = (
+        features([pair("red wine", "vin rouge")], known * 3),
+        features([pair("red wine", "pain rouge")], known * 3),
+    )
+    assert right["weakest_least"][0] > 0.5 > wrong["weakest_least"][0]
+    assert wrong["weakest_least"][0] < wrong["coverage_least"][0]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("Home", "Accueil"), ("Footnotes", "notes annexes"), ("Opening hours", "Horaire"), ("Jar", "un pot neuf")],
+)
+def test_what_a_pair_has_taught_the_lexicon_itself_does_not_count(a, b):
+    elsewhere = (("The museum closes early", "Le musée ferme tôt"), ("early", "tôt"))
+    once, twice = features([pair(a, b)], elsewhere), features([pair(a, b)], (*elsewhere, *[(a, b)] * 2))
+    assert once["coverage_most"] == once["weakest_most"] == [0]
+    assert twice["coverage_least"][0] > 0.1
