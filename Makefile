@@ -1,15 +1,27 @@
-# Two commands do all their own set-up: `make demo` and `make test`.
-PYTHON ?= python3
+# Two commands do all their own set-up: `make demo` and `make test`. They take python3, or another Python that is supported if
+# python3 is not; PYTHON=PATH names one.
+PYTHONS := $(shell sed -n 's/.*:: Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml)
+supported = $(1) -c 'import sys; sys.exit("{}.{}".format(*sys.version_info) not in "$(PYTHONS)".split())' 2>/dev/null
+PYTHON ?= $(or $(firstword $(foreach name,python3 $(PYTHONS:%=python%),$(shell $(call supported,$(name)) && echo $(name)))),python3)
 BIN := .venv/bin
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 # Many tests start processes of their own: without bytecode, each of them would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-lab test-web test-cluster test-neural wiki-test wiki-answers check bench docs reference clean
+.PHONY: demo test tests wheel dist test-lab test-web test-cluster test-neural test-formats wiki-test wiki-answers check bench docs reference clean
+
+# Stops if a virtual environment has a Python that is not supported, or if none is there to make it with.
+define check_python
+@python='$(PYTHON)'; fix='Install a supported one, or name it: make $(or $(firstword $(MAKECMDGOALS)),demo) PYTHON=PATH'; \
+if test -x $(1)/bin/python; then python=$(1)/bin/python; fix='Delete $(1), and run the same command again.'; fi; \
+$(call supported,"$$python") || { echo "bitrawl needs Python $(firstword $(PYTHONS)) to $(lastword $(PYTHONS)), and $$python is" \
+"$$("$$python" --version 2>/dev/null || echo 'not there'). $$fix"; exit 1; } >&2
+endef
 
 # Made again when the dependencies change. The package itself is editable.
 .venv: pyproject.toml
+	$(call check_python,.venv)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group dev
@@ -25,9 +37,23 @@ check: .venv
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The checks run beside the tests: mypy alone would leave a core idle for half a minute.
+test: .venv
+	$(MAKE) --jobs 2 check tests
+
 # Three workers for two cores: many tests wait for processes that they start.
-test: check
+tests: .venv
 	$(BIN)/pytest -n 3 --dist worksteal
+
+# What users get: the wheel, in environments with nothing else, on the oldest and on the newest supported Python that is here.
+wheel: .venv
+	$(BIN)/python -m lab.tools.try_wheel
+
+# The files of a release: see RELEASING.md
+dist: .venv
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2'
+	$(BIN)/python -m build --quiet
 
 # The web app in a real browser. `make test` runs these too where a browser is found, and says so where none is.
 CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2>/dev/null)))
@@ -47,6 +73,7 @@ test-cluster: .venv
 
 # PyTorch is gigabytes: these tests have a venv of their own, and `make test` goes without them.
 .venv-neural: pyproject.toml
+	$(call check_python,.venv-neural)
 	test -x .venv-neural/bin/python || $(PYTHON) -m venv .venv-neural
 	.venv-neural/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	.venv-neural/bin/python -m pip install --quiet --disable-pip-version-check 'pytest>=8' 'pytest-asyncio>=0.24' --editable '.[neural]'
@@ -54,6 +81,18 @@ test-cluster: .venv
 
 test-neural: .venv-neural
 	.venv-neural/bin/pytest tests/neural
+
+# What is written, as the libraries read it that people use. `make test` checks the same facts without them.
+.venv-formats: pyproject.toml
+	$(call check_python,.venv-formats)
+	test -x .venv-formats/bin/python || $(PYTHON) -m venv .venv-formats
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group format-tests
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[parquet]'
+	touch .venv-formats
+
+test-formats: .venv-formats
+	.venv-formats/bin/pytest tests/formats
 
 # A real MediaWiki for `bitrawl bootstrap`: PHP from the system's packages, and Debian's MediaWiki unpacked beside us.
 MEDIAWIKI := $(CURDIR)/.mediawiki/usr/share/mediawiki
@@ -96,4 +135,4 @@ reference: .venv
 	$(BIN)/python -m lab.tools.job_file_reference
 
 clean:
-	rm -rf .venv .venv-neural .mediawiki .mediawiki.new .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site
+	rm -rf .venv .venv-neural .venv-formats .mediawiki .mediawiki.new .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site

@@ -1,15 +1,36 @@
-"""Says at the end of a run what was left out, since a silent skip looks like a pass."""
+"""Says at the end of a run what was left out, since a silent skip looks like a pass; and which tests come first."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from app.program import what_is_missing
+from inline_children import inline_children
 
 BROWSER_TESTS = Path(__file__).parent / "app"
+SLOW_TESTS = {BROWSER_TESTS, Path(__file__).parent / "end_to_end"}
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if BROWSER_TESTS in (collection_path, *collection_path.parents) and what_is_missing() else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Each worker of xdist begins with its share of the slow files: quick tests are left to even out the end.
+
+    `--dist worksteal` gives each worker as many tests, which follow each other; who is done takes over the last ones of another.
+    """
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    slow_files = dict.fromkeys(item.path for item in items if item.path.parent in SLOW_TESTS)
+    worker_of = {path: number % workers for number, path in enumerate(slow_files)}
+    quick = [item for item in items if item.path not in worker_of]
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        ordered += [item for item in items if worker_of.get(item.path) == worker]
+        room = max(0, len(items) * (worker + 1) // workers - len(ordered))
+        ordered += quick[:room]
+        del quick[:room]
+    items[:] = ordered + quick
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -18,3 +39,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if concerned and (missing := what_is_missing()):
         terminalreporter.section("not everything was tested", sep="!", red=True, bold=True)
         terminalreporter.line(f"browser tests were NOT run: {missing}; make test-web installs it", red=True, bold=True)
+
+
+@pytest.fixture
+def no_children() -> Iterator[None]:
+    """For tests of jobs that are not about processes."""
+    with inline_children():
+        yield

@@ -1,7 +1,7 @@
 """All benchmarks, or those that are named: `python -m lab.bench crawl memory`.
 
-Each runs in a process of its own, so that the memory of one is not counted for the next. docs/reference/benchmarks.md
-says what each measures, what it needs and how long it takes; a benchmark whose data is not here names its source.
+Each runs in a process of its own, so that the memory of one is not counted for the next. lab/notes/benchmarks.md says what
+each measures; a benchmark whose data is not here names its source.
 """
 
 import os

@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.config import Job, Strategy, TopicModel, TopicSection
+from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
@@ -136,7 +136,7 @@ async def crawl(
         analyser=replay.analyser,
         scorer=scorer,
         ledger=ledger,
-        scope=Scope(sites, seeds, ScopeRules(whole_web=True)),
+        scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
         settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=first is not None),
         judge=judge,

@@ -28,13 +28,12 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.config import Job, Strategy, TopicModel, TopicSection
+from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.job.archived_web import open_archives
+from bitrawl.job.archived_web import Archives
 from bitrawl.job.crawl_wiring import Topic, bucket_scores, strategy
-from bitrawl.job.fetching import codec
 from bitrawl.job.ledger import MemoryQueue
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Visit
@@ -84,7 +83,7 @@ async def crawled(
         analyser=web.analyser,
         scorer=strategy(job.strategy, job.languages(), topic=Topic(judge.model, job.topic, sites.of, judge.terms)),
         ledger=ReplayLedger(sites.of),
-        scope=Scope(sites, seeds, ScopeRules(whole_web=True)),
+        scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
         settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=False),
         judge=judge,
@@ -193,7 +192,7 @@ def articles(wiki: Web) -> Iterator[Definition]:
 
 def chapters() -> Iterator[Definition]:
     """French texts about computers from another site."""
-    with open_archives([SHARED / "sites" / "debian-handbook" / "site.warc.gz"], codec()) as archives:
+    with Archives([SHARED / "sites" / "debian-handbook" / "site.warc.gz"]) as archives:
         reader = page_reader()
         for name in CHAPTERS[:DEFINITIONS]:
             answer = archives.answer(Url.parse(f"{HANDBOOK}{name}.html"))

@@ -33,9 +33,8 @@ from bitrawl.discover.graph_build import build_graph
 from bitrawl.discover.graph_index import GraphIndex
 from bitrawl.errors import BitrawlError
 from bitrawl.job.archive import WarcArchive
-from bitrawl.job.archived_web import home_pages, open_archives
+from bitrawl.job.archived_web import Archives, home_pages
 from bitrawl.job.crawl_wiring import check
-from bitrawl.job.fetching import codec
 from bitrawl.job.topics import segment_texts
 from bitrawl.model import Capture, Language
 from bitrawl.testing import FakeClock
@@ -157,7 +156,7 @@ def read_graph(folder: Path) -> None:
 
 
 def read_warc(path: Path) -> None:
-    with open_archives([path], codec()) as archives:
+    with Archives([path]) as archives:
         for url in list(archives.urls()):
             archives.answer(url)
         home_pages(archives)

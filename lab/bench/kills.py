@@ -106,7 +106,7 @@ def _age(process: int) -> float:
 
 
 def corpus(folder: Path) -> dict[str, bytes]:
-    paths = [path for path in (folder / "corpus").rglob("*") if path.is_file() and path.name != "card.md"]
+    paths = [path for path in (folder / "corpus").rglob("*") if path.is_file() and path.name != "README.md"]
     return {
         str(path.relative_to(folder)): re.sub(rb'creationdate="\w+"', b"", path.read_bytes()) for path in sorted(paths)
     }

@@ -36,8 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.job.analyses import Analyses
-from bitrawl.job.archived_web import open_archives
-from bitrawl.job.fetching import codec
+from bitrawl.job.archived_web import Archives
 from bitrawl.job.topics import learned_terms
 from bitrawl.model import Capture, Language, Metadata, Page, Paragraph
 from bitrawl.page.analyser import page_reader
@@ -101,7 +100,7 @@ def read_web(name: str, cache: Path, most: int | None) -> list[Judged]:
     archive = DOMAIN / name / "site.warc.gz"
     analyses, reader = Analyses(cache, [archive]), page_reader()
     judged, took = [], 0.0
-    with open_archives([archive], codec()) as archives:
+    with Archives([archive]) as archives:
         for row in rows[:most]:
             url = Url.parse(row["url"])
             outcome = analyses.get(url, index=False)

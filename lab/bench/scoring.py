@@ -28,9 +28,8 @@ from typing import NamedTuple
 from bitrawl.config import Strategy
 from bitrawl.crawl.scope import Sites
 from bitrawl.demo.web import bundled
-from bitrawl.job.archived_web import Archives, open_archives
+from bitrawl.job.archived_web import Archives
 from bitrawl.job.crawl_wiring import strategy
-from bitrawl.job.fetching import codec
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.model_files import model_file
 from bitrawl.page.analyser import page_reader
@@ -192,7 +191,7 @@ async def measure_site(name: str, langs: str, strategies: tuple[Strategy, ...]) 
         return []
     languages = max(pairs, key=lambda pair: pack.pair_counts["-".join(pair)])
     settings = ReplaySettings(languages=languages, strategies=strategies, weights=without(name))
-    with open_archives([pack.archive], codec()) as archive:
+    with Archives([pack.archive]) as archive:
         return [cost async for cost in measure(f"{name} {'-'.join(languages)}", archive, pack.seeds, settings)]
 
 

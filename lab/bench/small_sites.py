@@ -15,8 +15,7 @@ import msgspec
 
 from bitrawl.crawl.scope import Sites
 from bitrawl.job.analyses import Analyses
-from bitrawl.job.archived_web import Archives, open_archives
-from bitrawl.job.fetching import codec
+from bitrawl.job.archived_web import Archives
 from bitrawl.languages import same_language
 from bitrawl.model import Capture, Language, Page, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
@@ -70,7 +69,7 @@ async def opened_cut(cut: Cut, sites: Path, cache: Path) -> AsyncIterator[SmallS
     async with AsyncExitStack() as stack:
         analyses = Analyses(cache, [pack.archive])
         stack.callback(analyses.close)
-        archives = stack.enter_context(open_archives([pack.archive], codec()))
+        archives = stack.enter_context(Archives([pack.archive]))
         child = await stack.enter_async_context(SandboxedAnalyser(page_reader, workers=1, megabytes=1024))
         analyser = RememberedAnalyses(child, analyses)
         pairs = pack.true_pairs(cut.languages)

@@ -1,54 +1,79 @@
-"""Write docs/reference/commands.md from the program: every verb, argument and flag, in the words of its own help.
+"""Write docs/reference/commands/ from the program: a page for each verb, in the words of its own help.
 
 python -m lab.tools.command_reference
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import EnumType
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import typer
 
-from bitrawl.cli import app
+from bitrawl.cli import VERBS, app
 
-PAGE = Path(__file__).parents[2] / "docs/reference/commands.md"
-HEAD = """\
-<!-- Written by lab/tools/command_reference.py from the program. Do not edit: change the help text and run `make reference`. -->
-
+FOLDER = Path(__file__).parents[2] / "docs/reference/commands"
+NOTE = "<!-- Written by lab/tools/command_reference.py from the program. Do not edit: change the help text and run `make reference`. -->"
+FRONT = """\
 # Command line
 
-What `bitrawl --help` and `bitrawl VERB --help` print. An option that several verbs share stands with the first of them, and
-the others name it. Options of `mine` are also keys of the [job file](job-file.md). See also the
-[how-to guides](../how-to/index.md) and [exit codes](exit-codes.md).
+What `bitrawl --help` and `bitrawl VERB --help` print, a page for each verb. An option that several verbs share is explained on
+the page of the first of them, and the others name it. Options of `mine` are also keys of the [job file](../job-file.md).
+See also the [how-to guides](../../how-to/index.md) and [exit codes](../exit-codes.md).
 """
 Command = Any  # typer carries its own copy of click, whose types are not public
 
 
-def rendered() -> str:
-    """The whole page. It does not depend on the terminal, its width or its colours."""
+class Home(NamedTuple):
+    """Where an option is explained."""
+
+    command: str
+    page: str
+
+
+def rendered() -> dict[str, str]:
+    """The pages by file name. They do not depend on the terminal, its width or its colours."""
     root = typer.main.get_command(app)
-    return "\n".join([HEAD, *_described("bitrawl", root, {})]).rstrip() + "\n"
+    homes: dict[str, Home] = {}
+    pages = {"index.md": "\n".join([NOTE, "", FRONT, *_front(root, homes)])}
+    for verb in VERBS:
+        described = _described(f"bitrawl {verb}", root.get_command(None, verb), f"{verb}.md", homes)
+        pages[f"{verb}.md"] = "\n".join([NOTE, "", *described])
+    return {name: text.rstrip() + "\n" for name, text in pages.items()}
 
 
-def _described(name: str, command: Command, homes: dict[str, str]) -> Iterator[str]:
-    """A verb and those below it. `homes` says which verb has described an option already."""
-    below = {one: command.get_command(None, one) for one in getattr(command, "commands", {})}
-    yield f"## `{name}`\n\n`{_usage(name, command)}`\n"
-    yield _prose(command.help or command.callback.__doc__ or "") + "\n"
-    shown = [one for one in command.params if not one.hidden]
-    arguments = [one for one in shown if one.param_type_name == "argument" and one.help]
-    if new := [_item(one) for one in arguments if homes.setdefault(_item(one), name) == name]:
-        yield "\n".join([*new, ""])
-    options = [one for one in shown if one.param_type_name == "option"]
-    yield from _panels([one for one in options if homes.setdefault(_item(one), name) == name])
-    yield from _shared([one for one in options if homes[_item(one)] != name], homes)
-    if below:
-        verbs = [f"[`{one}`](#{_anchor(f'{name} {one}')})" for one in below]
-        yield f"**Commands**: {', '.join(verbs)}.\n"
-    for one, sub in below.items():
-        yield from _described(f"{name} {one}", sub, homes)
+def _front(root: Command, homes: dict[str, Home]) -> Iterator[str]:
+    """What the program says of itself, and its verbs in its own order."""
+    yield _prose(root.help) + "\n"
+    rows = [f"| [`{verb}`]({verb}.md) | {_marked(lazy.help)} |" for verb, lazy in VERBS.items()]
+    yield "\n".join(["| Verb | What it does |", "|---|---|", *rows, ""])
+    yield from _parameters(root, Home("bitrawl", "index.md"), homes)
+
+
+def _described(name: str, command: Command, page: str, homes: dict[str, Home], level: int = 1) -> Iterator[str]:
+    """A verb and those below it. `homes` says where an option has been explained already."""
+    below = {verb: command.get_command(None, verb) for verb in getattr(command, "commands", {})}
+    yield f"{'#' * level} `{name}`\n\n`{_usage(name, command)}`\n"
+    yield _prose(_own_words(command, below.values())) + "\n"
+    yield from _parameters(command, Home(name, page), homes)
+    for verb, sub in below.items():
+        yield from _described(f"{name} {verb}", sub, page, homes, level + 1)
+
+
+def _own_words(command: Command, below: Iterable[Command]) -> str:
+    """Its help, without the example that one of the verbs below it has too."""
+    theirs = {part for sub in below for part in sub.help.split("\n\n")}
+    return "\n\n".join(part for part in command.help.split("\n\n") if part not in theirs)
+
+
+def _parameters(command: Command, home: Home, homes: dict[str, Home]) -> Iterator[str]:
+    shown = [one for one in command.params if not one.hidden and (one.help or one.param_type_name == "option")]
+    new = [one for one in shown if homes.setdefault(_item(one), home) == home]
+    if arguments := [_item(one) for one in new if one.param_type_name == "argument"]:
+        yield "\n".join([*arguments, ""])
+    yield from _panels([one for one in new if one.param_type_name == "option"])
+    yield from _shared([one for one in shown if homes[_item(one)] != home], home.page, homes)
 
 
 def _panels(options: list[Any]) -> Iterator[str]:
@@ -60,15 +85,15 @@ def _panels(options: list[Any]) -> Iterator[str]:
         yield "\n".join([*heading, *items, ""])
 
 
-def _shared(options: list[Any], homes: dict[str, str]) -> Iterator[str]:
-    """The names of options that another verb has described."""
-    by_home: dict[str, list[str]] = {}
+def _shared(options: list[Any], page: str, homes: dict[str, Home]) -> Iterator[str]:
+    """The names of options that another verb has explained, perhaps on the same page."""
+    by_home: dict[Home, list[str]] = {}
     for one in options:
-        by_home.setdefault(homes[_item(one)], []).append(
-            ", ".join(_code(name) for name in (*one.opts, *one.secondary_opts))
-        )
-    for home, names in by_home.items():
-        yield f"As for [`{home}`](#{_anchor(home)}): {', '.join(names)}.\n"
+        names = (*one.opts, *one.secondary_opts) if one.param_type_name == "option" else (_value(one),)
+        by_home.setdefault(homes[_item(one)], []).append(", ".join(map(_code, names)))
+    for (command, there), names in by_home.items():
+        address = f"#{_anchor(command)}" if there == page or command.count(" ") > 1 else ""
+        yield f"As for [`{command}`]({'' if there == page else there}{address}): {', '.join(names)}.\n"
 
 
 def _usage(name: str, command: Command) -> str:
@@ -155,8 +180,9 @@ def _types(annotation: Any) -> list[Any]:
 
 
 def _prose(text: str) -> str:
-    """Help text as Markdown: paragraphs on one line each, commands in bold as code."""
-    return "\n\n".join(_marked(" ".join(part.split())) for part in text.strip().split("\n\n"))
+    """Help text as Markdown: paragraphs on one line each, an example as a block, other commands in bold as code."""
+    paragraphs = (_marked(" ".join(part.split())) for part in text.strip().split("\n\n"))
+    return "\n\n".join(re.sub(r"^(Example: )?`([^`]+)`$", r"```sh\n\2\n```", paragraph) for paragraph in paragraphs)
 
 
 def _marked(text: str) -> str:
@@ -172,4 +198,9 @@ def _anchor(name: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rendered(), "utf-8")
+    FOLDER.mkdir(exist_ok=True)
+    pages = rendered()
+    for stale in {path.name for path in FOLDER.iterdir()} - set(pages):
+        (FOLDER / stale).unlink()
+    for name, text in pages.items():
+        (FOLDER / name).write_text(text, "utf-8")

@@ -12,8 +12,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.job.archived_web import Archives, open_archives
-from bitrawl.job.fetching import codec
+from bitrawl.job.archived_web import Archives
 from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.mine.aligned_pages import SiteAligner, page_sentences
 from bitrawl.mine.lexical_aligner import LexicalAligner
@@ -81,7 +80,7 @@ def chosen_pages(folder: Path, languages: tuple[Language, Language]) -> list[Pag
     with (folder / "truth.tsv").open() as lines:
         rows = [row for row in csv.DictReader(lines, delimiter="\t") if (row["lang_a"], row["lang_b"]) == languages]
     reader = page_reader()
-    with open_archives([folder / "site.warc.gz"], codec()) as archives:
+    with Archives([folder / "site.warc.gz"]) as archives:
         step = max(1, len(rows) // (2 * PAIRS_OF_GROUP))
         urls = [(Url.parse(row["url_a"]), Url.parse(row["url_b"])) for row in rows[::step]]
         read = [

@@ -2,12 +2,12 @@ r"""bitrawl trawls the web for bitext: a focused crawler for parallel and domain
 
     import bitrawl
 
-    result = bitrawl.mine("https://www.example.org/", langs=("en", "fr"), out="jobs/example", max_pages=200)
-    for segment in result.open().segments(min_score=0.9):
-        print(segment.a.text, segment.b.text, sep="\t")
+    result = bitrawl.mine("https://www.example.org/", langs="en,fr", out="jobs/example", max_pages=200)
+    for unit in result.open().units():
+        print(unit.score, unit.text_a, unit.text_b, sep="\t")
 
-The public interface is five functions: `mine`, `crawl`, `open`, `extract` and `align`. `bitrawl.aio` has `mine` and
-`crawl` for code that runs in an event loop. Everything else may change.
+The public interface is the functions here. `bitrawl.aio` has `mine` and `crawl` for code that runs in an event loop.
+Everything else may change.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,11 +20,17 @@ from bitrawl.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bitrawl.aio import JobProgress, JobResult
-    from bitrawl.job.opened import OpenedJob
+    from bitrawl.corpus.term_pairs import TermPair
+    from bitrawl.corpus.units import CorpusEntry
+    from bitrawl.job.opened import MergeResult, OpenedJob
     from bitrawl.mine.aligned_pages import TextPair
     from bitrawl.model import Page
 
-__all__ = ["BitrawlError", "ConfigError", "align", "crawl", "extract", "mine", "open"]
+# fmt: off
+__all__ = [
+    "BitrawlError", "ConfigError", "align", "crawl", "extract", "merge", "mine", "open", "sample", "terms",
+]
+# fmt: on
 
 # Load the subpackages that share a name with a public function first, so that the names end up as the functions.
 for _room in ("crawl", "mine"):
@@ -67,10 +73,53 @@ def crawl(
 
 
 def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.open, like gzip.open
-    """Open a job folder to read what the job has found, even while it runs. Raises `StoreError` if there is no job."""
+    """Open a job folder, even while the job runs, or a merged corpus: its units are the corpus.
+
+    Raises `StoreError` if there is neither.
+    """
     from bitrawl.job.opened import OpenedJob  # noqa: PLC0415
 
     return OpenedJob(folder)
+
+
+def merge(
+    folders: str | PathLike[str] | Iterable[str | PathLike[str]],
+    *,
+    out: str | PathLike[str],
+    langs: str | Sequence[str] = (),
+    **settings: Any,
+) -> "MergeResult":
+    """Merge the corpora of several jobs into one, each text once, like `bitrawl merge`.
+
+    Settings are its flags: `formats="jsonl,tmx"`, `compress=True`, `min_score=0.6`. With `langs="en,fr"`, only the
+    corpus of these languages is merged.
+    """
+    from bitrawl.cluster.run import merge_folders  # noqa: PLC0415
+    from bitrawl.config import arguments  # noqa: PLC0415
+    from bitrawl.config.settings import Group, described  # noqa: PLC0415
+    from bitrawl.job.opened import MergeResult  # noqa: PLC0415
+
+    jobs = arguments.texts("folders", folders, "the folders of jobs, as in ['jobs/one', 'jobs/two']")
+    if not jobs:
+        raise arguments.wrong("folders", folders, "at least one folder of a job")
+    target, languages = arguments.folder_path("out", out), arguments.pair_or_none("langs", langs)
+    tables = described(settings, [Group.CORPUS])
+    return MergeResult(target, merge_folders(jobs, target, tables, langs=languages, tell=lambda _: None))
+
+
+def sample(
+    folder: str | PathLike[str], size: int = 50, *, seed: int = 0, langs: str | Sequence[str] = ()
+) -> "list[CorpusEntry]":
+    """Some entries of a corpus to read, like `bitrawl sample`: `open(folder).sample(size)`."""
+    return open(folder).sample(size, seed=seed, langs=langs)
+
+
+def terms(folder: str | PathLike[str], langs: str | Sequence[str] = (), **limits: Any) -> "list[TermPair]":
+    """The terms of a corpus with their translations, like `bitrawl terms`: `open(folder).terms(langs)`.
+
+    `most=100` and `min_score=0.7` limit them.
+    """
+    return open(folder).terms(langs, **limits)
 
 
 def extract(html: str | bytes, url: str | None = None) -> "Page":
@@ -80,20 +129,32 @@ def extract(html: str | bytes, url: str | None = None) -> "Page":
     The page is read in this process. If you do not trust it, use `bitrawl clean`, which reads it in a child process
     with limits.
     """
+    from bitrawl.config import arguments  # noqa: PLC0415
     from bitrawl.page.analyser import read_html  # noqa: PLC0415
     from bitrawl.url import Url  # noqa: PLC0415
 
-    return read_html(html) if url is None else read_html(html, Url.parse(url))
+    if not isinstance(html, str | bytes):
+        raise arguments.wrong("html", html, "a page as a text or as bytes")
+    return read_html(html) if url is None else read_html(html, Url.parse(arguments.text("url", url, "a URL")))
 
 
-def align(text_a: str, text_b: str, langs: Sequence[str]) -> "list[TextPair]":
-    """Split two texts into sentences and align them, without a dictionary or a model."""
-    from bitrawl.languages import parse_language  # noqa: PLC0415
-    from bitrawl.mine.aligned_pages import align_texts  # noqa: PLC0415
+def align(text_a: str | Iterable[str], text_b: str | Iterable[str], langs: str | Sequence[str]) -> "list[TextPair]":
+    """Align the sentences of two texts, without a dictionary or a model.
 
-    if len(langs) != 2:
-        raise ConfigError(f"align needs two languages, for example ('en', 'fr'); {langs!r} has {len(langs)}")
-    return align_texts(text_a, text_b, (parse_language(langs[0]), parse_language(langs[1])))
+    A text is split into sentences; a list has one sentence in each item. The score of a pair is that of a corpus; a
+    sentence without a counterpart has None.
+    """
+    from bitrawl.config import arguments  # noqa: PLC0415
+    from bitrawl.mine.aligned_pages import align_sentences, listed_sentences, text_sentences  # noqa: PLC0415
+
+    languages, takes = arguments.two_languages("langs", langs), "a text, or a list of sentences"
+    a, b = (
+        text_sentences(text, language)
+        if isinstance(text, str)
+        else listed_sentences(arguments.texts(name, text, takes), language)
+        for name, text, language in zip(("text_a", "text_b"), (text_a, text_b), languages, strict=True)
+    )
+    return [pair for _bead, pair in align_sentences([(a, b)], languages)[0]]
 
 
 def __getattr__(name: str) -> Any:

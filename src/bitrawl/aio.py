@@ -11,12 +11,13 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from bitrawl.config.settings import CRAWL, MINE, described
+from bitrawl.config import arguments
+from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.crawl.ending import Ending
 from bitrawl.facts import Doing, JobFacts
 from bitrawl.job import running
 from bitrawl.job.crawl_wiring import Parts, described_job
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.opened import OpenedJob
 from bitrawl.job.reporting import status
 from bitrawl.model import Page, Visit
@@ -54,11 +55,16 @@ async def mine(
     progress: bool | Callable[[JobProgress], None] = False,
     **settings: Any,
 ) -> JobResult:
-    """As `bitrawl.mine`."""
-    settings = described({"langs": langs, **settings}, MINE)
-    with _Watching(progress, out) as watching:
+    """Crawl sites and write a corpus of their translations, like `bitrawl mine`.
+
+    The same call resumes the job; `fresh` starts over. `progress` shows a display (True), or is called at each step.
+    Settings are the long flags of the command, with underscores: `max_pages=200`, `delay=0`, `replay=["site.warc.gz"]`.
+    Raises `ConfigError` before anything is fetched or written if a setting is wrong.
+    """
+    settings, folder = _checked(seeds, langs, out, settings, MINE)
+    with _Watching(progress, folder) as watching:
         work = partial(running.mine, observe=watching.visited, started=watching.started, watch=watching.mining)
-        return await _done(work, seeds, settings, JobFolder(Path(out)), fresh=fresh)
+        return await _done(work, settings, folder, fresh=arguments.yes_or_no("fresh", fresh))
 
 
 async def crawl(
@@ -70,31 +76,45 @@ async def crawl(
     progress: bool | Callable[[JobProgress], None] = False,
     **settings: Any,
 ) -> JobResult:
-    """As `bitrawl.crawl`."""
-    settings = described({"langs": langs, **settings}, CRAWL)
-    with _Watching(progress, out) as watching:
+    """Visit sites and keep their pages, like `bitrawl crawl`. The arguments are those of `mine`."""
+    settings, folder = _checked(seeds, langs, out, settings, CRAWL)
+    with _Watching(progress, folder) as watching:
         work = partial(running.crawl, observe=watching.visited, started=watching.started)
-        return await _done(work, seeds, settings, JobFolder(Path(out)), fresh=fresh)
+        return await _done(work, settings, folder, fresh=arguments.yes_or_no("fresh", fresh))
+
+
+def _checked(
+    seeds: str | Iterable[str],
+    langs: str | Sequence[str],
+    out: str | PathLike[str],
+    settings: dict[str, Any],
+    groups: Iterable[Group],
+) -> tuple[dict[str, Any], JobFolder]:
+    """The settings as the tables of a job file, and the folder; raises `ConfigError` for wrong types."""
+    addresses = arguments.texts("seeds", seeds, "a URL, or a list of URLs")
+    codes = arguments.languages("langs", langs)
+    tables = described({"langs": codes, **settings}, groups)
+    return {"seeds": addresses or None, **tables}, JobFolder(arguments.folder_path("out", out))
 
 
 async def _done(
     work: Callable[..., Awaitable[Ending]],
-    seeds: str | Iterable[str],
     settings: dict[str, Any],
     folder: JobFolder,
     *,
     fresh: bool,
 ) -> JobResult:
-    addresses = [seeds] if isinstance(seeds, str) else [str(seed) for seed in seeds]
-    job = described_job({"seeds": addresses or None, **settings}, folder, fresh=fresh)
-    ending = await work(job, folder, fresh=fresh)
+    job = described_job(settings, folder, fresh=fresh)
+    ending = await work(job, folder, fresh=StartOver.KEEP_ARCHIVE if fresh else StartOver.NO)
     return JobResult(folder.path, ending, status(folder))
 
 
 class _Watching:
     """Passes on what happens: to the display of the command line, or to the caller's function."""
 
-    def __init__(self, progress: bool | Callable[[JobProgress], None], out: str | PathLike[str]) -> None:  # noqa: FBT001
+    def __init__(self, progress: bool | Callable[[JobProgress], None], folder: JobFolder) -> None:  # noqa: FBT001
+        if not isinstance(progress, bool) and not callable(progress):
+            raise arguments.wrong("progress", progress, "True for a display, or a function")
         self._tell = progress if callable(progress) else None
         self._stack = ExitStack()
         self._display = None
@@ -103,7 +123,7 @@ class _Watching:
         if progress is True:
             from bitrawl.cli.foreground import ProgressDisplay  # noqa: PLC0415 - rich takes a while to load
 
-            self._display = ProgressDisplay(JobFolder(Path(out)))
+            self._display = ProgressDisplay(folder)
 
     def __enter__(self) -> Self:
         if self._display is not None:

@@ -12,7 +12,7 @@ import msgspec
 from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel, TopicSection
 from bitrawl.languages import asked_language, same_language
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
-from bitrawl.reasons import Reason
+from bitrawl.reasons import NEEDED, STANDING, Reason
 
 LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
 BINS = 20  # of a histogram from 0 to 1
@@ -21,20 +21,21 @@ Histogram = tuple[int, ...]
 """Counts of values between 0 and 1, in `BINS` bins of the same width."""
 
 Points = tuple[tuple[int, int], ...]
-"""The points of a curve: answers so far, count so far."""
+"""The points of a curve: visits so far, count so far."""
 
 
 class State(StrEnum):
-    """What a job is doing. The first three show in its folder; the others need the wish of the web app's user."""
+    """What a job is doing. The first five show in its folder; the others need the wish of the web app's user."""
 
     RUNNING = "running"
     ENDED = "ended"
+    NOTHING_FOUND = "nothing-found"  # it came to its end, without a page or without one about the topic
+    FAILED = "failed"  # it could not be run, or nothing that it was told to begin with could be fetched
     INTERRUPTED = "interrupted"  # killed: the same command resumes
     WAITING = "waiting"
     PAUSING = "pausing"  # it finishes what is in flight
     PAUSED = "paused"
     STOPPING = "stopping"  # it mines what is there
-    FAILED = "failed"  # it could not be run
 
 
 class MiningStep(StrEnum):
@@ -99,7 +100,8 @@ _ADVICE = {
     EndKind.GAVE_UP: _TRY_AGAIN,
     EndKind.STOPPED: "resume with the same command",
 }
-_EMPTY = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED)
+_NOTHING_FOUND = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.OFF_TOPIC)
+_FAILED = (EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED)
 _NOUNS = {EndKind.LEFT: "site", EndKind.ONLY_LEFT: "site", EndKind.GAVE_UP: "host", EndKind.NO_ANSWER: "host"}
 
 
@@ -122,8 +124,19 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __str__(self) -> str:
         """The sentence for the command line: what happened, and what to type."""
         done = "done: " if self.kind is EndKind.DONE else ""
-        advice = _TRY_AGAIN if self.kind in _EMPTY and self.queued else _ADVICE.get(self.kind, "")
-        return "; ".join(filter(None, (f"{done}{self.without_advice}", "" if self.sentence else advice)))
+        return "; ".join(filter(None, (f"{done}{self.without_advice}", "" if self.sentence else self._advice())))
+
+    @property
+    def state(self) -> State:
+        """Of a job that has come to this end, with all that it found mined."""
+        otherwise = State.NOTHING_FOUND if self.kind in _NOTHING_FOUND else State.ENDED
+        return State.FAILED if self.kind in _FAILED else otherwise
+
+    def _advice(self) -> str:
+        if self.state is State.FAILED and self.reason not in STANDING:
+            return f"{NEEDED[self.reason]}, and {_TRY_AGAIN}" if self.reason in NEEDED else _TRY_AGAIN
+        is_empty = self.kind in (EndKind.NO_PAGE, EndKind.ONLY_LEFT)
+        return _TRY_AGAIN if is_empty and self.queued else _ADVICE.get(self.kind, "")
 
     @property
     def without_advice(self) -> str:
@@ -178,22 +191,10 @@ class LastRun(msgspec.Struct, frozen=True):
     def complete(self) -> bool:
         return self.ended is not None and self.doing is None
 
-
-def stored_end(text: str) -> CrawlEnd | None:
-    """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one."""
-    try:
-        return msgspec.json.decode(text, type=CrawlEnd) if text else None
-    except msgspec.DecodeError:
-        kind = EndKind.STOPPED if text.startswith(_SENTENCES[EndKind.STOPPED]) else EndKind.EARLIER
-        return CrawlEnd(kind=kind, sentence=text)
-
-
-def stored_doing(text: str) -> Doing | None:
-    """The same of what is being mined."""
-    try:
-        return msgspec.json.decode(text, type=Doing) if text else None
-    except msgspec.DecodeError:
-        return Doing(None, sentence=text)
+    @property
+    def state(self) -> State:
+        """Of a job that nobody works at."""
+        return self.ended.state if self.ended is not None and self.complete else State.INTERRUPTED
 
 
 class HostCount(msgspec.Struct, frozen=True):
@@ -231,7 +232,7 @@ class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
     own_requests: int
     languages: dict[str, int]  # pages, the most frequent first
     skips: dict[str, int]  # by "stage: reason"
-    fetches: int  # links that were leased, refused by robots.txt or not
+    fetches: int  # visits, the lines of the log: requests, and links that robots.txt forbids
     answers: int  # requests that a server answered, with any status
     unanswered: dict[str, int]  # requests without an answer, by reason
     bytes: int
@@ -240,6 +241,10 @@ class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
     finished: float  # the last one
     hosts: list[HostCount]  # the busiest
     run: LastRun
+
+    @property
+    def requests(self) -> int:
+        return self.answers + sum(self.unanswered.values())
 
     @property
     def links(self) -> int:
@@ -563,7 +568,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     def state(self) -> State:
         if self.running:
             return State.RUNNING
-        return State.ENDED if self.crawl.run.complete else State.INTERRUPTED
+        return self.crawl.run.state
 
     @property
     def corpora(self) -> dict[str, LanguagePair]:

@@ -9,15 +9,22 @@ import os
 import re
 import shutil
 import socket
+import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
 from bitrawl.errors import DiskFullError, StoreError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd as zstd  # noqa: PLC0414 - public here
+else:
+    from backports import zstd as zstd  # noqa: PLC0414 - the same module for earlier Pythons
 
 NO_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for content that is not what it should be: also for text that is no UTF-8, and for deep nesting."""
@@ -107,6 +114,17 @@ def checksum(path: Path) -> int:
         while block := file.read(_CHECKED):
             crc = isal_zlib.crc32(block, crc)
     return crc
+
+
+def zstd_options(level: int) -> dict[int, int]:
+    """Each frame ends in a checksum, which is compared when it is read: 4 bytes, and no time that could be measured."""
+    return {zstd.CompressionParameter.compression_level: level, zstd.CompressionParameter.checksum_flag: 1}
+
+
+def compressor(level: int = 3) -> Callable[[bytes], bytes]:
+    """Makes a frame of zstd of each text; `zstd.decompress` reads it. One that is kept saves 10 microseconds a frame."""
+    compress = zstd.ZstdCompressor(options=zstd_options(level)).compress
+    return partial(compress, mode=zstd.ZstdCompressor.FLUSH_FRAME)
 
 
 def discard(path: Path) -> None:

@@ -6,8 +6,8 @@ from hashlib import blake2b
 from typing import Any, Generic, NewType, Self, TypeVar
 
 import msgspec
-import zstandard
 
+from bitrawl.files import compressor, zstd
 from bitrawl.reasons import NO_ANSWER as NO_ANSWER  # noqa: PLC0414 - public here
 from bitrawl.reasons import TRANSIENT as TRANSIENT  # noqa: PLC0414 - public here
 from bitrawl.reasons import Reason, Stage
@@ -181,6 +181,14 @@ class Relevance(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     guessed: bool = False
 
 
+class MarkdownBlock(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A paragraph, a table or a piece of code of a page, as Markdown."""
+
+    text: str
+    first: int  # it shows `paragraphs[first:end]`
+    end: int
+
+
 class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was read from a capture."""
 
@@ -204,6 +212,12 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
     relevance: Relevance | None = None  # None in a job without a topic
     cut: str = ""  # what was left out because there is too much of it; empty if nothing was
+    markdown: tuple[MarkdownBlock, ...] = ()  # only if it was asked for, because no corpus needs it
+
+    @property
+    def text(self) -> str:
+        """Its main text, one paragraph per line, without boilerplate."""
+        return "\n".join(paragraph.text for paragraph in self.paragraphs if not paragraph.boilerplate)
 
     @property
     def is_on_topic(self) -> bool:
@@ -294,7 +308,7 @@ class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):
         first, *others = (
             msgspec.structs.replace(cut, alternates=tuple(part)) for cut, part in zip(cuts, parts, strict=True)
         )
-        compress = zstandard.ZstdCompressor(level=1).compress
+        compress = compressor(level=1)
         rest = tuple(compress(pack(part)) for part in others)
         return msgspec.structs.replace(first, rest=rest, more=len(links) - len(first.links))
 
@@ -306,9 +320,8 @@ class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):
     def parts(self) -> Iterator["Sitemap"]:
         """All links in their order, with the alternates declared there; none of the parts has a rest."""
         yield msgspec.structs.replace(self, rest=(), more=0) if self.rest else self
-        decompress = zstandard.ZstdDecompressor().decompress
         for packed in self.rest:
-            yield _unpack_sitemap(decompress(packed))
+            yield _unpack_sitemap(zstd.decompress(packed))
 
 
 class Method(StrEnum):
@@ -443,7 +456,7 @@ class Verdicts(msgspec.Struct, frozen=True):
     segments: dict[str, Verdict] = {}
 
     def of_pair(self, pair: PagePair | SegmentPair) -> Verdict | None:
-        """About its two pages."""
+        """The verdict that is about the two pages of that pair."""
         return self.pairs.get(pair_key(pair.url_a, pair.url_b)) if self.pairs else None
 
     def of_segment(self, pair: SegmentPair) -> Verdict | None:

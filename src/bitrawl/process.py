@@ -211,7 +211,7 @@ class Running:
         return Death(self.popen.returncode, self._words.decode("utf-8", "replace").strip())
 
     def _listen(self, stderr: int) -> None:
-        """Until it is gone."""
+        """Remember the last words of the child until it is gone."""
         while words := os.read(stderr, 1 << 16):
             self._words += words
             del self._words[:-WORDS]

@@ -185,6 +185,10 @@ class Recorder(Protocol):
         """Store links that are not followed. A link that is already known keeps its verdict."""
         ...
 
+    def refused_hosts(self, hosts: Sequence[str]) -> Sequence[Link]:
+        """The links to these hosts that were not followed because their host was not part of the site."""
+        ...
+
     def knowledge(self, site: str) -> SiteKnowledge:
         """What is known about a site so far."""
         ...

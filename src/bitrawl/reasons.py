@@ -35,8 +35,9 @@ class Reason(StrEnum):
     # scope
     OFF_SITE = ("off-site", "on another site", "The link leads to a site that has no seed.",
         "Add the other site as a seed. If it is the same site under another name, join the hosts with --one-site.")
-    OFF_HOST = ("off-host", "on another host", "The link leads to another host of the site, and you gave --same-host.",
-        "Leave out --same-host, or add a page of the other host as a seed.")
+    OFF_HOST = ("off-host", "on another host",
+        "The link leads to another host of the domain, and no page declares a translation there, or you gave --same-host.",
+        "Follow links to all hosts of the domain with --scope domain, or add a page of the other host as a seed.")
     NOT_UNDER = ("not-under", "not below the given paths", "The URL is not below a path that you gave with --under.",
         "Add --under for the path of the other language too.")
     EXCLUDED = ("excluded", "excluded", "The URL matches an --exclude pattern.", "Loosen --exclude.")
@@ -131,3 +132,17 @@ TRANSIENT = frozenset(map(Reason, "robots-unreachable dns connection proxy timeo
 
 NO_ANSWER = frozenset(map(Reason, "robots-unreachable dns connection tls proxy timeout".split()))
 """Reasons which mean that the host gave no usable answer."""
+
+STANDING = frozenset(map(Reason, "robots off-site off-host content-type".split()))
+"""Reasons that will hardly have changed when the same command is run again."""
+
+NEEDED: dict[Reason | None, str] = {
+    Reason.PRIVATE_ADDRESS: "add --allow-private",
+    Reason.OPT_OUT: "add --ignore-opt-outs",
+    Reason.SOFT_404: "add --no-probe",
+    Reason.TIMEOUT: "raise fetch.timeout in the job file",
+    Reason.TOO_LARGE: "raise fetch.megabytes in the job file",
+    Reason.ANALYSIS_TIMEOUT: "raise analysis.seconds in the job file",
+    Reason.PROXY: "check --proxy",
+}
+"""What lets the same command visit a link that was skipped."""

@@ -40,6 +40,12 @@ _CANONICAL = re.compile(
 )
 # What can be appended to the origin or to the folder of a canonical URL as it is: most relative links.
 _RELATIVE = re.compile(rf"/?(?=[A-Za-z0-9._~-]){_SEGMENT}(?:/{_SEGMENT})*", re.ASCII)
+# A host as people type it into a browser: a name with a dot in it, or any name with a port, and perhaps a path.
+_TYPED = re.compile(
+    r"(?P<host>\[[0-9a-f:.]+\]|(?=[^.-])[^\s/?#@:\\]+)(?::(?P<port>\d{1,5}))?(?:[/?#]\S*)?", re.IGNORECASE
+)
+_SECURE_PORTS = (None, "443", "8443")
+_SPECIAL = ("example", "internal", "invalid", "local", "test")  # names without a registry (RFC 6761 and 6762, ICANN)
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -113,6 +119,32 @@ class Url(str):
     def site(self) -> str:
         """The registrable domain. An IP address or a bare name is a site of its own, with its port."""
         return _site(self.host)
+
+
+def with_scheme(typed: str) -> str:
+    """A host as people type it, with the scheme that they mean; any other text as it is.
+
+    A name without a port must end as names on the internet do. The scheme is https; http for localhost, an IP address,
+    and a port that is not usual for https: servers of one's own machine or network have no certificate.
+    """
+    match = _TYPED.fullmatch(typed)
+    if match is None:
+        return typed
+    host, port = match["host"].lower().rstrip("."), match["port"]
+    is_local = host.rpartition(".")[2] == "localhost"
+    is_number = host.startswith("[") or (host.count(".") == 3 and host.replace(".", "").isdecimal())
+    if not (is_local or is_number or port or ("." in host and _has_registry(host))):
+        return typed
+    return f"http{'' if is_local or is_number or port not in _SECURE_PORTS else 's'}://{typed}"
+
+
+def _has_registry(host: str) -> bool:
+    """Whether the name ends as names on the internet do: `sites.txt` and `page.html` do not."""
+    try:
+        top = ada_url.URL(f"http://{host}").hostname.rpartition(".")[2]
+    except ValueError:
+        return False
+    return top in _SPECIAL or _suffixes().publicsuffix(top, accept_unknown=False) is not None
 
 
 def has_credentials(raw: str) -> bool:

@@ -161,7 +161,7 @@ def test_markup_from_the_web_stays_text_in_every_view(page: Page, app: App, own_
     page.goto(f"{there}/report")
     assert page.evaluate("window.origin") == "null"  # sandboxed: it is of no site, and may read nothing
     expect_text_only(page)
-    page.goto(f"{there}/files/card.md")
+    page.goto(f"{there}/files/README.md")
     expect_text_only(page)
 
 

@@ -90,7 +90,7 @@ def read_sentences(folder: Path) -> list[tuple[str, str]]:
 
 def read_tsv(folder: Path) -> list[tuple[str, str]]:
     rows = csv.DictReader(lines(only(folder, "en-fr.tsv*")), delimiter="\t", quoting=csv.QUOTE_NONE)
-    cells = [(row["src_text"], row["trg_text"]) for row in rows]
+    cells = [(row["text_a"], row["text_b"]) for row in rows]
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in cells for cell in row)
     # As docs/reference/corpus.md says.
     a, b = ([re.sub(r"^'(?='*[=+@-])", "", row[side]) for row in cells] for side in (0, 1))
@@ -235,6 +235,23 @@ def test_parquet_has_each_measure_as_a_number_or_nothing(tmp_path):
     export(tmp_path, EN_FR, [Format.PARQUET], [msgspec.structs.replace(one, pair=measured)])
     (columns,) = pq.read_table(tmp_path / "en-fr.parquet").to_pylist()
     assert columns["scores"] == dict.fromkeys(MEASURES) | measured.scores
+
+
+def test_a_measure_has_one_name_and_one_value_in_every_format(tmp_path):
+    one = unit("Adults pay five.", "Les adultes paient cinq.")
+    scores = dict(zip(MEASURES, (2 / 3, 0.9, 0.8, 1 / 7, 0.5, 3.0, 4.0, 0.12345678), strict=True))
+    pair = msgspec.structs.replace(one.pair, score=0.98765, type="1:2", flags=("url", "code"), scores=scores)
+    formats = [Format.JSONL, Format.PARQUET, Format.TSV, Format.TMX]
+    export(tmp_path, EN_FR, formats, [msgspec.structs.replace(one, pair=pair)])
+    (line,) = map(json.loads, lines(tmp_path / "en-fr.sentences.jsonl"))
+    (columns,) = pq.read_table(tmp_path / "en-fr.parquet").to_pylist()
+    (cells,) = csv.DictReader(lines(tmp_path / "en-fr.tsv"), delimiter="\t", quoting=csv.QUOTE_NONE)
+    properties = {p.get("type"): p.text for p in ET.fromstring(opened(tmp_path / "en-fr.tmx")).findall("body/tu/prop")}
+    assert columns == line
+    values = line | line["scores"] | {"flags": "url | code", "occurrences": 2}
+    assert set(cells) | set(properties) <= set(values)
+    for names in (cells, properties):
+        assert {name: type(values[name])(text) for name, text in names.items()} == {n: values[n] for n in names}
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -392,7 +409,7 @@ def test_a_format_for_another_number_of_languages_is_refused_by_name(tmp_path, h
 
 def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ConfigError, match=r"pip install 'bitrawl\[parquet\]'"):
+    with pytest.raises(ConfigError, match=r"install .*'bitrawl\[parquet\]'"):
         export(tmp_path, EN_FR, [Format.TMX, Format.PARQUET], [unit("a b", "c d")])
     assert snapshot(tmp_path) == {}
 

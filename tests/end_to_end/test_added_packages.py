@@ -81,7 +81,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_job_uses_the_format_and_the_strategy_of_a_package_from_its_first_visit_to_its_corpus(
-    packages: Path, tmp_path: Path
+    packages: Path, tmp_path: Path, bitrawl: Command
 ):
     install(packages)
     out = tmp_path / "job"
@@ -89,7 +89,7 @@ def test_a_job_uses_the_format_and_the_strategy_of_a_package_from_its_first_visi
     async def mine() -> Ending:
         async with demo.serve() as web:
             settings = {"connect_to": f"*.test={demo.LOOPBACK}:{web.port}", "allow_private": True, "delay": 0}
-            chosen = {"strategy": "backwards", "formats": "shout, tmx", "max_pages": 30}
+            chosen = {"strategy": "backwards", "formats": "shout, tmx", "max_pages": 30, "workers": 1}
             seeds = "http://www.wend-gazette.test/"
             return (await aio.mine(seeds, langs="en,fr", out=out, **settings, **chosen)).ending
 
@@ -100,10 +100,11 @@ def test_a_job_uses_the_format_and_the_strategy_of_a_package_from_its_first_visi
     again = run("export", out, "--formats", "SHOUT", "--only", "--compress")
     assert again.returncode == 0, again.stderr
     assert {path.name for path in (out / "corpus").glob("en-fr.*")} == {"en-fr.shout.gz"}
-    assert run("status", out).returncode == 0
-    simulated = run("simulate", *(out / "warc").glob("*.gz"), "--langs", "en,fr", "--strategies", "backwards,adaptive")
-    assert simulated.returncode == 0, simulated.stderr
-    assert "backwards" in simulated.stdout
+    assert bitrawl("status", out)[0] == 0
+    archives = (out / "warc").glob("*.gz")
+    code, told, errors = bitrawl("simulate", *archives, "--langs", "en,fr", "--strategies", "backwards,adaptive")
+    assert code == 0, errors
+    assert "backwards" in told
 
 
 def test_the_help_names_what_packages_add_and_loads_nothing_of_it(packages: Path):
@@ -146,7 +147,7 @@ def test_a_broken_package_is_named_before_anything_is_fetched_and_only_where_it_
 def test_a_broken_strategy_is_named(packages: Path, tmp_path: Path):
     install(packages, module="def Backwards(languages):\n    return 1 / 0")
     asked = ("crawl", "https://site.test/", "--langs", "en", "--out", tmp_path / "job", "--strategy", "backwards")
-    refused = run(*asked)
+    refused = run(*asked)  # its flags know the names of strategies from their start
     told = " ".join(refused.stderr.split())
     assert refused.returncode == 2
     assert "the strategy 'backwards' of the package bitrawl-shouting fails: ZeroDivisionError" in told

@@ -27,6 +27,7 @@ from bitrawl.job.bootstrapping import (
 from bitrawl.job.fetching import FetchPolicy
 from bitrawl.topic.wiki_topic import Exclusion
 
+pytestmark = pytest.mark.usefixtures("no_children")
 SUBJECT = "Health and safety at work"
 OUTPUT = ("topic.txt", "terms.tsv", "seeds.txt", "sites.txt")
 AT_ONCE = FetchPolicy(allow_private=True, delay=0.0)

@@ -16,6 +16,7 @@ from bitrawl.demo import Served
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log
 
+SITES = ("beekeepers", "wend-gazette", "town-library", "harbour-museum", "musee-du-port", "mountain-rescue")
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for again by each run
 
 
@@ -36,7 +37,8 @@ def there(request, tmp_path, monkeypatch):
 
 
 async def start(web: Served, out: Path) -> asyncio.subprocess.Process:
-    command = [sys.executable, "-m", "bitrawl", "mine", *map(str, demo.seeds()), "--langs", "en,fr", "--out", str(out)]
+    seeds = [f"http://www.{name}.test/" for name in SITES]
+    command = [sys.executable, "-m", "bitrawl", "mine", *seeds, "--langs", "en,fr", "--out", str(out), "--workers", "1"]
     command += ["--delay", "0", "--allow-private", "--quiet", "--connect-to", f"*.test={demo.LOOPBACK}:{web.port}"]
     command += ["--exhaustive", "--one-site", "harbour-museum.test,musee-du-port.test"]
     return await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)

@@ -11,6 +11,7 @@ import pytest
 
 from bitrawl import demo
 
+pytestmark = pytest.mark.usefixtures("no_children")
 Bitrawl = Callable[..., tuple[int, str, str]]
 
 
@@ -43,7 +44,7 @@ def reach(web: demo.Served) -> list[str]:
     ("arguments", "says"),
     [
         ("crawl https://a.org --out OUT", "--langs en,fr"),
-        ("crawl www.a.org --langs en,fr --out OUT", "https://www.a.org"),
+        ("crawl example --langs en,fr --out OUT", "'example' is not a URL; write it in full"),
         ("crawl ftp://a.org --langs en,fr --out OUT", "only http and https"),
         ("crawl https://a.org --langs en,francais --out OUT", "francais"),
         ("crawl --langs en,fr --out OUT", "nowhere to start"),
@@ -97,10 +98,11 @@ def test_the_same_command_goes_on_and_fresh_starts_over(bitrawl: Bitrawl, tmp_pa
     assert json.loads(bitrawl("status", tmp_path, "--format", "json")[1])["pages"] == 6
     status, _, err = bitrawl(*crawl[:3], "en,de", *crawl[4:])
     assert (status, "--fresh" in err) == (2, True)
-    (tmp_path / "notes.txt").write_text("mine")
+    [archive] = (tmp_path / "warc").iterdir()
+    fetched = archive.read_bytes()
     assert bitrawl(*crawl, "--fresh", "--max-pages", "2")[0] == 0
     assert json.loads(bitrawl("status", tmp_path, "--format", "json")[1])["pages"] == 2
-    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "warc-1" / archive.name).read_bytes() == fetched, "what was fetched is set aside"
 
 
 def test_a_job_file_says_what_flags_say(bitrawl: Bitrawl, tmp_path: Path, web: demo.Served):
@@ -142,6 +144,21 @@ def test_clean_prints_the_main_text_or_every_paragraph(bitrawl: Bitrawl, tmp_pat
     assert labels["Imprint"] is True
     assert {"source", "text", "kind", "boilerplate", "content", "language", "confidence"} <= set(lines[0])
     assert {line["language"] for line in lines if len(line["text"]) > 60} == {"en"}
+
+
+def test_clean_prints_markdown_of_a_file_and_of_the_pages_of_a_job(bitrawl: Bitrawl, tmp_path: Path, web: demo.Served):
+    more = "<p>The <a href=/queens>queens</a> are numbered.</p><table><tr><th>Hive<th>Queen<tr><td>1<td>2026</table>"
+    (tmp_path / "bees.html").write_text(PAGE.replace("</main>", f"{more}<pre>count  hives\n  --all</pre></main>"))
+    _, out, _ = bitrawl("clean", "--format", "markdown", tmp_path / "bees.html")
+    assert "# How bees winter\n\nIn winter" in out
+    assert "The [queens](/queens) are numbered." in out
+    assert "| Hive | Queen |\n| --- | --- |\n| 1 | 2026 |\n" in out
+    assert "```\ncount  hives\n  --all\n```" in out
+    museum = next(str(seed) for seed in demo.seeds() if "harbour-museum" in seed)
+    crawl = ["crawl", museum, "--langs", "en,fr", "--out", tmp_path / "job", "--quiet", "--max-pages", "1", *reach(web)]
+    assert bitrawl(*crawl)[0] == 0
+    _, out, _ = bitrawl("clean", "--format", "markdown", tmp_path / "job")
+    assert "[the diving bell](http://www.harbour-museum.test/the-diving-bell.html)" in out
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ from bitrawl.testing import FakeClock
 from bitrawl.url import Url
 
 Bitrawl = Callable[..., tuple[int, str, str]]
+# Python would cut off the bytecode of modules that it writes, and every later process would fail to read it.
+STARVED = {"COLUMNS": "999", "PYTHONDONTWRITEBYTECODE": "1"}
 READING = ("status", "log", "report", "sample", "terms", "export", "check")
 SENTENCE = re.compile(r"bitrawl: .*(?:damaged|cannot|no pages|not been mined|no terms|no TOML)", re.DOTALL)
 
@@ -147,6 +149,7 @@ def test_a_ledger_that_is_lost_is_set_aside_and_the_archive_says_how_much_is_saf
     assert (status, f"bitrawl mine --out {job}" in err.replace("\n", " ")) == (1, True)
 
 
+@pytest.mark.usefixtures("no_children")
 async def test_a_job_without_its_ledger_asks_its_archive_before_the_web(tmp_path: Path):
     folder = JobFolder(tmp_path / "job")
     async with demo.serve() as web:
@@ -210,7 +213,7 @@ def test_a_part_of_a_job_that_is_a_link_is_replaced_and_what_it_leads_to_stays(j
 
 
 def test_what_a_killed_export_was_writing_goes_with_the_next_command_and_nothing_else_does(job: Path, bitrawl: Bitrawl):
-    ours = ["corpus/en-fr.tmx.new", "corpus/card.md.new", "report.html.new", "shard/en-fr.keys.new"]
+    ours = ["corpus/en-fr.tmx.new", "corpus/README.md.new", "report.html.new", "shard/en-fr.keys.new"]
     theirs = ["corpus/my notes.new", "corpus/en-fr.sorted.new", "notes.new"]
     for name in ours + theirs:
         (job / name).write_text("half")
@@ -226,7 +229,7 @@ def test_a_disk_with_no_room_for_the_index_of_a_log_is_called_full(tmp_path: Pat
         f"sys.argv = ['bitrawl', 'crawl', 'http://127.0.0.1:9/', '--langs', 'en,fr', '--out', {str(tmp_path / 'job')!r}]\nmain()"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, "COLUMNS": "999"}
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, **STARVED}
     )
     assert ended.returncode == 1
     assert "no space left" in ended.stderr
@@ -239,7 +242,7 @@ def test_a_full_disk_under_the_web_app_is_said_and_the_app_goes_on(whole: Path, 
     server = subprocess.Popen(
         [sys.executable, "-m", "bitrawl", "serve", "--jobs", shelf, "--port", "0"],
         stderr=subprocess.PIPE,
-        env={**os.environ, "COLUMNS": "999", "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, **STARVED, "PYTHONPATH": os.pathsep.join(sys.path)},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),  # noqa: PLW1509 - no threads here
     )
     try:

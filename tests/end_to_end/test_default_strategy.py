@@ -75,6 +75,7 @@ def ran(*arguments: str) -> str:
     return " ".join(result.output.split())
 
 
+@pytest.mark.usefixtures("no_children")
 async def test_killed_and_resumed_a_crawl_visits_what_it_would_have_visited_in_the_same_order(tmp_path: Path):
     async with demo.serve() as web:
         asked, killed = job(web, *BILINGUAL), tmp_path / "killed"
@@ -138,6 +139,7 @@ def test_the_report_shows_the_patterns_that_the_site_follows(mined: tuple[Path, 
     assert "how the URLs of pairs differ" in drawn
 
 
+@pytest.mark.usefixtures("no_children")
 async def test_a_site_that_was_left_stays_left_until_all_of_it_is_asked_for(tmp_path: Path):
     async with demo.serve() as web:
         assert "left allotment-diary.test: " in await crawled(job(web, ENGLISH), tmp_path)

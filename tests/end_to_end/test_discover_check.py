@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from bitrawl.cli.discover import check
 from bitrawl.errors import ArchiveError, ConfigError
 
+pytestmark = pytest.mark.usefixtures("no_children")
 app = typer.Typer()
 app.command()(check)
 
@@ -50,6 +51,20 @@ def test_a_language_that_the_site_does_not_have(archive: Path):
 
 def test_without_urls_the_home_pages_of_the_archives_are_checked(archive: Path):
     assert "museum.test" in run("--langs", "en,fr", "--replay", str(archive))
+
+
+def test_a_site_that_cannot_be_read_is_unknown_and_the_exit_code_is_1(archive: Path):
+    replay = ("--langs", "en,fr", "--replay", str(archive))
+    result = CliRunner().invoke(app, ["nobody.test", "http://museum.test/en/0.html", *replay])
+    assert result.exit_code == 1
+    assert [line.split()[1] for line in result.stdout.splitlines() if ".test  " in line] == ["unknown", "bilingual"]
+    assert "nobody.test: https was tried; if the site has none, write http://nobody.test" in " ".join(
+        result.output.split()
+    )
+
+
+def test_a_host_without_a_scheme_is_a_site(archive: Path):
+    assert "museum.test" in run("museum.test/en/0.html", "--langs", "en,fr", "--replay", str(archive))
 
 
 @pytest.mark.parametrize(

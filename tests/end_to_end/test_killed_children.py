@@ -48,7 +48,7 @@ def job(served: Served) -> Job:
 def mined(served: Served, folder: Path) -> dict[str, bytes]:
     """The files of the corpus after one run of the job, without the dates in them."""
     assert asyncio.run(mine(job(served), JobFolder(folder))) is Ending.DONE
-    paths = [path for path in (folder / "corpus").rglob("*") if path.is_file() and path.name != "card.md"]
+    paths = [path for path in (folder / "corpus").rglob("*") if path.is_file() and path.name != "README.md"]
     return {path.name: re.sub(rb'creationdate="\d{8}T\d{6}Z"', b"", path.read_bytes()) for path in paths}
 
 

@@ -10,16 +10,20 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
 from end_to_end.test_signals import all_end, children
+from typer.testing import CliRunner
 
-from bitrawl import config, demo
+from bitrawl import aio, config, demo
+from bitrawl.cli import app
 from bitrawl.cluster.bundle_process import BundleOrder, mine_bundle
 from bitrawl.cluster.bundles import Bundle, Done, Fault, PartState, SiteOutcome, checkpoint, done, sites_of
 from bitrawl.cluster.checkpoint import restore
 from bitrawl.cluster.places import place
+from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log
@@ -65,10 +69,11 @@ async def bitrawl(*arguments: str | Path, environment: dict[str, str] | None = N
 
 def many(web: Served, folder: Path, *flags: str, sites: Iterable[str] = SITES, delay: float = 0.0) -> list[str | Path]:
     """The command, without `bitrawl`; its output is in `folder`/out."""
-    listed = folder / "sites.txt"
+    listed, described = folder / "sites.txt", folder / "job.toml"
     listed.write_text("".join(f"{site}\n" for site in sites))
+    described.write_text("[analysis]\nworkers = 1\n[politeness]\nbackoff = 0\n")  # the sites are small
     where = ("--sites", listed, "--out", folder / "out", "--scratch", folder / "scratch", "--bundle-sites", "2")
-    return ["mine", *where, *reached(web, delay), *flags]
+    return ["mine", *where, "--job", described, *reached(web, delay), *flags]
 
 
 async def ended(process: Process) -> tuple[int, str]:
@@ -93,9 +98,10 @@ def plain_jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
     async def mine() -> None:
         async with demo.serve() as web:
+            where = {"connect_to": f"*.test={demo.LOOPBACK}:{web.port}", "allow_private": True, "delay": 0}
             for folder, seeds in zip(folders, BUNDLES, strict=True):
-                status, said = await ended(await bitrawl("mine", *seeds, "--out", folder, *reached(web)))
-                assert status == 0, said
+                job = await aio.mine(seeds, langs="en,fr", out=folder, exhaustive=True, workers=1, **where)
+                assert job.ending is Ending.DONE
 
     asyncio.run(mine())
     return folders
@@ -147,18 +153,36 @@ def twice(web: Served) -> list[str]:
     return [url for url, count in seen.items() if count > 1]
 
 
-async def test_two_workers_find_what_a_plain_loop_finds_and_visit_no_host_faster_than_its_delay(
-    tmp_path: Path, web: Served, plain_loop: list[Units]
-):
-    status, said = await ended(await bitrawl(*many(web, tmp_path, "--workers", "2", delay=DELAY)))
+class Run(NamedTuple):
+    folder: Path
+    said: str
+
+
+@pytest.fixture(scope="module")
+def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """All sites, by two processes."""
+    folder = tmp_path_factory.mktemp("two")
+
+    async def mine() -> tuple[int, str]:
+        async with demo.serve() as web:
+            return await ended(await bitrawl(*many(web, folder, "--workers", "2", delay=DELAY)))
+
+    status, said = asyncio.run(mine())
     assert status == 0, said
-    assert "4 of 4 sites done" in said
-    assert units(parts(tmp_path)) == frozenset().union(*plain_loop)
-    assert not list((tmp_path / "scratch").rglob("job.sqlite")), "scratch is left behind"
-    assert not list((tmp_path / "out/progress").iterdir())
+    return Run(folder, said)
+
+
+def test_two_workers_find_what_a_plain_loop_finds_and_visit_no_host_faster_than_its_delay(
+    two_workers: Run, plain_loop: list[Units]
+):
+    folder = two_workers.folder
+    assert "4 of 4 sites done" in two_workers.said
+    assert units(parts(folder)) == frozenset().union(*plain_loop)
+    assert not list((folder / "scratch").rglob("job.sqlite")), "scratch is left behind"
+    assert not list((folder / "out/progress").iterdir())
     visits: dict[str, list[float]] = defaultdict(list)
-    for folder in parts(tmp_path):
-        ledger = Ledger(folder / "job.sqlite", read_only=True)
+    for part in parts(folder):
+        ledger = Ledger(part / "job.sqlite", read_only=True)
         for line in log(ledger):
             if line.status:
                 visits[str(urlsplit(line.url).hostname)].append(line.at)
@@ -263,10 +287,8 @@ async def test_a_bundle_whose_process_was_killed_is_told_and_the_same_command_fi
 
 
 async def test_sites_that_bring_nothing_are_told_with_their_reasons(tmp_path: Path, web: Served):
-    described = tmp_path / "job.toml"
-    described.write_text("[politeness]\nbackoff = 0\n")
     sites = ("http://silent.test/", "http://www.beekeepers.test/nothing-here")
-    command = many(web, tmp_path, "--part", "0/1", "--no-sitemaps", "--job", str(described), sites=sites)
+    command = many(web, tmp_path, "--part", "0/1", "--no-sitemaps", sites=sites)
     status, said = await ended(await bitrawl(*command, "--connect-to", f"silent.test={demo.LOOPBACK}:1"))
     assert status == 1
     outcomes = json.loads((tmp_path / "out/parts/00000/done.json").read_text())["sites"]
@@ -395,15 +417,11 @@ async def test_a_bundle_of_a_machine_that_is_lost_goes_on_elsewhere_from_its_las
     assert not (tmp_path / "out" / "checkpoints" / "00000").exists()
 
 
-async def test_a_run_ends_with_one_corpus_of_all_parts(web: Served, tmp_path: Path, plain_jobs: list[Path]):
-    status, said = await ended(await bitrawl(*many(web, tmp_path, "--workers", "2")))
-    assert status == 0, said
-    alone = await ended(await bitrawl("merge", *plain_jobs, "--out", tmp_path / "plain"))
-    assert alone[0] == 0, alone[1]
-    merged = tmp_path / "out" / "merged"
-    assert texts(units([merged])) == texts(units([tmp_path / "plain"]))
-    assert "units from" in said
+def test_a_run_ends_with_one_corpus_of_all_parts(two_workers: Run, tmp_path: Path, plain_jobs: list[Path]):
+    merged = two_workers.folder / "out" / "merged"
+    for name, inputs in (("plain", plain_jobs), ("again", [two_workers.folder / "out"])):
+        merging = CliRunner().invoke(app, ["merge", *map(str, inputs), "--out", str(tmp_path / name)])
+        assert merging.exit_code == 0, merging.output
+        assert texts(units([tmp_path / name])) == texts(units([merged]))
+    assert "units from" in two_workers.said
     assert (merged / "failed.tsv").read_text() == "site\twhy\n"
-    again = await ended(await bitrawl("merge", tmp_path / "out", "--out", tmp_path / "again"))
-    assert again[0] == 0, again[1]
-    assert texts(units([tmp_path / "again"])) == texts(units([merged]))

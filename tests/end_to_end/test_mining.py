@@ -28,6 +28,7 @@ def job(web: Served, langs: list[str], **more: object) -> Job:
         "seeds": [str(url) for url in demo.seeds()],
         "politeness": {"delay": 0},
         "scope": {"one_site": ONE_SITE},
+        "analysis": {"workers": 1},
         "fetch": {"connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}, "allow_private": True},
     }
     return config.resolve(asked | more)
@@ -78,10 +79,11 @@ def test_the_corpus_is_written_and_readable(mined: Path):
     assert len(sentences) > 3 * len(documents)
     units = ET.parse(corpus / "en-fr.tmx").getroot().findall("body/tu")
     assert len(units) == len(sentences)
-    assert "English" in (corpus / "card.md").read_text()
+    assert "English" in (corpus / "README.md").read_text()
     assert "<svg" in (mined / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("no_children")
 async def test_stages_repeat_without_fetching(mined: Path, tmp_path: Path):
     for name in ("job.toml", "job.sqlite"):
         (tmp_path / name).write_bytes((mined / name).read_bytes())
@@ -96,9 +98,10 @@ async def test_stages_repeat_without_fetching(mined: Path, tmp_path: Path):
     assert strict < len((tmp_path / "corpus/en-fr.sentences.jsonl").read_text().splitlines())
 
 
+@pytest.mark.usefixtures("no_children")
 async def test_one_language_makes_a_monolingual_corpus(tmp_path: Path):
     async with demo.serve() as web:
-        asked = job(web, ["fr"], export={"formats": ["text", "jsonl"]})
+        asked = job(web, ["fr"], seeds=["http://www.town-library.test/"], export={"formats": ["text", "jsonl"]})
         config.write(asked, tmp_path / "job.toml")
         assert await mine(asked, JobFolder(tmp_path)) is Ending.DONE
     text = (tmp_path / "corpus/fr.txt").read_text()

@@ -20,6 +20,7 @@ from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather
 from bitrawl.show.job_report import brief
 
+pytestmark = pytest.mark.usefixtures("no_children")
 Bitrawl = Callable[..., tuple[int, str, str]]
 GREEK, CHINESE = "Η θάλασσα είναι ήρεμη σήμερα.", "今天海面很平静。"
 
@@ -52,7 +53,7 @@ def files_below(folder: Path) -> set[str]:
         ("mine --replay BINARY --langs en,fr --out OUT", 1, "is no WARC file"),
         ("mine --warc BINARY --langs en,fr --out OUT", 1, "is no WARC file"),
         ("mine --warc EMPTY --langs en,fr --out OUT", 1, "contains no WARC files"),
-        ("mine https://a.org --langs en,fr --out BINARY", 1, "cannot be written: File exists; choose another --out"),
+        ("mine https://a.org --langs en,fr --out BINARY", 2, "is a file; choose a folder for --out"),
         ("mine https://a.org --langs en,fr --out BINARY/job", 1, "cannot be written: Not a directory"),
         ("mine https://a.org --langs en,fr --out /proc/job", 1, "cannot be written"),
         ("status BINARY", 1, "holds no job"),
@@ -105,8 +106,12 @@ def test_the_bilingual_sites_of_a_search_are_mined_and_the_others_are_counted(
     rows = ["www.beekeepers.test\tbilingual", "www.orchard.test\tno", "www.town-library.test\tunknown"]
     (tmp_path / "sites.tsv").write_text("\n".join(["site\tverdict", *rows]) + "\n", encoding="utf-8")
     sites = ("--sites", tmp_path / "sites.tsv", "--replay", mined / "warc", "--langs", "en,fr")
-    code, _, err = bitrawl("mine", *sites, "--out", tmp_path / "job")
+    code, out, err = bitrawl("mine", *sites, "--out", tmp_path / "job")
     assert code == 0
+    labels = [line[:11].strip() for line in out.splitlines()]
+    assert [label for label in labels if label] == ["job", "found", "left out", "corpus", "report", "next"]
+    assert len(labels) <= 10
+    assert f"bitrawl sample {tmp_path}/job, bitrawl terms {tmp_path}/job, bitrawl export {tmp_path}/job" in out
     assert "1 site; 2 rows that are not bilingual are left out" in " ".join(err.split())
     status = json.loads(bitrawl("status", tmp_path / "job", "--format", "json")[1])
     assert [host["host"] for host in status["hosts"]] == ["www.beekeepers.test"]
@@ -173,7 +178,7 @@ def test_figures_agree_wherever_they_are_shown(bitrawl: Bitrawl, mined: Path):
     written = json.loads((mined / "corpus/summary.json").read_text())
     facts = gather(mined)
     said = "\n".join(brief(facts))
-    card, page = (mined / "corpus/card.md").read_text("utf-8"), (mined / "report.html").read_text("utf-8")
+    card, page = (mined / "corpus/README.md").read_text("utf-8"), (mined / "report.html").read_text("utf-8")
     assert f"{status['pages']} pages of {status['answers']} answers" in said
     assert f"{status['skipped']} links skipped" in said
     assert (
@@ -269,9 +274,9 @@ def test_a_password_of_a_proxy_stands_nowhere_afterwards(
     token = base64.b64encode(f"me:{secret}".encode()).decode()
     assert secret not in out + err
     files = [path for path in (tmp_path / "job").rglob("*") if path.is_file()]
-    assert {"job.toml", "job.sqlite", "card.md", "report.html"} <= {path.name for path in files}
+    assert {"job.toml", "job.sqlite", "README.md", "report.html"} <= {path.name for path in files}
     for path in files:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         assert secret.encode() not in data, path
         assert token.encode() not in data, path
-    assert "private.example" not in (tmp_path / "job/corpus/card.md").read_text("utf-8")
+    assert "private.example" not in (tmp_path / "job/corpus/README.md").read_text("utf-8")

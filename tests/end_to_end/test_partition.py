@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
 from made_up_pack import write_pack
 
 _MEMBER = re.compile(rb"(?=\x1f\x8b\x08\x00\x00\x00\x00\x00)")
 
 
+@pytest.mark.usefixtures("no_children")
 def test_mixed_archives_are_split_and_mined_by_site(bitrawl, tmp_path: Path):
     packs = [write_pack(tmp_path / name, articles=9, seed=seed) for seed, name in enumerate(("one", "two"), 1)]
     whole = [(tmp_path / name / "site.warc.gz").read_bytes() for name in ("one", "two")]

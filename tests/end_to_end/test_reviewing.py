@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from prose_site import keep
 from small_site import articles
 
@@ -27,6 +28,7 @@ def first_pair(folder: Path) -> ReadPair:
     return read
 
 
+@pytest.mark.usefixtures("no_children")
 def test_what_people_said_survives_mining_again(bitrawl: Command, tmp_path: Path):
     keep(tmp_path, articles(6, "http://s.test/en/page{}", "http://s.test/fr/page{}")[0])
     assert bitrawl("pair", tmp_path)[0] == 0
@@ -49,7 +51,7 @@ def test_what_people_said_survives_mining_again(bitrawl: Command, tmp_path: Path
     assert 0 < len(written(tmp_path)) < before
     tmx = (tmp_path / "corpus/en-fr.tmx").read_text()
     assert read.pair.row.url_a not in tmx
-    assert "rejected by a person" in (tmp_path / "corpus/card.md").read_text()
+    assert "rejected by a person" in (tmp_path / "corpus/README.md").read_text()
 
     reading.undo(SubjectKind.PAIR, key, "anna", 4.0)
     reading.judge_segment(key, segment.key, Verdict.ACCEPT, "anna", 5.0)

@@ -60,6 +60,7 @@ def job(served: Served, langs: str = "en,fr") -> Job:
         "langs": langs.split(","),
         "seeds": [f"http://{host}/" for host in HOSTS],
         "politeness": {"delay": 0},
+        "analysis": {"workers": 1},
         "export": {"formats": ["jsonl", "tmx", "tsv", "moses", "xces"] if several else ["jsonl", "text"]},
         "fetch": {"connect_to": {"*.test": f"127.0.0.1:{served.port}"}, "allow_private": True},
     }
@@ -75,7 +76,7 @@ def mined(asked: Job, folder: Path) -> dict[str, bytes]:
 
 def corpus(folder: Path) -> dict[str, bytes]:
     """The files of a corpus without the dates in them; the card has the hashes of the others."""
-    paths = [path for path in (folder / "corpus").rglob("*") if path.is_file() and path.name != "card.md"]
+    paths = [path for path in (folder / "corpus").rglob("*") if path.is_file() and path.name != "README.md"]
     return {
         str(path.relative_to(folder)): re.sub(rb'creationdate="\d{8}T\d{6}Z"', b"", path.read_bytes()) for path in paths
     }
@@ -126,6 +127,7 @@ def first(host: str) -> Callable[[str], None]:
     return wait
 
 
+@pytest.mark.usefixtures("no_children")
 @pytest.mark.parametrize("langs", ["en,fr", "fr"])
 def test_pages_that_were_visited_in_another_order_give_the_same_bytes(served: Served, tmp_path: Path, langs: str):
     pages = copied(articles(30, "http://s.test/en/p{}", "http://s.test/fr/p{}")[0])

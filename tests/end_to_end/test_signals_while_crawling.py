@@ -10,17 +10,23 @@ from pathlib import Path
 
 import pytest
 from end_to_end.test_signals import all_end, children, watched
+from inline_children import inline_children
+from typer.testing import CliRunner
 
-from bitrawl import demo
+from bitrawl import config, demo
+from bitrawl.cli import app
+from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.running import crawl, mine
 
 SEED = "http://www.beekeepers.test/"
 PAGES = 15  # of that site
 Process = asyncio.subprocess.Process
 
 
-async def start(verb: str, web: Served, out: Path, delay: str) -> Process:
-    reach = ("--allow-private", "--connect-to", f"*.test={demo.LOOPBACK}:{web.port}", "--delay", delay)
+async def start(verb: str, web: Served, out: Path) -> Process:
+    reach = ("--allow-private", "--connect-to", f"*.test={demo.LOOPBACK}:{web.port}", "--delay", "1")
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bitrawl", verb, SEED, "--langs", "en,fr", "--out", str(out), *reach, "--exhaustive"),
@@ -30,11 +36,8 @@ async def start(verb: str, web: Served, out: Path, delay: str) -> Process:
     )
 
 
-async def said(*arguments: str | Path) -> str:
-    command = (sys.executable, "-m", "bitrawl", *map(str, arguments))
-    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    out, _ = await process.communicate()
-    return out.decode()
+def status_of(out: Path, *flags: str) -> str:
+    return CliRunner().invoke(app, ["status", str(out), *flags]).stdout
 
 
 @pytest.fixture
@@ -50,25 +53,25 @@ def verb(request: pytest.FixtureRequest) -> str:
 
 async def waiting(verb: str, web: Served, out: Path) -> Process:
     """A job with a child at work, and with a pause of a second before each of its pages still to come."""
-    process = await start(verb, web, out, "1")
+    process = await start(verb, web, out)
     while not (web.visits and children(process.pid)):
         assert process.returncode is None
         await asyncio.sleep(0.01)
     return process
 
 
-async def resumed(verb: str, web: Served, out: Path) -> None:
-    """The same command goes on to the end, and finds all of the site."""
-    process = await start(verb, web, out, "0")
-    _, err = await process.communicate()
-    assert process.returncode == 0, err.decode()
-    status = json.loads(await said("status", out, "--format", "json"))
+async def resumed(verb: str, out: Path) -> None:
+    """The same job goes on to the end, in this process, and finds all of the site."""
+    job = config.resolve(config.read(out / "job.toml") | {"politeness": {"delay": 0}})
+    with inline_children():
+        assert await {"crawl": crawl, "mine": mine}[verb](job, JobFolder(out)) is Ending.DONE
+    status = json.loads(status_of(out, "--format", "json"))
     assert (status["state"], status["pages"], status["queued"]) == ("ended", PAGES, 0)
     assert ("en-fr" in status["corpora"]) is (verb == "mine")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-async def test_a_signal_ends_it_with_one_line_and_the_same_command_resumes(
+async def test_a_signal_ends_it_with_one_line_and_the_job_can_be_resumed(
     verb: str, number: signal.Signals, web: Served, tmp_path: Path
 ):
     process = await waiting(verb, web, tmp_path)
@@ -79,11 +82,11 @@ async def test_a_signal_ends_it_with_one_line_and_the_same_command_resumes(
     assert b"Traceback" not in err
     assert err.decode().splitlines()[-1] == f"Stopped by {number.name}. Nothing is lost: resume with the same command."
     assert all_end(descriptors)
-    assert f"interrupted (resume with: bitrawl {verb} --out {tmp_path})" in await said("status", tmp_path)
-    await resumed(verb, web, tmp_path)
+    assert f"interrupted (resume with: bitrawl {verb} --out {tmp_path})" in status_of(tmp_path)
+    await resumed(verb, tmp_path)
 
 
-async def test_ctrl_c_once_or_twice_ends_mine_and_the_same_command_resumes(web: Served, tmp_path: Path):
+async def test_ctrl_c_once_or_twice_ends_mine_and_the_job_can_be_resumed(web: Served, tmp_path: Path):
     process = await waiting("mine", web, tmp_path)
     descriptors = watched(process.pid)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes
@@ -92,7 +95,7 @@ async def test_ctrl_c_once_or_twice_ends_mine_and_the_same_command_resumes(web: 
     _, err = await process.communicate()
     assert (process.returncode, b"Traceback" in err) == (130, False), err.decode()
     assert all_end(descriptors)
-    await resumed("mine", web, tmp_path)
+    await resumed("mine", tmp_path)
 
 
 async def test_when_the_parent_is_killed_its_children_end_and_what_status_names_resumes(
@@ -103,8 +106,11 @@ async def test_when_the_parent_is_killed_its_children_end_and_what_status_names_
     process.kill()
     await process.wait()
     assert all_end(descriptors), "a child outlives its parent"
-    hint = (await said("status", tmp_path)).partition("resume with: bitrawl ")[2].partition(")")[0]
+    hint = status_of(tmp_path).partition("resume with: bitrawl ")[2].partition(")")[0]
     assert hint == f"{verb} --out {tmp_path}"
-    await said(*hint.split(), "--delay", "0")
-    status = json.loads(await said("status", tmp_path, "--format", "json"))
+    again = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bitrawl", *hint.split(), "--delay", "0", "--quiet"
+    )
+    await again.wait()
+    status = json.loads(status_of(tmp_path, "--format", "json"))
     assert (status["state"], status["pages"]) == ("ended", PAGES)

@@ -8,9 +8,12 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import typer
+from click.testing import Result
+from inline_children import inline_children
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
@@ -48,7 +51,8 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
             return await run_crawl(config.resolve(asked), JobFolder(folder))
 
     folder = tmp_path_factory.mktemp("crawled")
-    assert asyncio.run(crawl(folder)) is Ending.DONE
+    with inline_children():
+        assert asyncio.run(crawl(folder)) is Ending.DONE
     return sorted((folder / "warc").glob("*.warc.gz"))
 
 
@@ -65,13 +69,27 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture
-def command(archives: list[Path], truth: Path, cache: Path, tmp_path: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def command(archives: list[Path], truth: Path, cache: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """With a folder of archives, and seeds with https where the archives have http, after a byte order mark."""
-    seeds = tmp_path / "seeds.txt"
+    seeds = tmp_path_factory.mktemp("seeds") / "seeds.txt"
     seeds.write_text("\n".join(str(url).replace("http:", "https:") for url in demo.seeds()), encoding="utf-8-sig")
     known = ["--langs", "en,fr", "--truth", str(truth), "--cache", str(cache), "--one-site", ",".join(ONE_SITE[0])]
     return [str(archives[0].parent), *known, "--seeds-file", str(seeds), "--quiet"]
+
+
+class Simulated(NamedTuple):
+    result: Result
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def simulated(command: list[str], tmp_path_factory: pytest.TempPathFactory) -> Simulated:
+    folder = tmp_path_factory.mktemp("simulated")
+    with inline_children():
+        result = CliRunner().invoke(app, [*command, "--out", str(folder)])
+    assert result.exit_code == 0, result.output
+    return Simulated(result, folder)
 
 
 def rows(path: Path) -> Iterator[dict[str, str]]:
@@ -79,12 +97,10 @@ def rows(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(lines)
 
 
-def test_every_strategy_is_measured_on_every_site(command: list[str], tmp_path: Path):
-    result = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
-    tmp_path /= "out"
-    assert result.exit_code == 0, result.output
+def test_every_strategy_is_measured_on_every_site(simulated: Simulated):
+    result, folder = simulated
     assert "warning" not in result.stderr
-    found = list(rows(tmp_path / "simulate.csv"))
+    found = list(rows(folder / "simulate.csv"))
     sites = {row["site"] for row in found}
     assert len(found) == len(sites) * len(UNFOCUSED)
     for row in found:
@@ -96,24 +112,37 @@ def test_every_strategy_is_measured_on_every_site(command: list[str], tmp_path: 
     assert sum(int(row["pairs"]) for row in exhaustive) >= 0.9 * true
     for site in sites:
         assert site in result.output
-        assert ET.parse(tmp_path / f"{site}.svg").getroot().tag.endswith("svg")
-        assert (tmp_path / f"{site}.png").read_bytes().startswith(b"\x89PNG")
-        assert site in (tmp_path / "simulate.html").read_text()
+        assert ET.parse(folder / f"{site}.svg").getroot().tag.endswith("svg")
+        assert (folder / f"{site}.png").read_bytes().startswith(b"\x89PNG")
+        assert site in (folder / "simulate.html").read_text()
 
 
-def test_the_same_seed_gives_the_same_bytes(command: list[str], tmp_path: Path):
-    """In other processes, where sets have another order."""
+@pytest.mark.usefixtures("no_children")
+def test_without_pillow_the_charts_are_svg_and_the_extra_is_named(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    monkeypatch.setattr(harvest, "find_spec", {}.get)
+    result = CliRunner().invoke(app, [*command, "--strategies", "breadth-first", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".csv", ".html", ".svg"}
+    assert "'bitrawl[png]'" in " ".join(result.stderr.split())
+
+
+def test_the_same_seed_gives_the_same_bytes(command: list[str], simulated: Simulated, tmp_path: Path):
+    """In another process, where sets have another order."""
     script = "import typer; from bitrawl.cli.simulate import simulate; typer.run(simulate)"
-    for chance in ("1", "2"):
-        environment = os.environ | {"PYTHONHASHSEED": chance}
-        arguments = [sys.executable, "-c", script, *command, "--out", str(tmp_path / chance)]
-        subprocess.run(arguments, check=True, env=environment, stdout=subprocess.DEVNULL)
-    names = sorted(path.name for path in (tmp_path / "1").iterdir())
+    environment = os.environ | {"PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"}
+    arguments = [sys.executable, "-c", script, *command, "--out", str(tmp_path)]
+    subprocess.run(arguments, check=True, env=environment, stdout=subprocess.DEVNULL)
+    names = sorted(path.name for path in simulated.folder.iterdir())
     assert "simulate.csv" in names
+    assert names == sorted(path.name for path in tmp_path.iterdir())
     for name in names:
-        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
+        assert (simulated.folder / name).read_bytes() == (tmp_path / name).read_bytes(), name
 
 
+@pytest.mark.usefixtures("no_children")
 async def test_a_page_is_analysed_once_for_all_strategies_and_runs(
     archives: list[Path], cache: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from inline_children import inline_children
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
@@ -46,7 +47,8 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             return await run_crawl(config.resolve(asked), JobFolder(folder))
 
     folder = tmp_path_factory.mktemp("web")
-    assert asyncio.run(crawl(folder / "crawled")) is Ending.DONE
+    with inline_children():
+        assert asyncio.run(crawl(folder / "crawled")) is Ending.DONE
     seeds = folder / "seeds.txt"
     seeds.write_text("https://www.beekeepers.test/\n", encoding="utf-8")  # archived with http
     known = ["--discover", "--langs", "en,fr", "--seeds-file", str(seeds), "--cache", str(folder / "cache"), "--quiet"]

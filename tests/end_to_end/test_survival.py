@@ -4,13 +4,16 @@ import asyncio
 import resource
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
+from forked_command import start_forked
+from inline_children import inline_children
 
-from bitrawl import demo
+from bitrawl import aio, demo
+from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.facts import CrawlSummary
 from bitrawl.job.ledger import Ledger
@@ -20,28 +23,23 @@ KILLS = 20
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for by the robots wrapper, within a visit
 SLOTS = 16  # --parallel's default: what can be in flight
 
-Start = Callable[..., Awaitable[asyncio.subprocess.Process]]
+
+def command(web: Served, out: Path) -> list[str]:
+    """Without `bitrawl`."""
+    asked = ["crawl", *map(str, demo.seeds()), "--langs", "en,fr", "--out", str(out), "--exhaustive", "--delay", "0"]
+    return [*asked, "--workers", "1", "--connect-to", f"*.test={demo.LOOPBACK}:{web.port}", "--allow-private"]
 
 
-async def start(web: Served, out: Path, *flags: str, **options: object) -> asyncio.subprocess.Process:
-    command = [sys.executable, "-m", "bitrawl", "crawl", *map(str, demo.seeds()), "--langs", "en,fr", "--out", str(out)]
-    command += [
-        "--exhaustive",
-        "--delay",
-        "0",
-        "--connect-to",
-        f"*.test={demo.LOOPBACK}:{web.port}",
-        "--allow-private",
-        *flags,
-    ]
+async def start(web: Served, out: Path, **options: object) -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe, **options)  # type: ignore[arg-type]
+    arguments = (sys.executable, "-m", "bitrawl", *command(web, out))
+    return await asyncio.create_subprocess_exec(*arguments, stdout=pipe, stderr=pipe, **options)  # type: ignore[arg-type]
 
 
-async def requests_reach(web: Served, count: int, process: asyncio.subprocess.Process) -> bool:
+async def requests_reach(web: Served, count: int, has_ended: Callable[[], bool]) -> bool:
     """Until the server has been asked so often; False when the crawl ended before."""
     while len(web.visits) < count:
-        if process.returncode is not None:
+        if has_ended():
             return False
         await asyncio.sleep(0.001)
     return True
@@ -65,17 +63,28 @@ def concluded(folder: Path) -> set[str]:
     return urls
 
 
+async def crawl_here(web: Served, out: Path, **settings: object) -> Ending:
+    """The same in this process."""
+    where = {"connect_to": f"*.test={demo.LOOPBACK}:{web.port}", "allow_private": True, "delay": 0}
+    with inline_children():
+        job = await aio.crawl(demo.seeds(), langs="en,fr", out=out, exhaustive=True, **where, **settings)
+    return job.ending
+
+
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    async def crawl(folder: Path) -> int | None:
+def undisturbed_job(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    async def crawl(folder: Path) -> Ending:
         async with demo.serve() as web:
-            process = await start(web, folder)
-            await process.communicate()
-            return process.returncode
+            return await crawl_here(web, folder)
 
     folder = tmp_path_factory.mktemp("undisturbed")
-    assert asyncio.run(crawl(folder)) == 0
-    pages, summary = outcome(folder)
+    assert asyncio.run(crawl(folder)) is Ending.DONE
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(undisturbed_job: Path) -> dict[str, str]:
+    pages, summary = outcome(undisturbed_job)
     assert summary.links == summary.pages + summary.skipped
     assert set(pages) == set(map(str, demo.pages()))
     return pages
@@ -90,11 +99,10 @@ async def test_killed_twenty_times_a_crawl_ends_with_the_same_pages_and_repeats_
     async with demo.serve() as web:
         for _ in range(KILLS):
             done, seen = concluded(tmp_path), len(web.visits)
-            process = await start(web, tmp_path)
-            alive = await requests_reach(web, len(web.visits) + random.randint(1, 12), process)
-            if alive:
-                process.kill()
-            await process.communicate()
+            crawl = start_forked(*command(web, tmp_path))
+            alive = await requests_reach(web, seen + random.randint(1, 12), lambda: crawl.exitcode is not None)  # noqa: B023
+            crawl.kill()
+            await asyncio.to_thread(crawl.join)
             asked = [visit.url for visit in web.visits[seen:]]
             assert not done & set(asked), "a page with a verdict was fetched again"
             repeated.append(len({url for url in asked if url in asked_before and not url.endswith(RULES)}))
@@ -126,9 +134,7 @@ async def test_a_full_disk_stops_the_job_cleanly_and_the_same_command_goes_on(
         before = concluded(tmp_path)
         assert before
         seen = len(web.visits)
-        resumed = await start(web, tmp_path)
-        await resumed.communicate()
-    assert resumed.returncode == 0
+        assert await crawl_here(web, tmp_path) is Ending.DONE
     assert outcome(tmp_path)[0] == undisturbed
     assert not before & {visit.url for visit in web.visits[seen:]}
 
@@ -138,7 +144,7 @@ async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
 ):
     async with demo.serve() as web:
         process = await start(web, tmp_path)
-        assert await requests_reach(web, 60, process)
+        assert await requests_reach(web, 60, lambda: process.returncode is not None)
         process.send_signal(signal.SIGINT)
         out, err = await process.communicate()
         assert process.returncode == 130
@@ -147,7 +153,7 @@ async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
         asked = {visit.url for visit in web.visits if not visit.url.endswith(RULES)}
         assert asked == concluded(tmp_path), "what was in flight was not finished"
         seen = len(web.visits)
-        await (await start(web, tmp_path)).communicate()
+        assert await crawl_here(web, tmp_path) is Ending.DONE
     assert outcome(tmp_path)[0] == undisturbed
     assert not asked & {visit.url for visit in web.visits[seen:]}
 
@@ -155,13 +161,13 @@ async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
 async def test_ctrl_c_twice_stops_now_and_the_same_command_goes_on(tmp_path: Path, undisturbed: dict[str, str]):
     async with demo.serve() as web:
         process = await start(web, tmp_path)
-        assert await requests_reach(web, 60, process)
+        assert await requests_reach(web, 60, lambda: process.returncode is not None)
         process.send_signal(signal.SIGINT)
         await asyncio.wait_for(process.stderr.readuntil(b"Finishing"), 30)
         process.send_signal(signal.SIGINT)
         await process.communicate()
         assert process.returncode == 130
-        await (await start(web, tmp_path)).communicate()
+        assert await crawl_here(web, tmp_path) is Ending.DONE
     assert outcome(tmp_path)[0] == undisturbed
 
 
@@ -176,14 +182,10 @@ async def test_a_second_crawl_in_the_same_folder_is_refused(tmp_path: Path):
 
 
 async def test_what_was_fetched_is_archived_and_the_archive_replays_as_the_web(
-    tmp_path: Path, undisturbed: dict[str, str]
+    tmp_path: Path, undisturbed_job: Path, undisturbed: dict[str, str]
 ):
     async with demo.serve() as web:
-        await (await start(web, tmp_path / "live")).communicate()
-        seen = len(web.visits)
-        archives = [f"--replay={path}" for path in sorted((tmp_path / "live/warc").glob("*.warc.gz"))]
-        replayed = await start(web, tmp_path / "again", "--no-probe", *archives)
-        _, err = await replayed.communicate()
-        assert len(web.visits) == seen
-    assert replayed.returncode == 0, err.decode()
-    assert outcome(tmp_path / "again")[0] == undisturbed
+        archives = sorted((undisturbed_job / "warc").glob("*.warc.gz"))
+        assert await crawl_here(web, tmp_path, probe=False, replay=archives) is Ending.DONE
+        assert not web.visits
+    assert outcome(tmp_path)[0] == undisturbed

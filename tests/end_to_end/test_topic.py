@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("no_children")
 Bitrawl = Callable[..., tuple[int, str, str]]
 PLACES = {"lake": "lac", "forest": "forêt", "city": "ville", "river": "rivière", "field": "champ", "garden": "jardin"}
 

@@ -7,13 +7,16 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from inline_children import inline_children
 from msgspec import json
 
-from bitrawl import demo
+from bitrawl import config, demo
+from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.facts import State
 from bitrawl.job.ledger_facts import log
 from bitrawl.job.live_facts import Sampler
+from bitrawl.job.running import mine
 from bitrawl.web import allowed
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
 from bitrawl.web.operator_settings import SINGLE_USER, LimitsSection, Settings, User
@@ -21,7 +24,7 @@ from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")
 SEEDS = "http://www.town-library.test/ http://www.beekeepers.test/"
-MOMENTS = 60_000  # of a millisecond or more; each state is reached much sooner
+MOMENTS = 6_000  # of a hundredth of a second or more; each state is reached much sooner
 
 
 class Server:
@@ -32,6 +35,7 @@ class Server:
         operator = {
             "fetch": {"allow_private": True, "connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}},
             "politeness": {"delay": 0.0},
+            "analysis": {"workers": 1},
         }
         self.settings = Settings(limits=LimitsSection(free_megabytes=1e-3), job=operator)
         self.user = User(SINGLE_USER, admin=True)
@@ -60,7 +64,7 @@ class Server:
             self.supervisor.tick()
             if condition():
                 return
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.01)
         raise AssertionError("it never came to that")
 
     async def until_visits(self, count: int) -> None:
@@ -93,9 +97,10 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str]
     async def run(path: Path) -> set[tuple[str, str]]:
         async with demo.serve() as web:
             server = Server(path, web)
-            job_id = server.add()
-            await server.until_state(job_id, State.ENDED)
-            return units(server.job(job_id))
+            job = server.job(server.add())
+            with inline_children():
+                assert await mine(config.resolve(config.read(job.folder.description)), job.folder) is Ending.DONE
+            return units(job)
 
     found = asyncio.run(run(tmp_path_factory.mktemp("undisturbed")))
     assert found

@@ -33,7 +33,7 @@ VIEWS = (
     "/terms.tsv",
     "/download",
     "/export",
-    "/files/card.md",
+    "/files/README.md",
     "/job.toml",
     "/report",
     "/compare",

@@ -136,7 +136,8 @@ from typing import Self, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import brotli
-import zstandard
+
+from bitrawl.files import zstd
 
 MIB = 1 << 20
 
@@ -427,7 +428,7 @@ ROUTES |= {
 
 @route("/bomb/frames")
 def frames(request: Request) -> Answer:
-    some = b"".join(zstandard.compress(b"word %d " % number) for number in range(500))
+    some = b"".join(zstd.compress(b"word %d " % number) for number in range(500))
     many = some * (int(request.ask("mb", "9")) * MIB // len(some))
     return Answer(gzip.compress(many, 1, mtime=0), headers={"Content-Encoding": "zstd, gzip"})
 
@@ -445,7 +446,7 @@ def _compressed_zeros(encoding: str, mib: int) -> bytes:
     if encoding == "br":
         packer = brotli.Compressor(quality=2, lgwin=24)
         return b"".join([*(packer.process(bytes(MIB)) for _ in range(mib)), packer.finish()])
-    return zstandard.ZstdCompressor(level=1).compress(bytes(MIB * mib))
+    return zstd.compress(bytes(MIB * mib), level=1)
 
 
 def _deflated_zeros(encoding: str, mib: int) -> bytes:
@@ -469,7 +470,7 @@ ROUTES |= {
     "/encoded/deflate": Answer(zlib.compress(_HONEST), headers={"Content-Encoding": "deflate"}),
     "/encoded/raw-deflate": Answer(zlib.compress(_HONEST, wbits=-15), headers={"Content-Encoding": "deflate"}),
     "/encoded/br": Answer(brotli.compress(_HONEST), headers={"Content-Encoding": "br"}),
-    "/encoded/zstd": Answer(zstandard.compress(_HONEST), headers={"Content-Encoding": "zstd"}),
+    "/encoded/zstd": Answer(zstd.compress(_HONEST), headers={"Content-Encoding": "zstd"}),
     "/encoded/nested": Answer(gzip.compress(_GZIPPED, mtime=0), headers={"Content-Encoding": "gzip, gzip"}),
     "/encoded/lie": Answer(_HONEST, headers={"Content-Encoding": "gzip"}),
     "/encoded/unknown": Answer(_HONEST, headers={"Content-Encoding": "x-rot13"}),
@@ -480,7 +481,7 @@ ROUTES |= {
 @route("/encoded/large")
 def large(request: Request) -> Answer:
     rows = b"".join(b"<tr><td>%d<td>%d</tr>" % (n, n * n) for n in range(int(request.ask("mb", "15")) * 33_000))
-    body = gzip.compress(zstandard.compress(b"<table>" + rows), 1, mtime=0)
+    body = gzip.compress(zstd.compress(b"<table>" + rows), 1, mtime=0)
     return Answer(body, headers={"Content-Encoding": "zstd, gzip"})
 
 

@@ -78,7 +78,7 @@ def test_a_wat_record_that_is_no_utf_8_is_left_out():
 
 def test_an_odd_job_file_is_refused_or_read():
     for name in ("job-file-with-a-number-of-5000-digits.toml", "job-file-nested-3000-deep.toml"):
-        with pytest.raises(ConfigError, match="is no TOML"):
+        with pytest.raises(ConfigError, match="is not TOML"):
             config.read(MUSEUM / name)
     job = config.resolve(config.read(MUSEUM / "job-file-with-a-model-name-of-5000-letters.toml"))
     assert job.encoder == "x" * 5000

@@ -62,7 +62,7 @@ def test_a_model_that_cannot_be_loaded_is_named_before_anything_is_written(
 ):
     other = "link-predictor.npz" if name != "link-predictor.npz" else "segments.npz"
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else (PACKAGE / other).read_bytes())
-    with pytest.raises(ConfigError, match=f"{name} cannot be loaded as {Path(name).stem}"):
+    with pytest.raises(ConfigError, match=f"{name} is damaged, or is not a model of the kind {Path(name).stem}"):
         check(config.resolve({**DESCRIBED, "models": str(tmp_path)}))
 
 
@@ -109,6 +109,7 @@ def units(job: Job, folder: Path) -> int:
     return sum(each["units"] for each in json.loads((folder / "corpus" / "summary.json").read_text()).values())
 
 
+@pytest.mark.usefixtures("no_children")
 def test_a_job_is_mined_again_when_its_models_change_and_as_before_without_them(tmp_path: Path):
     pack = write_pack(tmp_path / "made", articles=6)
     described = {"langs": ["en", "fr"], "seeds": ["http://made.test/en/"], "replay": [str(pack.folder)]}

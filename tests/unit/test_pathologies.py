@@ -15,10 +15,11 @@ from pathlib import Path
 import aiohttp
 import brotli
 import pytest
-import zstandard
 from hostile import pathologies
 from hostile.pathologies import HOSTS, ROUTES, Base, pathology_server
 from yarl import URL
+
+from bitrawl.files import zstd
 
 QUICK = aiohttp.ClientTimeout(total=0.5)
 
@@ -108,7 +109,7 @@ EXPAND = {
     "gzip": gzip.decompress,
     "deflate": zlib.decompress,
     "br": brotli.decompress,
-    "zstd": lambda body: zstandard.ZstdDecompressor().decompressobj().decompress(body),
+    "zstd": lambda body: zstd.ZstdDecompressor().decompress(body),
     "nested": lambda body: gzip.decompress(gzip.decompress(body)),
 }
 

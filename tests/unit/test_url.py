@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitrawl.errors import UrlError
-from bitrawl.url import MAX_LENGTH, Url, has_credentials, without_credentials
+from bitrawl.url import MAX_LENGTH, Url, has_credentials, with_scheme, without_credentials
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 
@@ -206,3 +206,47 @@ def test_the_short_way_for_canonical_addresses_gives_what_the_long_way_gives(sch
 
     raw = f"{scheme}://{host}{path}"
     assert parsed(raw) == parsed(f"{raw}#fragment")  # which only the long way takes
+
+
+@pytest.mark.parametrize(
+    ("typed", "url"),
+    [
+        ("www.example.org", "https://www.example.org/"),
+        ("example.org/a?b=c#d", "https://example.org/a?b=c"),
+        ("example.org:443/a", "https://example.org/a"),
+        ("example.org:8080", "http://example.org:8080/"),
+        ("bücher.example/ä", "https://xn--bcher-kva.example/%C3%A4"),
+        ("пример.рф", "https://xn--e1afmkfd.xn--p1ai/"),
+        ("localhost:8000", "http://localhost:8000/"),
+        ("LOCALHOST", "http://localhost/"),
+        ("127.0.0.1/a", "http://127.0.0.1/a"),
+        ("[::1]:80", "http://[::1]/"),
+        ("intranet:8080", "http://intranet:8080/"),
+        ("museum.test/en", "https://museum.test/en"),
+        ("wiki.corp:8080", "http://wiki.corp:8080/"),
+        ("x.org/@me", "https://x.org/@me"),
+        ("http://example.org", "http://example.org/"),
+    ],
+)
+def test_a_host_as_people_type_it_is_https_unless_it_is_local_or_has_a_port(typed: str, url: str):
+    assert Url.parse(with_scheme(typed)) == url
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "example",
+        "sites.txt",
+        "page.html",
+        "1.5",
+        "https//x",
+        "me@x.org",
+        "./x.org",
+        "a b.org",
+        "-x.org",
+        "",
+        "mailto:a@b.c",
+    ],
+)
+def test_what_is_no_host_gets_no_scheme(typed: str):
+    assert with_scheme(typed) == typed

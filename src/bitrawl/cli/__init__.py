@@ -54,10 +54,17 @@ _WORDS = {"int": "N", "float": "NUMBER", "Path": "PATH", "str": "TEXT"}  # typer
 
 
 class HelpfulCommand(TyperCommand):
-    """A command whose help has a word for each value, in place of Python's types."""
+    """A command whose help has a word for each value, in place of Python's types; so have its complaints."""
 
     def get_params(self, ctx: Any) -> Any:
         return _worded(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: Any) -> Any:
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # pydantic's, which reads values for typer
+            raise
 
 
 class HelpfulGroup(TyperGroup):

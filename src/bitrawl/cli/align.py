@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from enum import StrEnum
+from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -20,17 +21,14 @@ from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.job.folder import JobFolder
 from bitrawl.languages import parse_language
-from bitrawl.mine.align_evidence import Document, Text
-from bitrawl.mine.aligned_pages import TextPair, align_texts
+from bitrawl.mine.aligned_pages import NOWHERE, TextPair, align_sentences, align_texts, listed_sentences
 from bitrawl.mine.embedding_aligner import EmbeddingAligner
 from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Language, Segment, SegmentPair, TranslationUnit
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.lexicon import read_dictionary
 from bitrawl.text.words import one_line
-from bitrawl.url import Url
 
-_NOWHERE = Url.known("http://localhost/")  # a text that comes from no page
 Aligner = LexicalAligner | EmbeddingAligner
 Languages = tuple[Language, Language]
 
@@ -66,8 +64,9 @@ def align(  # noqa: PLR0913 - flags
     Example: [bold]bitrawl align a.txt b.txt --langs de,fr --format tsv[/], or [bold]bitrawl align --langs de,fr --list pairs.tsv --out ladders[/]
 
     Without --format, each line of the texts is one sentence, and bitrawl prints a ladder. Each line of a ladder has the
-    numbers of lines on either side, counted from 0, and a score between 0 and 1: 0,1<TAB>0<TAB>0.98. An empty cell means
-    no counterpart. You need no dictionary: words are learned from the texts.
+    numbers of lines on either side, counted from 0, and the score of a corpus: 0,1<TAB>0<TAB>0.98. A line without a
+    counterpart has an empty cell and no score. You need no dictionary: words are learned from the texts. Of one or two
+    sentences nothing is learned, so a score of about 0.5 says that nothing is known.
 
     [bold]bitrawl align jobs/example[/] aligns the pairs of a job again and writes its corpus. Nothing is fetched or paired.
     """
@@ -100,26 +99,27 @@ def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
 
 
 def _ladders(pairs: Sequence[tuple[Path, Path]], languages: Languages, aligner: Aligner) -> list[str]:
-    documents = [
-        Document(*(Text.plain(_lines(path), language) for path, language in zip(pair, languages, strict=True)))
-        for pair in pairs
-    ]
-    return ["".join(map(_rung, beads)) for beads in aligner.align_documents(documents)]
+    texts = [(listed_sentences(_lines(a), languages[0]), listed_sentences(_lines(b), languages[1])) for a, b in pairs]
+    return ["".join(starmap(_rung, rungs)) for rungs in align_sentences(texts, languages, aligner)]
 
 
-def _rung(bead: Bead) -> str:
+def _rung(bead: Bead, pair: TextPair) -> str:
     a, b = (",".join(map(str, numbers)) for numbers in (bead.a, bead.b))
-    return f"{a}\t{b}\t{bead.score:.4f}\n"
+    return f"{a}\t{b}\t{_shown(pair.score)}\n"
+
+
+def _shown(score: float | None) -> str:
+    return "" if score is None else f"{score:.4f}"
 
 
 def _texts(a: Path, b: Path, languages: Languages, aligner: Aligner, style: AlignFormat) -> str:
-    """What has no counterpart is left out of TMX, and has an empty side elsewhere."""
+    """What has no counterpart is left out of TMX, and has an empty side and no score elsewhere."""
     pairs = align_texts(_read(a), _read(b), languages, aligner)
     if style is AlignFormat.TMX:
-        return _tmx([pair for pair in pairs if pair.text_a and pair.text_b], languages)
+        return _tmx(pairs, languages)
     if style is AlignFormat.JSONL:
         return "".join(msgspec.json.encode(pair._asdict()).decode() + "\n" for pair in pairs)
-    return "".join(f"{one_line(pair.text_a)}\t{one_line(pair.text_b)}\t{pair.score:.4f}\n" for pair in pairs)
+    return "".join(f"{one_line(pair.text_a)}\t{one_line(pair.text_b)}\t{_shown(pair.score)}\n" for pair in pairs)
 
 
 def _tmx(pairs: Sequence[TextPair], languages: Languages) -> str:
@@ -127,8 +127,9 @@ def _tmx(pairs: Sequence[TextPair], languages: Languages) -> str:
     with TemporaryDirectory(prefix="bitrawl-") as folder:
         with tmx(Path(folder), header) as write:
             for pair in pairs:
-                segments = Segment(pair.text_a), Segment(pair.text_b)
-                write(TranslationUnit(SegmentPair(_NOWHERE, _NOWHERE, *segments, pair.score, pair.type), ()))
+                if pair.score is not None:
+                    segments = Segment(pair.text_a), Segment(pair.text_b)
+                    write(TranslationUnit(SegmentPair(NOWHERE, NOWHERE, *segments, pair.score, pair.type), ()))
         return (Path(folder) / header.file_name("tmx", compress=False)).read_text("utf-8")
 
 

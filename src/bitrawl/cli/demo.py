@@ -10,12 +10,12 @@ from bitrawl import config
 from bitrawl import demo as bundled
 from bitrawl.cli.console import print_out
 from bitrawl.cli.foreground import Foreground, leave
-from bitrawl.cli.status import show, tell
+from bitrawl.cli.status import tell
 from bitrawl.config import Job
 from bitrawl.config.settings import listed
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language
@@ -26,13 +26,13 @@ ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with
 def demo(
     *,
     out: Annotated[
-        Path, Option(help="Keep the job in this folder. What it holds is deleted first.", metavar="DIR")
+        Path, Option(help="Keep the job in this folder. An earlier demo there is deleted first.", metavar="DIR")
     ] = Path("demo"),
     langs: Annotated[str, Option(help="Languages: any of en, fr, es, zh.", metavar="CODES")] = "en,fr",
 ) -> None:
     """Mine a small web that comes with the package, and show the result.
 
-    Example: [bold]bitrawl demo --out /tmp/demo --langs en,fr,es,zh[/]
+    Example: [bold]bitrawl demo --out /tmp/demo --langs en,zh[/]
 
     The web is served on this machine; nothing leaves it.
     """
@@ -42,21 +42,27 @@ def demo(
         raise ConfigError(
             f"--langs {langs}: the demo has no pages in {', '.join(unknown)}; it has {', '.join(languages)}"
         )
+    folder.check_writable(fresh=True)
+    _check_own(folder)
     foreground = Foreground(folder)
     leave(foreground.run(lambda: _mine(folder, codes, foreground)))
-    show(folder, advise=False)
     ledger = folder.reading()
     _compare(ledger, codes)
     ledger.close()
     tell(folder)
-    print_out(f"\nLook closer: bitrawl status {out}, bitrawl log {out}, {folder.report}")
+
+
+def _check_own(folder: JobFolder) -> None:
+    """Raise `ConfigError` if the folder holds a job that is no demo."""
+    if folder.description.exists() and set(folder.job().seeds) != set(map(str, bundled.seeds())):
+        raise ConfigError(f"{folder.path} holds another job, which the demo would delete; choose another --out")
 
 
 async def _mine(folder: JobFolder, langs: list[str], foreground: Foreground) -> Ending:
     async with bundled.serve() as served:
         pages, hosts = len(bundled.pages()), len(bundled.hosts())
         foreground.progress.note(f"{pages} pages on {hosts} hosts, served on port {served.port}")
-        return await foreground.mine(_job(langs, served.port), folder, fresh=True)
+        return await foreground.mine(_job(langs, served.port), folder, fresh=StartOver.DELETE_ARCHIVE)
 
 
 def _job(langs: list[str], port: int) -> Job:
@@ -79,7 +85,7 @@ def _compare(ledger: Ledger, langs: list[str]) -> None:
     wanted = {url for url, language in pages.items() if language in langs}
     right = sum(visited.get(url) == pages[url] for url in wanted)
     print_out(
-        f"\npages      {right} of {len(wanted)} in these languages found, with their language;"
+        f"pages      {right} of {len(wanted)} in these languages found, with their language;"
         f" {sum(url not in wanted for url in visited)} others visited"
     )
     findings, repeats = Findings(ledger), bundled.duplicates()

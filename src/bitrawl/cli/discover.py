@@ -14,14 +14,17 @@ from bitrawl.cli.console import complain, err, print_err, print_out
 from bitrawl.cli.flags import (
     AllowPrivate,
     Bootstrap,
+    DeleteArchive,
     Fresh,
     Out,
     Quiet,
     Seeds,
     SeedsFile,
     TableFormat,
+    confirm,
     job_option,
     seeds_of,
+    starting_over,
     with_settings,
 )
 from bitrawl.cli.foreground import Foreground, leave
@@ -33,17 +36,18 @@ from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.bootstrapping import from_bootstrap
 from bitrawl.job.crawl_wiring import described_job
 from bitrawl.job.fetching import FetchPolicy
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver
+from bitrawl.job.folder_kinds import MINED_SITES
 from bitrawl.job.site_checks import SiteQuestion, check_sites
-from bitrawl.job.site_search import MINED, SEEDS, SITES_TABLE, Discovered, mining_job, open_backlinks
+from bitrawl.job.site_search import SEEDS, SITES_TABLE, Discovered, mining_job, open_backlinks
 from bitrawl.job.site_search import build as build_index
 from bitrawl.job.site_search import discover as run_discover
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language, Link
-from bitrawl.url import Url
+from bitrawl.url import Url, with_scheme
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
-SHOWN = 20  # sites that are printed; judgement
+SHOWN = 20  # sites that are printed
 _COUNTED = 1000  # hosts that a page links to; more are not counted
 
 
@@ -78,7 +82,7 @@ def check(  # noqa: PLR0913 - flags
     urls: Annotated[
         list[str] | None,
         Argument(
-            help="The entry page of each site, usually its home page. With --replay, none means all home pages.",
+            help="The entry page of each site, usually its home page, or a host. With --replay, none means all home pages.",
             metavar="URL",
             show_default=False,
         ),
@@ -108,7 +112,8 @@ def check(  # noqa: PLR0913 - flags
     Example: [bold]bitrawl discover check https://www.example.org/ --langs en,fr[/]
 
     A site is bilingual if two of its pages are translations of each other. The verdicts are bilingual, thin (only a
-    page or two are translated), no, and unknown (the site did not answer, or asks to be left alone).
+    page or two are translated), no, and unknown (the site did not answer, or asks to be left alone). The exit code is 1 if
+    any site is unknown.
     """
     question = SiteQuestion(
         _entry_pages(urls or [], replay=bool(replay)),
@@ -117,18 +122,25 @@ def check(  # noqa: PLR0913 - flags
         max_downloads,
         FetchPolicy(contact, delay, allow_private),
     )
-    if not asyncio.run(_print_verdicts(question, style)):
+    answers = asyncio.run(_print_verdicts(question, style))
+    if not answers:
         complain("no site was checked: the archives have no home page. Name the entry pages")
+    unread = [url.host for url in question.urls if answers.get(url.host) is SiteAnswer.UNKNOWN]
+    without = (raw for raw in urls or [] if "://" not in raw and with_scheme(raw).startswith("https"))
+    if bare := [raw for raw in without if Url.parse(with_scheme(raw)).host in unread]:
+        complain(f"{', '.join(bare)}: https was tried; if the site has none, write http://{bare[0]}")
+    if not answers or SiteAnswer.UNKNOWN in answers.values():
         raise typer.Exit(1)
 
 
-async def _print_verdicts(question: SiteQuestion, style: TableFormat) -> int:
-    count = 0
+async def _print_verdicts(question: SiteQuestion, style: TableFormat) -> dict[str, SiteAnswer]:
+    """The answers, by host."""
+    answers = {}
     async for verdict in check_sites(question):
-        count += 1
+        answers[verdict.site] = verdict.verdict
         as_json = style is TableFormat.JSONL
         print_out(msgspec.json.encode(verdict, enc_hook=str).decode() if as_json else _verdict_line(verdict))
-    return count
+    return answers
 
 
 def _verdict_line(verdict: SiteVerdict) -> str:
@@ -153,7 +165,7 @@ def _entry_pages(raw: list[str], *, replay: bool) -> tuple[Url, ...]:
     urls = []
     for text in raw:
         try:
-            urls.append(Url.parse(text if "://" in text else f"https://{text}"))
+            urls.append(Url.parse(with_scheme(text)))
         except UrlError as error:
             raise ConfigError(str(error)) from error
     return tuple(urls)
@@ -186,9 +198,10 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
         Walk | None, Option(help=_WALK_HELP, show_default="cocitation", rich_help_panel=Group.DISCOVERY)
     ] = None,
     then_mine: Annotated[
-        bool, Option("--then-mine", help=f"Mine the sites found, into {MINED}/.", rich_help_panel=Group.DISCOVERY)
+        bool, Option("--then-mine", help=f"Mine the sites found, into {MINED_SITES}/.", rich_help_panel=Group.DISCOVERY)
     ] = False,
     fresh: Fresh = False,
+    delete_archive: DeleteArchive = False,
     quiet: Quiet = False,
     **settings: Any,
 ) -> None:
@@ -208,18 +221,23 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     description["discovery"] = {**description.get("discovery", {}), "walk": walk}
     if bootstrap is not None:
         description = from_bootstrap(bootstrap, description)
-    job = described_job(description, folder, fresh=fresh)
-    discovered = _search(job, folder, fresh=fresh, quiet=quiet)
+    start_over = starting_over(fresh=fresh, delete_archive=delete_archive)
+    job = described_job(description, folder, inputs=(seeds_file, bootstrap), fresh=start_over)
+    mined = JobFolder(folder.path / MINED_SITES)
+    if then_mine and not start_over:
+        mined.check_writable()
+    if folder.holds_job:
+        confirm(out, start_over, "the sites that it found and what was mined there")
+    discovered = _search(job, folder, fresh=start_over, quiet=quiet)
     if not quiet:
         _show_sites(discovered, folder)
     if then_mine and discovered.sites:
-        mined = JobFolder(folder.path / MINED)
         foreground = Foreground(mined, quiet=quiet)
         leave(foreground.run(lambda: foreground.mine(mining_job(job, discovered), mined)))
     leave(discovered.ending)
 
 
-def _search(job: Job, folder: JobFolder, *, fresh: bool, quiet: bool) -> Discovered:
+def _search(job: Job, folder: JobFolder, *, fresh: StartOver, quiet: bool) -> Discovered:
     foreground = Foreground(folder, quiet=quiet)
     progress = foreground.progress
 
@@ -254,7 +272,9 @@ def _show_sites(discovered: Discovered, folder: JobFolder) -> None:
         print_err(line)
     if discovered.sites:
         langs = ",".join(facts.languages)
-        print_err(f"Mine them: bitrawl mine --sites {folder.path / SEEDS} --langs {langs} --out {folder.path / MINED}")
+        print_err(
+            f"Mine them: bitrawl mine --sites {folder.path / SEEDS} --langs {langs} --out {folder.path / MINED_SITES}"
+        )
 
 
 @graph.command(cls=HelpfulCommand)

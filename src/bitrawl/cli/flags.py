@@ -1,6 +1,7 @@
 """Flags of commands: those of the one table of settings, and the few that several commands share."""
 
 import inspect
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -8,21 +9,25 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import typer
 from typer import Argument, Option
 
 from bitrawl import config
+from bitrawl.cli.console import print_err
 from bitrawl.config.settings import Group, Setting, flags, value_of
 from bitrawl.errors import ConfigError
+from bitrawl.job.folder import StartOver, free_archive_name
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
 TableFormat = StrEnum("TableFormat", ["TABLE", "JSONL"])
 job_option = partial(Option, rich_help_panel=Group.JOB)
 
+_CORPUS_HELP = "The folder of a job, of a run over many sites, or of a merged or exported corpus."
+CorpusFolder = Annotated[str, Argument(help=_CORPUS_HELP, metavar="DIR", show_default=False)]
 Folder = Annotated[Path, Argument(help="The job folder, as given to --out.", metavar="DIR", show_default=False)]
-_RUN_HELP = "The job folder, or the place of a run over many sites, as given to --out."
-FolderOrPlace = Annotated[str, Argument(help=_RUN_HELP, metavar="DIR", show_default=False)]
-Seeds = Annotated[list[str] | None, Argument(help="URLs to start from.", metavar="URL", show_default=False)]
+_SEEDS_HELP = "URLs to start from. A host alone means https; localhost, an IP address or a port means http."
+Seeds = Annotated[list[str] | None, Argument(help=_SEEDS_HELP, metavar="URL", show_default=False)]
 SeedsFile = Annotated[
     Path | None,
     job_option(help="Read seed URLs from this file, one per line; - reads standard input.", metavar="FILE"),
@@ -33,12 +38,35 @@ OutOrPlace = Annotated[str, job_option(help=_OUT_HELP, metavar="DIR")]
 JobFile = Annotated[Path | None, job_option("--job", help="Read a TOML job file. Flags override it.", metavar="FILE")]
 _BOOTSTRAP_HELP = "Take the topic and the seeds of this folder, made by bitrawl bootstrap."
 Bootstrap = Annotated[Path | None, Option(help=_BOOTSTRAP_HELP, metavar="DIR", rich_help_panel=Group.TOPIC)]
-Fresh = Annotated[bool, job_option("--fresh", help="Delete what the folder holds and start over.")]
+_FRESH_HELP = "Replace the job in the folder. What was fetched is set aside, in warc-1/."
+Fresh = Annotated[bool, job_option("--fresh", help=_FRESH_HELP)]
+_DELETE_HELP = "With --fresh: delete what was fetched too."
+DeleteArchive = Annotated[bool, job_option("--delete-archive", help=_DELETE_HELP)]
 _DRY_HELP = "Show what would be done: ask each seed's host for its rules, the seed and a sitemap, and stop."
 DryRun = Annotated[bool, job_option("--dry-run", help=_DRY_HELP)]
 Quiet = Annotated[bool, job_option("--quiet", "-q", help="Show no progress.")]
 PRIVATE_HELP = "Visit private and loopback addresses."
 AllowPrivate = Annotated[bool, Option("--allow-private", help=PRIVATE_HELP)]
+
+
+def starting_over(*, fresh: bool, delete_archive: bool = False) -> StartOver:
+    """What the two flags mean together."""
+    if delete_archive and not fresh:
+        raise ConfigError("--delete-archive is for a job that starts over; add --fresh, or leave it out")
+    return StartOver.DELETE_ARCHIVE if delete_archive else StartOver.KEEP_ARCHIVE if fresh else StartOver.NO
+
+
+def confirm(place: str | Path, fresh: StartOver, what: str = "its pages, pairs and corpus") -> None:
+    """Ask before something is deleted, where somebody can answer, and say where the archive goes."""
+    if not fresh:
+        return
+    archive = " and what was fetched" if fresh is StartOver.DELETE_ARCHIVE else ""
+    question = f"Delete what {place} holds ({what}{archive}), and start over?"
+    if sys.stdin.isatty() and sys.stderr.isatty() and not typer.confirm(question, err=True):
+        print_err("Nothing was changed.")
+        raise typer.Exit(1)
+    if fresh is StartOver.KEEP_ARCHIVE and Path(place, "warc").is_dir():
+        print_err(f"What was fetched before is set aside in {free_archive_name(Path(place))}.")
 
 
 def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:
@@ -80,6 +108,12 @@ def _shown(default: Any) -> str:
 
 def seeds_of(urls: list[str] | None, file: Path | None) -> list[str] | None:
     """The seeds of the command line and of a file; None when neither has any."""
+    for raw in urls or []:
+        if "://" not in raw and Path(raw).is_file():
+            raise ConfigError(
+                f"{raw} is a file; to read seeds from it: --seeds-file {shlex.quote(raw)}. For the site of that name,"
+                f" write https://{raw}"
+            )
     return [*(urls or []), *(_seeds_in(file) if file else [])] or None
 
 

@@ -3,29 +3,33 @@
 import datetime as dt
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
+from rich.table import Table
 from rich.text import Text
 from typer import Option
 
 from bitrawl.cli.console import out, print_err, print_out, size
-from bitrawl.cli.flags import Folder, TableFormat
+from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
+from bitrawl.cluster.run import read_here
 from bitrawl.config.settings import described
 from bitrawl.corpus.sampling import sampled
-from bitrawl.corpus.term_pairs import TermFormat
+from bitrawl.corpus.term_pairs import TermFormat, TermPair
 from bitrawl.corpus.term_pairs import write as write_terms
+from bitrawl.corpus.units import CorpusPage, CorpusParagraph, CorpusUnit, strata
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing
+from bitrawl.job.corpora import Corpora, corpora_in
 from bitrawl.job.corpus_terms import MIN_SCORE, MOST_TERMS, bilingual_terms
-from bitrawl.job.exporting import corpus_units
 from bitrawl.job.folder import JobFolder, buckets_of, tune_job
 from bitrawl.job.ledger_facts import log as fetches
-from bitrawl.model import TranslationUnit
 
+SHOWN_TERMS = 25  # as many as a terminal shows at once
 SampleFormat = StrEnum("SampleFormat", ["TEXT", "TSV", "JSONL"])
 
 
@@ -56,7 +60,7 @@ def log(
 
 
 def sample(
-    folder: Folder,
+    folder: CorpusFolder,
     *,
     size: Annotated[int, Option("-n", "--size", min=1, help="Print this many units.", metavar="N")] = 50,
     seed: Annotated[int, Option(help="Choose other units with another number.", metavar="N")] = 0,
@@ -66,43 +70,76 @@ def sample(
 
     Example: [bold]bitrawl sample jobs/example -n 50[/]
 
-    The sample is even over sites and scores. The same command prints the same units.
+    The sample is even over sites and scores. The same command prints the same units. Of a corpus in one language, it
+    prints paragraphs.
     """
-    units = (unit for _header, unit in corpus_units(JobFolder(folder).job(), folder))
-    chosen = sampled(units, size, seed=seed)
-    for unit in chosen:
+    with read_here(folder) as here:
+        corpora = corpora_in(here)
+        units = sampled(corpora.units(), size, strata, seed=seed)
+        alone = any(len(header.languages) == 1 for header in corpora.headers)
+        paragraphs = sampled(_paragraphs(corpora), size, _place, seed=seed) if alone else []
+    for unit in units:
         _print_unit(unit, style)
-    if not chosen:
-        print_err(f"The corpus of {folder} is empty. To see why, run: bitrawl status {shlex.quote(str(folder))}")
+    for page, paragraph in paragraphs:
+        _print_paragraph(page, paragraph, style)
+    if not units and not paragraphs:
+        print_err(f"The corpus of {folder} is empty. To see why, run: bitrawl status {shlex.quote(folder)}")
 
 
-def _print_unit(unit: TranslationUnit, style: SampleFormat) -> None:
-    pair = unit.pair
+def _paragraphs(corpora: Corpora) -> Iterator[tuple[CorpusPage, CorpusParagraph]]:
+    return ((page, paragraph) for page in corpora.pages() for paragraph in page.paragraphs)
+
+
+def _place(entry: tuple[CorpusPage, CorpusParagraph]) -> tuple[str, float, tuple[str, ...]]:
+    page, paragraph = entry
+    site, _, texts = strata(page)
+    return site, 0.0, (*texts, paragraph.id, paragraph.text)
+
+
+def _print_unit(unit: CorpusUnit, style: SampleFormat) -> None:
     if style is SampleFormat.JSONL:
-        line = {"score": pair.score, "text_a": pair.a.text, "text_b": pair.b.text, "flags": pair.flags}
-        typer.echo(msgspec.json.encode(line | {"url_a": str(pair.url_a), "url_b": str(pair.url_b)}).decode())
+        line = {"score": unit.score, "text_a": unit.text_a, "text_b": unit.text_b, "flags": unit.flags}
+        typer.echo(msgspec.json.encode(line | {"url_a": unit.url_a, "url_b": unit.url_b}).decode())
     elif style is SampleFormat.TSV:
-        texts = (cell(" ".join(text.split())) for text in (pair.a.text, pair.b.text))
-        typer.echo("\t".join((f"{pair.score:.3f}", *texts)))
+        texts = (cell(" ".join(text.split())) for text in (unit.text_a, unit.text_b))
+        typer.echo("\t".join((f"{unit.score:.3f}", *texts)))
     else:
-        flags = f"  [{', '.join(pair.flags)}]" if pair.flags else ""
-        out.print(Text(f"{pair.score:.3f}  {pair.url_a}  {pair.url_b}{flags}", style="dim"))
-        out.print(Text(f"       {pair.a.text}\n       {pair.b.text}\n"))
+        flags = f"  [{', '.join(unit.flags)}]" if unit.flags else ""
+        out.print(Text(f"{unit.score:.3f}  {unit.url_a}  {unit.url_b}{flags}", style="dim"))
+        out.print(Text(f"       {unit.text_a}\n       {unit.text_b}\n"))
+
+
+def _print_paragraph(page: CorpusPage, paragraph: CorpusParagraph, style: SampleFormat) -> None:
+    if style is SampleFormat.JSONL:
+        line = {"url": page.url, "kind": paragraph.kind, "text": paragraph.text}
+        typer.echo(msgspec.json.encode(line).decode())
+    elif style is SampleFormat.TSV:
+        typer.echo("\t".join((page.url, cell(" ".join(paragraph.text.split())))))
+    else:
+        out.print(Text(page.url, style="dim"))
+        out.print(Text(f"       {paragraph.text}\n"))
 
 
 def terms(
-    folder: Folder,
+    folder: CorpusFolder,
     *,
     style: Annotated[
-        TermFormat, Option("--format", help="TSV, CSV for spreadsheets, TBX for term bases, or JSON lines.")
-    ] = TermFormat.TSV,
+        TermFormat | None,
+        Option(
+            "--format",
+            help="TSV, CSV for spreadsheets, TBX for term bases, or JSON lines.",
+            show_default="a short table at a terminal, TSV elsewhere",
+        ),
+    ] = None,
     languages: Annotated[
         str, Option(help="The language pair, if the job has several.", metavar="CODES", show_default="the only one")
     ] = "",
     min_score: Annotated[
         float, Option(min=0.0, max=1.0, help="Leave out pairs that score less.", metavar="SCORE")
     ] = MIN_SCORE,
-    most: Annotated[int, Option(min=1, help="Write at most this many pairs.", metavar="N")] = MOST_TERMS,
+    most: Annotated[
+        int | None, Option(min=1, help="Write at most this many pairs.", metavar="N", show_default=str(MOST_TERMS))
+    ] = None,
     target: Annotated[
         Path | None,
         Option("-o", "--output", help="Write to this file.", metavar="FILE", show_default="standard output"),
@@ -114,13 +151,17 @@ def terms(
 
     The most typical terms come first. The score from 0 to 1 says how likely it is that two terms are translations.
     """
-    pairs = bilingual_terms(folder, languages, most, min_score=min_score, tell=print_err)
+    with read_here(folder) as here:
+        pairs = bilingual_terms(here, languages, most or MOST_TERMS, min_score=min_score, tell=print_err)
     if not pairs:
         raise ConfigError(
             f"{folder} has no terms that score {min_score:g}: both must be in at least three segments;"
             " lower --min-score, or crawl more pages"
         )
-    content = write_terms(pairs, style)
+    if target is None and style is None and out.is_terminal:
+        _print_terms(pairs, most or SHOWN_TERMS, folder)
+        return
+    content = write_terms(pairs, style or TermFormat.TSV)
     if target is None:
         sys.stdout.buffer.write(content)
     else:
@@ -128,6 +169,19 @@ def terms(
             file.write(content)
     count = "1 pair" if len(pairs) == 1 else f"{len(pairs):,} pairs"
     print_err(f"{count} of terms{f': {target}' if target else ''}")
+
+
+def _print_terms(pairs: Sequence[TermPair], most: int, folder: str) -> None:
+    table = Table(box=None, pad_edge=False)
+    for language in (pairs[0].lang_a, pairs[0].lang_b):
+        table.add_column(language, overflow="fold")
+    for name in ("score", "count"):
+        table.add_column(name, justify="right")
+    for pair in pairs[:most]:
+        table.add_row(Text(pair.term_a), Text(pair.term_b), f"{pair.score:.2f}", str(pair.count_together))
+    out.print(table)
+    left = f"{len(pairs) - most:,} more, and examples of all" if len(pairs) > most else "examples of all"
+    print_err(f"For {left}: bitrawl terms {shlex.quote(folder)} --output terms.tsv")
 
 
 def tune(

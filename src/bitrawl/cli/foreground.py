@@ -4,7 +4,7 @@ import asyncio
 import signal
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Self, TypeVar
 
 import typer
@@ -25,24 +25,27 @@ from bitrawl.cli.console import (
     skip_text,
 )
 from bitrawl.cli.status import corpus_figures, tell, tell_of_kills
-from bitrawl.config import Job
+from bitrawl.config import Job, Reach
 from bitrawl.crawl.ending import Ending
 from bitrawl.crawl.preview import Preview
+from bitrawl.crawl.scope import ScopeRules
 from bitrawl.facts import Doing, LanguagePair
 from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.reporting import found_so_far
 from bitrawl.job.reporting import status as status_of
 from bitrawl.job.running import mine, mine_again
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
-from bitrawl.show.wording import counted
+from bitrawl.show.wording import counted, enumerated
+from bitrawl.url import Url
 
 Result = TypeVar("Result")
 
-EXIT_CODES = {Ending.DONE: 0, Ending.FAILED: 1, Ending.STOPPED: 130}
+EXIT_CODES = {Ending.DONE: 0, Ending.BUDGET: 0, Ending.FAILED: 1, Ending.STOPPED: 130}
 LINE_EVERY = 10.0  # seconds, where there is no terminal
 REDRAW_EVERY = 0.25
 COUNT_EVERY = 2.0
+MOST_NAMES = 3  # of hosts in a sentence
 
 
 class ProgressDisplay:
@@ -97,7 +100,7 @@ class ProgressDisplay:
             self.note(f"{self._elapsed()}  {self._mining}")
 
     async def draw_now_and_then(self) -> None:
-        """Until cancelled."""
+        """Draw until cancelled."""
         while not self.quiet:
             await asyncio.sleep(LINE_EVERY if self._live is None else REDRAW_EVERY)
             self._count()
@@ -131,7 +134,7 @@ class ProgressDisplay:
         parts = (
             f"{self._elapsed()}  {pages}, {self._queued} queued, {size(self.bytes)}",
             ", ".join(f"{language} {count}" for language, count in self.languages.most_common(5)),
-            f"{without_page} fetch{'' if without_page == 1 else 'es'} brought no page" if without_page else "",
+            f"{counted(without_page, 'visit')} brought no page" if without_page else "",
         )
         return "; ".join(filter(None, parts))
 
@@ -181,9 +184,11 @@ class Foreground:
     def started(self, parts: Parts) -> None:
         """A crawl is about to begin: the first Ctrl-C finishes what is in flight."""
         self._parts = parts
+        if parts.crawl.settings.follow:
+            self.progress.note(scope_text(parts.crawl.scope.rules, parts.crawl.seeds))
         self.progress.watch(parts)
 
-    async def mine(self, job: Job, folder: JobFolder, *, fresh: bool = False) -> Ending:
+    async def mine(self, job: Job, folder: JobFolder, *, fresh: StartOver = StartOver.NO) -> Ending:
         """The whole job, shown here."""
         watched = self.progress
         return await mine(job, folder, observe=watched.visited, started=self.started, watch=watched.mining, fresh=fresh)
@@ -208,6 +213,26 @@ class Foreground:
         elif self._task is not None:
             self._signal = number
             self._task.cancel()
+
+
+def scope_text(rules: ScopeRules, seeds: Sequence[Url]) -> str:
+    """The first line of a crawl: how far it goes, and the flag that changes that."""
+    names, domains = _some(url.host for url in seeds), _some(url.site for url in seeds)
+    if rules.reach is Reach.WEB:
+        return f"Scope: the whole web, beginning at {names}."
+    if rules.same_host:
+        return f"Scope: {names} only (--same-host)."
+    if rules.reach is Reach.DOMAIN:
+        return f"Scope: every host of {domains}."
+    its = "its" if len({url.host for url in seeds}) == 1 else "their"
+    return f"Scope: {names} and the hosts of {its} translations. For every host of {domains}: --scope domain."
+
+
+def _some(names: Iterable[str]) -> str:
+    first = list(dict.fromkeys(names))
+    return enumerated(
+        first if len(first) <= MOST_NAMES else [*first[: MOST_NAMES - 1], f"{len(first) - MOST_NAMES + 1} others"]
+    )
 
 
 def mine_in_foreground(job: Job, folder: JobFolder, *, known_pairs: bool = False) -> None:

@@ -1,10 +1,9 @@
 """Many sites: `bitrawl mine --sites` in bundles, `merge` of what several jobs found, and `partition` of their archives."""
 
 import signal
-import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,11 +15,21 @@ from rich.live import Live
 from typer import Argument, Option
 
 from bitrawl.cli.console import complain, duration, err, labelled, print_err, print_out, size, timed_lines
-from bitrawl.cli.flags import with_settings
+from bitrawl.cli.flags import confirm, with_settings
 from bitrawl.cluster.bundle_process import mine_bundle
-from bitrawl.cluster.bundles import PARTS
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor
-from bitrawl.cluster.run import MERGED, Run, RunRequest, Tally, is_run, merge_run, plan, read_share, shards_of
+from bitrawl.cluster.run import (
+    Run,
+    RunRequest,
+    Tally,
+    check_place,
+    is_monolingual,
+    is_run,
+    merge_folders,
+    merge_run,
+    plan,
+    read_share,
+)
 from bitrawl.cluster.warc_split import MOST_GROUPS, Grouping, SplitFile
 from bitrawl.cluster.warc_split import partition as split
 from bitrawl.config import Job
@@ -29,7 +38,9 @@ from bitrawl.corpus.figures import MergedCounts, MergeFacts
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.job.archived_web import warc_files
-from bitrawl.job.job_merge import merge as merge_jobs
+from bitrawl.job.folder import StartOver
+from bitrawl.job.folder_kinds import MERGED, PARTS
+from bitrawl.job.own_files import check_inputs
 from bitrawl.show.wording import counted
 from bitrawl.url import Url
 
@@ -38,7 +49,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 REDRAW_EVERY, LINE_EVERY = 1.0, 10.0  # seconds
-SHOWN = 10  # failed sites that are printed; judgement
+SHOWN = 10  # failed sites that are printed
 
 _option = partial(Option, rich_help_panel="Many sites")
 _CLUSTER_HELP = (
@@ -86,8 +97,13 @@ class Bundling(NamedTuple):
         return any(flag is not None for flag in self)
 
 
-def mine_many(job: Job, to: str, bundling: Bundling, *, fresh: bool, quiet: bool) -> None:
-    """Mine the sites of the job in bundles, and leave with an exit code."""
+def mine_many(
+    job: Job, to: str, bundling: Bundling, *, inputs: Sequence[Path | None], fresh: StartOver, quiet: bool
+) -> None:
+    """Mine the sites of the job in bundles, and leave with an exit code. `inputs` are read beside what the job names."""
+    check_place(job, to, [path for path in inputs if path is not None], fresh=fresh)
+    if is_run(to):
+        confirm(to, fresh)
     with _signals(), _executor(bundling, quiet=quiet) as (executor, at_once):
         share = read_share(bundling.part or "0/1")
         request = RunRequest(
@@ -97,7 +113,10 @@ def mine_many(job: Job, to: str, bundling: Bundling, *, fresh: bool, quiet: bool
         with _RunDisplay(run, executor, quiet=quiet):
             run.finish(executor, complain)
     _leave(run, to, quiet=quiet)
-    if share.parts == 1:  # when all is done, the parts become one corpus
+    if is_monolingual(to):
+        if not quiet:
+            print_err(f"The corpus of each part is in {to.rstrip('/')}/{PARTS}; one language is not merged.")
+    elif share.parts == 1:  # when all is done, the parts become one corpus
         facts = merge_run(to, {}, (lambda _line: None) if quiet else timed_lines())
         if not quiet:
             show_merged(facts, f"{to.rstrip('/')}/{MERGED}")
@@ -241,7 +260,7 @@ class _RunDisplay:
 
 
 def show_run(run: Run, to: str) -> None:
-    """How far it is."""
+    """Print how far the run is."""
     tally = run.tally
     figures = tally.finished + run.running()
     print_out(
@@ -303,13 +322,8 @@ def merge(
     Segments that differ only in case, punctuation or spaces become one unit with all of its sources. Each pair of
     languages is a corpus. The thresholds are those of each job unless you give others. Nothing is fetched or aligned.
     """
-    tell, languages = timed_lines(), listed(langs) if langs else ()
-    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
-        jobs: list[Path] = []
-        for number, address in enumerate(folders):
-            # A job, or all finished parts of a run
-            jobs += shards_of(address, Path(scratch, str(number))) if is_run(address) else [Path(address)]
-        facts = merge_jobs(jobs, target, described(settings, [Group.CORPUS]), langs=languages, tell=tell)
+    languages = listed(langs) if langs else ()
+    facts = merge_folders(folders, target, described(settings, [Group.CORPUS]), langs=languages, tell=timed_lines())
     show_merged(facts, str(target))
 
 
@@ -357,6 +371,7 @@ def partition(
         if not quiet:
             print_err(f"{file.path}: {file.answers:,} answers, {size(file.bytes)}")
 
+    check_inputs(out, [*files, *([sites] if sites else [])])
     only = None if sites is None else frozenset(Url.parse(seed).site for seed in read_sites(sites).seeds)
     inputs = split(warc_files(files), out, Grouping(groups, only), watch=tell)
     if not quiet:

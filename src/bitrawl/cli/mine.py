@@ -1,13 +1,16 @@
 """A job and its stages: `bitrawl mine`, `crawl`, `pair` and `export`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
 
-from bitrawl.cli.console import print_err
+from bitrawl.cli.console import print_err, print_out, timed_lines
 from bitrawl.cli.flags import (
     Bootstrap,
+    CorpusFolder,
+    DeleteArchive,
     DryRun,
     Folder,
     Fresh,
@@ -17,21 +20,35 @@ from bitrawl.cli.flags import (
     Quiet,
     Seeds,
     SeedsFile,
+    confirm,
     job_option,
     seeds_of,
+    starting_over,
     with_settings,
 )
 from bitrawl.cli.foreground import Foreground, leave, mine_in_foreground, show_previews
-from bitrawl.cli.many_sites import BundleSites, Bundling, Cluster, Part, RetryFailed, Scratch, mine_many
+from bitrawl.cli.many_sites import (
+    BundleSites,
+    Bundling,
+    Cluster,
+    Part,
+    RetryFailed,
+    Scratch,
+    mine_many,
+    show_merged,
+)
 from bitrawl.cli.status import show, tell, tell_of_kills
-from bitrawl.cluster.run import asked_job, check_undivided
+from bitrawl.cluster.run import asked_job, check_undivided, is_run, merge_run
 from bitrawl.config import Job
 from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.job.bootstrapping import from_bootstrap
 from bitrawl.job.crawl_wiring import described_job
+from bitrawl.job.exporting import selecting
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder_kinds import MERGED, FolderKind, kind_of, no_corpus_of_search, no_job
+from bitrawl.job.job_merge import merge_again
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.job.running import export as write_again
 from bitrawl.job.running import export_copy, preview
@@ -51,6 +68,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     job_file: JobFile = None,
     bootstrap: Bootstrap = None,
     fresh: Fresh = False,
+    delete_archive: DeleteArchive = False,
     dry_run: DryRun = False,
     quiet: Quiet = False,
     cluster: Cluster = None,
@@ -70,6 +88,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
 
     The corpus grows while the crawl runs. One language makes a monolingual corpus. The same command resumes.
     """
+    start_over, inputs = starting_over(fresh=fresh, delete_archive=delete_archive), (seeds_file, sites, bootstrap)
     bundling = Bundling(cluster, part, bundle_sites, scratch, retry_failed=retry_failed or None)
     if sites or bundling.is_given:
         bundling = bundling._replace(workers=settings.pop("workers"))
@@ -80,19 +99,20 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     if bundling.is_given:
         job = asked_job(description, job_file)
         _check_bundling(sites, job, dry_run=dry_run)
-        mine_many(job, out, bundling, fresh=fresh, quiet=quiet)
+        mine_many(job, out, bundling, inputs=inputs, fresh=start_over, quiet=quiet)
         return
     check_undivided(out)
     folder = JobFolder(Path(out))
-    job = described_job(description, folder, file=job_file, fresh=fresh)
+    job = described_job(description, folder, file=job_file, inputs=inputs, fresh=start_over)
     foreground = Foreground(folder, quiet=quiet, mines=True)
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)
         return
-    ending = foreground.run(lambda: foreground.mine(job, folder, fresh=fresh))
+    if folder.holds_job:
+        confirm(out, start_over)
+    ending = foreground.run(lambda: foreground.mine(job, folder, fresh=start_over))
     if not quiet:
-        show(folder, advise=False)
-        tell(folder)
+        tell(folder, ended=True)
     tell_of_kills(folder)
     leave(ending, quiet_in=folder if quiet else None)
 
@@ -126,6 +146,7 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     job_file: JobFile = None,
     bootstrap: Bootstrap = None,
     fresh: Fresh = False,
+    delete_archive: DeleteArchive = False,
     dry_run: DryRun = False,
     quiet: Quiet = False,
     **settings: Any,
@@ -140,14 +161,16 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     description = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
     if bootstrap is not None:
         description = from_bootstrap(bootstrap, description)
-    job = described_job(description, folder, file=job_file, fresh=fresh)
+    start_over = starting_over(fresh=fresh, delete_archive=delete_archive)
+    job = described_job(description, folder, file=job_file, inputs=(seeds_file, bootstrap), fresh=start_over)
     foreground = Foreground(folder, quiet=quiet)
+    watch, started = foreground.progress.visited, foreground.started
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)
         return
-    ending = foreground.run(
-        lambda: run_crawl(job, folder, observe=foreground.progress.visited, started=foreground.started, fresh=fresh)
-    )
+    if folder.holds_job:
+        confirm(out, start_over)
+    ending = foreground.run(lambda: run_crawl(job, folder, observe=watch, started=started, fresh=start_over))
     if not quiet:
         show(folder)
     tell_of_kills(folder)
@@ -171,7 +194,7 @@ _TO_HELP = "Write into this folder and leave the job as it is; it may be running
 
 @with_settings([Group.CORPUS])
 def export(
-    folder: Folder,
+    folder: CorpusFolder,
     *,
     only: Annotated[
         bool, Option("--only", help="Delete the files of all other formats.", rich_help_panel=Group.CORPUS)
@@ -181,14 +204,61 @@ def export(
 ) -> None:
     """Write the corpus of a job again, in more formats or with other thresholds.
 
-    Example: [bold]bitrawl export jobs/example --formats tmx,moses --min-score 0.4[/]
+    Example: [bold]bitrawl export jobs/example --formats moses --min-score 0.9 --to strict[/]
 
-    Nothing is fetched or aligned. Formats that are there already are kept and written again.
+    Nothing is fetched or aligned. Formats that are there already are kept and written again. A threshold holds for all
+    files, and stays the job's, unless you write a copy with --to. A merged corpus is merged again from its jobs.
     """
-    job_folder = JobFolder(folder)
-    job = job_folder.changed(described(settings, [Group.CORPUS]))
-    if to is not None:
-        export_copy(job, job_folder, to)
+    given = described(settings, [Group.CORPUS])
+    path = Path(folder)
+    if is_run(folder) or kind_of(path) is FolderKind.MERGED:
+        _export_merged(folder, given, only=only, to=to)
         return
+    if kind_of(path) is FolderKind.SEARCH:
+        raise no_corpus_of_search(path)
+    if kind_of(path) is FolderKind.COPY:
+        raise no_job(path)
+    job_folder = JobFolder(path)
+    job = job_folder.changed(given)
+    if to is not None:
+        export_copy(job, job_folder, to, only=only)
+        print_out(f"{'corpus':<11}{to}")
+        return
+    _warn_of_thresholds(given, job_folder)
     write_again(job, job_folder, only=only)
     tell(job_folder)
+
+
+def _warn_of_thresholds(given: Mapping[str, Any], folder: JobFolder) -> None:
+    """Before the files that are there get smaller or larger, and the setting of the job another one."""
+    before = folder.job()
+    scores = before.judge.score, given.get("judge", {}).get("score", before.judge.score)
+    accepted = given.get("export", {}).get("accepted_only", before.export.accepted_only)
+    changes = [f"--min-score {scores[1]:g} (it was {scores[0]:g})"] if scores[0] != scores[1] else []
+    if accepted != before.export.accepted_only:
+        changes.append("only what a person accepted" if accepted else "also what no person has judged")
+    if changes:
+        print_err(
+            f"All files in {folder.corpus} are written again with {' and '.join(changes)}, which the job keeps;"
+            " to leave them as they are and write a copy, use --to DIR."
+        )
+
+
+def _export_merged(address: str, given: Mapping[str, Any], *, only: bool, to: Path | None) -> None:
+    path, lines = Path(address), timed_lines()
+    is_bundled = is_run(address)
+    where = f"{address.rstrip('/')}/{MERGED}" if is_bundled else address
+    if to is None and selecting(given):
+        print_err(
+            f"All files in {where}/corpus are written again with the threshold, which the corpus keeps; to leave them as they"
+            " are and write a copy, use --to DIR."
+        )
+    facts = (
+        merge_run(address, given, lines, only=only, to=to)
+        if is_bundled
+        else merge_again(path, given, only=only, to=to, tell=lines)
+    )
+    if to is None:
+        show_merged(facts, where)
+    else:
+        print_out(f"{'corpus':<11}{to}")

@@ -9,6 +9,7 @@ from typer import Option
 
 from bitrawl.cli.console import print_err, print_out
 from bitrawl.errors import ConfigError
+from bitrawl.version import install_command
 
 NEEDED = ("starlette", "jinja2", "uvicorn", "multipart", "babel", "psutil")
 _ACCESS_HELP = (
@@ -51,7 +52,7 @@ def serve(  # noqa: PLR0913 - flags
         _print_token()
         return
     if missing := [module for module in NEEDED if find_spec(module) is None]:
-        raise ConfigError(f"the web app needs {', '.join(missing)}. Run: pip install 'bitrawl[web]'")
+        raise ConfigError(f"the web app needs {', '.join(missing)}. Run: {install_command('web')}")
     from bitrawl.web.app import Serving, run  # noqa: PLC0415 - needs the extra
 
     serving = Serving(jobs, host, port, token, tuple(name or ()), settings, messages)

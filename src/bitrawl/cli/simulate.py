@@ -16,16 +16,19 @@ from bitrawl.cli.console import out as console
 from bitrawl.config import FOCUSED, UNFOCUSED, Walk, seeds_from
 from bitrawl.config.choices import strategy_names
 from bitrawl.errors import ConfigError
+from bitrawl.job.own_files import check_inputs
 from bitrawl.job.site_search import open_backlinks
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
+from bitrawl.show.harvest import can_draw_png
 from bitrawl.simulation.discovery import MOST_DOWNLOADS, WALKS, Search, table, walk_trials
 from bitrawl.simulation.discovery import write as write_walks
 from bitrawl.simulation.measure import SiteTrials
 from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
-from bitrawl.simulation.results import MEASURES, cells, headline, missing_languages, remarks, write
+from bitrawl.simulation.results import MEASURES, OWN_FILES, cells, headline, missing_languages, remarks, write
 from bitrawl.simulation.trial import Truth, UrlPair, in_order, read_pairs, write_pairs
 from bitrawl.url import Url
+from bitrawl.version import install_command
 
 _TRUTH_HELP = "A TSV file of the true pairs, with the columns url_a, url_b, lang_a, lang_b."
 _BACKLINKS_HELP = "With --discover: the link graph that says who cites a site. May be given several times."
@@ -79,6 +82,9 @@ def simulate(  # noqa: PLR0913 (flags)
 
     Nothing is fetched from the web: a page that the archives do not hold is missing.
     """
+    if out is not None:
+        check_inputs(out, [*archives, *(path for path in (truth, seeds_file) if path is not None), *(backlinks or ())])
+        OWN_FILES.check_new(out)
     seeds = [Url.parse(raw) for raw in _lines(seeds_file)] if seeds_file else []
     hosts = [group.split(",") for group in one_site or []]
     if discover:
@@ -108,6 +114,8 @@ def simulate(  # noqa: PLR0913 (flags)
     if out is not None:
         write(out, results)
         print_out(f"written to {out}")
+        if not can_draw_png():
+            print_err(f"For the charts as PNG files too, run: {install_command('png')}")
 
 
 async def _trials(

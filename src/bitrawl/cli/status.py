@@ -2,7 +2,7 @@
 
 import shlex
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,17 +13,21 @@ from rich.text import Text
 from typer import Option
 
 from bitrawl.cli.console import complain, duration, out, print_out, size
-from bitrawl.cli.flags import Folder, FolderOrPlace
+from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
-from bitrawl.cluster.run import Run, check_run, existing_run, is_run
+from bitrawl.cluster.run import Run, check_run, existing_run, is_run, merged_report
+from bitrawl.corpus.export import CARD
+from bitrawl.errors import ConfigError
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, State
+from bitrawl.job.corpora import written_figures
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.folder_check import Condition
+from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
+from bitrawl.job.folder_kinds import MERGED, REPORT, FolderKind, kind_of, merged_jobs, named
 from bitrawl.job.reporting import gather, write_report
 from bitrawl.job.reporting import status as status_of
 from bitrawl.job.site_search import draw_report
-from bitrawl.show.job_report import brief, explained
+from bitrawl.show.job_report import explained, found, left_out
 from bitrawl.show.wording import ADVICE, counted, fetched
 
 WATCH_EVERY = 2.0  # seconds
@@ -34,13 +38,14 @@ KEYS = (
 )
 CORPUS_KEYS = ("pairs", "segments", "units")
 _CONDITIONS = {Condition.SOUND: "green", Condition.DAMAGED: "bold red", Condition.REPAIRED: "yellow"}
+_BEGINNINGS = {State.FAILED: "failed: ", State.NOTHING_FOUND: "nothing found: "}
 _wait = time.sleep
 
 StatusFormat = StrEnum("StatusFormat", ["TABLE", "JSON"])
 
 
 def status(
-    folder: FolderOrPlace,
+    folder: CorpusFolder,
     *,
     style: Annotated[
         StatusFormat, Option("--format", help="Print a table, or JSON for programs.")
@@ -55,6 +60,9 @@ def status(
     """
     if (run := existing_run(folder)) is not None:
         _show_many(run, folder, style)
+        return
+    if kind_of(Path(folder)) in (FolderKind.MERGED, FolderKind.COPY):
+        _show_corpus(Path(folder), style)
         return
     job_folder = JobFolder(Path(folder))
     while True:
@@ -73,7 +81,7 @@ def status(
 _REPAIR_HELP = "Repair what can be repaired; what is damaged is kept in the folder damaged/."
 
 
-def check(folder: FolderOrPlace, *, repair: Annotated[bool, Option("--repair", help=_REPAIR_HELP)] = False) -> None:
+def check(folder: CorpusFolder, *, repair: Annotated[bool, Option("--repair", help=_REPAIR_HELP)] = False) -> None:
     """Check that the files of a job are as they were written, and repair what can be repaired.
 
     Example: [bold]bitrawl check jobs/example --repair[/]
@@ -81,7 +89,12 @@ def check(folder: FolderOrPlace, *, repair: Annotated[bool, Option("--repair", h
     It reads the settings, the ledger, the archive, verdicts, the corpus and what is derived from them. For each part it
     says whether it is sound; if not, what is lost and what to do. Without --repair nothing is changed.
     """
-    parts = check_run(folder, repair=repair) if is_run(folder) else check_job(JobFolder(Path(folder)), repair=repair)
+    if is_run(folder):
+        parts = check_run(folder, repair=repair)
+    elif kind_of(Path(folder)) in (FolderKind.MERGED, FolderKind.COPY):
+        parts = _checked_corpus(Path(folder))
+    else:
+        parts = check_job(JobFolder(Path(folder)), repair=repair)
     damaged = False
     for part in parts:
         damaged |= part.condition is Condition.DAMAGED
@@ -92,21 +105,68 @@ def check(folder: FolderOrPlace, *, repair: Annotated[bool, Option("--repair", h
         raise typer.Exit(1)
 
 
-def report(folder: Folder) -> None:
+def _checked_corpus(folder: Path) -> Iterator[Checked]:
+    """Of a merged corpus, or of one without its job."""
+    where, is_merged = shlex.quote(str(folder)), kind_of(folder) is FolderKind.MERGED
+    again = f"bitrawl export {where}" if is_merged else f"bitrawl export JOB --to {where}"
+    checked = check_corpus(folder / "corpus" if is_merged else folder, again)
+    yield checked or Checked(CARD, Condition.DAMAGED, "it is missing", f"Nothing else is lost. Run: {again}")
+
+
+def report(folder: CorpusFolder) -> None:
     """Draw the report of a job: one HTML file that opens offline.
 
     Example: [bold]bitrawl report jobs/example[/]
+
+    A merged corpus and a run over many sites have the report that their merge has drawn.
     """
-    JobFolder(folder).job()
-    print_out(str(draw_report(JobFolder(folder)) or write_report(folder)))
+    if is_run(folder):
+        print_out(merged_report(folder))
+        return
+    path, kind = Path(folder), kind_of(Path(folder))
+    if kind is FolderKind.MERGED:
+        if not (path / REPORT).exists():
+            raise ConfigError(f"{path / REPORT} is not there. Run: bitrawl export {shlex.quote(folder)}")
+        print_out(str(path / REPORT))
+        return
+    if kind is FolderKind.COPY:
+        raise ConfigError(f"{path} is a corpus without its job, and has no report; {path / CARD} describes it")
+    JobFolder(path).job()
+    print_out(str(draw_report(JobFolder(path)) or write_report(path)))
 
 
 def _show_many(run: Run, address: str, style: StatusFormat) -> None:
     """A run over many sites is as far as its parts."""
     if style is StatusFormat.TABLE:
         show_run(run, address)
+        merged = Path(address) / MERGED
+        if kind_of(merged) is FolderKind.MERGED:
+            _show_corpus(merged, style)
     else:
         typer.echo(msgspec.json.encode({**msgspec.to_builtins(run.tally), "running": run.running()}).decode())
+
+
+def _show_corpus(folder: Path, style: StatusFormat) -> None:
+    """A corpus that is merged, or without its job: it is as it was written."""
+    is_merged = kind_of(folder) is FolderKind.MERGED
+    corpus = folder / "corpus" if is_merged else folder
+    jobs, figures = merged_jobs(folder), written_figures(corpus)
+    if style is StatusFormat.JSON:
+        typer.echo(msgspec.json.encode({"state": kind_of(folder), "jobs": jobs, "corpora": figures}).decode())
+        return
+    of = f" of {counted(len(jobs), 'job')}: {named(jobs)}" if jobs else ""
+    rows = [("corpus", f"{folder}: {'a merged corpus' if is_merged else 'a corpus without its job'}{of}")]
+    rows += [(name, _written(counts)) for name, counts in figures.items()]
+    rows += _block("files", (path.name for path in sorted(corpus.iterdir())))
+    if is_merged:
+        rows.append(("report", str(folder / REPORT)))
+    for label, value in rows:
+        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+
+
+def _written(counts: Mapping[str, object]) -> str:
+    nouns = {"pairs": "page pair", "units": "unit", "documents": "document", "paragraphs": "paragraph", "words": "word"}
+    return ", ".join(counted(count, noun) for name, noun in nouns.items() if isinstance(count := counts.get(name), int))
 
 
 def _flat(now: JobFacts) -> dict[str, object]:
@@ -119,7 +179,7 @@ def _flat(now: JobFacts) -> dict[str, object]:
     }
 
 
-def show(folder: JobFolder, now: JobFacts | None = None, *, advise: bool = True) -> None:
+def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
     now = now or status_of(folder)
     summary = now.crawl
@@ -140,13 +200,15 @@ def show(folder: JobFolder, now: JobFacts | None = None, *, advise: bool = True)
     rows += _block("hosts", map(_host, summary.hosts[:5]))
     rows += _block("skipped", (f"{count:>6}  {why}" for why, count in summary.skips.items()))
     rows += [(name, corpus_figures(pair)) for name, pair in now.corpora.items()]
+    written = written_figures(folder.corpus)
+    rows += [(name, f"{_written(counts)} in the corpus") for name, counts in written.items() if "documents" in counts]
     rows += _block("left out", (f"{count:>6}  {why}" for why, count in now.faults.items()))
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
-    if advise and summary.pages and summary.relevant == 0 and summary.ended:
+    if summary.pages and summary.relevant == 0 and summary.ended:
         for line in explained(gather(folder.path)):
             print_out(line)
-    for hint in hints(summary) if advise else ():
+    for hint in hints(summary):
         print_out(f"→ {hint}")
 
 
@@ -166,7 +228,7 @@ def _state(folder: JobFolder, now: JobFacts) -> str:
         return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
     if now.state is State.INTERRUPTED:
         return f"interrupted (resume with: {_resume(folder, now)})"
-    return now.ended
+    return f"{_BEGINNINGS.get(now.state, '')}{now.ended}"
 
 
 def _resume(folder: JobFolder, now: JobFacts) -> str:
@@ -184,8 +246,8 @@ def hints(summary: CrawlSummary) -> list[str]:
 
 
 def _host(host: HostCount) -> str:
-    fetches = f"{host.fetches} fetch{'' if host.fetches == 1 else 'es'}"
-    return f"{host.host}  {counted(host.pages, 'page')} of {fetches}, {host.seconds * 1000:.0f} ms each"
+    visits = counted(host.fetches, "visit")
+    return f"{host.host}  {counted(host.pages, 'page')} of {visits}, {host.seconds * 1000:.0f} ms each"
 
 
 def tell_of_kills(folder: JobFolder) -> None:
@@ -199,10 +261,18 @@ def tell_of_kills(folder: JobFolder) -> None:
         )
 
 
-def tell(folder: JobFolder) -> None:
-    """What was found, in short, at the end."""
-    for line in brief(gather(folder.path)):
-        print_out(line)
-    for name, path in (("corpus", folder.corpus), ("report", folder.report)):
-        if path.exists():
-            print_out(f"{name:<11}{path}")
+def tell(folder: JobFolder, *, ended: bool = False) -> None:
+    """What was found, what was left out and why, where it lies and what to do next; with `ended`, also why it ended."""
+    facts = gather(folder.path)
+    rows = [("job", f"{folder.path}: {_state(folder, status_of(folder))}")] if ended else []
+    rows += [*_block("found", found(facts)), *_block("left out", left_out(facts)), *_block("", explained(facts))]
+    rows += [
+        (name, str(path)) for name, path in (("corpus", folder.corpus), ("report", folder.report)) if path.exists()
+    ]
+    if not explained(facts) and facts.written:
+        where = shlex.quote(str(folder.path))
+        verbs = ("sample", "terms") if len(facts.asked.langs) > 1 else ("sample",)
+        commands = (*(f"bitrawl {verb} {where}" for verb in verbs), f"bitrawl export {where} --formats NAMES")
+        rows.append(("next", ", ".join(commands)))
+    for label, value in rows:
+        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))

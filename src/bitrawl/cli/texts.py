@@ -17,7 +17,6 @@ from typer import Argument, Option
 from bitrawl.cli import HelpfulCommand, group
 from bitrawl.cli.console import complain, out, print_err, skip_text
 from bitrawl.cli.flags import AllowPrivate
-from bitrawl.corpus.plain_text import markdown
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.job.fetching import FetchPolicy
@@ -25,6 +24,7 @@ from bitrawl.job.pages import loose_pages
 from bitrawl.job.topics import main_text, segment_texts, topic_pages
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
+from bitrawl.page.markdown import markdown
 from bitrawl.protocols import RelevanceModel
 from bitrawl.text.frequencies import general_rates
 from bitrawl.text.ngram_estimation import train
@@ -61,7 +61,8 @@ async def _clean(sources: list[str], style: PageFormat, policy: FetchPolicy) -> 
     """How many could not be read."""
     failed = 0
     several = len(sources) > 1 or Path(sources[0]).is_dir()
-    async for source, page in loose_pages(sources, sys.stdin.buffer, policy=policy):
+    pages = loose_pages(sources, sys.stdin.buffer, policy=policy, markdown=style is PageFormat.MARKDOWN)
+    async for source, page in pages:
         if isinstance(page, Skip):
             complain(f"{source}: {skip_text(page)}")
             failed += 1
@@ -70,8 +71,7 @@ async def _clean(sources: list[str], style: PageFormat, policy: FetchPolicy) -> 
         else:
             if several:
                 typer.echo(f"==> {source}")
-            text = "\n".join(p.text for p in page.paragraphs if not p.boilerplate)
-            typer.echo(markdown(page).rstrip("\n") if style is PageFormat.MARKDOWN else text)
+            typer.echo(markdown(page).rstrip("\n") if style is PageFormat.MARKDOWN else page.text)
     return failed
 
 
@@ -81,7 +81,7 @@ def _print_paragraphs(source: str, page: Page) -> None:
         # Defaults are left out of our own files; whoever reads these lines wants each key on each of them.
         line |= {"kind": paragraph.kind, "boilerplate": paragraph.boilerplate, "content": paragraph.content}
         line |= {"language": paragraph.language, "confidence": paragraph.confidence}
-        typer.echo(msgspec.json.encode(line).decode())
+        typer.echo(msgspec.json.encode(line, enc_hook=str).decode())  # of the web and of a job, the source is a Url
 
 
 topic = group(

@@ -9,9 +9,9 @@ import typer
 from typer import Argument, Option
 
 from bitrawl.cli.console import complain, print_err, print_out
-from bitrawl.cli.flags import PRIVATE_HELP, Fresh, Quiet, job_option
+from bitrawl.cli.flags import PRIVATE_HELP, Quiet, confirm, job_option, starting_over
 from bitrawl.config.settings import Group, listed
-from bitrawl.job.bootstrapping import SITES, TERMS, TOPIC, BootstrapRequest, BootstrapSummary, endpoint
+from bitrawl.job.bootstrapping import OWN_FILES, SITES, TERMS, TOPIC, BootstrapRequest, BootstrapSummary, endpoint
 from bitrawl.job.bootstrapping import bootstrap as run_bootstrap
 from bitrawl.job.fetching import FetchPolicy
 from bitrawl.languages import language_name
@@ -41,7 +41,7 @@ def bootstrap(  # noqa: PLR0913 - flags
     folder: Annotated[
         Path, job_option("--out", help="Write into this folder. The same folder resumes.", metavar="DIR")
     ],
-    fresh: Fresh = False,
+    fresh: Annotated[bool, job_option("--fresh", help="Delete the topic in the folder and start over.")] = False,
     quiet: Quiet = False,
     wiki: Annotated[str, _wiki(help=_WIKI_HELP, metavar="URL|CODE")] = "en",
     dump: Annotated[Path | None, _wiki(help=_DUMP_HELP, metavar="DIR")] = None,
@@ -70,7 +70,7 @@ def bootstrap(  # noqa: PLR0913 - flags
     Example: [bold]bitrawl bootstrap "Health and safety at work" --langs de,it --out topics/safety[/]
 
     The titles of the articles become terms, and the sites that they cite become seeds. Edit terms.tsv, then run
-    [bold]bitrawl mine --bootstrap topics/safety[/]. The same command resumes and asks nothing twice.
+    [bold]bitrawl mine --bootstrap topics/safety --out jobs/safety[/]. The same command resumes and asks nothing twice.
     """
     switches = {
         Exclusion.NAME: keep_names,
@@ -98,6 +98,8 @@ def bootstrap(  # noqa: PLR0913 - flags
             print_err(line)
 
     policy = FetchPolicy(contact, delay, allow_private, tuple(map(endpoint, private_wiki or ())))
+    if OWN_FILES.holds(folder):
+        confirm(folder, starting_over(fresh=fresh), "its terms, seeds and sites")
     summary = asyncio.run(run_bootstrap(request, folder, policy=policy, fresh=fresh, tell=tell))
     if not quiet:
         _show(summary, folder)

@@ -341,7 +341,7 @@ async def _mine_job(work: Work) -> None:
 
 
 async def _tell_now_and_then(work: Work, folder: JobFolder, parts: Parts) -> None:
-    """Until cancelled."""
+    """Tell how far the bundle is until cancelled."""
     sites = {site.site for site in work.bundle.sites}
     while True:
         await asyncio.sleep(TELL_EVERY)

@@ -26,11 +26,11 @@ from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.files import NO_JSON, checked, with_sum
 from bitrawl.job.archived_web import warc_files
 from bitrawl.job.fetching import fetch_settings
+from bitrawl.job.folder_kinds import BUNDLES, PARTS
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
-BUNDLES = "bundles.jsonl"
-PARTS, PROGRESS, CHECKPOINTS, UNDONE, DONE = "parts", "progress", "checkpoints", "undone", "done.json"
+PROGRESS, CHECKPOINTS, UNDONE, DONE = "progress", "checkpoints", "undone", "done.json"
 MOST_SITES = 50  # in one bundle: a job takes 329 MB with one site, and little more with fifty
 ROUNDS = 2  # bundles for each worker where there are few sites, so that none is idle for long
 RESOLVERS = 64  # names that are resolved at once

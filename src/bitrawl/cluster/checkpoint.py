@@ -6,7 +6,9 @@ before it is recorded, so the ledger is copied first. Each checkpoint adds only 
 one before it is.
 """
 
+import io
 import os
+import shutil
 import tempfile
 import time
 import uuid
@@ -15,11 +17,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
-import zstandard
 
 from bitrawl.cluster.places import Place
 from bitrawl.errors import DamagedError, StoreError
-from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault
+from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault, zstd, zstd_options
 from bitrawl.job.archive import archive_files, complete_end
 from bitrawl.job.database import back_up
 from bitrawl.job.folder import JobFolder
@@ -29,6 +30,7 @@ SHORTEST_REST = 60.0  # seconds between two checkpoints: so much work may be los
 REST = 9  # times as long as saving took it is not saved again: a ledger of gigabytes is copied as a whole each time
 _MANIFEST, _LEDGER, _ARCHIVE = "checkpoint.json", "job.sqlite.zst", "warc"
 _PIECE = 32 << 20  # bytes of the archive to hold at once
+_BLOCK = 1 << 20  # bytes of the ledger to hold at once
 _LEVEL = 1  # of zstd; pages are compressed in the ledger already
 
 
@@ -107,8 +109,8 @@ class Checkpoints:
             try:
                 back_up(self._job.ledger, copy)
                 packed.parent.mkdir()
-                with copy.open("rb") as source, packed.open("wb") as target:
-                    zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).copy_stream(source, target)
+                with copy.open("rb") as source, zstd.open(packed, "wb", options=zstd_options(_LEVEL)) as target:
+                    shutil.copyfileobj(source, target, _BLOCK)
             except OSError as error:
                 raise write_fault(packed, error) from error
             (self._place / name).upload(packed.parent)
@@ -156,15 +158,22 @@ def restore(place: Place, folder: Path) -> bool:
         (place / manifest.ledger).download(packed)
         if not (packed / _LEDGER).exists():
             raise StoreError(f"{place} is not a whole checkpoint: {manifest.ledger} is missing; start the job over")
-        with (packed / _LEDGER).open("rb") as source, job.ledger.open("wb") as target:
-            try:
-                zstandard.ZstdDecompressor().copy_stream(source, target)
-            except zstandard.ZstdError as error:
-                raise _damaged(place, manifest.ledger, error) from error
+        try:
+            with zstd.open(packed / _LEDGER) as source, job.ledger.open("wb") as target:
+                shutil.copyfileobj(source, target, _BLOCK)
+        except (zstd.ZstdError, EOFError) as error:
+            raise _damaged(place, manifest.ledger, error) from error
         (packed / _LEDGER).unlink()
         packed.rmdir()
         job.description.write_text(manifest.description, "utf-8")
     return True
+
+
+def save_archive(place: Place, folder: Path) -> None:
+    """Write what was fetched until then into that folder, as WARC files; nothing where nothing was saved."""
+    manifest = _manifest(place)
+    for piece in manifest.pieces if manifest is not None else ():
+        _append(folder / piece.file, piece, place)
 
 
 def check_checkpoint(place: Place) -> None:
@@ -181,9 +190,10 @@ def _check_ledger(place: Place, name: str) -> None:
     if packed is None:
         raise StoreError(f"{place} is not a whole checkpoint: {name} is missing; start the job over")
     try:
-        for _ in zstandard.ZstdDecompressor().read_to_iter(packed):
-            pass
-    except zstandard.ZstdError as error:
+        with zstd.open(io.BytesIO(packed)) as ledger:
+            while ledger.read(_BLOCK):
+                pass
+    except (zstd.ZstdError, EOFError) as error:
         raise _damaged(place, name, error) from error
 
 

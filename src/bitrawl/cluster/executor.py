@@ -19,7 +19,7 @@ from bitrawl.cluster.bundle_process import BundleOrder, Wanted
 from bitrawl.cluster.bundles import Fault, Outcome
 from bitrawl.errors import ClusterError, ConfigError, UnwantedError
 from bitrawl.show.wording import counted
-from bitrawl.version import __version__
+from bitrawl.version import __version__, install_command
 
 # Seconds. A scheduler that is gone is noticed after LOOK_EVERY and twice ANSWER_SECONDS at most, so that
 # the driver ends within a minute.
@@ -273,7 +273,7 @@ def _distributed() -> Any:
     try:
         import distributed  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise ConfigError("a Dask cluster needs the extra cluster. Run: pip install 'bitrawl[cluster]'") from error
+        raise ConfigError(f"a Dask cluster needs distributed. Run: {install_command('cluster')}") from error
     return distributed
 
 

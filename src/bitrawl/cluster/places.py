@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import NEW, discard, replacing, write_fault
+from bitrawl.version import install_command
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -240,7 +241,7 @@ def s3_place(address: str, retries: int = RETRIES) -> S3Place:
     try:
         import obstore  # noqa: F401, PLC0415 - an extra
     except ImportError as error:
-        raise ConfigError(f"{address} needs obstore. Run: pip install 'bitrawl[cluster]'") from error
+        raise ConfigError(f"{address} needs obstore. Run: {install_command('cluster')}") from error
     _credentials(os.environ)
     return S3Place(bucket, "/".join(part for part in key.split("/") if part), retries)
 

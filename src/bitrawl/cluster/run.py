@@ -11,7 +11,7 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,10 +20,8 @@ import msgspec
 from bitrawl import config, files
 from bitrawl.cluster.bundle_process import BundleOrder
 from bitrawl.cluster.bundles import (
-    BUNDLES,
     CHECKPOINTS,
     DONE,
-    PARTS,
     PROGRESS,
     UNDONE,
     Bundle,
@@ -50,7 +48,7 @@ from bitrawl.cluster.bundles import (
     usual_size,
     written_bundles,
 )
-from bitrawl.cluster.checkpoint import check_checkpoint
+from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.config import Job, Reach
@@ -58,17 +56,18 @@ from bitrawl.corpus.figures import MergeFacts
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job.crawl_wiring import check as check_crawl
 from bitrawl.job.exporting import SHARD
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver, free_archive_name, set_archive_aside
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
-from bitrawl.job.job_merge import merge
+from bitrawl.job.folder_kinds import BUNDLES, MERGE, MERGED, PARTS, REPORT
+from bitrawl.job.job_merge import merge, merge_again
+from bitrawl.job.own_files import FolderFiles, check_inputs, inputs_of, job_files
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
 
 JOB = "job.toml"
-MERGED = "merged"
-"""The folder of the merged corpus, in the run's own place."""
 FAILED = "failed.tsv"
+_WRITTEN = (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS, UNDONE, MERGED)
 TRIES = 2  # for a bundle whose machine had a fault
 MOST_FAULTS = 5  # in a row: then it is not one machine, and going on would help nobody
 _AGAIN = "Run the same command again: its sites are mined again, and the others are left as they are."
@@ -191,7 +190,7 @@ class Run:
         return self._next(bundle, how)
 
     def _leave(self, bundle: Bundle, fault: Fault) -> None:
-        """To the next run."""
+        """Leave the bundle to the next run."""
         record = Undone(bundle.name, [site.site for site in bundle.sites], fault.reason, fault.killed)
         self.tally.faults[bundle.name] = record
         with suppress(StoreError):  # The place may be what has the fault.
@@ -206,7 +205,7 @@ class MachineShare(NamedTuple):
 
 
 def read_share(raw: str) -> MachineShare:
-    """Raises `ConfigError`."""
+    """Read a share as in "2/5"; raises `ConfigError`."""
     number, mark, parts = raw.partition("/")
     if not mark or not number.isdecimal() or not parts.isdecimal() or int(number) >= int(parts):
         raise ConfigError(f"--part {raw!r} is not understood; the first of three parts is 0/3, and the last one 2/3")
@@ -238,12 +237,60 @@ def asked_job(settings: Mapping[str, Any], file: Path | None) -> Job:
     return job
 
 
-def plan(job: Job, request: RunRequest, *, fresh: bool = False) -> Run:
+def check_place(job: Job, address: str, inputs: Sequence[Path], *, fresh: StartOver = StartOver.NO) -> None:
+    """Raise `ConfigError` if a run would write over files of others, or if it reads something that lies in its place."""
+    out = place(address)
+    if isinstance(out, LocalPlace):
+        check_inputs(out.path, [*inputs, *inputs_of(job)])
+        ours = _run_files(out.path)
+        if fresh:
+            ours.check_fresh(out.path)
+        else:
+            _check_same(job, out)
+            ours.check_new(out.path)
+    elif fresh is StartOver.KEEP_ARCHIVE and (out / PARTS).names():
+        raise ConfigError(
+            f"{out} holds what was fetched, which --fresh cannot move aside there; choose another --out, or add"
+            " --delete-archive to delete it"
+        )
+
+
+def _start_over(out: Place, *, delete_archive: bool) -> None:
+    """Remove what a run has written. What was fetched is set aside, on a disk; elsewhere `check_place` has refused that."""
+    if not isinstance(out, LocalPlace):
+        for name in _WRITTEN:
+            (out / name).delete()
+        return
+    if not delete_archive:
+        aside = free_archive_name(out.path)
+        for name in (out / PARTS).names():
+            set_archive_aside(out.path / PARTS / name, aside / name)
+        for name in (out / CHECKPOINTS).names():
+            save_archive(checkpoint(out, name), aside / name)
+    _run_files(out.path).delete(out.path)
+
+
+def _run_files(folder: Path) -> FolderFiles:
+    merged = job_files(folder)  # the corpora of a run have the names that those of a job have
+    parts = {path.name: job_files(path) for path in folder.glob(f"{PARTS}/*")}
+
+    def is_made(name: str) -> bool:
+        top, _, rest = name.partition("/")
+        if top == PARTS and (below := rest.partition("/"))[0] in parts:
+            part_files = parts[below[0]]
+            return bool(below[2] == DONE or part_files.is_made(below[2]) or part_files.is_kept(below[2]))
+        if top == MERGED:
+            return rest in (MERGE, "report.html", "sites.tsv", FAILED) or bool(merged.is_made(rest))
+        return top in (JOB, BUNDLES, PROGRESS, CHECKPOINTS, UNDONE)
+
+    return FolderFiles("a run over many sites", (BUNDLES,), _WRITTEN, is_made, merged.is_kept)
+
+
+def plan(job: Job, request: RunRequest, *, fresh: StartOver = StartOver.NO) -> Run:
     """A run that is new, or goes on; the place holds its job and its bundles from now on."""
     out = place(request.out)
     if fresh:
-        for name in (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS, UNDONE, MERGED):
-            (out / name).delete()
+        _start_over(out, delete_archive=fresh is StartOver.DELETE_ARCHIVE)
     _check_same(job, out)
     sites = sites_of(job)
     size = request.size or usual_size(len(sites), request.at_once)
@@ -309,18 +356,67 @@ def shards_of(address: str, scratch: Path) -> list[Path]:
     return shards
 
 
-def merge_run(address: str, settings: Mapping[str, Any], tell: Tell) -> MergeFacts:
-    """Write the merged corpus of a run, and the list of sites that failed, into its own place."""
+def merge_run(
+    address: str, settings: Mapping[str, Any], tell: Tell, *, only: bool = False, to: Path | None = None
+) -> MergeFacts:
+    """Write the merged corpus of a run, and the list of sites that failed, into its own place; as `merge_again`."""
     out = place(address)
+    if is_monolingual(address):
+        raise ConfigError(
+            f"{address} has one language, so that its parts are not merged; each is a job with a corpus:"
+            f" bitrawl export {shlex.quote(address)}/{PARTS}/NUMBER"
+        )
     with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
-        shards = shards_of(address, Path(scratch, "shards"))
         merged = out / MERGED
-        target = Path(str(merged)) if isinstance(merged, LocalPlace) else Path(scratch, MERGED)
-        facts = merge(shards, target, settings, tell=tell)
-        files.write(target / FAILED, _table(failed_sites(out)))
-        if not isinstance(merged, LocalPlace):
+        target = _here(merged, Path(scratch, MERGED))
+        shards = shards_of(address, Path(scratch, "shards"))
+        facts = merge_again(target, settings, jobs=shards, only=only, to=to, tell=tell)
+        if to is None:
+            files.write(target / FAILED, _table(failed_sites(out)))
+        if to is None and not isinstance(merged, LocalPlace):
             merged.upload(target)
     return facts
+
+
+def is_monolingual(address: str) -> bool:
+    """Whether a run is in one language."""
+    content = (place(address) / JOB).read()
+    return content is not None and len(tomllib.loads(content.decode()).get("langs", ())) == 1
+
+
+def merged_report(address: str) -> str:
+    """Where the report is that the last merge of a run has drawn."""
+    report = place(address) / MERGED / REPORT
+    if report.read() is None:
+        raise ConfigError(f"{address} has not been merged yet. Run: bitrawl export {shlex.quote(address)}")
+    return f"{address.rstrip('/')}/{MERGED}/{REPORT}"
+
+
+@contextmanager
+def read_here(address: str) -> Iterator[Path]:
+    """The folder that has that address; of a run elsewhere, a copy of its merged corpus as long as it is read."""
+    out = place(address)
+    if isinstance(out, LocalPlace):
+        yield Path(address.removeprefix("file://"))
+        return
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merged-") as scratch:
+        (out / MERGED).download(Path(scratch))
+        if not any(Path(scratch).iterdir()):
+            raise ConfigError(f"{address} has no merged corpus. Run: bitrawl export {shlex.quote(address)}")
+        yield Path(scratch)
+
+
+def merge_folders(
+    addresses: Iterable[str], out: Path, settings: Mapping[str, Any], *, langs: Sequence[str] = (), tell: Tell
+) -> MergeFacts:
+    """Merge jobs, and all finished parts of runs over many sites, into one corpus."""
+    addresses = list(addresses)
+    check_inputs(out, [address for address in addresses if "://" not in address])
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
+        folders: list[Path] = []
+        for number, address in enumerate(addresses):
+            folders += shards_of(address, Path(scratch, str(number))) if is_run(address) else [Path(address)]
+        return merge(folders, out, settings, langs=langs, tell=tell)
 
 
 def failed_sites(out: Place) -> list[SiteOutcome]:
@@ -345,7 +441,7 @@ def check_run(address: str, *, repair: bool = False) -> Iterator[Checked]:
     yield Checked(f"{PARTS}/", Condition.SOUND, f"{counted(sound, 'part')} as written")
     yield from _checkpoints(out, repair=repair)
     if isinstance(out, LocalPlace):
-        corpus = check_corpus(out.path / MERGED, f"bitrawl merge {shlex.quote(address)}")
+        corpus = check_corpus(out.path / MERGED / "corpus", f"bitrawl export {shlex.quote(address)}")
         if corpus is not None:
             yield corpus
 

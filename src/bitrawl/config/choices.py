@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.model import Page, PagePair, TranslationUnit
+from bitrawl.version import install_command
 
 STRATEGIES, EXPORTERS = "bitrawl.strategies", "bitrawl.exporters"
 """The groups of entry points. An entry of the first is called with the job's languages, and returns a `LinkScorer`.
@@ -160,8 +161,8 @@ def check_formats(formats: Iterable[str], languages: int, otherwise: str) -> Non
     for name in formats:
         made_of = corpus_format(name)
         if made_of.needs and find_spec(made_of.needs) is None:
-            extra = f"'bitrawl[{name}]'" if name in set(Format) else made_of.needs
-            raise ConfigError(f"{name.title()} needs {made_of.needs}: pip install {extra}, or {otherwise}")
+            command = install_command(name) if name in set(Format) else f"pip install {made_of.needs}"
+            raise ConfigError(f"{name.title()} needs {made_of.needs}. Run: {command}, or {otherwise}")
         if not made_of.parts(languages):
             raise ConfigError(_unfit([name], languages))
 

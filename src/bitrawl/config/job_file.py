@@ -1,5 +1,6 @@
 """A job as a TOML file, as flags over one, and as it may be published."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,11 +14,14 @@ from bitrawl.config.schema import Job
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 
+_SHOWN = 60  # characters of a line that cannot be read
+
 
 def read(path: Path, *, what: str = "job file") -> dict[str, Any]:
     """A job file's content, not yet checked."""
     try:
-        return tomllib.loads(path.read_text("utf-8-sig"))
+        text = path.read_text("utf-8-sig")
+        return tomllib.loads(text + "\n")  # so that a fault in the last line is told with its line
     except FileNotFoundError as error:
         raise ConfigError(f"there is no {what} {path}") from error
     except OSError as error:
@@ -25,7 +29,33 @@ def read(path: Path, *, what: str = "job file") -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not a text file in UTF-8; a {what} is TOML") from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is a `ValueError`
-        raise ConfigError(f"{path} is no TOML: {error}") from error
+        raise ConfigError(f"{path}{_toml_fault(str(error), text)}") from error
+
+
+# How the messages of Python's reader begin, and what to write.
+_TOML_ADVICE = {
+    "Cannot overwrite a value": "the key is there twice; keep one",
+    "Cannot declare": "the table is there twice; write its keys below one of them",
+    "Expected ']'": "end the name of the table with ]",
+    "Unclosed array": "end the list with ]",
+    "Expected '=' after a key": 'write key = value, as in langs = "en,fr"',
+    "Invalid statement": 'write key = value, as in langs = "en,fr"',
+}
+_QUOTES = 'put texts in quotes, as in langs = "en,fr"'
+
+
+def _toml_fault(error: str, text: str) -> str:
+    """Where the file is not TOML, and what to write there, in a sentence of ours."""
+    place = re.search(r"\(at line (\d+), column \d+\)", error)
+    advice = next((advice for begin, advice in _TOML_ADVICE.items() if error.startswith(begin)), _QUOTES)
+    if "end of document" in error:
+        return " is not TOML: it ends too early; close the last quote or bracket"
+    if place is None:
+        return " is not TOML: a value is too long, or nested too deeply"
+    line = text.splitlines()[int(place[1]) - 1].strip() if int(place[1]) <= text.count("\n") + 1 else ""
+    if re.search(r"=\s*(?:True|False|None)\b", line):
+        advice = "write true or false, in small letters, or leave the line out"
+    return f", line {place[1]} is not TOML: {line[:_SHOWN]!r}; {advice}"
 
 
 def write(job: Job, path: Path) -> None:

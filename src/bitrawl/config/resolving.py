@@ -3,7 +3,7 @@
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
@@ -12,6 +12,7 @@ import msgspec
 
 from bitrawl.config.choices import FOCUSED, Strategy, check_names, unfit, usual
 from bitrawl.config.schema import Job, Reach, TopicModel, Walk, seed_url
+from bitrawl.config.settings import SETTINGS, asked_for, keys, with_lists
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language, same_language, two_languages
 from bitrawl.model_files import check_model_names
@@ -31,8 +32,11 @@ def resolve(described: Mapping[str, Any], *, where: str = "") -> Job:
 
 
 def typed(described: Mapping[str, Any]) -> Job:
-    """Known keys with values of the right types, and nothing checked beyond that; raises `ConfigError`."""
-    job = converted(described, Job)
+    """Known keys with values of the right types, and nothing checked beyond that; raises `ConfigError`.
+
+    A text where a list belongs is read as its flag is: langs = "en,fr".
+    """
+    job = converted(with_lists(described), Job)
     check_names(job.strategy, job.export.formats)
     return job
 
@@ -42,7 +46,7 @@ def converted(described: Mapping[str, Any], kind: type[Description]) -> Descript
     try:
         return msgspec.convert(described, kind)
     except msgspec.ValidationError as error:
-        raise ConfigError(_explain(str(error), kind)) from error
+        raise ConfigError(_explain(str(error), kind, described)) from error
 
 
 def continues(job: Job, earlier: Job) -> None:
@@ -235,20 +239,69 @@ def _whole(kind: str, name: str) -> str:
     return str(Path(name).resolve())
 
 
-def _explain(error: str, kind: type[msgspec.Struct]) -> str:
-    """The message of msgspec with the nearest known key, which is mostly what was meant, or with the choices."""
+def _explain(error: str, kind: type[msgspec.Struct], described: Mapping[str, Any]) -> str:
+    """What msgspec says as a sentence of ours: which key is wrong, and what to write there."""
     at = re.search(r"at `\$\.?(.*)`", error)
     path = at[1] if at else ""
     if "Invalid enum value" in error and path in _CHOICES:
         wrong, what = error.split("'")[1] if "'" in error else error, _CHOICES[path]
         return f"there is no {what} {wrong!r}; the {what}s are {', '.join(_at(kind, path))}"
     parts = error.split("`")
-    if "unknown field" not in error or len(parts) < 2:
-        return error.replace(" - at `$.", " at `")
-    keys = [field.name for field in msgspec.structs.fields(_at(kind, path))]
-    near = difflib.get_close_matches(parts[1], keys, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(keys)}"
-    return f"unknown key {parts[1]!r}{f' in [{path}]' if path else ''}; {hint}"
+    if "unknown field" in error and len(parts) > 1:
+        return unknown_key(parts[1], path, kind)
+    table, _, key = path.rpartition(".")
+    place, value = f" in [{table}]" if table else "", _value_at(described, path)
+    if "Expected `object`" in error:
+        return f"{key} is a table: write [{path}] on a line of its own, and its keys below it"
+    shown = f" is {msgspec.json.encode(value, enc_hook=str).decode()}" if value is not None else " is not right"
+    return f"{key or 'the description'}{place}{shown}; {asked_for(error)}"
+
+
+def unknown_key(name: str, table: str, kind: type[msgspec.Struct]) -> str:
+    """Where the key belongs that was meant: one of the same name elsewhere, a flag's, or the nearest."""
+    where = f" in [{table}]" if table else ""
+    here = [field.name for field in msgspec.structs.fields(_at(kind, table))]
+    if kind is not Job:
+        near = difflib.get_close_matches(name, here, 1)
+        return f"unknown key {name!r}{where}; " + (f"did you mean {near[0]!r}?" if near else _known(here))
+    plain = name.replace("-", "_").lower()
+    homes = [key for key in keys() if key.rpartition(".")[2] == plain and key != plain]
+    if plain in keys():
+        return f"{name!r} does not belong in [{table}]; write it at the top of the file, above the first [table]"
+    if homes:
+        tables = sorted(home.rpartition(".")[0] for home in homes)
+        return f"unknown key {name!r}{where}; it belongs in {' or '.join(f'[{home}]' for home in tables)}"
+    if plain in SETTINGS:
+        return f"unknown key {name!r}{where}; in a job file it is {_placed(SETTINGS[plain].key)}"
+    near = difflib.get_close_matches(plain, here, 1)
+    if near:
+        return f"unknown key {name!r}{where}; did you mean {near[0]!r}?"
+    elsewhere = {key.rpartition(".")[2]: key for key in sorted(keys())} | {
+        name: row.key for name, row in SETTINGS.items()
+    }
+    near = difflib.get_close_matches(plain, elsewhere, 1)
+    return f"unknown key {name!r}{where}; " + (f"did you mean {_placed(elsewhere[near[0]])}?" if near else _known(here))
+
+
+def _known(names: Iterable[str]) -> str:
+    return f"known are {', '.join(names)}"
+
+
+def _placed(key: str) -> str:
+    table, _, name = key.rpartition(".")
+    return f"{name!r} in [{table}]" if table else f"{name!r} at the top"
+
+
+def _value_at(described: Any, path: str) -> Any:
+    """What stands at a place of a description; None if that cannot be told."""
+    for step in filter(None, re.split(r"[.\[\]]+", path)):
+        if isinstance(described, Mapping) and step in described:
+            described = described[step]
+        elif isinstance(described, list) and step.isdecimal():
+            described = described[int(step)]
+        else:
+            return None
+    return described
 
 
 def _at(kind: Any, path: str) -> Any:

@@ -10,7 +10,7 @@ from bitrawl.config.choices import FOCUSED, Strategy, format_names, strategy_nam
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
-from bitrawl.url import Url, has_credentials
+from bitrawl.url import Url, has_credentials, with_scheme
 
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -37,7 +37,8 @@ class Walk(StrEnum):
 class Reach(StrEnum):
     """How far from the seeds a job may go."""
 
-    SITE = "site"
+    SITE = "site"  # the hosts of the seeds, and those of their translations
+    DOMAIN = "domain"  # all hosts of the seeds' domains
     WEB = "web"
 
 
@@ -103,7 +104,7 @@ class DiscoverySection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which links belong to the job."""
 
-    reach: Reach = Reach.SITE  # the sites of the seeds, or the whole web
+    reach: Reach = Reach.SITE
     include: list[str] = []  # regular expressions; a link must match one
     exclude: list[str] = []  # regular expressions; a link must match none
     same_host: bool = False  # stay on the hosts of the seeds
@@ -212,7 +213,7 @@ class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What was asked."""
+    """What a user asked for: the whole of a job file."""
 
     langs: list[str] = []
     seeds: list[str] = []
@@ -259,15 +260,15 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 def seed_url(raw: str) -> Url:
-    """Canonical; raises `ConfigError` with what was probably meant."""
+    """Canonical, also of a host without a scheme; raises `ConfigError` with what was probably meant."""
     try:
-        url = Url.parse(raw.strip())
+        url = Url.parse(with_scheme(raw.strip()))
     except UrlError as error:
         guess = "https://" + re.sub(r"^(?:https?)?[:/]+", "", raw.strip())
         near = "." in raw or re.match(r"https?[:/]", raw.strip())
         hint = f"; did you mean {guess} ?" if near and "://" not in raw and "@" not in raw else ""
         raise ConfigError(f"the seed {error}{hint}") from error
-    if has_credentials(raw.strip()):
+    if has_credentials(with_scheme(raw.strip())):
         raise ConfigError(
             f"the seed {url} was given with a user name or a password; bitrawl visits public pages only: write it without"
         )

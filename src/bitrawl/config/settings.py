@@ -101,7 +101,7 @@ def _numbers(given: str | Sequence[float]) -> list[float]:
     wrong = ConfigError(f"{given!r} are not two numbers; write them like this: 100,5000")
     try:
         numbers = [float(one) for one in (listed(given) if isinstance(given, str) else given)]
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise wrong from error
     if len(numbers) != 2:
         raise wrong
@@ -121,6 +121,13 @@ def _route(raw: str) -> tuple[str, str]:
     if not mark or not host or not endpoint:
         raise ConfigError(f"--connect-to {raw!r} is not understood; write it as 'www.example.test=127.0.0.1:8000'")
     return host, endpoint
+
+
+def _opt_outs(given: Any) -> bool | None:
+    """What the key says, which has the opposite sense."""
+    if not isinstance(given, bool):
+        raise TypeError
+    return False if given else None
 
 
 def _lower(given: str | Sequence[str]) -> list[str]:
@@ -146,7 +153,8 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
         "With the strategy perplexity, visit links of pages below these perplexities first: 100,5000", _numbers, metavar="TWO"),
     Setting("topic_threshold", "topic.threshold", _G.TOPIC, web="topic_threshold"),
     Setting("scope", "scope.reach", _G.SCOPE,
-        "Stay on the sites of the seeds (site), or follow a topic over the whole web (web).", metavar="NAME", web="scope"),
+        "Stay on the hosts of the seeds and of their translations (site), follow links to every host of their domains (domain), "
+        "or follow a topic over the whole web (web).", metavar="NAME", web="scope"),
     Setting("include", "scope.include", _G.SCOPE, "Follow only URLs that match this regular expression.", metavar="REGEX", web="include"),
     Setting("exclude", "scope.exclude", _G.SCOPE, "Skip URLs that match this regular expression.", metavar="REGEX", web="exclude"),
     Setting("same_host", "scope.same_host", _G.SCOPE, "Stay on the hosts of the seeds.",
@@ -169,7 +177,7 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("connect_to", "fetch.connect_to", _G.POLITENESS, "Reach a host at another address: '*.test=127.0.0.1:8000'",
         _routes, metavar="HOST=ADDRESS"),
     Setting("ignore_opt_outs", "politeness.opt_outs", _G.POLITENESS,
-        "Keep pages that opt out of text and data mining, where your law allows it.", lambda given: False if given else None),
+        "Keep pages that opt out of text and data mining, where your law allows it.", _opt_outs),
     Setting("max_pages", "budget.pages", _G.BUDGET, "Stop after this many pages.", web="pages"),
     Setting("max_minutes", "budget.minutes", _G.BUDGET, "Stop after this many minutes.", web="minutes"),
     Setting("max_megabytes", "budget.megabytes", _G.BUDGET, "Stop after this many megabytes.", web="megabytes"),
@@ -243,10 +251,21 @@ def tables(values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+_TAKES = {
+    list: "a text, or a list of texts",
+    dict: "a text, a list of texts, or a dictionary of them",
+    bool: "True or False",
+}
+
+
 def _read(setting: Setting, value: Any) -> Any:
     kind, _ = _plain(_field(setting.key).type)
     read = setting.read or (_several if get_origin(kind) is list else _text)
-    return read(value)
+    try:
+        return read(value)
+    except (TypeError, ValueError, AttributeError) as error:  # from Python, anything may come
+        takes = _TAKES.get(get_origin(kind) or kind, "a text")
+        raise ConfigError(f"{setting.name} ({setting.flag}) is {value!r}; give {takes}") from error
 
 
 def _check_value(setting: Setting, value: Any) -> None:
@@ -257,16 +276,43 @@ def _check_value(setting: Setting, value: Any) -> None:
         if "enum" in str(error):
             return
         shown = f"{value:g}" if isinstance(value, float) else repr(value)
-        raise ConfigError(f"{setting.name} ({setting.flag}) is {shown}; {_asked(str(error))}") from error
+        raise ConfigError(f"{setting.name} ({setting.flag}) is {shown}; {asked_for(str(error))}") from error
 
 
-def _asked(error: str) -> str:
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": 'a text in quotes, as in "text"',
+    "array": 'a list, as in ["one", "two"]',
+    "object": "a table",
+}
+
+
+def asked_for(error: str) -> str:
     """What msgspec expected: "Expected `float` > 0.0" becomes "give a number greater than 0"."""
     words = {">": "greater than", ">=": "of at least", "<": "below", "<=": "of at most"}
     bound = re.match(r"Expected `(?:int|float)` ([<>]=?) ([\d.]+)", error)
-    if bound is None:
-        return error[0].lower() + error[1:].replace("`", "")
-    return f"give a number {words[bound[1]]} {float(bound[2]):g}"
+    if bound is not None:
+        return f"give a number {words[bound[1]]} {float(bound[2]):g}"
+    length = re.match(r"Expected `array` of (?:at least )?length (\d+)", error)
+    if length is not None:
+        return f"give a list of {length[1]}"
+    kind = re.match(r"Expected `(\w+)(?: \| null)?`", error)
+    return f"give {_KINDS[kind[1]]}" if kind and kind[1] in _KINDS else error[0].lower() + error[1:].replace("`", "")
+
+
+def with_lists(described: Mapping[str, Any]) -> dict[str, Any]:
+    """A job's description in which each text that stands for a list is one, as its flag would make it."""
+    lists = {row.key: row for row in SETTINGS.values() if get_origin(_plain(_field(row.key).type)[0]) is list}
+    read = dict(described)
+    for key, row in lists.items():
+        table, _, name = key.rpartition(".")
+        tables = read.get(table) if table else read
+        if isinstance(tables, Mapping) and isinstance(tables.get(name), str):
+            changed = {**tables, name: _read(row, tables[name])}
+            read = {**read, table: changed} if table else changed
+    return read
 
 
 def _unknown(name: str, allowed: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
 """The datasheet that is published with a corpus, as Markdown, and `sites.tsv` of a merged corpus.
 
-Its YAML header makes the card that of a Hugging Face dataset: `load_dataset` finds the pairs by it.
+It is the README.md of the folder, and its YAML header makes the folder a Hugging Face dataset: `load_dataset` reads there
+which files belong to "en-fr", and what their columns are.
 """
 
 import json
@@ -8,10 +9,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 
-from bitrawl.corpus.export import without_files
+from bitrawl import files
+from bitrawl.corpus.export import CARD, EARLIER_CARD, without_files
 from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, MergedSite, Origin
-from bitrawl.corpus.jsonl import DOCUMENTS, SENTENCES, Column
+from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
+from bitrawl.errors import ConfigError
 from bitrawl.files import cell
 from bitrawl.languages import language_name
 from bitrawl.model import Method
@@ -39,8 +43,38 @@ _ORIGINS = {
 }
 
 
+_OURS = "written by bitrawl"  # stands in every card
+
+
+def card_of(folder: Path) -> Path | None:
+    """The card of the corpus in that folder, which an earlier version named differently; None if there is none."""
+    return next((path for name in (CARD, EARLIER_CARD) if (path := folder / name).is_file()), None)
+
+
+def check_card(folder: Path) -> None:
+    """Raise `ConfigError` if the card would replace a README.md that somebody else wrote."""
+    if is_foreign_card(folder / CARD):
+        raise ConfigError(
+            f"{folder / CARD} was not written by bitrawl, and the card needs this name; move your file away"
+        )
+
+
+def write_card(folder: Path, facts: CardFacts) -> None:
+    """Replaces that of an earlier version, too."""
+    files.write(folder / CARD, card(facts))
+    if not is_foreign_card(folder / EARLIER_CARD):
+        files.discard(folder / EARLIER_CARD)
+
+
+def is_foreign_card(path: Path) -> bool:
+    """Whether it is a text without our mark. What is no text any more is a card that was damaged."""
+    try:
+        return _OURS not in path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 def card(facts: CardFacts) -> str:
-    """`card.md`. As the `README.md` of a Hugging Face dataset, it says what to load."""
     title = _title(facts)
     sections = (
         f"{dataset_header(facts, title)}\n\n# {title}\n\n{_summary(facts)}",
@@ -63,7 +97,7 @@ def _title(facts: CardFacts) -> str:
 
 
 def _summary(facts: CardFacts) -> str:
-    made = f"bitrawl {facts.versions.get('bitrawl', '')}".strip()
+    version = facts.versions.get("bitrawl", "")
     pages = sum(facts.sites.values())
     origin = f" from {_number(pages, 'page')} of {_number(len(facts.sites), 'site')}" if facts.sites else ""
     units, pairs = (sum(getattr(c, name) for c in facts.corpora) for name in ("units", "document_pairs"))
@@ -72,7 +106,7 @@ def _summary(facts: CardFacts) -> str:
         if facts.bilingual
         else _number(sum(side.documents for corpus in facts.corpora for side in corpus.sides), "document")
     )
-    return f"{size}{origin}, written by {made} on {_day(facts.at)}. {without_files(facts.empty)}".rstrip()
+    return f"{size}{origin}, {_OURS} {version} on {_day(facts.at)}. {without_files(facts.empty)}".rstrip()
 
 
 def _corpora(facts: CardFacts) -> Iterable[str]:
@@ -290,12 +324,21 @@ def dataset_header(facts: CardFacts, title: str) -> str:
         "task_categories": ["translation" if facts.bilingual else "text-generation"],
         "license": licence(facts.licences, facts.source_pages),
         "size_categories": [size_category(units)],
-        "configs": [{"config_name": name, "data_files": data} for name, data in _data_files(facts)],
+        "configs": [
+            {"config_name": name, "data_files": data, **(_TSV if ".tsv" in data else {})}
+            for name, data in _data_files(facts)
+        ],
         # Without types, datasets 5.2 loads no JSON file whose first units lack a key that later units have (20,000
         # units tried, 2026-11). With types, it loads JSON, gzipped JSON and Parquet.
         "dataset_info": [{"config_name": name, "features": _features(data)} for name, data in _data_files(facts)],
     }
     return "\n".join(("---", *_lines(fields), "---"))
+
+
+# How pandas, which `datasets` reads tables with, finds our texts in them: no quoting, and "NA" is a text.
+_TSV = {"sep": "\t", "quoting": 3, "keep_default_na": False}
+_NUMBERS = ("score", "length_ratio", "words_a", "words_b")
+_TSV_TYPES = {**dict.fromkeys(_NUMBERS, "float64"), "occurrences": "int32"}
 
 
 def licence(stated: Mapping[str, int], pages: int) -> str:
@@ -333,7 +376,7 @@ def _data_files(facts: CardFacts) -> list[tuple[str, str]]:
 
 def _data(corpus: CorpusFacts) -> str:
     """Parquet if available, because it contains the types of its columns; "" if there is nothing to load."""
-    kinds = (".parquet", ".sentences.jsonl") if len(corpus.sides) > 1 else (".documents.jsonl", ".txt")
+    kinds = (".parquet", ".sentences.jsonl", ".tsv") if len(corpus.sides) > 1 else (".documents.jsonl", ".txt")
     names = [file.name for file in corpus.files]
     return next((name for kind in kinds for name in names if name.removesuffix(".gz").endswith(kind)), "")
 
@@ -341,6 +384,8 @@ def _data(corpus: CorpusFacts) -> str:
 def _features(data: str) -> list[dict[str, object]]:
     if ".txt" in data:
         return [{"name": "text", "dtype": "string"}]
+    if ".tsv" in data:
+        return [{"name": name, "dtype": _TSV_TYPES.get(name, "string")} for name in PLAIN]
     return [_feature(column) for column in (DOCUMENTS if ".documents." in data else SENTENCES)]
 
 

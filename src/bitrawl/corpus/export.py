@@ -15,6 +15,11 @@ from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.files import NEW, OLD, discard
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
 
+CARD = "README.md"
+"""The datasheet in a corpus folder. Under this name, `datasets.load_dataset` finds the files of the folder by it."""
+EARLIER_CARD = "card.md"
+"""Its name in corpora that an earlier version wrote."""
+
 
 class CorpusHeader(msgspec.Struct, frozen=True):
     """Which corpus is written. It is known before the content is."""
@@ -170,11 +175,20 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
 
     It goes by name, because other files are not ours.
     """
+    for name in corpus_names(header):
+        if name not in but:
+            discard(folder / name)
+
+
+ABOUT = ("summary.json", CARD, EARLIER_CARD)
+"""What is written beside the corpora of a folder."""
+
+
+def corpus_names(header: CorpusHeader) -> set[str]:
+    """All names that exports of this corpus have, in any format, and what a killed one may leave. Some are folders."""
     parts = [part for parts in corpus_formats(len(header.languages)).values() for part in parts]
-    for name in {*_file_names(header, parts, compress=False), *_file_names(header, parts, compress=True)}:
-        for ending in ("", NEW, OLD):
-            if name + ending not in but:
-                discard(folder / (name + ending))
+    names = {*_file_names(header, parts, compress=False), *_file_names(header, parts, compress=True)}
+    return {name + ending for name in names for ending in ("", NEW, OLD)}
 
 
 def drafts(folder: Path) -> list[Path]:
@@ -183,9 +197,7 @@ def drafts(folder: Path) -> list[Path]:
     if not paths:
         return []
     parts = [part for languages in (1, 2) for parts in corpus_formats(languages).values() for part in parts]
-    ours = re.compile(
-        "|".join([r"summary\.json", r"card\.md", *(_named(file) for part in parts for file in part.files)])
-    )
+    ours = re.compile("|".join([*map(re.escape, ABOUT), *(_named(file) for part in parts for file in part.files)]))
     return [path for path in paths if ours.fullmatch(path.relative_to(folder).as_posix().removesuffix(NEW))]
 
 

@@ -97,7 +97,7 @@ class MergedCounts(msgspec.Struct, frozen=True):
 
     @property
     def page_pair_sum(self) -> int:
-        """Of the parts."""
+        """How many page pairs all parts have together."""
         return sum(part.page_pairs for part in self.parts.values())
 
     def summary(self) -> dict[str, object]:

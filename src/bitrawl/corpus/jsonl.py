@@ -1,9 +1,10 @@
-"""JSON with one object per line, and Parquet with the same columns: sentences, page pairs, and pages of one language.
+"""The columns of a corpus, and JSON with one object per line and Parquet, which have all of them.
 
-Parquet, for dataframes and training, needs the extra `parquet`.
+Other formats have some of the same columns, under the same names and with the same values. Parquet, for dataframes and
+training, needs the extra `parquet`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,11 +19,12 @@ from bitrawl.languages import claimed_language
 from bitrawl.mine.judging import MEASURES
 from bitrawl.model import Language, Page, PagePair, TranslationUnit, UnitSource
 from bitrawl.text.words import one_line
+from bitrawl.version import install_command
 
 Item = TypeVar("Item")
 Languages = tuple[Language, Language]
 TextPair = tuple[str, str]
-_DIGITS = 6  # of a score; more than its precision, and the same in every run
+_DIGITS = 4  # of a score: those of the calibrated one, and the same in every format and in every run
 GROUP = 20_000
 """Units per row group: these are held in memory, about 20 MB at 1 kB per unit."""
 _encoder = msgspec.json.Encoder(enc_hook=str)  # msgspec calls this for Url only, which is a str
@@ -53,7 +55,15 @@ SENTENCES = (
     Column("sources", fields=(*_all("url_a url_b"), *_PLACE), is_list=True),
     *_all("lang_a lang_b"),
 )
-"""The columns of a unit, in the order of the file. `jsonl.row` has their values."""
+"""The columns of a unit, in the order of the file. `row` has their values."""
+
+PLAIN = (
+    *("url_a", "url_b", "text_a", "text_b", "score", "paragraph_a", "paragraph_b"),
+    *("length_ratio", "words_a", "words_b", "type", "flags", "occurrences"),
+)
+"""Those of them that a table of texts has (TSV), and the number of sources. In the order of Bitextor's .sent files."""
+PROPERTIES = ("score", "type", "length_ratio", "flags")
+"""Those of them that describe a unit in TMX, where each side has its texts and places."""
 
 DOCUMENTS = (*_all("url lang title date licence"), Column("paragraphs", fields=_all("id kind text"), is_list=True))
 """The columns of a page in a monolingual corpus."""
@@ -82,7 +92,7 @@ def documents(folder: Path, header: CorpusHeader, *, compress: bool = False) -> 
 def pages(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[Page], None]]:
     """`en.documents.jsonl`: the pages of a monolingual corpus with their main text, paragraph by paragraph."""
     name = header.file_name("documents.jsonl", compress=compress)
-    with _lines(folder / name, _page, compress=compress) as write:
+    with _lines(folder / name, page_row, compress=compress) as write:
         yield write
 
 
@@ -99,8 +109,10 @@ def parquet(
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 — an extra
         from pyarrow import parquet as pq  # noqa: PLC0415
     except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out") from error
-    schema = pa.schema([(column.name, _type(pa, column)) for column in SENTENCES])
+        raise ConfigError(
+            f"Parquet needs pyarrow. Run: {install_command('parquet')}, or leave the format out"
+        ) from error
+    schema = arrow_schema(pa, SENTENCES)
     group: list[dict[str, Any]] = []
     with (
         replacing(folder / f"{header.name}.parquet") as file,
@@ -135,7 +147,7 @@ def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
         "type": pair.type,
         "flags": list(pair.flags),
         "scores": {name: round(value, _DIGITS) for name, value in pair.scores.items()},
-        **_place(unit.sources[0]),
+        **_place(unit.sources[0] if unit.sources else UnitSource.of(pair)),  # two texts of a user have no places
     }
     if len(unit.sources) > 1:
         values["sources"] = [
@@ -143,6 +155,14 @@ def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
         ]
     values["lang_a"], values["lang_b"] = header.languages
     return values
+
+
+def plain(unit: TranslationUnit, header: CorpusHeader) -> dict[str, str]:
+    """The values of `PLAIN` as texts. What was not measured is empty."""
+    values = row(unit, header)
+    values |= values["scores"]
+    values |= {"flags": " | ".join(values["flags"]), "occurrences": len(unit.sources)}
+    return {name: f"{value:g}" if isinstance(value := values.get(name, ""), float) else str(value) for name in PLAIN}
 
 
 class _Line(msgspec.Struct):
@@ -185,7 +205,8 @@ def _document(pair: PagePair) -> dict[str, Any]:
     }
 
 
-def _page(page: Page) -> dict[str, Any]:
+def page_row(page: Page) -> dict[str, Any]:
+    """A page of a monolingual corpus in plain values, with the columns of `DOCUMENTS`."""
     return {
         "url": one_line(page.url),
         "lang": page.language,
@@ -208,6 +229,11 @@ def _lines(path: Path, values: Callable[[Item], dict[str, Any]], *, compress: bo
             file.write(_encoder.encode(values(item)) + b"\n")
 
         yield write
+
+
+def arrow_schema(pa: Any, columns: Iterable[Column]) -> Any:
+    """The columns as pyarrow, which is `pa`, wants them."""
+    return pa.schema([(column.name, _type(pa, column)) for column in columns])
 
 
 def _type(pa: Any, column: Column) -> Any:

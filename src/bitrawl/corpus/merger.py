@@ -30,13 +30,13 @@ from bitrawl.text.words import bare_texts
 DUPLICATE, NEAR_DUPLICATE = "duplicate", "near-duplicate"  # flags, with ILSP-FC's names
 ROW = np.dtype([("exact", "<i8"), ("near", "<i8"), ("score", "<f8"), ("end", "<i8")])
 _PACKED_ROW = Struct("<qqdq")
-_OPEN_FILES = 64  # judgement: many systems allow a process 256 or 1,024
+_OPEN_FILES = 64  # many systems allow a process 256 or 1,024
 # `bare_texts` of 20,000 made-up pairs (2026-11), CPU µs per pair: 81 one by one, 6.4 in batches of 20 and of 128 pairs,
 # 9.7 of 512. The two hashes of a pair take 2.6.
 _BATCH = 128  # pairs
 # Judgement. One bucket of a million rows took 150 MB more than the program alone (2026-11); larger ones were not measured.
 BUCKET_ROWS = 2_000_000
-_CHUNK = 4096  # rows that are read together; judgement
+_CHUNK = 4096  # rows that are read together
 _FOUND = np.dtype([("exact", "<i8"), ("near", "<i8"), ("score", "<f8"), ("number", "<i8")])
 
 Numbers = npt.NDArray[np.int64]

@@ -1,14 +1,14 @@
-"""Formats of plain text: one language alone, TSV with Bitextor's columns, Moses, and a page's main text as Markdown."""
+"""Formats of plain text: one language alone, TSV and Moses."""
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from bitrawl.corpus.export import CorpusHeader, paragraph_id
+from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.files import cell, replacing
-from bitrawl.model import Page, ParagraphKind, TranslationUnit
-from bitrawl.text.words import one_line, words
+from bitrawl.model import Page, TranslationUnit
+from bitrawl.text.words import one_line
 
 
 @contextmanager
@@ -31,43 +31,21 @@ def text(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Itera
         yield write
 
 
-# Bitextor's columns in its order, including its `elrc` columns; then ours, which its readers ignore.
-COLUMNS = (
-    *("src_url", "trg_url", "src_text", "trg_text", "aligner_score", "src_paragraph_id", "trg_paragraph_id"),
-    *("length_ratio", "num_tokens_src", "num_tokens_trg"),
-    *("alignment_type", "flags", "occurrences"),
-)
-
-
 @contextmanager
 def tsv(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
     """`en-fr.tsv`: a header, then one line per unit.
 
     Nothing is quoted, because no value contains a tab or a line break. A text that a spreadsheet would take for a formula
-    has an apostrophe in front, which `text.cells.from_cell` removes.
+    has an apostrophe in front, which `files.from_cell` removes.
     """
     with replacing(folder / header.file_name("tsv", compress=compress), compress=compress) as file:
-        file.write("\t".join(COLUMNS).encode() + b"\n")
+        file.write("\t".join(PLAIN).encode() + b"\n")
 
         def write(unit: TranslationUnit) -> None:
-            file.write("\t".join(_values(unit, header)).encode() + b"\n")
+            values = plain(unit, header).values()
+            file.write("\t".join(cell(one_line(value)) for value in values).encode() + b"\n")
 
         yield write
-
-
-def _values(unit: TranslationUnit, header: CorpusHeader) -> tuple[str, ...]:
-    pair, source = unit.pair, unit.sources[0]
-    counted = pair.scores  # by the judge
-    tokens_a = int(counted["words_a"]) if "words_a" in counted else len(words(pair.a.text, header.languages[0]))
-    tokens_b = int(counted["words_b"]) if "words_b" in counted else len(words(pair.b.text, header.languages[1]))
-    return (
-        *(cell(one_line(text)) for text in (pair.url_a, pair.url_b, pair.a.text, pair.b.text)),
-        f"{pair.score:.4f}",
-        *(paragraph_id(source.paragraph_a), paragraph_id(source.paragraph_b)),
-        # token counts, as in Bitextor
-        *(f"{tokens_a / tokens_b if tokens_b else 0.0:.4f}", str(tokens_a), str(tokens_b)),
-        *(one_line(pair.type), one_line(" | ".join(pair.flags)), str(len(unit.sources))),
-    )
 
 
 @contextmanager
@@ -90,41 +68,3 @@ def moses(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iter
             ids.write("\t".join((one_line(pair.url_a), one_line(pair.url_b), *places)).encode() + b"\n")
 
         yield write
-
-
-# Characters that begin or end markup anywhere in a line: CommonMark, and the ~ and | of GitHub's dialect. An underscore
-# between letters or digits begins nothing, and names and URLs are full of them.
-_ANYWHERE = re.compile(r"[\\`*\[\]<>&~|]|(?<![^\W_])_|_(?![^\W_])")
-# What makes a line something other than a paragraph: a heading, a list item, a rule.
-_AT_THE_START = re.compile(r"[#+=-]|\d{1,9}(?=[.)](?:\s|$))")
-
-_PREFIXES = {
-    ParagraphKind.TITLE: "# ",
-    ParagraphKind.HEADING: "## ",  # a paragraph has no level
-    ParagraphKind.LISTITEM: "- ",
-    ParagraphKind.TEXT: "",
-}
-
-
-def markdown(page: Page) -> str:
-    """Ends with a newline. Empty if the page has no main text. Markup in its text is escaped."""
-    content = [paragraph for paragraph in page.paragraphs if not paragraph.boilerplate and one_line(paragraph.text)]
-    blocks = [_PREFIXES[paragraph.kind] + escaped(paragraph.text) for paragraph in content]
-    title = one_line(page.title)
-    if title and not any(paragraph.kind is ParagraphKind.TITLE for paragraph in content):
-        blocks.insert(0, f"# {escaped(title)}")
-    text = ""
-    for before, block in zip(["", *blocks], blocks, strict=False):
-        in_list = block.startswith("- ") and before.startswith("- ")
-        text += ("\n" if in_list else "\n\n" if text else "") + block
-    return text + "\n" if text else ""
-
-
-def escaped(text: str) -> str:
-    """One line that Markdown shows unchanged."""
-    line = _ANYWHERE.sub(r"\\\g<0>", one_line(text))
-    start = _AT_THE_START.match(line)
-    if not start:
-        return line
-    at = start.end() if start[0].isdecimal() else 0
-    return f"{line[:at]}\\{line[at:]}"

@@ -1,31 +1,34 @@
 """A sample of a corpus for a person to read: even over sites and score ranges, the same for the same seed."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import count
+from typing import Generic, TypeVar
 
-from bitrawl.model import TranslationUnit
+Entry = TypeVar("Entry")
+Place = tuple[str, float, tuple[str, ...]]
+"""The site and the score of an entry, and the texts that tell it from others."""
 
-SCORE_RANGES = 10  # judgement: tenths; a corpus with the usual threshold of 0.5 has five of them
+SCORE_RANGES = 10  # tenths; a corpus with the usual threshold of 0.5 has five of them
 
 _Stratum = tuple[str, int]
 """A site and a score range."""
 
 
-def sampled(units: Iterable[TranslationUnit], size: int, *, seed: int = 0) -> list[TranslationUnit]:
-    """At most `size` units, sorted by site and score, with the same number from each site and score range.
+def sampled(entries: Iterable[Entry], size: int, place: Callable[[Entry], Place], *, seed: int = 0) -> list[Entry]:
+    """At most `size` entries, sorted by site and score, with the same number from each site and score range.
 
-    A stratum with fewer units gives all that it has. The units are read once, and `size` of them are kept in memory.
+    A stratum with fewer entries gives all that it has. The entries are read once, and `size` of them are kept in memory.
     The order in which they come does not matter.
     """
-    sample = _Sample(size, seed)
-    for unit in units:
-        sample.offer(unit)
-    return sample.units()
+    sample: _Sample[Entry] = _Sample(size, seed)
+    for entry in entries:
+        sample.offer(entry, *place(entry))
+    return sample.entries()
 
 
-class _Sample:
+class _Sample(Generic[Entry]):
     """Each unit has a random number. A stratum keeps its units with the smallest numbers.
 
     When one unit too many is kept, the largest stratum drops its last. A stratum that has dropped a unit never again
@@ -36,40 +39,38 @@ class _Sample:
     def __init__(self, size: int, seed: int) -> None:
         self._size = size
         self._salt = str(seed).encode()
-        self._kept: dict[_Stratum, list[tuple[int, int, TranslationUnit]]] = {}  # heaps, the largest number on top
+        self._kept: dict[_Stratum, list[tuple[int, int, float, Entry]]] = {}  # heaps, the largest number on top
         self._limits: dict[_Stratum, int] = {}  # of the strata that have dropped a unit
         self._last_stratum = 1 << 64  # strata from this number on have been dropped
         self._total = 0
-        self._order = count()  # so that no two units are ever compared
+        self._order = count()  # so that no two entries are ever compared
 
-    def offer(self, unit: TranslationUnit) -> None:
-        pair = unit.pair
-        stratum = (pair.url_a.site, min(int(pair.score * SCORE_RANGES), SCORE_RANGES - 1))
-        number = self._number(pair.url_a, pair.url_b, pair.a.text, pair.b.text)
+    def offer(self, entry: Entry, site: str, score: float, texts: tuple[str, ...]) -> None:
+        stratum = (site, min(int(score * SCORE_RANGES), SCORE_RANGES - 1))
+        number = self._number(*texts)
         if number >= self._limits.get(stratum, 1 << 64):
             return
         if stratum not in self._kept and self._of_stratum(stratum) >= self._last_stratum:
             return
-        heappush(self._kept.setdefault(stratum, []), (-number, next(self._order), unit))
+        heappush(self._kept.setdefault(stratum, []), (-number, next(self._order), score, entry))
         self._total += 1
         if self._total > self._size:
             self._give_one_up()
 
     def _give_one_up(self) -> None:
         largest = max(self._kept, key=lambda stratum: (len(self._kept[stratum]), self._of_stratum(stratum)))
-        number, _, _ = heappop(self._kept[largest])
+        number, _, _, _ = heappop(self._kept[largest])
         self._total -= 1
         self._limits[largest] = -number
         if not self._kept[largest]:
             del self._kept[largest], self._limits[largest]
             self._last_stratum = self._of_stratum(largest)
 
-    def units(self) -> list[TranslationUnit]:
-        ordered = sorted(self._kept.items())
+    def entries(self) -> list[Entry]:
         return [
-            unit
-            for _, entries in ordered
-            for _, _, unit in sorted(entries, key=lambda entry: (entry[2].pair.score, -entry[0]))
+            entry
+            for _, kept in sorted(self._kept.items())
+            for _, _, _, entry in sorted(kept, key=lambda row: (row[2], -row[0]))
         ]
 
     def _of_stratum(self, stratum: _Stratum) -> int:

@@ -1,6 +1,7 @@
 """Which terms of two languages translate each other, by the aligned segments that have them, and files of such terms.
 
-The files are TSV, CSV for spreadsheets, and TBX-Basic (ISO 30042:2019, style DCA).
+The files are TSV, CSV for spreadsheets, and TBX-Basic of 2008: translate-toolkit 3.20 does not read
+that of 2019.
 """
 
 import csv
@@ -407,31 +408,32 @@ def _cell(text: str) -> str:
 def _tbx(terms: Sequence[TermPair]) -> Iterator[str]:
     yield (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        '<tbx type="TBX-Basic" style="dca" xml:lang="en" xmlns="urn:iso:std:iso:30042:ed-2">\n'
-        "<tbxHeader>\n<fileDesc>\n<titleStmt>\n<title>Bilingual terms of a corpus</title>\n</titleStmt>\n"
-        f"<sourceDesc>\n<p>Made by bitrawl {xml(__version__)}</p>\n</sourceDesc>\n</fileDesc>\n</tbxHeader>\n"
+        '<martif type="TBX-Basic" xml:lang="en">\n'
+        "<martifHeader>\n<fileDesc>\n<titleStmt>\n<title>Bilingual terms of a corpus</title>\n</titleStmt>\n"
+        f"<sourceDesc>\n<p>Made by bitrawl {xml(__version__)}</p>\n</sourceDesc>\n</fileDesc>\n"
+        '<encodingDesc>\n<p type="XCSURI">TBXBasicXCSV02.xcs</p>\n</encodingDesc>\n</martifHeader>\n'
         "<text>\n<body>\n"
     )
     for number, term in enumerate(terms, 1):
         counts = f"{term.count_a} and {term.count_b} segments, {term.count_together} together"
-        yield f'<conceptEntry id="c{number}">\n<note>Score {term.score:.3f}, weight {term.weight:g}; {counts}</note>\n'
+        yield f'<termEntry id="c{number}">\n<note>Score {term.score:.3f}, weight {term.weight:g}; {counts}</note>\n'
         yield _language_section(
             term.lang_a, term.term_a, [(example.text_a, example.url_a) for example in term.examples]
         )
         yield _language_section(
             term.lang_b, term.term_b, [(example.text_b, example.url_b) for example in term.examples]
         )
-        yield "</conceptEntry>\n"
-    yield "</body>\n</text>\n</tbx>\n"
+        yield "</termEntry>\n"
+    yield "</body>\n</text>\n</martif>\n"
 
 
 def _language_section(language: Language, term: str, contexts: Sequence[tuple[str, Url]]) -> str:
     return (
-        f'<langSec xml:lang="{xml(language)}">\n<termSec>\n<term>{xml(term)}</term>\n'
+        f'<langSet xml:lang="{xml(language)}">\n<tig>\n<term>{xml(term)}</term>\n'
         + "".join(
             f'<descripGrp>\n<descrip type="context">{xml(text)}</descrip>\n'
             f'<admin type="source">{xml(url)}</admin>\n</descripGrp>\n'
             for text, url in contexts
         )
-        + "</termSec>\n</langSec>\n"
+        + "</tig>\n</langSet>\n"
     )

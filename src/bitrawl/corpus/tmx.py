@@ -1,4 +1,4 @@
-"""TMX 1.4, with the properties that users of ILSP-FC and Bitextor expect."""
+"""TMX 1.4. A unit has properties under the names of our columns, a side those of ILSP-FC and Bitextor for its places."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,12 +8,12 @@ from typing import BinaryIO
 from xml.parsers import expat
 
 from bitrawl.corpus.export import CorpusHeader, paragraph_id
-from bitrawl.corpus.jsonl import Languages, TextPair
+from bitrawl.corpus.jsonl import PROPERTIES, Languages, TextPair, plain
 from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
 from bitrawl.languages import claimed_language
 from bitrawl.model import UNDETERMINED, Language, TranslationUnit
-from bitrawl.text.words import escaped, one_line, xml
+from bitrawl.text.words import escaped, xml
 from bitrawl.version import __version__
 
 _CHUNK = 1 << 16
@@ -50,21 +50,13 @@ def _header(header: CorpusHeader) -> str:
 
 
 def _unit(number: int, unit: TranslationUnit, header: CorpusHeader) -> str:
-    pair, sources = unit.pair, unit.sources
-    a, b = one_line(pair.a.text), one_line(pair.b.text)
-    properties = [
-        f'<prop type="score">{pair.score:.4f}</prop>\n',
-        _property("type", pair.type),
-        f'<prop type="lengthRatio">{len(a) / len(b) if b else 0.0:.4f}</prop>\n',
-    ]
-    if pair.flags:
-        properties.append(_property("info", " | ".join(pair.flags)))
+    values, sources = plain(unit, header), unit.sources
     return "".join(
         (
             f'<tu tuid="{number}" datatype="plaintext">\n',
-            *properties,
-            _variant(header.languages[0], a, [(s.url_a, s.paragraph_a) for s in sources]),
-            _variant(header.languages[1], b, [(s.url_b, s.paragraph_b) for s in sources]),
+            *(_property(name, values[name]) for name in PROPERTIES if values[name]),
+            _variant(header.languages[0], values["text_a"], [(s.url_a, s.paragraph_a) for s in sources]),
+            _variant(header.languages[1], values["text_b"], [(s.url_b, s.paragraph_b) for s in sources]),
             "</tu>\n",
         )
     )

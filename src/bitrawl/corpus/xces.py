@@ -17,7 +17,7 @@ from bitrawl.version import __version__
 MIN_WORDS = 3
 """A shorter paragraph is "ooi-length" in ILSP-FC: the default of its -len."""
 
-_SURELY_LONG = 60  # characters (judgement): counting words costs more than everything else on a page
+_SURELY_LONG = 60  # characters: counting words costs more than everything else on a page
 _DIGEST_BYTES = 6  # of a URL in a file name: the probability that any two of a million pages share one is 1 in 560
 
 _NAMESPACES = (

@@ -8,8 +8,8 @@ from functools import partial
 
 import brotli
 import msgspec
-import zstandard
 
+from bitrawl.files import zstd
 from bitrawl.reasons import Reason
 
 MIB = 1 << 20
@@ -94,14 +94,14 @@ _STEP = 1 << 16  # bytes of input given to zlib at a time: it copies what it has
 _PIECE = MIB  # bytes of output taken from zlib and brotli at a time
 # A zstd block is at least 4 bytes and at most 128 KiB (RFC 8878, section 3.1.1.2): 256 bytes in, 8 MiB out at most.
 _ZSTD_STEP = 256
-_ZSTD_WINDOW = 8 * MIB  # RFC 9659
+_ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}  # 8 MiB (RFC 9659)
 # Members of one gzip body, frames of one zstd body; judgement: each costs a copy of the input at hand, or a decoder.
 # 2 million empty frames fit into 100 kB of zstd within gzip, and kept us busy for seconds.
 MAX_MEMBERS = 1000
 # Bytes read and written before the other tasks have a turn: the slowest MiB (many members) takes some 20 ms. What one
 # step of a decoder gives comes on top, with zstd 8 MiB (about 5 ms).
 SLICE = MIB
-_BROKEN = (zlib.error, brotli.error, zstandard.ZstdError, EOFError)
+_BROKEN = (zlib.error, brotli.error, zstd.ZstdError, EOFError)
 
 
 Slices = Generator[int, None, bytes | Reason]
@@ -174,8 +174,7 @@ def _unbrotli(data: bytes) -> Pieces:
 
 
 def _unzstd(data: bytes) -> Pieces:
-    decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
-    stream = decompressor.decompressobj()
+    stream = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
     frames = 1
     for eaten, given in _steps(data, _ZSTD_STEP):
         step = given
@@ -184,7 +183,7 @@ def _unzstd(data: bytes) -> Pieces:
                 frames += 1
                 if frames > MAX_MEMBERS:
                     return
-                stream = decompressor.decompressobj()
+                stream = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
             yield eaten, stream.decompress(step)
             step = stream.unused_data if stream.eof else b""
     if data and not stream.eof:

@@ -5,7 +5,7 @@ from enum import Enum
 
 import msgspec
 
-from bitrawl.facts import CrawlEnd, EndKind
+from bitrawl.facts import CrawlEnd, Doing, EndKind, State
 from bitrawl.model import MAX_REDIRECTS, Skip
 from bitrawl.reasons import NO_ANSWER
 from bitrawl.url import Url
@@ -14,13 +14,11 @@ from bitrawl.url import Url
 class Ending(Enum):
     """How a run came to its end."""
 
-    DONE = "done"  # nothing is left, or a budget is used up
+    DONE = "done"  # nothing is left to visit, or nothing that is worth it
+    BUDGET = "budget"  # used up: with a larger one, the same command goes on
     FAILED = "failed"  # no page was found, in this run or before, or none about the topic
     STOPPED = "stopped"  # by the user, with all in flight finished
     CANCELLED = "cancelled"  # by the user, at once
-
-
-_COMPLETE = (EndKind.DONE, EndKind.BUDGET, EndKind.LEFT, EndKind.GAVE_UP)
 
 
 class SeedSkip(msgspec.Struct, frozen=True):
@@ -32,8 +30,18 @@ class SeedSkip(msgspec.Struct, frozen=True):
 
 def seed_skips(seeds: Sequence[Url], skip_of: Callable[[Url], Skip | None]) -> list[SeedSkip]:
     """Those of the seeds that were skipped, each with the skip at the end of its redirects."""
-    skips = ((seed, _last_skip(seed, skip_of)) for seed in seeds)
-    return [SeedSkip(seed, skip) for seed, skip in skips if skip is not None]
+    chains = ((seed, skip_chain(seed, skip_of)) for seed in seeds)
+    return [SeedSkip(seed, chain[-1]) for seed, chain in chains if chain]
+
+
+def skip_chain(url: Url, skip_of: Callable[[Url], Skip | None]) -> list[Skip]:
+    """Why the link is no page, and why each target of its redirects is none. It ends before a page or a queued link."""
+    chain: list[Skip] = []
+    target: Url | None = url
+    while target is not None and len(chain) <= MAX_REDIRECTS and (skip := skip_of(target)) is not None:
+        chain.append(skip)
+        target = skip.target
+    return chain
 
 
 def crawl_end(  # noqa: PLR0913 - each may be why it ended
@@ -70,7 +78,9 @@ def ending(end: CrawlEnd) -> Ending:
     """Whether a crawl that ended so has failed."""
     if end.kind is EndKind.STOPPED:
         return Ending.STOPPED
-    return Ending.DONE if end.kind in _COMPLETE else Ending.FAILED
+    if end.kind is EndKind.BUDGET:
+        return Ending.BUDGET
+    return Ending.DONE if end.state is State.ENDED else Ending.FAILED
 
 
 def _without_page(
@@ -98,11 +108,19 @@ def _named(kind: EndKind, reasons: Mapping[str, str], queued: int = 0) -> CrawlE
     return CrawlEnd(kind=kind, name=name, why=why, others=len(reasons) - 1, queued=queued)
 
 
-def _last_skip(url: Url, skip_of: Callable[[Url], Skip | None]) -> Skip | None:
-    skip = skip_of(url)
-    for _ in range(MAX_REDIRECTS):
-        target = skip.target if skip else None
-        if target is None:
-            break
-        skip = skip_of(target) or skip
-    return skip
+def stored_end(text: str) -> CrawlEnd | None:
+    """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one."""
+    try:
+        return msgspec.json.decode(text, type=CrawlEnd) if text else None
+    except msgspec.DecodeError:
+        stopped = text.startswith(CrawlEnd(kind=EndKind.STOPPED).without_advice)
+        kind = EndKind.STOPPED if stopped else EndKind.EARLIER
+        return CrawlEnd(kind=kind, sentence=text)
+
+
+def stored_doing(text: str) -> Doing | None:
+    """The same of what is being mined."""
+    try:
+        return msgspec.json.decode(text, type=Doing) if text else None
+    except msgspec.DecodeError:
+        return Doing(None, sentence=text)

@@ -54,7 +54,7 @@ from bitrawl.version import __version__
 FOREIGN = (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFError)
 """What aiohttp and the socket raise for what the web does."""
 
-MAX_DETAIL = 200  # characters; judgement: a line or two of a terminal
+MAX_DETAIL = 200  # characters: a line or two of a terminal
 
 
 PROJECT_PAGE = "https://pypi.org/project/bitrawl/"
@@ -174,7 +174,7 @@ class HttpFetcher:
         self._connector = CleanConnector(
             limit=settings.connections,
             limit_per_host=settings.connections_per_host,
-            ttl_dns_cache=300,  # seconds; judgement: a common lifetime of a name's address
+            ttl_dns_cache=300,  # seconds: a common lifetime of a name's address
             ssl=self._tls,
             resolver=self._resolver,
         )

@@ -129,6 +129,12 @@ class Crawl:
             new = [url for host, url in hosts.items() if self.hosts.ask(host)]
             self._enqueue([*(first for url in new for first in self._new.first_asked(url)), *links], None)
 
+    def reconsider(self, batches: Iterable[Sequence[Link]]) -> None:
+        """Queue those of the links refused earlier that belong to the job now."""
+        for links in batches:
+            with self.ledger.transaction():
+                self._enqueue(links, None)
+
     def remember(self, sightings: Iterable[tuple[Link, Page | None]]) -> None:
         """Tell the trap rules of the pages and redirects (None) of earlier runs."""
         for link, page in sightings:
@@ -163,6 +169,7 @@ class Crawl:
 
     def _score_only(self, links: Sequence[Link], found_on: Page | None) -> set[Url]:
         """Score the links that belong to the job, and do not queue them: an earlier run did."""
+        self.scope.new_hosts(links)
         _, inside = self._judged(links)
         for group in inside:
             self.scorer.score(group, found_on, self._knowledge(group[0].url))
@@ -349,7 +356,7 @@ class Crawl:
         """Why a page that we understand is not kept."""
         if refusal := objection(page, opt_outs=self.settings.opt_outs):
             return refusal
-        missing = self._knowledge(page.url).missing.get(page.url.host, 0)
+        missing = self._knowledge(page.url).missing.get(page.url.host, 0) if self.settings.probe else 0
         if not missing or (missing ^ page.signature).bit_count() > NEAR:
             return None
         return Skip(page.url, Stage.ANALYSE, Reason.SOFT_404, "the same text as an address that cannot exist")
@@ -412,6 +419,8 @@ class Crawl:
         """Queue the links that belong to the job and that the strategy wants; record why the others are not queued."""
         if not links:
             return
+        if hosts := self.scope.new_hosts(links):
+            self._enqueue(self.ledger.refused_hosts(hosts), None)
         refused, inside = self._judged(links)
         if found_on is not None and self.traps.repeats(found_on.url):
             self.frontier.add([(link, _last(link)) for group in inside for link in group])

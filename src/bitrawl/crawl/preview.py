@@ -119,7 +119,9 @@ class _HostVisit:
         outcome = await self._visit(link)
         if not isinstance(outcome, Skip) or (target := outcome.target) is None:
             return outcome
-        link = msgspec.structs.replace(link, url=target, kind=LinkKind.REDIRECT, redirects=link.redirects + 1)
+        redirects = link.redirects + 1
+        link = msgspec.structs.replace(link, url=target, kind=LinkKind.REDIRECT, source=link.url, redirects=redirects)
+        self._settings.scope.new_hosts([link])
         return self._settings.scope.refusal(link) or await self._page(link)
 
     async def _sitemap(self, url: Url) -> tuple[SitemapPreview, list[Alternate]]:
@@ -155,6 +157,8 @@ class _HostVisit:
         return self._settings.politeness.rest(self._took, wanted=self._settings.fetcher.delay(self._seed.host))
 
     def _in_scope(self, links: Iterable[Link]) -> int:
+        links = list(links)
+        self._settings.scope.new_hosts(links)
         refusal = self._settings.scope.refusal
         return len({link.url for link in links if link.kind is not LinkKind.INDEX and refusal(link) is None})
 

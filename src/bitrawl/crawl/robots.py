@@ -23,10 +23,8 @@ PRODUCT = "bitrawl"
 """Our name in robots.txt."""
 
 MAX_AGE = 24 * 3600.0  # RFC 9309, section 2.4
-MAX_DELAY = (
-    60.0  # A longer Crawl-delay (some ask for hours) would end the crawl of a host. It is cut to this; judgement.
-)
-UNREACHABLE_FOR = 5.0  # seconds that a failure counts, so that a host's other links do not ask at once; judgement
+MAX_DELAY = 60.0  # A longer Crawl-delay (some ask for hours) would end the crawl of a host. It is cut to this.
+UNREACHABLE_FOR = 5.0  # seconds that a failure counts, so that a host's other links do not ask at once
 MAX_PARSED = 512  # files in memory; the others are parsed again when needed
 
 

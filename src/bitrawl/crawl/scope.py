@@ -8,10 +8,13 @@ from zlib import crc32
 
 import msgspec
 
+from bitrawl.config import Reach
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import Directive, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip
+from bitrawl.languages import claimed_language, same_language
+from bitrawl.model import UNDETERMINED, Directive, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
+from bitrawl.urls.tokens import host_name, mark_language
 
 MAX_SEGMENTS = 20  # Heritrix' own bound (TooManyPathSegmentsDecideRule)
 MAX_REPEATS = 2  # of one run of path segments, as in /a/b/a/b/a/b; Heritrix' own bound (PathologicalPathDecideRule)
@@ -19,9 +22,10 @@ MAX_OCCURRENCES = 3  # of one segment anywhere in a path; judgement
 MAX_PARAMETERS = 12  # judgement
 MAX_FACETS = 3  # parameters that a page may have added to its own address (sort, filter, page); judgement
 
-REMEMBERED = 8192  # addresses whose verdict is remembered, about 2 MB; judgement
+REMEMBERED = 8192  # addresses whose verdict is remembered, about 2 MB
 
 _NO_PAGES = frozenset((LinkKind.INDEX, LinkKind.PROBE))
+_NEW_HOSTS = frozenset((LinkKind.ALTERNATE, LinkKind.REDIRECT))
 _BY_PATTERN = frozenset((Reason.NOT_UNDER, Reason.EXCLUDED, Reason.NOT_INCLUDED))
 # Never a page, whatever the server calls it. One HEAD less for each.
 _FILES = re.compile(
@@ -42,34 +46,41 @@ class Sites:
             self._named.update(dict.fromkeys(names, names[0]))
         self.of = lru_cache(maxsize=65536)(self._of)
 
+    def declare(self, host: str) -> bool:
+        """Whether the user said of this host, or of its domain, to which site it belongs."""
+        return host in self._named or Url.known(f"http://{host}/").site in self._named
+
     def _of(self, host: str) -> str:
         site = Url.known(f"http://{host}/").site
         return self._named.get(host) or self._named.get(site, site)
 
 
 class ScopeRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asked for beyond the sites of the seeds."""
+    """How far from the seeds a crawl goes, and what the user asked for beyond that."""
 
+    reach: Reach = Reach.SITE
+    languages: Sequence[Language] = ()  # those of the job: hosts of other translations are left alone
     include: Sequence[str] = ()  # regular expressions; a link must match one
     exclude: Sequence[str] = ()  # regular expressions; a link must match none
     depth: int | None = None  # links away from the seeds
     same_host: bool = False  # only the seeds' hosts; www.example.org and example.org count as one
     under: Sequence[str] = ()  # paths; a link must be one of them or below one of them
-    whole_web: bool = False  # not only the sites of the seeds
 
 
 class Scope:
     """Score apart from decision: a link is in or it is a Skip, whatever a strategy thinks of it."""
 
-    def __init__(self, sites: Sites, seeds: Sequence[Url], rules: ScopeRules | None = None) -> None:
+    def __init__(self, sites: Sites, seeds: Iterable[Url], rules: ScopeRules | None = None) -> None:
         self.sites = sites
-        self._rules = rules or ScopeRules()
-        self._home = {sites.of(seed.host) for seed in seeds}
-        self._hosts = {_without_www(seed.host) for seed in seeds}
+        self.rules = rules or ScopeRules()
         self._seeds = frozenset(seeds)
-        self._include = [re.compile(raw) for raw in self._rules.include]
-        self._exclude = [re.compile(raw) for raw in self._rules.exclude]
-        self._under = tuple(folder_path(raw) for raw in self._rules.under)
+        self._moved = set(self._seeds)  # the seeds, and where they redirect to
+        self._home = {sites.of(seed.host) for seed in self._seeds}
+        self._hosts = {_without_www(seed.host) for seed in self._seeds}
+        self._versions = {self._without_language(host) for host in self._hosts}
+        self._include = [re.compile(raw) for raw in self.rules.include]
+        self._exclude = [re.compile(raw) for raw in self.rules.exclude]
+        self._under = tuple(folder_path(raw) for raw in self.rules.under)
         self._by_address = lru_cache(maxsize=REMEMBERED)(self._judge_address)
 
     def refusal(self, link: Link) -> Skip | None:
@@ -78,17 +89,55 @@ class Scope:
         if url in self._seeds:
             return None
         host = url.host
-        if not self._rules.whole_web and self.sites.of(host) not in self._home:
+        if self.rules.reach is not Reach.WEB and self.sites.of(host) not in self._home:
             return Skip(url, Stage.SCOPE, Reason.OFF_SITE)
-        if self._rules.same_host and _without_www(host) not in self._hosts:
+        if self.rules.same_host and _without_www(host) not in self._hosts:
+            return Skip(url, Stage.SCOPE, Reason.OFF_HOST, "--same-host")
+        if self.rules.reach is Reach.SITE and not self._is_home(host):
             return Skip(url, Stage.SCOPE, Reason.OFF_HOST)
         return None if link.kind in _NO_PAGES else self._of_page(link)
+
+    def new_hosts(self, links: Iterable[Link]) -> list[str]:
+        """Hosts that belong to the site from now on: a page of the site declares its translation there, or a seed moved there."""
+        hosts = []
+        for link in links:
+            if link.kind in _NEW_HOSTS and self.rules.reach is Reach.SITE and self._leads_home(link):
+                hosts.append(link.url.host)
+                self.add_host(link.url.host)
+        return hosts
+
+    def add_host(self, host: str) -> None:
+        """The host belongs to the site from now on."""
+        self._versions.add(self._without_language(host))
+
+    def _leads_home(self, link: Link) -> bool:
+        host = link.url.host
+        if link.kind is LinkKind.REDIRECT and link.source in self._moved:
+            self._moved.add(link.url)
+        elif (not link.hreflang and link.kind is LinkKind.REDIRECT) or not self._asks_for(link.hreflang):
+            return False
+        return self.sites.of(host) in self._home and not self._is_home(host)
+
+    def _asks_for(self, tag: str) -> bool:
+        language = claimed_language(tag)
+        return language == UNDETERMINED or any(same_language(language, wanted) for wanted in self.rules.languages)
+
+    def _is_home(self, host: str) -> bool:
+        return self._without_language(host) in self._versions or self.sites.declare(host)
+
+    def _without_language(self, host: str) -> tuple[str, ...]:
+        """The same for all language versions of a host: www.example.org, example.org, fr.example.org."""
+        name, port = host_name(host), host.partition(":")[2]
+        return (*(label for label in name.subdomains if not self._is_version(label)), name.label, name.suffix, port)
+
+    def _is_version(self, label: str) -> bool:
+        return label == "www" or any(same_language(mark_language(label), wanted) for wanted in self.rules.languages)
 
     def _of_page(self, link: Link) -> Skip | None:
         url = link.url
         if link.rel and Directive.NOFOLLOW in link.rel.lower().split():
             return Skip(url, Stage.SCOPE, Reason.NOFOLLOW)
-        if self._rules.depth is not None and link.depth > self._rules.depth:
+        if self.rules.depth is not None and link.depth > self.rules.depth:
             return Skip(url, Stage.SCOPE, Reason.DEPTH, f"depth {link.depth}")
         refusal = self._by_address(url)
         # A file and an address with the shape of a trap are refused before one that adds parameters, patterns after it.
@@ -167,8 +216,8 @@ def _host_name(raw: str) -> str:
         raise ConfigError(message) from error
 
 
-MAX_SITEMAP_DEPTH = 3  # judgement: sitemaps.org allows an index of sitemaps, not an index of indexes
-MAX_SITEMAPS = 500  # files per site; judgement: at 50,000 URLs a file, more than a polite crawl visits in a year
+MAX_SITEMAP_DEPTH = 3  # sitemaps.org allows an index of sitemaps, not an index of indexes
+MAX_SITEMAPS = 500  # files per site: at 50,000 URLs a file, more than a polite crawl visits in a year
 FIRST_SITEMAPS = 10  # files that a site is asked for, whatever they list; judgement
 # A further file costs as much as a page. It is read if each file so far listed five pages that the job may visit. Judgement:
 # the sitemaps of a newspaper, one for each day, are read, and those that repeat each other are not.

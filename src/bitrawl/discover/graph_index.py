@@ -32,6 +32,7 @@ from bitrawl.files import NO_JSON
 from bitrawl.languages import claimed_language
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.url import Url
+from bitrawl.version import install_command
 
 META = "meta.json"
 FORMAT = "bitrawl link graph"
@@ -217,7 +218,7 @@ class HostNeighbourhood:
         return self
 
     def __exit__(self, _kind: object, error: object, _traceback: object) -> None:
-        """After the last edge."""
+        """Finish the index after the last edge."""
         with self._file:
             if error is None and self._open is not None:
                 self._close(self._open)
@@ -412,7 +413,7 @@ def _counted(path: Path) -> Iterator[tuple[str, str | None, int]]:
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 - an extra
         from pyarrow import parquet as pq  # noqa: PLC0415
     except ImportError as error:
-        raise ConfigError("Common Crawl's index needs pyarrow. Run: pip install 'bitrawl[parquet]'") from error
+        raise ConfigError(f"Common Crawl's index needs pyarrow. Run: {install_command('parquet')}") from error
     held: list[Any] = []
     for file in _files(path):
         try:

@@ -17,7 +17,8 @@ from bitrawl.config import seeds_from
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.files import cell
 from bitrawl.model import Language, Link, Visit
-from bitrawl.url import Url
+from bitrawl.url import Url, with_scheme
+from bitrawl.version import install_command
 
 
 class SiteAnswer(StrEnum):
@@ -212,7 +213,7 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 - an extra
         from pyarrow import parquet as pq  # noqa: PLC0415
     except ImportError as error:
-        raise ConfigError(f"{path} needs pyarrow. Run: pip install 'bitrawl[parquet]'") from error
+        raise ConfigError(f"{path} needs pyarrow. Run: {install_command('parquet')}") from error
     try:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
@@ -231,7 +232,7 @@ def _check_columns(names: Iterable[str], path: Path) -> None:
 
 def _address(raw: str, place: str) -> str:
     """A host stands for its home page."""
-    text = raw.strip() if "://" in raw else f"https://{raw.strip()}"
+    text = with_scheme(raw.strip())
     try:
         Url.parse(text)
     except UrlError as error:

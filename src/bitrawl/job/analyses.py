@@ -3,11 +3,11 @@
 import hashlib
 import sqlite3
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
-import zstandard
-
 from bitrawl.errors import ArchiveError, StoreError
+from bitrawl.files import compressor, zstd
 from bitrawl.model import Language, Page, Sitemap, Skip, Unpacker, pack
 from bitrawl.url import Url
 from bitrawl.version import __version__
@@ -30,14 +30,16 @@ class Analyses:
         path = folder / f"{_identity(archives, languages)}.sqlite"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, isolation_level=None)  # each outcome is stored at once
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = OFF")  # It can be made again.
-            self._connection.executescript(_SCHEMA)
+            with ExitStack() as on_error:
+                connection = sqlite3.connect(path, isolation_level=None)  # each outcome is stored at once
+                self._connection = on_error.enter_context(closing(connection))
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = OFF")  # It can be made again.
+                self._connection.executescript(_SCHEMA)
+                on_error.pop_all()
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"{path} cannot be used: {error}; choose another --cache") from error
-        self._compress = zstandard.ZstdCompressor(level=3).compress
-        self._decompress = zstandard.ZstdDecompressor().decompress
+        self._compress = compressor()
         self._unpack: dict[str, Unpacker[Page | Sitemap | Skip]] = {
             kind.__name__: Unpacker(kind) for kind in (Page, Sitemap, Skip)
         }
@@ -50,7 +52,7 @@ class Analyses:
         row = self._connection.execute(
             "SELECT kind, outcome FROM outcomes WHERE url = ? AND asked_as_index = ?", (url, index)
         ).fetchone()
-        return self._unpack[row[0]](self._decompress(row[1])) if row else None
+        return self._unpack[row[0]](zstd.decompress(row[1])) if row else None
 
     def put(self, url: Url, outcome: Page | Sitemap | Skip, *, index: bool) -> None:
         """Replaces an earlier outcome."""

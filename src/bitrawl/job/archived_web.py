@@ -12,7 +12,7 @@ import re
 import tempfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -23,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
+from bitrawl.crawl.bodies import Expansion, content_codings, expand
+from bitrawl.crawl.bodies import media_type as sniffed_type
 from bitrawl.errors import ArchiveError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPlace
 from bitrawl.protocols import Fetcher
@@ -277,18 +279,6 @@ def _dechunked(payload: bytes) -> bytes:
     return b"".join(pieces) if pieces else payload
 
 
-class Codec(msgspec.Struct, frozen=True):
-    """How to decode a payload: the same functions that the live fetcher uses."""
-
-    expand: Callable[[bytes, str], bytes | Reason]  # payload, Content-Encoding header -> body
-    sniff: Callable[[bytes, str], str]  # body, Content-Type header -> media type
-
-
-def open_archives(paths: Iterable[Path], codec: Codec) -> "Archives":
-    """Read the files once, for their index. Raises `ArchiveError` if one is not a WARC file at all."""
-    return Archives(list(paths), codec)
-
-
 def warc_files(paths: Iterable[Path]) -> list[Path]:
     """The files as given. A folder stands for the *.warc and *.warc.gz files in it, sorted by name."""
     files: list[Path] = []
@@ -371,8 +361,8 @@ class Archives:
     The index uses 24 bytes per record and stores no text. http and https URLs are different, as on the web.
     """
 
-    def __init__(self, paths: Sequence[Path], codec: Codec) -> None:
-        self._codec = codec
+    def __init__(self, paths: Iterable[Path]) -> None:
+        """Read the files once, for their index. Raises `ArchiveError` if one is not a WARC file at all."""
         self._unpacked = _Unpacked()
         self._paths: list[Path] = []
         index = _Index()
@@ -409,7 +399,7 @@ class Archives:
             capture = self._read(url, place)
         except ArchiveError as error:
             return Skip(url, Stage.FETCH, Reason.HTTP_ERROR, detail=str(error))
-        return capture if isinstance(capture, Skip) else _answer(capture, self._codec)
+        return capture if isinstance(capture, Skip) else _answer(capture)
 
     def archived_as(self, url: Url) -> Url | None:
         """The URL itself, or its twin with the other scheme (http, https) if only that is archived; None if neither is."""
@@ -516,7 +506,7 @@ class _Unpacked:
             self._folder = None
 
 
-def _answer(capture: Capture, codec: Codec) -> Capture | Skip:
+def _answer(capture: Capture) -> Capture | Skip:
     """The answer that the live fetcher would give, except that no failure is transient.
 
     The payload is dropped, because it is archived already.
@@ -525,14 +515,19 @@ def _answer(capture: Capture, codec: Codec) -> Capture | Skip:
         return msgspec.structs.replace(capture, body=capture.payload, payload=b"")
     if not 200 <= capture.status < 300 or capture.status == 206:
         return Skip(capture.url, Stage.FETCH, Reason.HTTP_STATUS, status=capture.status)
-    body = codec.expand(capture.payload, capture.header("Content-Encoding"))
-    if body is Reason.CONTENT_ENCODING and _TEXT.match(codec.sniff(capture.payload, "")):
+    body = _expanded(capture.payload, capture.header("Content-Encoding"))
+    if body is Reason.CONTENT_ENCODING and _TEXT.match(sniffed_type(capture.payload, "")):
         # Many archives store a decoded payload with the headers of the encoded one.
         body = capture.payload
     if isinstance(body, Reason):
         return Skip(capture.url, Stage.FETCH, body, status=capture.status)
-    media_type = codec.sniff(body, capture.header("Content-Type"))
+    media_type = sniffed_type(body, capture.header("Content-Type"))
     return msgspec.structs.replace(capture, body=body, media_type=media_type, payload=b"")
+
+
+def _expanded(payload: bytes, header: str) -> bytes | Reason:
+    codings = content_codings(header)
+    return Reason.CONTENT_ENCODING if codings is None else expand(payload, codings, Expansion())
 
 
 def _index(path: Path, number: int) -> _Index | None:

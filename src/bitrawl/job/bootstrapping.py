@@ -4,7 +4,7 @@ How far a bootstrap is, and what came of it, stands in two files of its folder, 
 """
 
 import hashlib
-import shutil
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +22,8 @@ from bitrawl.errors import BitrawlError, ConfigError, StoreError
 from bitrawl.files import NO_JSON
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
+from bitrawl.job.folder_kinds import BOOTSTRAP
+from bitrawl.job.own_files import FolderFiles, check_inputs
 from bitrawl.job.site_checks import SiteQuestion, check_sites
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Capture, Language, Link, Skip
@@ -57,7 +59,7 @@ class BootstrapStep(StrEnum):
 
 
 class BootstrapProgress(msgspec.Struct, frozen=True):
-    """One moment of it."""
+    """How far a bootstrap is at one moment."""
 
     step: BootstrapStep
     wiki: str = ""  # its host; empty for a dump
@@ -75,7 +77,7 @@ class BilingualSite(msgspec.Struct, frozen=True):
 
 
 class BootstrapSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """What a bootstrap has found and written."""
 
     category: str
     articles: int
@@ -107,7 +109,7 @@ class ProgressFile:
         self._write()
 
     def count(self) -> None:
-        """One more is done."""
+        """Count one more step that is done."""
         self._now = msgspec.structs.replace(self._now, done=self._now.done + 1)
         self._write()
 
@@ -137,8 +139,17 @@ def _decoded(path: Path, kind: type[Decoded]) -> Decoded | None:
 
 
 TOPIC, TERMS, SEEDS, SITES = "topic.txt", "terms.tsv", "seeds.txt", "sites.txt"
-DESCRIPTION, CACHE = "bootstrap.toml", "cache"
-WRITTEN = (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE, PROGRESS, FOUND)
+DESCRIPTION, CACHE = BOOTSTRAP, "cache"
+OWN_FILES = FolderFiles(
+    "a topic of bitrawl bootstrap",
+    (DESCRIPTION, PROGRESS),  # the first and the last that is written
+    (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE, PROGRESS, FOUND),
+    re.compile(
+        "|".join(map(re.escape, (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, PROGRESS, FOUND)))
+        + f"|{CACHE}/(?:wiki|sites)/.+"
+    ).fullmatch,
+    re.compile(r"intent\.json|run\.log(?:\.1)?").fullmatch,
+)
 
 Tell = Callable[[str], None]
 
@@ -216,7 +227,7 @@ async def bootstrap(
     """Ask the wiki, check the sites it cites, write the folder. What the folder's cache has is not asked again."""
     _check(request, policy, folder, fresh=fresh)
     if fresh:
-        _start_over(folder)
+        OWN_FILES.delete(folder)
     notes = ProgressFile(folder, "" if request.dump else endpoint(request.wiki).host)
     try:
         material = await _gathered(request, folder, policy, notes, tell)
@@ -242,6 +253,11 @@ def endpoint(wiki: str) -> Url:
 
 def _check(request: BootstrapRequest, policy: FetchPolicy, folder: Path, *, fresh: bool) -> None:
     """Mistakes that can be told before anything is asked."""
+    check_inputs(folder, [request.dump] if request.dump else [])
+    if fresh:
+        OWN_FILES.check_fresh(folder)
+    else:
+        OWN_FILES.check_new(folder)
     if not request.category.strip():
         raise ConfigError('the name of the category is empty; give one, for example "Occupational safety and health"')
     if not request.languages():
@@ -256,14 +272,6 @@ def _check(request: BootstrapRequest, policy: FetchPolicy, folder: Path, *, fres
             f"{folder / TERMS} was edited, and this command asks for something else, which would replace it. "
             "Choose another --out, or add --fresh to start over"
         )
-
-
-def _start_over(folder: Path) -> None:
-    for name in WRITTEN:
-        try:
-            shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(f"{folder / name} cannot be removed: {error.strerror}") from error
 
 
 async def _gathered(

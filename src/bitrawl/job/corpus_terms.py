@@ -1,5 +1,6 @@
-"""The bilingual terms that a job's corpus supports, with examples."""
+"""The bilingual terms that a corpus supports, with examples."""
 
+import shlex
 import tempfile
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +10,6 @@ from typing import IO
 
 import numpy as np
 
-from bitrawl.corpus.export import corpus_headers
 from bitrawl.corpus.term_pairs import (
     MOST_EXAMPLES,
     FoundPair,
@@ -20,14 +20,13 @@ from bitrawl.corpus.term_pairs import (
     segments_with,
     write,
 )
+from bitrawl.corpus.units import CorpusUnit
 from bitrawl.errors import ConfigError
-from bitrawl.job.exporting import corpus_units
-from bitrawl.job.folder import JobFolder, not_mined
-from bitrawl.job.ledger_facts import language_pairs
-from bitrawl.job.stored_findings import Findings
-from bitrawl.model import Language, TranslationUnit, Unpacker, pack
+from bitrawl.job.corpora import Corpora, corpora_in
+from bitrawl.model import Language, Unpacker, pack
 from bitrawl.text.arrays import Ints
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
+from bitrawl.url import Url
 
 __all__ = ["MIN_SCORE", "MOST_TERMS", "TermExample", "TermFormat", "TermPair", "bilingual_terms", "write"]
 
@@ -51,13 +50,13 @@ def bilingual_terms(
     min_score: float = MIN_SCORE,
     tell: Tell = lambda _: None,
 ) -> list[TermPair]:
-    """The terms of a job's corpus in two languages ("en-fr"), the most telling first; empty if it supports none.
+    """The terms of a folder's corpus in two languages ("en-fr"), the most telling first; empty if it supports none.
 
-    The languages may be left out if the job has found translations in one pair only; "fr-en" puts French first. Raises
-    `ConfigError` if the job has not been mined or has no such pair.
+    The languages may be left out if the folder has translations in one pair only; "fr-en" puts French first. Raises
+    `ConfigError` if a job has not been mined, or if there is no such pair.
     """
-    where = JobFolder(folder)
-    with _segments(where, _chosen_languages(where, languages), tell) as segments:
+    corpora = corpora_in(folder)
+    with _segments(corpora, _chosen_languages(folder, corpora, languages), tell) as segments:
         tell(f"looking for terms in {len(segments):,} segments")
         sides = [Phrases(texts) for texts in segments.texts]
         a, b = (Keyness(side, general_rates(side.texts.language)) for side in sides)
@@ -65,33 +64,29 @@ def bilingual_terms(
         return _described(pairs, segments, *sides)
 
 
-def _chosen_languages(where: JobFolder, name: str) -> Languages:
+def _chosen_languages(folder: Path, corpora: Corpora, name: str) -> Languages:
     """The pair of languages that is meant, in the order in which it is written."""
-    headers = corpus_headers(where.job().languages(), 0.0)
+    headers = corpora.headers
     pairs = {
         header.name: (header.languages[0], header.languages[1]) for header in headers if len(header.languages) == 2
     }
-    if not pairs:
-        raise ConfigError(f"{where.path} is a job in one language ({headers[0].name}); bilingual terms need two")
-    filled = [pair for pair, count in _counts(where).items() if count and pair in pairs] or list(pairs)
-    if not name and len(filled) > 1:
+    if not pairs and headers:
+        where, code = shlex.quote(str(folder)), headers[0].name
         raise ConfigError(
-            f"{where.path} has several pairs of languages; choose one with --languages: {', '.join(filled)}"
+            f"{folder} has a corpus in one language ({code}); bilingual terms need two. For the terms of one language:"
+            f" bitrawl topic learn {where} --lang {code} -o topic.txt"
         )
+    if not pairs:
+        raise ConfigError(f"the corpus of {folder} is empty")
+    filled = [pair for pair, count in corpora.counts().items() if count and pair in pairs] or list(pairs)
+    if not name and len(filled) > 1:
+        raise ConfigError(f"{folder} has several pairs of languages; choose one with --languages: {', '.join(filled)}")
     both_ways = {f"{b}-{a}": (b, a) for a, b in pairs.values()} | pairs
     by_any_case = {pair.casefold(): languages for pair, languages in both_ways.items()}
     chosen = (name or filled[0]).casefold().replace(",", "-")
     if chosen not in by_any_case:
-        raise ConfigError(f"{where.path} has no pair of languages {name!r}; choose one of {', '.join(pairs)}")
+        raise ConfigError(f"{folder} has no pair of languages {name!r}; choose one of {', '.join(pairs)}")
     return by_any_case[chosen]
-
-
-def _counts(where: JobFolder) -> dict[str, int]:
-    """Segments by languages. Raises `ConfigError` if nothing has been mined."""
-    with where.reading() as ledger:
-        if not Findings(ledger).begun():
-            raise not_mined(where.path, ledger)
-        return {pair.name: pair.segments for pair in language_pairs(ledger)}
 
 
 class _SegmentFile:
@@ -106,12 +101,12 @@ class _SegmentFile:
     def __len__(self) -> int:
         return len(self._begins)
 
-    def add(self, unit: TranslationUnit, languages: Sequence[Language]) -> None:
-        pair = unit.pair
-        if languages[0] == self.languages[0]:
-            example = TermExample(pair.a.text, pair.b.text, pair.url_a, pair.url_b)
+    def add(self, unit: CorpusUnit) -> None:
+        urls = Url.known(unit.url_a), Url.known(unit.url_b)
+        if unit.lang_a == self.languages[0]:
+            example = TermExample(unit.text_a, unit.text_b, *urls)
         else:
-            example = TermExample(pair.b.text, pair.a.text, pair.url_b, pair.url_a)
+            example = TermExample(unit.text_b, unit.text_a, *reversed(urls))
         self.texts[0].add(example.text_a)
         self.texts[1].add(example.text_b)
         self._begins.append(self._file.tell())
@@ -125,18 +120,18 @@ class _SegmentFile:
 
 
 @contextmanager
-def _segments(where: JobFolder, languages: Languages, tell: Tell) -> Iterator[_SegmentFile]:
+def _segments(corpora: Corpora, languages: Languages, tell: Tell) -> Iterator[_SegmentFile]:
     """All, or one in so many; their texts are in a temporary file."""
-    counts = _counts(where)
+    counts = corpora.counts()
     total = max(counts.get("-".join(order), 0) for order in (languages, languages[::-1]))
     step = max(1, -(-total // MOST_SEGMENTS))
     if step > 1:
         tell(f"reading one in {step} of the corpus, which has {total:,} segments")
     with tempfile.TemporaryFile() as file:
         segments = _SegmentFile(languages, file)
-        for number, (header, unit) in enumerate(corpus_units(where.job(), where.path, languages)):
+        for number, unit in enumerate(corpora.units(languages)):
             if number % step == 0:
-                segments.add(unit, header.languages)
+                segments.add(unit)
                 if len(segments) % TELL_EVERY == 0:
                     tell(f"reading the corpus: {len(segments):,} segments")
         yield segments

@@ -40,6 +40,8 @@ from bitrawl.job.fetching import MEGABYTE, SystemClock, fetch_settings, loose_an
 from bitrawl.job.fetching import web as open_web
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
+from bitrawl.job.own_files import check_inputs, inputs_of
+from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, changed_settings, reasons_of, retry_seeds
 from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.page_score import ScoreModel
 from bitrawl.mine.pairing import THRESHOLD, Pairing
@@ -80,6 +82,7 @@ class Parts(NamedTuple):
     queue: LedgerQueue
     learns: bool  # whether the strategy must be told the visits of earlier runs
     walk: SiteWalk | None = None  # in a search for bilingual sites
+    doubtful: Sequence[Reason] = ()  # why links were refused that may belong to the job now
 
 
 async def crawl(
@@ -129,13 +132,19 @@ async def crawl(
     )
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
+    for host in {*ledger.hosts_asked(), *queue.hosts()}:
+        made.scope.add_host(host)
     made.remember(ledger.sightings())
-    queue.try_again(Reason.KILLED)
+    changed = changed_settings(job, ledger)
+    for reason in (Reason.KILLED, *reasons_of(FETCHED_AGAIN, changed)):
+        queue.try_again(reason)
     if made.settings.exhaustive:
         queue.take_back(Reason.STRATEGY, UNWANTED)
+    if archives is None:  # an archive answers as before
+        retry_seeds(queue, ledger, seeds)
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
     learns = judge is not None or not isinstance(strategy_asked, STATELESS)
-    return Parts(made, ledger, queue, learns, site_walk)
+    return Parts(made, ledger, queue, learns, site_walk, reasons_of(JUDGED_AGAIN, changed))
 
 
 def _loop_settings(job: Job, *, live: bool, searching: bool) -> LoopSettings:
@@ -193,19 +202,29 @@ async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) 
 
 
 def described_job(
-    settings: Mapping[str, Any], folder: JobFolder, *, file: Path | None = None, fresh: bool = False
+    settings: Mapping[str, Any],
+    folder: JobFolder,
+    *,
+    file: Path | None = None,
+    inputs: Sequence[Path | None] = (),
+    fresh: object = False,
 ) -> Job:
     """The job to be done, checked, with nothing written yet.
 
     Settings win over the job file; where neither says where to begin, the job that the folder holds goes on. Raises
-    `ConfigError` when the folder holds another job, unless it is to be started over (`fresh`).
+    `ConfigError` when the folder holds another job, unless it is to be started over (`fresh`), when it holds files of
+    others, and when something that is read lies in it: what the job names, its file, or one of the other `inputs`.
     """
+    own_file = file is not None and not fresh and file.resolve() == folder.description.resolve()
+    check_inputs(folder.path, [path for path in (None if own_file else file, *inputs) if path is not None])
     held = folder.description
     earlier = config.resolve(config.read(held), where=str(held)) if held.exists() and not fresh else None
     described = config.read(file) if file is not None else {}
     if earlier is not None and not described and not any(settings.get(key) for key in ("seeds", "warc", "replay")):
         described = config.read(held)
     job = config.resolve(config.merged(described, settings), where=str(file) if file else "")
+    check_inputs(folder.path, [name for name in inputs_of(job) if earlier is None or name not in inputs_of(earlier)])
+    folder.check_writable(fresh=bool(fresh))
     if earlier is not None:
         config.continues(job, earlier)
     check(job)
@@ -229,12 +248,13 @@ def check(job: Job) -> None:
 def scope_rules(job: Job) -> ScopeRules:
     scope = job.scope
     return ScopeRules(
+        reach=Reach.WEB if job.discovery.is_set else scope.reach,
+        languages=job.languages(),
         include=scope.include,
         exclude=scope.exclude,
         depth=scope.depth,
         same_host=scope.same_host,
         under=scope.under,
-        whole_web=scope.reach is Reach.WEB or job.discovery.is_set,
     )
 
 
@@ -281,7 +301,7 @@ def _frontier(  # noqa: PLR0913 - collaborators
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
         spent=spent,
         spent_on=spent_on,
-        left={} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left},
+        left={} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left and site.pages},
         ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
         steps=bucket_scores(job),
         orders=orders,
@@ -502,7 +522,8 @@ def check_models(folder: str) -> None:
             try:
                 load(path)
             except Exception as error:
+                # Not the error's own words: numpy's advice for a damaged file is to load it unsafely.
                 raise ConfigError(
-                    f"models: {path} cannot be loaded as {path.stem} ({type(error).__name__}: {error});"
-                    f" make it again: python -m lab.train {path.stem}"
+                    f"models: {path} is damaged, or is not a model of the kind {path.stem};"
+                    f" make it again in a clone of bitrawl: python -m lab.train {path.stem}"
                 ) from error

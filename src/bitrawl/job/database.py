@@ -10,15 +10,14 @@ import shlex
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import zstandard
-
 from bitrawl.errors import DamagedError, DiskFullError, StoreError
-from bitrawl.files import NO_JSON
+from bitrawl.files import NO_JSON, zstd
+from bitrawl.job.folder_kinds import FolderKind, kind_of, no_job
 from bitrawl.job.seal import damaged, is_sealed, seal, unseal, verify_log, verify_seal
 from bitrawl.model import OWN_REQUESTS, Skip, Unpacker
 from bitrawl.reasons import Reason, Stage
@@ -207,19 +206,14 @@ class Blobs(Generic[Noun]):
 
     def __init__(self, kind: Any, path: Path, *, compressed: bool = False) -> None:
         self._unpack: Unpacker[Noun] = Unpacker(kind)
-        self._decompress = zstandard.ZstdDecompressor().decompress if compressed else None
+        self._compressed = compressed
         self._path = path
 
     def __call__(self, blob: bytes) -> Noun:
         try:
-            return self._unpack(self._decompress(blob) if self._decompress else blob)
-        except (zstandard.ZstdError, ValueError, TypeError, *NO_JSON) as error:
+            return self._unpack(zstd.decompress(blob) if self._compressed else blob)
+        except (zstd.ZstdError, ValueError, TypeError, *NO_JSON) as error:
             raise damaged(self._path, f"a row cannot be read ({error})") from error
-
-
-def compressor() -> zstandard.ZstdCompressor:
-    """Each blob ends in a checksum, which is compared whenever it is read: 4 bytes, and no time that could be measured."""
-    return zstandard.ZstdCompressor(level=3, write_checksum=True)
 
 
 def stored_skip(path: Path, url: Url, row: Sequence[Any]) -> Skip:
@@ -343,32 +337,25 @@ def back_up(path: Path, copy: Path) -> None:
 def _opened(path: Path) -> sqlite3.Connection:
     """A connection for reading."""
     if not path.exists():
-        where = shlex.quote(str(path.parent))
-        message = f"{path.parent} holds no job; start one with: bitrawl mine URL --langs en,fr --out {where}"
-        if path.with_suffix(".toml").exists():
-            message = (
-                f"{path} is not there; to make it again from the archive or the web, run: bitrawl mine --out {where}"
-            )
-        raise StoreError(message)
-    try:
-        connection = sqlite3.connect(_address(path), uri=True)
-        _check_version(path, connection)
-        complete = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone()
-    except sqlite3.Error as error:
-        raise fault(path, error) from error
-    if not complete:
-        connection.close()
+        if not path.with_suffix(".toml").exists() or kind_of(path.parent) is FolderKind.RUN:
+            raise no_job(path.parent)
         raise StoreError(
-            f"{path} was written by an earlier version of bitrawl, but not completely;"
-            f" run the same command again, with --out {path.parent}, to bring it up to date"
+            f"{path} is not there; to make it again from the archive or the web,"
+            f" run: bitrawl mine --out {shlex.quote(str(path.parent))}"
         )
+    with _connecting(path, _address(path), uri=True) as connection:
+        _check_version(path, connection)
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone():
+            raise StoreError(
+                f"{path} was written by an earlier version of bitrawl, but not completely;"
+                f" run the same command again, with --out {path.parent}, to bring it up to date"
+            )
     return connection
 
 
 def _opened_for_writing(path: Path) -> sqlite3.Connection:
-    try:
-        unseal(path)
-        connection = sqlite3.connect(path)
+    unseal(path)
+    with _connecting(path, path) as connection:
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
             _check_version(path, connection)
         connection.execute("PRAGMA journal_mode = WAL")
@@ -381,16 +368,24 @@ def _opened_for_writing(path: Path) -> sqlite3.Connection:
             # A killed run leaves leases behind. Queue these links again.
             f" UPDATE links SET state = {QUEUED} WHERE state = {LEASED}; COMMIT;"
         )
+    return connection
+
+
+@contextmanager
+def _connecting(path: Path, address: Path | str, *, uri: bool = False) -> Iterator[sqlite3.Connection]:
+    """A connection that stays open if the block ends without error. An error of SQLite is raised as a `StoreError`."""
+    try:
+        with ExitStack() as on_error:
+            yield on_error.enter_context(closing(sqlite3.connect(address, uri=uri)))
+            on_error.pop_all()
     except sqlite3.Error as error:
         raise fault(path, error) from error
-    return connection
 
 
 def _check_version(path: Path, connection: sqlite3.Connection) -> None:
     row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
     version = row[0] if row else "unknown"
     if version != VERSION:
-        connection.close()
         raise StoreError(
             f"{path} was written by another version of bitrawl (format {version}, this one reads {VERSION});"
             " choose another --out, or start over with --fresh"

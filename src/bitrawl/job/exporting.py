@@ -22,7 +22,7 @@ import msgspec
 from bitrawl import config, files
 from bitrawl.config import Job
 from bitrawl.config.choices import corpus_format
-from bitrawl.corpus.card import card
+from bitrawl.corpus.card import check_card, write_card
 from bitrawl.corpus.export import CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
 from bitrawl.corpus.figures import (
     CardFacts,
@@ -53,6 +53,7 @@ from bitrawl.corpus.merger import (
 from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.job.database import locked
 from bitrawl.job.folder import JobFolder, not_mined
+from bitrawl.job.folder_kinds import FolderKind, kind_of, no_corpus_of_search, no_job
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import SiteTroubles, site_troubles, summarise
 from bitrawl.job.reporting import write_report
@@ -106,21 +107,26 @@ def page_pairs_shard(folder: Path, languages: tuple[str, str]) -> Path:
 def sharded(folder: Path, settings: Mapping[str, Any], scratch: Path) -> Sharded:
     """The shards of a job: those that are there, if the job has not changed since, or new ones.
 
-    They go into `scratch` where the job's folder is not ours to write. Raises `ConfigError` where there is no job.
+    They go into `scratch` where the job's folder is not ours to write, or if they are made with other settings than the
+    job's: who copies or merges its shards gets its own. Raises `ConfigError` where there is no job.
     """
+    settings, name = selecting(settings), str(folder)
+    if settings and folder.name == SHARD and JobFolder(folder.parent).ledger.exists():
+        folder = folder.parent  # Shards have only what their own thresholds let through.
     where = JobFolder(folder)
-    settings = _selecting(settings)
     if not where.ledger.exists():
         return _without_ledger(folder, settings)
+    if kind_of(folder) is FolderKind.SEARCH:
+        raise no_corpus_of_search(folder)
     job, running = where.changed(settings), where.is_running
-    ours = not running and os.access(folder, os.W_OK)
+    ours = not running and not settings and os.access(folder, os.W_OK)
     to = folder / SHARD if ours else scratch
     with where.reading() as ledger:
         if not Findings(ledger).begun() and len(job.languages()) > 1 and not running:
             raise not_mined(folder, ledger)
         with locked(where.ledger) if ours else nullcontext():
             part = write_shards(job, ledger, to, running=running)
-    return Sharded(str(folder), to, part, running)
+    return Sharded(name, to, part, running)
 
 
 def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -> JobPart:
@@ -194,13 +200,10 @@ def _without_ledger(folder: Path, settings: Mapping[str, Any]) -> Sharded:
                     f"{folder} holds only what its own thresholds let through; leave out --min-score, or merge the job itself"
                 )
             return Sharded(str(folder), place, part)
-    if not folder.is_dir():
-        raise ConfigError(f"there is no folder {folder}")
-    kind = "a merged corpus; give the jobs that it was merged from" if (folder / "merge.json").exists() else "not a job"
-    raise ConfigError(f"{folder} is {kind}")
+    raise ConfigError(str(no_job(folder)))
 
 
-def _selecting(settings: Mapping[str, Any]) -> dict[str, Any]:
+def selecting(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Those settings that decide what gets into a shard: how it is written later does not matter."""
     written = ("formats", "compress")
     exported = {key: value for key, value in settings.get("export", {}).items() if key not in written}
@@ -341,7 +344,7 @@ def _counted(counts: Mapping[str, int], most: int = 3) -> str:
 
 
 class CorpusPlan(NamedTuple):
-    """What is written."""
+    """Which corpora are written, in which formats."""
 
     headers: Sequence[CorpusHeader]
     formats: Sequence[str]
@@ -367,6 +370,7 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     With `to` the corpus goes into that folder, and nothing in the job's folder changes.
     """
     corpus, settings = to or folder / "corpus", job.export
+    check_card(corpus)
     headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
     with Ledger(folder / "job.sqlite", read_only=True) as ledger, emptied(scratch):
         pages = partial(_pages_in, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
@@ -406,13 +410,21 @@ def corpus_units(
         tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch,
     ):
         part = shard_corpora(job, ledger, Path(scratch), languages)
-        for header in corpus_headers(job.languages(), 0.0):
+        for header in corpus_headers(job.languages(), 0.0) if len(job.languages()) > 1 else ():
             in_order = _sorted(header)
-            if len(header.languages) == 2 and part.corpus(in_order):
+            if part.corpus(in_order):
                 shard, duplicates = segments_shard(Path(scratch), in_order), job.judge.duplicates
                 with grouped([shard], Path(scratch), keep_duplicates=duplicates) as segments:
                     for unit in _units(segments, header, lambda _: None):
                         yield header, unit
+
+
+def corpus_pages(job: Job, ledger: Ledger) -> Iterator[Page]:
+    """The pages that the corpus of a job in one language holds."""
+    (language,), repeated = job.languages(), Findings(ledger).duplicates()
+    for page in content_pages(ledger):
+        if page.is_on_topic and page.url not in repeated and same_language(page.language, language):
+            yield bounded(page, job.align.characters)[0]
 
 
 def write_merged(
@@ -474,7 +486,7 @@ def write_about(folder: Path, facts: CardFacts) -> None:
     """The figures and the card."""
     figures = {corpus.name: summary(corpus) for corpus in facts.corpora}
     files.write(folder / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
-    files.write(folder / "card.md", card(facts))
+    write_card(folder, facts)
 
 
 def _alone(written: CorpusOutput, part: JobPart) -> CorpusOutput:
@@ -495,13 +507,12 @@ def _write_pages(
 ) -> tuple[list[CorpusOutput], JobPart]:
     """The corpus of one language, and the part with what its pages state."""
     (header,) = plan.headers
-    repeated, sources = Findings(ledger).duplicates(), set[Url]()
+    sources = set[Url]()
 
     def pages() -> Iterator[Page]:
-        for page in content_pages(ledger):
-            if page.is_on_topic and page.url not in repeated and same_language(page.language, header.languages[0]):
-                sources.add(page.url)
-                yield bounded(page, job.align.characters)[0]
+        for page in corpus_pages(job, ledger):
+            sources.add(page.url)
+            yield page
 
     counter, written = _write(pages(), header, plan, folder, wanted=True)
     part = msgspec.structs.replace(part, source_pages=len(sources), licences=dict(ledger.licences(sources)))

@@ -13,7 +13,7 @@ import msgspec
 from yarl import URL
 
 from bitrawl.config import Job
-from bitrawl.crawl.bodies import JSON, Expansion, content_codings, expand, media_type
+from bitrawl.crawl.bodies import JSON, Expansion
 from bitrawl.crawl.connections import Endpoint, Proxies
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
@@ -21,12 +21,10 @@ from bitrawl.errors import ConfigError
 from bitrawl.job.archive import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.job.archived_web import (
     Archives,
-    Codec,
     KeptFetcher,
     ReplayFetcher,
     first_record,
     home_pages,
-    open_archives,
     warc_files,
 )
 from bitrawl.job.ledger import Ledger
@@ -36,7 +34,6 @@ from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import (
     Fetcher,
 )
-from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
 MEGABYTE = 1_000_000
@@ -65,7 +62,7 @@ def archives(job: Job, stack: AsyncExitStack) -> Archives | None:
     names = job.replay or job.warc
     if not names:
         return None
-    return stack.enter_context(open_archives(warc_files([Path(name) for name in names]), codec()))
+    return stack.enter_context(Archives(warc_files([Path(name) for name in names])))
 
 
 def seeds_of(job: Job, archives: Archives | None) -> list[Url]:
@@ -76,16 +73,6 @@ def seeds_of(job: Job, archives: Archives | None) -> list[Url]:
     if archives is None or job.seeds or (job.replay and job.topic.like):
         return job.seed_urls()
     return home_pages(archives) if job.replay else list(archives.urls())
-
-
-def codec() -> Codec:
-    """Decodes archived answers in the same way as live ones."""
-    return Codec(expand=_expanded, sniff=media_type)
-
-
-def _expanded(payload: bytes, header: str) -> bytes | Reason:
-    codings = content_codings(header)
-    return Reason.CONTENT_ENCODING if codings is None else expand(payload, codings, Expansion())
 
 
 async def web(
@@ -99,9 +86,7 @@ async def web(
     archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
     fetcher = ArchivingFetcher(live, archive)
     earlier_files = _earlier_archive(folder / "warc", ledger)
-    return (
-        KeptFetcher(fetcher, stack.enter_context(open_archives(earlier_files, codec()))) if earlier_files else fetcher
-    )
+    return KeptFetcher(fetcher, stack.enter_context(Archives(earlier_files))) if earlier_files else fetcher
 
 
 def _earlier_archive(folder: Path, ledger: Ledger) -> list[Path]:
@@ -182,6 +167,6 @@ def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})
     return HttpFetcher(msgspec.structs.replace(policy.settings(), media_types=media_types), SystemClock())
 
 
-def loose_analyser(asked: Sequence[Language] = ()) -> SandboxedAnalyser:
+def loose_analyser(asked: Sequence[Language] = (), *, markdown: bool = False) -> SandboxedAnalyser:
     """Reads pages without a job, or before there is one. `asked`: as a crawl for these languages reads them."""
-    return SandboxedAnalyser(partial(page_reader, tuple(asked)), workers=1)
+    return SandboxedAnalyser(partial(page_reader, tuple(asked), markdown=markdown), workers=1)

@@ -4,9 +4,10 @@
 """
 
 import shlex
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from enum import Enum
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,17 +16,24 @@ from bitrawl.config import Job, Strategy
 from bitrawl.corpus.export import drafts
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job.database import is_locked, locked
+from bitrawl.job.folder_kinds import MINED_SITES
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import perplexities
+from bitrawl.job.own_files import job_files
 from bitrawl.job.reading_index import INDEX
 from bitrawl.job.verdicts import VERDICTS
 from bitrawl.topic.judge import boundaries
 
-_WRITTEN = (
-    *"job.toml job.seal report.html warc rejected corpus shard".split(),
-    *"sites.jsonl sites.tsv sites.txt discovery.json mined".split(),
-    *(f"{database}{ending}" for database in ("job.sqlite", INDEX) for ending in ("", "-wal", "-shm")),
-)
+
+class StartOver(Enum):
+    """Whether a job starts over, and what becomes of the archive of what was fetched."""
+
+    NO = ""
+    KEEP_ARCHIVE = "the archive is set aside"
+    DELETE_ARCHIVE = "the archive is deleted"
+
+    def __bool__(self) -> bool:
+        return self is not StartOver.NO
 
 
 class JobFolder(NamedTuple):
@@ -40,7 +48,7 @@ class JobFolder(NamedTuple):
 
     @property
     def description(self) -> Path:
-        """What was asked."""
+        """The file that says what was asked: job.toml."""
         return self.path / "job.toml"
 
     @property
@@ -106,20 +114,48 @@ class JobFolder(NamedTuple):
             self.discard_drafts()
             yield ledger
 
-    def start_over(self) -> None:
+    @property
+    def holds_job(self) -> bool:
+        """Whether a command has worked in it, whatever is left of that."""
+        return job_files(self.path).holds(self.path)
+
+    def check_writable(self, *, fresh: bool = False) -> None:
+        """Raise `ConfigError` if a job here would write over files of others, or with `fresh` if any are there."""
+        if fresh:
+            job_files(self.path).check_fresh(self.path)
+        else:
+            job_files(self.path).check_new(self.path)
+
+    def start_over(self, *, delete_archive: bool = False) -> None:
         """Remove what jobs have written into this folder, and nothing else; not while one runs there.
 
-        Of a part that is a link, only the link is removed: what it leads to is not in the folder.
+        The archive of what was fetched is set aside, unless it is to be deleted. Raises `ConfigError` where there are
+        files of others.
         """
+        self.check_writable(fresh=True)
+        if not self.holds_job:
+            return
         with locked(self.ledger):
-            try:
-                for part in (self.path / name for name in _WRITTEN):
-                    if part.is_dir() and not part.is_symlink():
-                        shutil.rmtree(part)
-                    else:
-                        part.unlink(missing_ok=True)
-            except OSError as error:
-                raise StoreError(f"{self.path} cannot be emptied: {error}") from error
+            if not delete_archive:
+                for job in (self.path, self.path / MINED_SITES):
+                    set_archive_aside(job, free_archive_name(job))
+            job_files(self.path).delete(self.path)
+
+
+def set_archive_aside(folder: Path, aside: Path) -> None:
+    """Move the archive of a job; nothing happens if it has none."""
+    archive = folder / "warc"
+    if not archive.is_dir() or not any(archive.iterdir()):
+        return
+    try:
+        aside.parent.mkdir(exist_ok=True)
+        archive.rename(aside)
+    except OSError as error:
+        raise files.write_fault(aside, error) from error
+
+
+def free_archive_name(folder: Path) -> Path:
+    return next(path for path in (folder / f"warc-{number}" for number in count(1)) if not path.exists())
 
 
 def not_mined(folder: Path, ledger: Ledger) -> ConfigError:

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
+from bitrawl.corpus.card import card_of
 from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
 from bitrawl.job.archive import archive_files
@@ -70,12 +71,15 @@ def check(folder: JobFolder, *, repair: bool = False) -> Iterator[Checked]:
 
 def check_corpus(folder: Path, again: str) -> Checked | None:
     """The files of a corpus, as its card lists them; None if there is no card. `again` is the command that writes it."""
+    card = card_of(folder)
+    if card is None:
+        return None
     try:
-        listed = _LISTED.findall((folder / "card.md").read_text("utf-8"))
+        listed = _LISTED.findall(card.read_text("utf-8"))
         present = [name for name, _ in listed if (folder / name).exists()]
         sums = {file.name: file.sha256 for file in file_facts(folder, present)}
     except UnicodeDecodeError:
-        return Checked(f"{folder.name}/card.md", Condition.DAMAGED, "it is no text", f"Run: {again}")
+        return Checked(f"{folder.name}/{card.name}", Condition.DAMAGED, "it is no text", f"Run: {again}")
     except OSError:
         return None
     wrong = [name for name, sha256 in listed if sums.get(name) != sha256]

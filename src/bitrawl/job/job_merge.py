@@ -1,5 +1,7 @@
 """One corpus from the corpora of many jobs: each text once, with every place where any of them found it."""
 
+import os
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -7,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from bitrawl import files
+from bitrawl import config, files
 from bitrawl.config import Format
 from bitrawl.config.choices import check_formats, corpus_format, corpus_formats, format_names
-from bitrawl.corpus.card import site_table
-from bitrawl.corpus.export import CorpusHeader, remove_files, without_files
+from bitrawl.corpus.card import check_card, site_table
+from bitrawl.corpus.export import CorpusHeader, remove_files, with_present, without_files
 from bitrawl.corpus.figures import MergedSite, MergeFacts
 from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import (
@@ -26,45 +28,94 @@ from bitrawl.job.exporting import (
     write_about,
     write_merged,
 )
+from bitrawl.job.folder_kinds import MERGE, merge_description, named
+from bitrawl.job.own_files import check_inputs, files_below
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
 from bitrawl.show.merge_report import render
 from bitrawl.version import __version__
 
-MERGE = "merge.json"
-"""What was merged. A folder that has it is the target of a merge, and may be written again."""
-
-
 Pair = tuple[str, str]
 
 
 def merge(
-    folders: Sequence[Path], out: Path, settings: Mapping[str, Any], *, langs: Sequence[str] = (), tell: Tell
+    folders: Sequence[Path],
+    out: Path,
+    settings: Mapping[str, Any],
+    *,
+    langs: Sequence[str] = (),
+    to: Path | None = None,
+    tell: Tell,
 ) -> MergeFacts:
     """Merge the corpora of these jobs, in this order, into `out`. The same jobs give the same bytes.
 
     `settings` are tables of a job file: formats, compression and thresholds. A threshold that is not given is that of
-    each job. Each pair of languages is a corpus; with two `langs`, there is only that one.
+    each job. Each pair of languages is a corpus; with two `langs`, there is only that one. With `to` the files of the
+    corpus go into that folder, and nothing in `out` changes.
     """
-    earlier = _check_target(out)
-    scratch = out / SCRATCH
+    check_inputs(to or out, folders)
+    earlier = {} if to else _check_target(out)
+    corpus, scratch = to or out / "corpus", (to or out) / SCRATCH
+    check_card(corpus)
     with emptied(scratch):
         jobs = list(_sharded_jobs(folders, settings, scratch, tell))
         plan, notes = _plan(jobs, settings, langs)
-        description = {
-            "bitrawl": __version__,
-            "jobs": [job.name for job in jobs],
-            "corpora": [header.languages for header in plan.headers],
-            "formats": plan.formats,
-        }
-        files.write(out / MERGE, msgspec.json.format(msgspec.json.encode(description)))
-        written = [write_merged(jobs, header, plan, out / "corpus", scratch, tell) for header in plan.headers]
-        write_about(out / "corpus", card_facts([job.part for job in jobs], plan, written))
+        if to is None:
+            description = {
+                "bitrawl": __version__,
+                "jobs": [job.name for job in jobs],
+                "sources": [os.path.relpath(folder.resolve(), out.resolve()) for folder in folders],
+                "corpora": [header.languages for header in plan.headers],
+                "formats": plan.formats,
+                "langs": langs,
+                "settings": settings,
+            }
+            files.write(out / MERGE, msgspec.json.format(msgspec.json.encode(description)))
+        written = [write_merged(jobs, header, plan, corpus, scratch, tell) for header in plan.headers]
+        write_about(corpus, card_facts([job.part for job in jobs], plan, written))
         facts = _merge_facts(jobs, written, notes)
-        files.write(out / "sites.tsv", site_table(facts.sites))
-        files.write(out / "report.html", render(facts))
-        _remove_others(out, earlier, plan)
+        if to is None:
+            files.write(out / "sites.tsv", site_table(facts.sites))
+            files.write(out / "report.html", render(facts))
+            _remove_others(out, earlier, plan)
         return facts
+
+
+def merge_again(
+    merged: Path,
+    settings: Mapping[str, Any],
+    *,
+    only: bool = False,
+    jobs: Sequence[Path] = (),
+    to: Path | None = None,
+    tell: Tell,
+) -> MergeFacts:
+    """Write a merged corpus again, from the jobs that it was merged from or from these, in more formats or other thresholds.
+
+    Formats that are there already are kept and written again, unless `only` those asked for are wanted. What is not
+    given is as it was. With `to` the corpus goes into that folder, and the merged one stays as it is. Raises `ConfigError`
+    if a job is not there any more.
+    """
+    earlier = merge_description(merged)
+    jobs = list(jobs) or _sources(merged, earlier)
+    settings = config.merged(earlier.get("settings") or {}, settings)
+    headers = [CorpusHeader(tuple(languages), 0.0) for languages in earlier.get("corpora", ())]
+    asked = settings.get("export", {}).get("formats") or earlier.get("formats", [])
+    formats = with_present(to or merged / "corpus", headers, asked, only=only)
+    settings = config.merged(settings, {"export": {"formats": formats}})
+    return merge(jobs, merged, settings, langs=earlier.get("langs", ()), to=to, tell=tell)
+
+
+def _sources(merged: Path, description: Mapping[str, Any]) -> list[Path]:
+    base = merged.resolve() if merged.is_symlink() else merged
+    sources = [Path(os.path.normpath(base / source)) for source in description.get("sources", ())]
+    gone = [str(source) for source in sources if not source.exists()] or ([] if sources else description.get("jobs"))
+    if gone:
+        raise ConfigError(
+            f"{merged} was merged from jobs that are not there any more: {', '.join(gone[:3])}; to merge others:"
+            f" bitrawl merge JOB... --out {shlex.quote(str(merged))}"
+        )
+    return sources
 
 
 def _check_target(out: Path) -> dict[str, Any]:
@@ -75,12 +126,10 @@ def _check_target(out: Path) -> dict[str, Any]:
     if not held - {SCRATCH}:
         return {}
     if MERGE not in held:
-        what = "a job" if "job.sqlite" in held or "job.toml" in held else "something else"
+        is_job = "job.sqlite" in held or "job.toml" in held
+        what = "a job" if is_job else f"something else ({named(list(files_below(out)))})"
         raise ConfigError(f"{out} holds {what}, not a merged corpus; choose another folder for --out")
-    try:
-        return msgspec.json.decode((out / MERGE).read_bytes(), type=dict[str, Any])
-    except files.NO_JSON:
-        return {}
+    return merge_description(out)
 
 
 def _sharded_jobs(folders: Sequence[Path], settings: Mapping[str, Any], scratch: Path, tell: Tell) -> Iterator[Sharded]:
@@ -101,10 +150,10 @@ def _plan(jobs: Sequence[Sharded], settings: Mapping[str, Any], langs: Sequence[
         raise ConfigError("--langs takes two languages for a merge: en,fr")
     chosen = {pair: order for pair, order in orders.items() if not pair_asked or set(pair) == pair_asked}
     if not chosen:
-        there = ", ".join("-".join(order) for order in orders.values()) or "none has two languages"
-        raise ConfigError(
-            f"these jobs have no corpus in {' and '.join(sorted(pair_asked)) or 'two languages'}: {there}"
-        )
+        if not orders:
+            raise ConfigError("only corpora of two languages are merged, and these jobs have one language each")
+        there = ", ".join("-".join(order) for order in orders.values())
+        raise ConfigError(f"these jobs have no corpus in {' and '.join(sorted(pair_asked))}: {there}")
     formats, unmerged = _formats(jobs, settings)
     notes = [
         *(f"{job.name} is still running: it is merged as it is now." for job in jobs if job.is_running),

@@ -7,15 +7,17 @@ rules that origins answered with last. What mining writes into the same file is 
 import heapq
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 
-from bitrawl.facts import LastRun, stored_doing, stored_end
-from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, compressor, stored_skip
+from bitrawl.crawl.ending import stored_doing, stored_end
+from bitrawl.facts import LastRun
+from bitrawl.files import compressor
+from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, stored_skip
 from bitrawl.model import (
     Lease,
     Link,
@@ -116,7 +118,7 @@ class Ledger:
         self.path = path
         self.database = Database(path, read_only=read_only, verified=verified)
         self.recent = RecentLinks()
-        self._compress = compressor().compress
+        self._compress = compressor()
         self._described: Blobs[_Described] = Blobs(_Described, path, compressed=True)
         self._page: Blobs[Page] = Blobs(Page, path, compressed=True)
         self._site: Blobs[SiteKnowledge] = Blobs(SiteKnowledge, path)
@@ -189,6 +191,12 @@ class Ledger:
             " VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?) ON CONFLICT (url) DO NOTHING",
             rows,
         )
+
+    def refused_hosts(self, hosts: Sequence[str]) -> list[Link]:
+        """The links to these hosts that were not followed because their host was not part of the site."""
+        query = f"SELECT link FROM links WHERE host = ? AND state = {SKIPPED} AND reason = ? ORDER BY id"
+        rows = (row for host in hosts for row in self.database.query(query, (host, Reason.OFF_HOST)))
+        return [self._link(blob) for (blob,) in rows]
 
     def knowledge(self, site: str) -> SiteKnowledge:
         if site not in self._sites:
@@ -421,6 +429,9 @@ WHERE (state = {QUEUED} AND excluded.score > score) OR (state = {SKIPPED} AND st
 """
 
 
+REQUEUE = f"UPDATE links SET state = {QUEUED}, attempt = 1, stage = NULL, reason = NULL, detail = NULL WHERE state = {SKIPPED}"
+
+
 class LedgerQueue:
     """Writes inside the ledger's transactions: what `put` queues is stored together with the page that it was found on."""
 
@@ -482,13 +493,36 @@ class LedgerQueue:
             )
 
     def try_again(self, reason: Reason) -> None:
-        """Queue the links that were visited in vain for that reason, each with the score that it had."""
+        """Queue the links that were visited in vain for that reason, each with the score that it had.
+
+        An address that does not exist is not among them, whoever asks for it.
+        """
         with self._ledger.transaction():
             self._database.query(
-                f"UPDATE links SET state = {QUEUED}, attempt = 1, stage = NULL, reason = NULL, detail = NULL"
-                f" WHERE state = {SKIPPED} AND reason = ?",
-                (reason,),
+                f"{REQUEUE} AND reason = ? AND stage != ?"
+                " AND NOT EXISTS (SELECT 1 FROM fetches WHERE fetches.url = links.url AND status IN (404, 410))",
+                (reason, Stage.SCOPE),
             )
+
+    def retry(self, urls: Iterable[str], hosts: Iterable[str]) -> None:
+        """Queue these links again, and what hosts that have brought no page were asked first, in vain."""
+        with self._ledger.transaction():
+            self._database.query_many(f"{REQUEUE} AND stage != '{Stage.SCOPE}' AND url = ?", [(url,) for url in urls])
+            self._database.query_many(
+                f"{REQUEUE} AND {OWN} AND reason NOT IN (?, ?, ?) AND host = ?"
+                f" AND NOT EXISTS (SELECT 1 FROM links AS others WHERE others.host = links.host AND state = {PAGE})",
+                [(Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT, host) for host in hosts],
+            )
+
+    def refused(self, reasons: Sequence[Reason], after: int, most: int) -> list[tuple[int, Link]]:
+        """Links that were not queued for one of these reasons, each with its number, from that number on."""
+        marks = ", ".join("?" for _ in reasons)
+        rows = self._database.query(
+            f"SELECT id, link FROM links WHERE state = {SKIPPED} AND stage = ? AND reason IN ({marks}) AND id > ?"
+            " ORDER BY id LIMIT ?",
+            (Stage.SCOPE, *reasons, after, most),
+        )
+        return [(number, self._unpack(blob)) for number, blob in rows]
 
     def hosts(self) -> set[str]:
         """All hosts with queued links. A resumed run begins with them."""

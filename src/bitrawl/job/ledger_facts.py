@@ -152,6 +152,7 @@ def language_pairs(ledger: Ledger) -> list[LanguagePair]:
 class FetchCount(msgspec.Struct, frozen=True):
     """Fetches of one stretch that ended in the same way."""
 
+    own: bool  # requests of our own, such as those for sitemaps
     stretch: int  # its number: fetches `stretch * width` to `(stretch + 1) * width - 1`
     language: str  # of pages, otherwise empty
     outcome: str  # "page", or why there is none
@@ -166,10 +167,10 @@ def last_fetch(ledger: Ledger) -> int:
 
 
 def fetch_counts(ledger: Ledger, *, after: int, upto: int, width: int) -> list[FetchCount]:
-    """Of the fetches with these numbers, by stretches of that width. Our own requests are not included."""
+    """Of the fetches with these numbers, by stretches of that width."""
     rows = ledger.database.query(
-        "SELECT seq / ?, coalesce(language, ''), outcome, count(*), sum(bytes), sum(relevant) FROM fetches"
-        f" WHERE seq > ? AND seq <= ? AND NOT {_OWN_FETCH} GROUP BY 1, 2, 3 ORDER BY 1",
+        f"SELECT {_OWN_FETCH}, seq / ?, coalesce(language, ''), outcome, count(*), sum(bytes), sum(relevant) FROM fetches"
+        " WHERE seq > ? AND seq <= ? GROUP BY 1, 2, 3, 4 ORDER BY 2",
         (width, after, upto),
     )
     return [FetchCount(*row) for row in rows]

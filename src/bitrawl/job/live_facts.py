@@ -1,6 +1,6 @@
 """The figures of a job while it runs, taken at most once a second, however many people look.
 
-A full summary reads every link. Here the totals are sums over the sites, and what only the list of fetches tells is
+A full summary reads every link. Here the pages are summed over the sites, and what only the list of fetches tells is
 counted on from where the last look ended.
 """
 
@@ -28,12 +28,11 @@ from bitrawl.job.ledger_facts import (
     site_count,
 )
 from bitrawl.job.reporting import written_units
-from bitrawl.model import SiteKnowledge
 
 EVERY = 1.0  # seconds between two looks at a job
 POINTS = 200  # of the harvest curve
 LOG_LINES = 20
-REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each; judgement
+REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each
 # Fetches that are counted in one look, which takes 18 ms of CPU (lab/bench/live.py, 2026-11). A job with more is complete
 # after some looks, and `counted` says how far it is.
 MOST_COUNTED = 25_000
@@ -54,9 +53,9 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     """One moment of a job. All zero before it has a ledger."""
 
     at: float = 0.0  # when this was taken, in seconds since the epoch
-    fetched: int = 0
+    fetches: int = 0  # all lines of the log
     pages: int = 0
-    bytes: int = 0
+    bytes: int = 0  # of the fetches that were counted
     sites: int = 0
     languages: dict[str, int] = {}  # pages, the most frequent language first
     relevant: int | None = None  # pages about the topic; None in a job without one
@@ -70,7 +69,9 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0  # that were crawled, in all runs; written down every few seconds
     skips: dict[str, int] = {}  # fetches that brought no page, by reason, the most frequent first
     harvest: tuple[HarvestPoint, ...] = ()
-    counted: int = 0  # fetches that skips and harvest tell about; below the last one while the counting catches up
+    counted: int = (
+        0  # fetches that bytes, skips and harvest tell about; below all of them while the counting catches up
+    )
     log: tuple[LogLine, ...] = ()  # the last fetches, the oldest first
     faults: dict[str, int] = {}  # what could not be mined, by "stage: reason"
     fault: str = ""  # why the ledger cannot be read
@@ -118,14 +119,14 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
     counts = look.counts
     counts.catch_up(ledger)
     sites, run = site_count(ledger, MOST_SITES + 1), ledger.last_run()
-    totals = _totals(ledger, counts, sites)
+    languages = _languages(ledger, counts, sites)
     return Live(
         at=now,
-        fetched=totals.fetched,
-        pages=sum(totals.languages.values()),
-        bytes=totals.bytes,
+        fetches=last_fetch(ledger),
+        pages=languages.total(),
+        bytes=counts.bytes,
         sites=sites,
-        languages=dict(Counter(totals.languages).most_common()),
+        languages=dict(languages.most_common()),
         relevant=counts.relevant,
         pairs=pair_counts(ledger),
         segments=segment_count(ledger),
@@ -143,17 +144,14 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
     )
 
 
-def _totals(ledger: Ledger, counts: "_Counts", sites: int) -> SiteKnowledge:
-    """Sums over the sites; in a job with very many of them, what was counted of the fetches."""
+def _languages(ledger: Ledger, counts: "_Counts", sites: int) -> Counter[str]:
+    """Pages, summed over the sites; in a job with very many of them, what was counted of the fetches."""
     if sites > MOST_SITES:
-        return SiteKnowledge("", fetched=counts.fetched, bytes=counts.bytes, languages=counts.languages)
-    fetched = size = 0
+        return counts.languages
     languages: Counter[str] = Counter()
     for site in ledger.sites():
-        fetched += site.fetched
-        size += site.bytes
         languages.update(site.languages)
-    return SiteKnowledge("", fetched=fetched, bytes=size, languages=languages)
+    return languages
 
 
 class _Counts:
@@ -161,7 +159,6 @@ class _Counts:
 
     def __init__(self) -> None:
         self.upto = 0
-        self.fetched = 0
         self.bytes = 0
         self.relevant: int | None = None
         self.languages: Counter[str] = Counter()
@@ -196,8 +193,9 @@ class _Counts:
             self._stretches.setdefault(number // 2, Counter()).update(pages)
 
     def _add(self, fetches: FetchCount) -> None:
-        self.fetched += fetches.count
         self.bytes += fetches.bytes
+        if fetches.own:
+            return
         if fetches.relevant is not None:
             self.relevant = (self.relevant or 0) + fetches.relevant
         pages = self._stretches.setdefault(fetches.stretch, Counter())

@@ -1,88 +1,147 @@
-"""A job folder, to read what it has found, while it runs or after."""
+"""A job folder or a merged corpus, to read what it holds, while the job runs or after."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from bitrawl.config import arguments
 from bitrawl.config.settings import Group, described
+from bitrawl.corpus.figures import MergeFacts
+from bitrawl.corpus.sampling import sampled
+from bitrawl.corpus.term_pairs import TermPair
+from bitrawl.corpus.units import CorpusEntry, data_frame, data_set, strata
 from bitrawl.errors import ConfigError
 from bitrawl.facts import JobFacts
 from bitrawl.job import reporting, running
+from bitrawl.job.corpora import corpora_in
+from bitrawl.job.corpus_terms import MIN_SCORE, MOST_TERMS, bilingual_terms
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder_kinds import FolderKind, kind_of, merged_jobs, named, no_job
 from bitrawl.job.pages import job_pages
 from bitrawl.job.stored_findings import Findings
-from bitrawl.model import Page, PagePair, SegmentPair
+from bitrawl.model import Page, PagePair
 
 if TYPE_CHECKING:
+    import datasets
     import pandas as pd
+
+_WITHOUT_JOB = (FolderKind.RUN, FolderKind.MERGED, FolderKind.COPY)
 
 
 class OpenedJob:
-    """What `bitrawl.open` gives. Nothing is kept open: each call reads the folder as it is then."""
+    """What `bitrawl.open` gives. Nothing is kept open: each call reads the folder as it is then.
+
+    A merged corpus has units, and no pages, page pairs or status of its own.
+    """
 
     def __init__(self, folder: str | PathLike[str]) -> None:
-        self.folder = Path(folder)
+        self.folder = arguments.folder_path("folder", folder)
         self._folder = JobFolder(self.folder)
-        self._folder.reading().close()
+        if kind_of(self.folder) not in _WITHOUT_JOB:
+            self._folder.reading().close()
 
     def __repr__(self) -> str:
         return f"bitrawl.open({str(self.folder)!r})"
 
+    def units(self, langs: str | Sequence[str] = ()) -> Iterator[CorpusEntry]:
+        """The corpus, entry by entry, as its JSON lines have it: by verdicts and thresholds, merged, in the same order.
+
+        These are `CorpusUnit`s; of a job in one language, they are `CorpusPage`s. With `langs="en,fr"`, those of one
+        pair of languages. Verdicts that were given since the corpus was written count already.
+        """
+        languages = arguments.pair_or_none("langs", langs)
+        corpora = corpora_in(self.folder)
+        pairs = [header.languages for header in corpora.headers if len(header.languages) == 2]
+        if pairs or not corpora.headers:
+            check_pair(languages, pairs, self.folder)
+            return corpora.units(languages)
+        if languages:
+            raise ConfigError(f"{self.folder} is a job in one language ({corpora.headers[0].name}); leave out langs")
+        return corpora.pages()
+
+    def to_pandas(self, langs: str | Sequence[str] = ()) -> "pd.DataFrame":
+        """The corpus as a data frame, with the columns of its JSON lines. Needs pandas."""
+        return data_frame(self.units(langs), pages=self._has_pages())
+
+    def to_dataset(self, langs: str | Sequence[str] = ()) -> "datasets.Dataset":
+        """The corpus as a data set of Hugging Face, with the columns of its JSON lines. Needs `datasets`."""
+        return data_set(self.units(langs), pages=self._has_pages())
+
+    def sample(self, size: int = 50, *, seed: int = 0, langs: str | Sequence[str] = ()) -> list[CorpusEntry]:
+        """Some entries of the corpus to read, even over sites and scores; the same for the same seed."""
+        size, seed = arguments.whole_number("size", size, 1), arguments.whole_number("seed", seed)
+        return sampled(self.units(langs), size, strata, seed=seed)
+
+    def terms(
+        self, langs: str | Sequence[str] = (), *, most: int = MOST_TERMS, min_score: float = MIN_SCORE
+    ) -> list[TermPair]:
+        """The terms of the corpus with their translations, the most typical first; empty if it supports none.
+
+        `langs` chooses the pair of languages where there are several, and which of the two comes first.
+        """
+        name = "-".join(arguments.pair_or_none("langs", langs))
+        most, min_score = arguments.whole_number("most", most, 1), arguments.share("min_score", min_score)
+        return bilingual_terms(self.folder, name, most, min_score=min_score)
+
     def status(self) -> JobFacts:
         """How far the job is, and whether it is running."""
-        return reporting.status(self._folder)
+        return reporting.status(self._job())
 
     def pages(self) -> Iterator[Page]:
         """The pages, site by site; what recurs on a site is boilerplate."""
-        return job_pages(self._folder)
+        return job_pages(self._job())
 
     def pairs(self) -> Iterator[PagePair]:
-        """The pairs of pages, by languages and site by site."""
-        with self._folder.reading() as ledger:
-            findings = Findings(ledger)
-            for languages in findings.language_pairs():
-                yield from findings.pairs(*languages)
-
-    def segments(self, min_score: float = 0.0) -> Iterator[SegmentPair]:
-        """The aligned segments with at least that score, flagged or not, by languages and in the order of the pages."""
-        for _languages, segment in self._segments(min_score):
-            yield segment
+        """The pairs of pages that were found, whatever people said about them, by languages and site by site."""
+        return self._pairs(self._job())
 
     def export(self, *, only: bool = False, **settings: Any) -> Path:
         """Write the corpus again; settings as the flags of `bitrawl export`: `formats="tmx,moses", min_score=0.8`.
 
-        Formats that are there already are kept and written again; with `only` they are deleted.
+        The job keeps these settings. Formats that are there already are kept and written again; with `only` they are
+        deleted.
         """
-        running.export(self._folder.changed(described(settings, [Group.CORPUS])), self._folder, only=only)
-        return self._folder.corpus
+        folder, only = self._job(), arguments.yes_or_no("only", only)
+        running.export(folder.changed(described(settings, [Group.CORPUS])), folder, only=only)
+        return folder.corpus
 
-    def to_pandas(self, min_score: float = 0.0) -> "pd.DataFrame":
-        """The segments as a data frame: languages, URLs, texts, score, type, flags. Needs pandas."""
-        try:
-            import pandas as pd  # noqa: PLC0415 - not a dependency
-        except ModuleNotFoundError as error:
-            raise ConfigError("to_pandas needs pandas. Run: pip install pandas") from error
-        columns = ("lang_a", "lang_b", "url_a", "url_b", "text_a", "text_b", "score", "type", "flags")
-        rows = (
-            (
-                *languages,
-                str(pair.url_a),
-                str(pair.url_b),
-                pair.a.text,
-                pair.b.text,
-                pair.score,
-                pair.type,
-                list(pair.flags),
-            )
-            for languages, pair in self._segments(min_score)
-        )
-        return pd.DataFrame(rows, columns=list(columns))
-
-    def _segments(self, min_score: float) -> Iterator[tuple[tuple[str, str], SegmentPair]]:
-        with self._folder.reading() as ledger:
+    @staticmethod
+    def _pairs(folder: JobFolder) -> Iterator[PagePair]:
+        with folder.reading() as ledger:
             findings = Findings(ledger)
             for languages in findings.language_pairs():
-                for segment in findings.segments(*languages):
-                    if segment.score >= min_score:
-                        yield languages, segment
+                yield from findings.pairs(*languages)
+
+    def _job(self) -> JobFolder:
+        match kind_of(self.folder):
+            case FolderKind.MERGED:
+                jobs = named(merged_jobs(self.folder))
+                raise ConfigError(f"{self.folder} is a merged corpus; open one of its jobs: {jobs}")
+            case kind if kind in _WITHOUT_JOB:
+                raise ConfigError(str(no_job(self.folder)))
+        return self._folder
+
+    def _has_pages(self) -> bool:
+        headers = corpora_in(self.folder).headers
+        return bool(headers) and all(len(header.languages) == 1 for header in headers)
+
+
+def check_pair(languages: Sequence[str], pairs: Sequence[Sequence[str]], folder: Path) -> None:
+    """Raise `ConfigError` unless a corpus of the folder is in these languages, whichever comes first."""
+    if languages and set(languages) not in map(set, pairs):
+        there = ", ".join("-".join(pair) for pair in pairs)
+        raise ConfigError(f"{folder} has no corpus in {' and '.join(languages)}; choose one of {there}")
+
+
+class MergeResult(msgspec.Struct, frozen=True):
+    """Where a merged corpus is, and what was merged."""
+
+    folder: Path
+    status: MergeFacts
+
+    def open(self) -> OpenedJob:
+        """The merged corpus."""
+        return OpenedJob(self.folder)

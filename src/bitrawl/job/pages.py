@@ -5,9 +5,13 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
+import msgspec
+
 from bitrawl.crawl.bodies import HTML, JSON, TEXT, XML, media_type
 from bitrawl.crawl.fetch import visit
 from bitrawl.errors import ConfigError
+from bitrawl.job.archive import archive_files
+from bitrawl.job.archived_web import Archives, warc_files
 from bitrawl.job.exporting import content_pages
 from bitrawl.job.fetching import POLITE, FetchPolicy, loose_analyser, loose_web
 from bitrawl.job.folder import JobFolder
@@ -71,19 +75,24 @@ class Cleaner:
 
 
 async def loose_pages(
-    sources: Sequence[str], stdin: BinaryIO, *, policy: FetchPolicy = POLITE, asked: Sequence[Language] = ()
+    sources: Sequence[str],
+    stdin: BinaryIO,
+    *,
+    policy: FetchPolicy = POLITE,
+    asked: Sequence[Language] = (),
+    markdown: bool = False,
 ) -> AsyncIterator[tuple[str, Page | Skip]]:
-    """Pages from files, folders, job folders, URLs and standard input, each with its name.
+    """Pages from files, folders, job folders, URLs and standard input, each with its name; with `markdown`, also as that.
 
     `asked` are the languages that the pages are wanted in, if that is known: they are identified as in a crawl for them.
     """
     live, polite = loose_web(policy)
-    async with live, loose_analyser(asked) as analyser:
+    async with live, loose_analyser(asked, markdown=markdown) as analyser:
         cleaner = Cleaner(analyser, polite(live))
         for source in sources:
             folder = JobFolder(Path(source))
             if folder.ledger.exists():
-                for page in job_pages(folder):
+                async for page in _with_markdown(folder, analyser) if markdown else _each(job_pages(folder)):
                     yield page.url, page
                 continue
             async for named in cleaner.clean(source, stdin):
@@ -94,6 +103,28 @@ def job_pages(folder: JobFolder) -> Iterator[Page]:
     """What a job has found, site by site, with each site's template told from its content."""
     with folder.reading() as ledger:
         yield from content_pages(ledger)
+
+
+async def _each(pages: Iterator[Page]) -> AsyncIterator[Page]:
+    for page in pages:
+        yield page
+
+
+async def _with_markdown(folder: JobFolder, analyser: Analyser) -> AsyncIterator[Page]:
+    """The ledger has no markup, so the archive is read again. A page that is not there, or has changed, stays as it is."""
+    job = folder.job()
+    own = archive_files(folder.path / "warc") if (folder.path / "warc").is_dir() else []
+    with Archives(own or warc_files(map(Path, (*job.warc, *job.replay)))) as archives:
+        for page in job_pages(folder):
+            answer = archives.answer(page.url)
+            read = await analyser.analyse(answer) if isinstance(answer, Capture) else answer
+            if isinstance(read, Page) and _texts(read) == _texts(page):
+                page = msgspec.structs.replace(page, markdown=read.markdown)  # noqa: PLW2901
+            yield page
+
+
+def _texts(page: Page) -> list[str]:
+    return [paragraph.text for paragraph in page.paragraphs]
 
 
 def _content(path: Path) -> bytes:

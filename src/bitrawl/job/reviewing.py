@@ -120,6 +120,11 @@ class PairList(msgspec.Struct, frozen=True):
 
     pairs: tuple[ListedPair, ...]
     total: int
+    partial: int = 0  # of these: translated in part, so no page pairs anywhere else
+
+    @property
+    def page_pairs(self) -> int:
+        return self.total - self.partial
 
 
 class ReadSegment(msgspec.Struct, frozen=True):
@@ -211,7 +216,8 @@ class Reading:
         with reading(self._index, LAYOUT) as index:
             if index is None:
                 return PairList((), 0)
-            total = index.execute(f"SELECT count(*) FROM pairs WHERE {where}", values).fetchone()[0]
+            counts = f"SELECT count(*), coalesce(sum(partial), 0) FROM pairs WHERE {where}"
+            total, partial = index.execute(counts, values).fetchone()
             rows = index.execute(  # Sort the numbers only, then read the rows.
                 f"SELECT {_PAIR} FROM (SELECT id AS chosen FROM pairs WHERE {where}"
                 f" ORDER BY {wanted.order} {direction}, id LIMIT ? OFFSET ?)"
@@ -219,7 +225,7 @@ class Reading:
                 (*values, *_part(wanted.limit, wanted.offset)),
             )
             pairs = [_pair_row(row) for row in rows]
-        return PairList(tuple(self._listed(pairs)), total)
+        return PairList(tuple(self._listed(pairs)), total, partial)
 
     def pair(self, key: str) -> ReadPair | None:
         """Two pages side by side; None if there is no such page pair (any more)."""

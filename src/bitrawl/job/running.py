@@ -27,9 +27,12 @@ from bitrawl.job import crawl_wiring, fetching
 from bitrawl.job.crawl_wiring import Parts, bucket_scores
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
-from bitrawl.job.folder import JobFolder, not_mined
+from bitrawl.job.folder import JobFolder, StartOver, not_mined
+from bitrawl.job.folder_kinds import FolderKind, kind_of
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import relevant_pages
+from bitrawl.job.own_files import corpus_files, is_part_of_job
+from bitrawl.job.retrying import note_settings, refused_links
 from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing
 from bitrawl.job.stored_findings import Findings, made_from
 from bitrawl.job.topics import read_examples, topic_judge
@@ -62,7 +65,7 @@ async def crawl(
     *,
     observe: Observe = lambda _visit: None,
     started: Started = lambda _parts: None,
-    fresh: bool = False,
+    fresh: StartOver = StartOver.NO,
 ) -> Ending:
     """Visit what the job asks for; the same job in the same folder resumes.
 
@@ -80,7 +83,7 @@ async def mine(
     observe: Observe = lambda _visit: None,
     started: Started = lambda _parts: None,
     watch: Watch = lambda _doing: None,
-    fresh: bool = False,
+    fresh: StartOver = StartOver.NO,
 ) -> Ending:
     """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawl`."""
     check(job)
@@ -124,8 +127,7 @@ def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
 
     Formats that the corpus has already are written again too, so that none is lost or stale; with `only` they are removed.
     """
-    formats = with_present(folder.corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
-    job = msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
+    job = _with_present(job, folder.corpus, only=only)
     check(job)
     with models_from(job.models), folder.writing() as ledger:
         _check_mined(folder, ledger)
@@ -133,12 +135,27 @@ def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
         config.write(job, folder.description)
 
 
-def export_copy(job: Job, folder: JobFolder, to: Path) -> None:
-    """Write the corpus as it is now into another folder, with the thresholds of this job; the job may be running."""
+def export_copy(job: Job, folder: JobFolder, to: Path, *, only: bool = False) -> None:
+    """Write the corpus as it is now into another folder, with the thresholds of this job; the job may be running.
+
+    Formats that the other folder has already are kept and written again, as `export` does.
+    """
+    if kind_of(to) not in (FolderKind.COPY, FolderKind.OTHER) or to.is_file():
+        raise ConfigError(f"{to} {'is a file' if to.is_file() else f'holds a {kind_of(to)}'}; choose another --to")
+    job = _with_present(job, to, only=only)
     check(job)
+    if is_part_of_job(to):
+        raise ConfigError(f"{to} is a part of a job; choose another --to")
+    corpus_files(job.languages()).check_new(to, "--to")
     with folder.reading() as ledger:
         _check_mined(folder, ledger)
     write_corpus(job, folder.path, to)
+
+
+def _with_present(job: Job, corpus: Path, *, only: bool) -> Job:
+    """With the formats that a corpus folder has, so that none is lost or outdated."""
+    formats = with_present(corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
+    return msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
 
 
 async def preview(job: Job) -> list[Preview]:
@@ -163,7 +180,13 @@ def _check_mined(folder: JobFolder, ledger: Ledger) -> None:
 
 @asynccontextmanager
 async def opened(
-    job: Job, folder: JobFolder, observe: Observe, *, verb: str, fresh: bool = False, backlinks: Backlinks | None = None
+    job: Job,
+    folder: JobFolder,
+    observe: Observe,
+    *,
+    verb: str,
+    fresh: StartOver = StartOver.NO,
+    backlinks: Backlinks | None = None,
 ) -> AsyncIterator[Parts]:
     """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on.
 
@@ -174,7 +197,7 @@ async def opened(
         archives = fetching.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
         judge = topic_judge(job, await read_examples(job)) if job.topic.is_set else None
         if fresh:
-            folder.start_over()
+            folder.start_over(delete_archive=fresh is StartOver.DELETE_ARCHIVE)
         parts = await new_crawl(job, folder.path, archives, stack, judge, backlinks)
         parts.crawl.observers.append(observe)
         folder.discard_drafts()
@@ -188,6 +211,8 @@ async def opened(
             parts.ledger.remember(word, "")
         if parts.learns:
             parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
+        parts.crawl.reconsider(refused_links(parts.queue, parts.doubtful))
+        note_settings(job, parts.ledger)
         if parts.walk is not None:
             parts.crawl.frontier.spent.downloads = parts.walk.downloads
         parts.crawl.frontier.wake(parts.queue.hosts())

@@ -13,7 +13,7 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.job import fetching
-from bitrawl.job.archived_web import ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.model import OPT_OUTS, Language, Lease, Link, LinkKind, Page, Skip, Visit
@@ -108,7 +108,7 @@ async def check_sites(question: SiteQuestion) -> AsyncIterator[SiteVerdict]:
         urls, delay = question.urls, question.policy.delay
         if question.replay:
             files = warc_files(list(question.replay))
-            archives = stack.enter_context(open_archives(files, fetching.codec()))
+            archives = stack.enter_context(Archives(files))
             web: Fetcher = ReplayFetcher(archives)
             urls, delay = urls or tuple(home_pages(archives)), 0.0
             robots = RobotsFetcher(web, InMemoryRobots(), fetching.SystemClock(), pause=0.0)

@@ -42,19 +42,21 @@ from bitrawl.discover.site_lists import (
 )
 from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
 from bitrawl.discover.walk_plan import BACKLINKS
-from bitrawl.errors import ConfigError, GraphError
+from bitrawl.errors import ConfigError, DamagedError, GraphError
 from bitrawl.job import fetching
-from bitrawl.job.archived_web import open_archives
+from bitrawl.job.archived_web import Archives
 from bitrawl.job.fetching import POLITE, FetchPolicy
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, StartOver
+from bitrawl.job.folder_kinds import FOUND_SITES, MINED_SITES, SEARCHED
 from bitrawl.job.ledger import outlinks
+from bitrawl.job.own_files import check_inputs
 from bitrawl.job.running import Started, finished, opened
 from bitrawl.model import Capture, Page, Visit
 from bitrawl.protocols import Clock
 from bitrawl.show.discovery_report import write as write_report
 
-SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", "sites.txt", "discovery.json"
-MINED = "mined"  # the folder of the job that mines what was found
+SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", FOUND_SITES, SEARCHED
+MINED = MINED_SITES  # the folder of the job that mines what was found
 WRITE_EVERY = 2.0  # seconds between two versions of the files
 # Bytes of a graph, as downloaded, that are indexed on the way, each time: two seconds. Larger ones are built once.
 SMALL_GRAPH = 32_000_000
@@ -79,7 +81,7 @@ async def discover(  # noqa: PLR0913 - listeners
     started: Started = lambda _parts: None,
     found: Callable[[SiteVerdict], None] = lambda _verdict: None,
     tell: Callable[[str], None] = lambda _line: None,
-    fresh: bool = False,
+    fresh: StartOver = StartOver.NO,
 ) -> Discovered:
     """Search until nothing is left or a budget is spent; the same job in the same folder resumes.
 
@@ -107,8 +109,12 @@ def draw_report(folder: JobFolder) -> Path | None:
     facts, sites = folder.path / FACTS, folder.path / SITES_JSON
     if not facts.exists() or not sites.exists():
         return None
-    verdicts = from_json_lines(sites.read_bytes())
-    return write_report(folder.path, msgspec.json.decode(facts.read_bytes(), type=WalkFacts), verdicts)
+    try:
+        verdicts = from_json_lines(sites.read_bytes())
+        walk = msgspec.json.decode(facts.read_bytes(), type=WalkFacts)
+    except files.NO_JSON as error:
+        raise DamagedError(f"{facts} or {sites} is damaged: {error}; the same search writes them again") from error
+    return write_report(folder.path, walk, verdicts)
 
 
 def mining_job(job: Job, discovered: Discovered) -> Job:
@@ -118,7 +124,7 @@ def mining_job(job: Job, discovered: Discovered) -> Job:
 
 
 async def _source(
-    job: Job, folder: JobFolder, stack: AsyncExitStack, tell: Callable[[str], None], *, fresh: bool
+    job: Job, folder: JobFolder, stack: AsyncExitStack, tell: Callable[[str], None], *, fresh: StartOver
 ) -> Backlinks | None:
     """The job's link graphs, None without any. A service is asked again for what an earlier run knew."""
     if not job.discovery.backlinks:
@@ -246,6 +252,7 @@ def build(
     progress: Progress = lambda _done, _all: None,
 ) -> GraphMeta:
     """Build the index of a downloaded graph, around the hosts or URLs that a file lists."""
+    check_inputs(out, [folder, *([around] if around is not None else [])])
     if out.exists() and not (is_index(out) or (out.is_dir() and not any(out.iterdir()))):
         raise ConfigError(f"{out} holds something else than a link graph, which would be lost; choose another --out")
     hosts: list[str] = []
@@ -338,7 +345,7 @@ async def _add_rows(rows: LinkRows, kind: SourceKind, path: Path) -> None:
 
 
 async def _add_pages(rows: LinkRows, path: Path) -> None:
-    with open_archives([path], fetching.codec()) as archives:
+    with Archives([path]) as archives:
         async with fetching.loose_analyser() as analyser:
             for url in archives.urls():
                 answer = archives.answer(url)

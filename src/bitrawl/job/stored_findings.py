@@ -5,7 +5,8 @@ from hashlib import blake2b
 
 import msgspec
 
-from bitrawl.job.database import Blobs, compressor, stored_skip
+from bitrawl.files import compressor
+from bitrawl.job.database import Blobs, stored_skip
 from bitrawl.job.ledger import Ledger
 from bitrawl.mine.findings import RefusedPair, SiteFindings
 from bitrawl.model import Language, PagePair, SegmentPair, Skip, pack
@@ -42,7 +43,7 @@ class Findings:
         self._query_many = ledger.database.query_many
         self._pair: Blobs[PagePair] = Blobs(PagePair, ledger.path)
         self._segments: Blobs[tuple[SegmentPair, ...]] = Blobs(tuple[SegmentPair, ...], ledger.path, compressed=True)
-        self._compress = compressor().compress
+        self._compress = compressor()
 
     def aligned(self, site: str, key: AlignmentKey, segments: Sequence[SegmentPair], lost: Iterable[Skip] = ()) -> None:
         """Keep the segments of a pair, and what was lost of it, before its site is complete."""

@@ -1,8 +1,6 @@
 """What judges the pages of a job with a topic, and what the topic is learned from: texts, pages, segments of a corpus."""
 
-import gzip
 import io
-import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,7 +14,7 @@ from bitrawl.config import Job, TopicModel
 from bitrawl.corpus.jsonl import Languages, TextPair, read_sentences
 from bitrawl.corpus.tmx import read_tmx
 from bitrawl.errors import ConfigError
-from bitrawl.job.exporting import corpus_units
+from bitrawl.job.corpora import corpora_in, unpacked
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.pages import SUFFIXES, loose_pages
@@ -215,26 +213,19 @@ def _plain_page(path: Path, identifier: NgramLanguageIdentifier) -> Page:
 
 def _segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
     if source.is_dir():
-        where = JobFolder(source)
-        for header, unit in corpus_units(where.job(), where.path):
-            yield from _ordered(
-                (header.languages[0], header.languages[1]), (unit.pair.a.text, unit.pair.b.text), languages
-            )
+        for unit in corpora_in(source).units():
+            written = Language(unit.lang_a), Language(unit.lang_b)
+            yield from _ordered(written, (unit.text_a, unit.text_b), languages)
         return
     name = source.name.removesuffix(".gz")
     if not name.endswith((".jsonl", ".tmx")):
         raise ConfigError(
             f"{source} is no corpus that can be read; give a job folder, a sentences.jsonl or a .tmx file"
         )
-    try:
-        with gzip.open(source, "rb") if source.suffix == ".gz" else source.open("rb") as file:
-            reader = read_tmx if name.endswith(".tmx") else read_sentences
-            for written, texts in reader(file, source):  # type: ignore[arg-type]
-                yield from _ordered(written, texts, languages)
-    except OSError as error:
-        raise ConfigError(f"{source} cannot be read: {error.strerror or error}") from error
-    except (EOFError, zlib.error) as error:
-        raise ConfigError(f"{source} is damaged: {error}; export it again") from error
+    with unpacked(source) as file:
+        reader = read_tmx if name.endswith(".tmx") else read_sentences
+        for written, texts in reader(file, source):
+            yield from _ordered(written, texts, languages)
 
 
 def _ordered(written: Languages, texts: TextPair, languages: Languages) -> Iterator[TextPair]:

@@ -1,6 +1,6 @@
 """From pairs of pages to pairs of segments: main text only, split into sentences, each with its place.
 
-`align_texts` does the same with two plain texts.
+`align_texts` does the same with two plain texts, and judges the result.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -11,11 +11,14 @@ import msgspec
 
 from bitrawl.config import AlignSection
 from bitrawl.mine.align_evidence import Document, Text
+from bitrawl.mine.judging import Judge
 from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
+from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.sentences import LEVELS, LINE_END, clauses, is_long, sentences, shortened
 from bitrawl.text.words import is_unspaced_language
+from bitrawl.url import Url
 
 # Tags before a paragraph's place in the tag sequence that tell where it stands.
 _CONTEXT = 3
@@ -23,6 +26,10 @@ _CONTEXT = 3
 # the languages: so if only one of them is split, this is noticed. Shorter ones are aligned whole, then split together.
 _FAR = 4
 _CHARACTERS = AlignSection().characters
+NOWHERE = Url.known("http://localhost/")
+"""Of a text that comes from no page."""
+
+Languages = tuple[Language, Language]
 
 
 class DocumentAligner(Protocol):
@@ -166,8 +173,7 @@ class SiteAligner:
         return Document(*(_text(pages[n], both[n].sentences, self._languages[n]) for n in (0, 1)))
 
     def _segment_pair(self, pages: tuple[Page, Page], both: BothTexts, bead: Bead) -> SegmentPair:
-        a, b = (_segment(both[n], numbers, self._languages[n]) for n, numbers in enumerate((bead.a, bead.b)))
-        return SegmentPair(pages[0].url, pages[1].url, a, b, bead.score, f"{len(bead.a)}:{len(bead.b)}")
+        return _segment_pair((pages[0].url, pages[1].url), both, bead, self._languages)
 
 
 def _regions(both: BothTexts, beads: Sequence[Bead]) -> Iterator[BothTexts]:
@@ -249,9 +255,14 @@ def joined(row: Sequence[Sentence], language: Language) -> str:
     return text.replace(LINE_END, " ")
 
 
+def _segment_pair(urls: tuple[Url, Url], both: BothTexts, bead: Bead, languages: Languages) -> SegmentPair:
+    a, b = (_segment(both[n], numbers, languages[n]) for n, numbers in enumerate((bead.a, bead.b)))
+    return SegmentPair(*urls, a, b, bead.score, f"{len(bead.a)}:{len(bead.b)}")
+
+
 def _segment(text: PlacedSentences, numbers: Sequence[int], language: Language) -> Segment:
     row = [text.sentences[n] for n in numbers]
-    return Segment(joined(row, language), row[0].paragraph, text.numbers[numbers[0]])
+    return Segment(joined(row, language), row[0].paragraph, text.numbers[numbers[0]]) if row else Segment("")
 
 
 class TextPair(NamedTuple):
@@ -259,29 +270,55 @@ class TextPair(NamedTuple):
 
     text_a: str
     text_b: str
-    score: float  # 0–1, higher is better
+    score: float | None  # how probably they are translations, from 0 to 1, as in a corpus; None where one side is empty
     type: str  # sentences on either side: "1:1", "2:1", "0:1"
 
 
-def align_texts(
-    text_a: str, text_b: str, languages: tuple[Language, Language], aligner: DocumentAligner | None = None
-) -> list[TextPair]:
-    """In order; every sentence of both texts is in exactly one pair. Each line of a text is a paragraph.
+BothSentences = tuple[Sequence[Sentence], Sequence[Sentence]]
+"""Those of two texts."""
 
-    Without an `aligner`, words are learned from the two texts alone.
+
+def align_sentences(
+    texts: Sequence[BothSentences], languages: Languages, aligner: DocumentAligner | None = None
+) -> list[list[tuple[Bead, TextPair]]]:
+    """For each two texts, in order; every sentence of both is in exactly one bead. All share a lexicon.
+
+    Without an `aligner`, words are learned from these texts alone. Scores are those of a corpus (`Judge`).
     """
-    a, b = text_sentences(text_a, languages[0]), text_sentences(text_b, languages[1])
-    document = Document.plain([sentence.text for sentence in a], [sentence.text for sentence in b], languages)
-    [beads] = (aligner or LexicalAligner()).align_documents([document])
+    aligner = aligner or LexicalAligner()
+    documents = [Document.plain([s.line for s in a], [s.line for s in b], languages) for a, b in texts]
+    aligned = aligner.align_documents(documents)
+    judge = Judge(languages, NgramLanguageIdentifier(asked=languages), aligner.lexicon)
+    return [_scored(both, beads, judge, languages) for both, beads in zip(texts, aligned, strict=True)]
+
+
+def _scored(
+    texts: BothSentences, beads: Sequence[Bead], judge: Judge, languages: Languages
+) -> list[tuple[Bead, TextPair]]:
+    a, b = (PlacedSentences(text, range(len(text))) for text in texts)
+    pairs = [_segment_pair((NOWHERE, NOWHERE), (a, b), bead, languages) for bead in beads]
+    scores = iter(judge.judge([pair for pair in pairs if pair.a.text and pair.b.text]))
     return [
-        TextPair(
-            joined([a[number] for number in bead.a], languages[0]),
-            joined([b[number] for number in bead.b], languages[1]),
-            bead.score,
-            f"{len(bead.a)}:{len(bead.b)}",
+        (
+            bead,
+            TextPair(pair.a.text, pair.b.text, next(scores).score if pair.a.text and pair.b.text else None, pair.type),
         )
-        for bead in beads
+        for bead, pair in zip(beads, pairs, strict=True)
     ]
+
+
+def align_texts(
+    text_a: str, text_b: str, languages: Languages, aligner: DocumentAligner | None = None
+) -> list[TextPair]:
+    """The sentences of two texts side by side. Each line of a text is a paragraph."""
+    texts = text_sentences(text_a, languages[0]), text_sentences(text_b, languages[1])
+    return [pair for _bead, pair in align_sentences([texts], languages, aligner)[0]]
+
+
+def listed_sentences(sentences: Iterable[str], language: Language) -> list[Sentence]:
+    """Sentences that somebody else has split. Their paragraphs are not known."""
+    space = "" if is_unspaced_language(language) else " "
+    return [Sentence(sentence, -1, space) for sentence in sentences]
 
 
 def text_sentences(text: str, language: Language) -> list[Sentence]:

@@ -307,7 +307,9 @@ class ScoreModel:
         source = path or model_file("pairs.npz")
         with np.load(source) as arrays:
             if arrays["names"].tolist() != list(NAMES):
-                raise ValueError(f"{source} was trained on other features; make it again: python -m lab.train pairs")
+                raise ValueError(
+                    f"{source} was trained on other features; make it again in a clone of bitrawl: python -m lab.train pairs"
+                )
             return cls(Trees.named("first", arrays), Trees.named("later", arrays))
 
 

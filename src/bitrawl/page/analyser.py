@@ -18,12 +18,25 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from bitrawl.languages import claimed_language
-from bitrawl.model import UNDETERMINED, Capture, Language, Link, LinkKind, Page, Paragraph, ParagraphKind, Sitemap, Skip
+from bitrawl.model import (
+    UNDETERMINED,
+    Capture,
+    Language,
+    Link,
+    LinkKind,
+    MarkdownBlock,
+    Page,
+    Paragraph,
+    ParagraphKind,
+    Sitemap,
+    Skip,
+)
 from bitrawl.page.alternates import LanguageNames, header_alternates, read_alternates
 from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
 from bitrawl.page.decode import Decoded, decode, shallow
 from bitrawl.page.head import Head, bare_head, canonical, directives, machine_translation, read_head, read_metadata
 from bitrawl.page.links import MAX_LINKS, read_anchors, read_images, read_links
+from bitrawl.page.markdown import markdown_blocks
 from bitrawl.page.outline import TEXT, Block, Outline, in_lines, normalise, outline
 from bitrawl.page.sitemap import read_sitemap
 from bitrawl.protocols import LanguageIdentifier
@@ -52,11 +65,17 @@ class PageAnalyser:
     """Synchronous; runs in a child process. Not thread-safe, because it remembers the languages of recurring texts."""
 
     def __init__(
-        self, identifier: LanguageIdentifier, classifier: ContentClassifier, names: LanguageNames | None = None
+        self,
+        identifier: LanguageIdentifier,
+        classifier: ContentClassifier,
+        names: LanguageNames | None = None,
+        *,
+        markdown: bool = False,
     ) -> None:
         self._languages = LanguageReader(identifier)
         self._classifier = classifier
         self._names = names or LanguageNames.load()
+        self._markdown = markdown
 
     def read(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
         """Directives are reported, not obeyed. `index` asks to read the body as a sitemap, whatever its type."""
@@ -77,7 +96,7 @@ class PageAnalyser:
         text, charset = _decoded(capture)
         tree = LexborHTMLParser(shallow(text), options=LexborDocumentOptions.WO_EVENTS)
         head = read_head(tree, capture)
-        skeleton = outline(tree)
+        skeleton = outline(tree, detailed=self._markdown)
         metadata = read_metadata(head, tree, capture)
         anchors = read_anchors(skeleton, head)
         alternates = read_alternates(head, anchors, self._names)
@@ -95,7 +114,11 @@ class PageAnalyser:
             canonical=canonical(head),
             directives=directives(head, capture),
             machine_translation=machine_translation(head, tree, text),
+            markdown=self._blocks(skeleton, head) if self._markdown else (),
         )
+
+    def _blocks(self, skeleton: Outline, head: Head) -> tuple[MarkdownBlock, ...]:
+        return tuple(block for block in markdown_blocks(skeleton, head) if block.end <= MAX_PARAGRAPHS)
 
     def _text(self, capture: Capture) -> Page:
         """Paragraphs are separated by blank lines, and all of them are main text."""
@@ -158,12 +181,12 @@ def _cut(skeleton: Outline) -> str:
     )
 
 
-def page_reader(languages: Sequence[Language] = ()) -> PageAnalyser:
-    """A reader with the package's models, for pages in these languages.
+def page_reader(languages: Sequence[Language] = (), *, markdown: bool = False) -> PageAnalyser:
+    """A reader with the package's models, for pages in these languages; with their Markdown if asked for.
 
     It can be imported alone, so that a child process loads nothing else.
     """
-    return PageAnalyser(NgramLanguageIdentifier(asked=languages), BoilerplateClassifier.load())
+    return PageAnalyser(NgramLanguageIdentifier(asked=languages), BoilerplateClassifier.load(), markdown=markdown)
 
 
 def read_html(html: str | bytes, url: Url = NOWHERE) -> Page:
@@ -186,9 +209,7 @@ def _shared_reader() -> tuple[PageAnalyser, Lock]:
 
 
 def _decoded(capture: Capture) -> Decoded:
-    return decode(
-        capture.body, capture.header("content-type"), tld=capture.url.host.partition(":")[0].rpartition(".")[2]
-    )
+    return decode(capture.body, capture.header("content-type"))
 
 
 Verdict = tuple[Language, float]

@@ -5,8 +5,6 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from chardetng_py import EncodingDetector
-
 # Bytes: HTML requires the meta element within 1024 bytes, but authors do not always comply.
 PRESCAN = 4096
 DETECT = 65536  # Bytes that a detector sees. More would change no verdict and cost time.
@@ -83,6 +81,7 @@ _KANA = re.compile("[\u3041-\u30fe]")
 _HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
 _META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([^\s\"'/>;]+)", re.IGNORECASE)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([^\"']+)", re.IGNORECASE)
+_NO_TEXT = re.compile(rb"<[^<>]*>|[\x00-\x08\x0e-\x1f\x7f]+")
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -93,11 +92,8 @@ class Decoded(NamedTuple):
     charset: str
 
 
-def decode(body: bytes, content_type: str = "", *, tld: str = "") -> Decoded:
-    """Never raises. What no codec can decode becomes U+FFFD.
-
-    `tld` is the last label of the page's host. It is a hint for the detector if nothing is declared.
-    """
+def decode(body: bytes, content_type: str = "") -> Decoded:
+    """Never raises. What no codec can decode becomes U+FFFD."""
     for mark, name in _BOMS:
         if body.startswith(mark):
             return Decoded(body[len(mark) :].decode(name, "replace"), name)
@@ -113,7 +109,7 @@ def decode(body: bytes, content_type: str = "", *, tld: str = "") -> Decoded:
     except UnicodeDecodeError as error:
         if error.start >= len(body) - 3 and error.start and not body[: error.start].isascii():
             return Decoded(body.decode("utf-8", "replace"), "utf-8")
-    return _legacy(body, claims, tld)
+    return _legacy(body, claims)
 
 
 def codec(label: str) -> str | None:
@@ -160,7 +156,7 @@ def _shifted(body: bytes, claims: list[str]) -> Decoded | None:
     return None
 
 
-def _legacy(body: bytes, claims: list[str], tld: str) -> Decoded:
+def _legacy(body: bytes, claims: list[str]) -> Decoded:
     """Bytes that are not valid UTF-8 throughout."""
     loose = body.decode("utf-8", "replace")
     if _reads_well(loose):
@@ -174,20 +170,21 @@ def _legacy(body: bytes, claims: list[str], tld: str) -> Decoded:
         if _reads_well(text):
             other = None if name not in _CJK or _is_common(text) else _other_cjk(body, name)
             return other or Decoded(text, name)
-    name = _detected(body, tld)
+    name = _detected(body)
     return Decoded(body.decode(name, "replace"), name)
 
 
-def _detected(body: bytes, tld: str) -> str:
-    detector = EncodingDetector()
-    detector.feed(body[:DETECT], last=True)
-    label = detector.guess(tld=tld.encode("ascii") if tld.isascii() and tld.isalpha() else None, allow_utf8=False)
-    return codec(label) or "cp1252"
+def _detected(body: bytes) -> str:
+    """By the text alone: chardet believes a charset that markup names, and takes control characters for a binary file."""
+    import chardet  # noqa: PLC0415 (0.1 s, and few pages need it)
+
+    label = chardet.detect(_NO_TEXT.sub(b" ", body[:DETECT]), prefer_superset=False)["encoding"]
+    return codec(label or "") or "cp1252"
 
 
 def _other_cjk(body: bytes, claim: str) -> Decoded | None:
     """The charset of these that the bytes are in, if that is not the one that the page claims."""
-    name = _detected(body, "")  # the name of the host goes with the claim, so it is no second witness
+    name = _detected(body)
     if name == claim or name not in _CJK:
         return None
     text = body.decode(name, "replace")

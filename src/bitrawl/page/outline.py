@@ -37,6 +37,7 @@ class TreePlace(msgspec.Struct, gc=False):
     attributes: dict[str, str | None]
     position: int  # in the tag sequence; -1 beyond MAX_TAGS
     block: int = -1  # that it is in, or -1
+    start: int = -1  # how many letters of that block come before it; only of a detailed outline
 
 
 @dataclass(slots=True)
@@ -48,6 +49,7 @@ class Containers:
     words: list[str] = field(default_factory=list)  # class, id, role and itemprop as written
     first: list[int] = field(default_factory=list)  # blocks[first:end] are inside
     end: list[int] = field(default_factory=list)
+    nodes: list[LexborNode] = field(default_factory=list)  # only of a detailed outline
 
 
 @dataclass(slots=True)
@@ -68,12 +70,12 @@ class Outline:
     """img, including hidden ones: node, position in the tag sequence."""
 
 
-def outline(tree: LexborHTMLParser) -> Outline:
-    """Time and memory are linear in the number of nodes, however deep they nest."""
-    hidden = unseen(tree)
-    page = _walked(tree, hidden.certain | hidden.doubtful)
+def outline(tree: LexborHTMLParser, *, detailed: bool = False) -> Outline:
+    """Time and memory are linear in the number of nodes, however deep they nest. `detailed`: also what Markdown needs."""
+    hidden, walk = unseen(tree), _DetailedWalk if detailed else _Walk
+    page = _walked(tree, hidden.certain | hidden.doubtful, walk)
     if hidden.doubtful_characters > sum(len(block.text) for block in page.blocks):
-        page = _walked(tree, hidden.certain)
+        page = _walked(tree, hidden.certain, walk)
     title = page.title.casefold()
     for block in page.blocks:  # The first heading that repeats the document's title becomes the page's title.
         if block.kind is ParagraphKind.HEADING and title and block.text.casefold() in title:
@@ -82,13 +84,13 @@ def outline(tree: LexborHTMLParser) -> Outline:
     return page
 
 
-def _walked(tree: LexborHTMLParser, hidden: frozenset[int]) -> Outline:
+def _walked(tree: LexborHTMLParser, hidden: frozenset[int], walk: type["_Walk"]) -> Outline:
     node = tree.head.first_child if tree.head is not None else None
     while node is not None and node.tag != "title":
         node = node.next
     page = Outline(title=normalise(node.text()) if node is not None else "")
     if tree.root is not None:
-        _Walk(page, tree.root).run(tree.root, hidden)
+        walk(page, tree.root).run(tree.root, hidden)
         _cap(page)
     return page
 
@@ -111,6 +113,11 @@ def normalise(text: str) -> str:
     if "\u3164" in text or "\uffa0" in text or text.__sizeof__() > 4 * len(text):
         text = " ".join(_UNSEEN_LETTERS.sub("", text).split())
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def seen_lines(raw: str) -> list[str]:
+    """The lines of a text in which spaces count, without characters that cannot be seen."""
+    return [_UNSEEN_LETTERS.sub("", _JUNK.sub("", line)).replace("\x1f", " ").rstrip() for line in raw.splitlines()]
 
 
 LINE_ENDS = "\n\r" + LINE_END
@@ -430,6 +437,33 @@ class _Walk:
         # without the removed spaces
         linked, marked = min(self.link_chars, len(text)), min(self.marked_chars, len(text))
         blocks.append(Block(text, kind, self.position, self.container, links, linked, marked, lines))
+
+
+class _DetailedWalk(_Walk):
+    """Also notes where in its paragraph an anchor begins, and the elements that bound paragraphs."""
+
+    __slots__ = ("counted", "letters")
+
+    def __init__(self, page: Outline, root: LexborNode) -> None:
+        super().__init__(page, root)
+        self.counted = self.letters = 0  # parts of the paragraph, and the letters in them
+
+    def open(self, fresh: list[tuple[LexborNode, str]]) -> None:
+        super().open(fresh)
+        self.page.containers.nodes += [node for node, _ in fresh]
+
+    def point(self, node: LexborNode, role: int) -> bool:
+        anchors, before = self.page.anchors, len(self.page.anchors)
+        is_mark = super().point(node, role)
+        if len(anchors) > before and not is_mark:
+            self.letters += sum(len("".join(normalise(part).split())) for part in self.parts[self.counted :])
+            self.counted = len(self.parts)
+            anchors[-1].start = self.letters
+        return is_mark
+
+    def end(self) -> None:
+        super().end()
+        self.counted = self.letters = 0
 
 
 def _cap(page: Outline) -> None:

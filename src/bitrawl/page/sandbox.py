@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Protocol, Self
 
 import msgspec
-import zstandard
 
 from bitrawl import files
 from bitrawl.errors import BitrawlError, StoreError
+from bitrawl.files import compressor, zstd
 from bitrawl.model import Capture, Page, Sitemap, Skip, Unpacker, pack
 from bitrawl.process import Children, Failure, FailureKind, Limits, Report, Service
 from bitrawl.reasons import Reason, Stage
 
 MAX_ANSWER = 64 << 20  # bytes; what is said of a page of 20 MB stays far below it
 MAX_WRITTEN = 1 << 20  # bytes of one file, and so of stderr
-KEPT_INPUTS = 100  # judgement: enough to mend the analyser, little enough for any disk
+KEPT_INPUTS = 100  # enough to mend the analyser, little enough for any disk
 
 log = logging.getLogger(__name__)
 
@@ -119,14 +119,14 @@ _PAGE, _INDEX = b"P", b"I"  # the first byte of a request
 
 def _request(capture: Capture, *, index: bool) -> bytes:
     """A sitemap of 50 MB is compressed: each copy on its way to the child would take as much again."""
-    body = zstandard.ZstdCompressor(level=1).compress(capture.body) if index else capture.body
+    body = compressor(level=1)(capture.body) if index else capture.body
     return (_INDEX if index else _PAGE) + pack(msgspec.structs.replace(capture, body=body, payload=b"", request=b""))
 
 
 def _asked(request: bytes) -> tuple[Capture, bool]:
     """In the child: the capture, and whether to read it as a sitemap."""
     capture, index = _capture(request[1:]), request[:1] == _INDEX
-    body = zstandard.ZstdDecompressor().decompress(capture.body) if index else capture.body
+    body = zstd.decompress(capture.body) if index else capture.body
     return msgspec.structs.replace(capture, body=body), index
 
 

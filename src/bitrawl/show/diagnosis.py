@@ -141,10 +141,11 @@ def _about_languages(facts: JobFacts) -> Iterator[Point]:
 
 
 def _asking_for(facts: JobFacts, more: Sequence[str]) -> str:
-    """A command to paste. The languages of a job cannot change, so it starts over."""
+    """A command to paste. The languages of a job cannot change, so it is another job."""
     folder, codes = Path(facts.folder), ",".join([*facts.asked.langs, *more])
-    command = shlex.join(["bitrawl", "mine", "--job", str(folder / "job.toml"), "--langs", codes, "--out", str(folder)])
-    return f"To include them, start over (this fetches everything again): {command} --fresh"
+    other = folder.with_name(f"{folder.name}-{'-'.join(more)}")
+    command = shlex.join(["bitrawl", "mine", "--job", str(folder / "job.toml"), "--langs", codes, "--out", str(other)])
+    return f"To include them, mine the site again, into another folder: {command}"
 
 
 def _about_other_sites(facts: JobFacts) -> Iterator[Point]:

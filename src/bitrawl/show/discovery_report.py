@@ -16,7 +16,7 @@ from bitrawl.show.templating import document
 from bitrawl.show.wording import counted, number
 
 MOST_ROWS = 200  # of the table; sites.tsv has all sites
-MOST_MAPPED_HUBS, MOST_MAPPED_SITES = 25, 45  # that can be read; judgement
+MOST_MAPPED_HUBS, MOST_MAPPED_SITES = 25, 45  # that can be read
 _ANSWERS = {
     SiteAnswer.BILINGUAL: "two pages are translations of each other",
     SiteAnswer.THIN: "a page or two are translated, and nothing says that there is more",

@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from itertools import cycle, pairwise
 from math import hypot
 from typing import TYPE_CHECKING
@@ -74,8 +75,13 @@ def svg(panel: Panel, *, x: str = X, y: str = Y) -> str:
     )
 
 
+def can_draw_png() -> bool:
+    """Whether Pillow is installed, which the extra `png` brings: 22 MB that nothing else needs."""
+    return find_spec("PIL") is not None
+
+
 def png(panel: Panel) -> bytes:
-    """The same chart as PNG."""
+    """The same chart as PNG. Needs the extra `png`."""
     from PIL import Image, ImageDraw  # noqa: PLC0415 (only if a picture is requested: 60 ms)
 
     chart, scale = line_chart(panel.curves, X, Y), SCALE * SMOOTH

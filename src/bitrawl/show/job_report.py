@@ -31,8 +31,8 @@ _MODELS = {
     TopicModel.TERMS: "terms: the weight of the listed terms on a page",
     TopicModel.PERPLEXITY: "perplexity: how well a language model of your texts predicts a page",
 }
-_MOST = 6  # items named in a line; judgement
-_WIDTH = 30  # characters of a flag; judgement
+_MOST = 6  # items named in a line
+_CORPORA = 3  # that have a line each
 
 
 def render(facts: JobFacts) -> str:
@@ -69,7 +69,7 @@ def _lead(facts: JobFacts) -> str:
     summary, mined = facts.crawled.summary, facts.mined
     if not summary.pages:
         if not summary.answers:
-            return f"No server answered {counted(summary.fetches, 'request')} in {duration(summary.seconds)}."
+            return f"No server answered {counted(summary.requests, 'request')} in {duration(summary.seconds)}."
         answers = counted(summary.answers, "answer")
         return f"bitrawl fetched {answers} in {duration(summary.seconds)}. None of them was a page."
     read = f"bitrawl read {counted(summary.pages, 'page')} in {duration(summary.seconds)}"
@@ -111,7 +111,7 @@ def _period(began: float, finished: float) -> str:
 
 
 def _curves(facts: JobFacts) -> dict[str, Any]:
-    """Pages and complete pairs over the crawl, and after how many fetches half of the pairs were found."""
+    """Pages and complete pairs over the crawl, and after how many visits half of the pairs were found."""
     codes = {f"{pair.lang_a}-{pair.lang_b}": (pair.lang_a, pair.lang_b) for pair in facts.mined.language_pairs}
     columns = zip(*(curve.points for curve in facts.mined.harvest), strict=True)
     halves = (column[0][0] for column in columns if 2 * sum(y for _, y in column) >= facts.mined.pairs)
@@ -185,7 +185,7 @@ def _judged_note(facts: JobFacts, code: str, pages: TopicShare) -> str:
 
 def brief(facts: JobFacts) -> list[str]:
     """What was found, what was left out and, if little was found, why: lines of plain text."""
-    return [*_found(facts), *_left_out(facts), *explained(facts)]
+    return [*found(facts), *left_out(facts), *explained(facts)]
 
 
 def explained(facts: JobFacts) -> list[str]:
@@ -196,7 +196,8 @@ def explained(facts: JobFacts) -> list[str]:
     return [diagnosis.headline, *(f"→ {point.noticed} {point.advice}".rstrip() for point in diagnosis.points)]
 
 
-def _found(facts: JobFacts) -> Iterator[str]:
+def found(facts: JobFacts) -> Iterator[str]:
+    """Pages, pairs and what was written: a few lines."""
     summary, mined = facts.crawled.summary, facts.mined
     listed = _listed({language_name(code): count for code, count in summary.languages.items()})
     of = f"{fetched(summary)} ({size(summary.bytes)}, {duration(summary.seconds)})"
@@ -210,21 +211,23 @@ def _found(facts: JobFacts) -> Iterator[str]:
     if not mined.begun:
         return
     if len(facts.asked.langs) != 1:
-        yield (
-            f"{counted(mined.pairs, 'page pair')}"
-            f"{_listed({f'{pair.lang_a}-{pair.lang_b}': pair.pairs for pair in mined.language_pairs})}"
-        )
-    if mined.methods:
-        yield "by method: " + _items((method_name(method.letter), method.pairs) for method in mined.methods)
-    if mined.pairs:
-        flags = {shortened(flag.partition(",")[0], _WIDTH): count for flag, count in mined.flags.items()}
-        flagged = f", {share(mined.flagged, mined.segments)} of them flagged" if mined.flagged else ""
-        yield f"{counted(mined.segments, 'segment pair')}{flagged}{_listed(flags)}"
-    for name, written in facts.written.items():
-        if len(facts.written) == 1 or written.units:
-            yield f"{name}: {_written(written, monolingual=len(facts.asked.langs) == 1)}"
+        pairs = _listed({f"{pair.lang_a}-{pair.lang_b}": pair.pairs for pair in mined.language_pairs})
+        segments = f"; {counted(mined.segments, 'segment pair')}" if mined.pairs else ""
+        yield f"{counted(mined.pairs, 'page pair')}{pairs}{segments}"
+    yield from _corpora(facts)
     if facts.without_files:
         yield without_files(facts.without_files)
+
+
+def _corpora(facts: JobFacts) -> Iterator[str]:
+    """The largest, each in a line, and how many others there are."""
+    written = [(name, corpus) for name, corpus in facts.written.items() if len(facts.written) == 1 or corpus.units]
+    largest = sorted(written, key=lambda named: -named[1].units)[:_CORPORA]
+    for name, corpus in largest:
+        yield f"{name}: {_written(corpus, monolingual=len(facts.asked.langs) == 1)}"
+    if others := [corpus for named in written if named not in largest for corpus in named[1:]]:
+        units = counted(sum(corpus.units for corpus in others), "unit")
+        yield f"{counted(len(others), 'other pair')} of languages: {units} written"
 
 
 def _written(corpus: WrittenCorpus, *, monolingual: bool) -> str:
@@ -236,16 +239,21 @@ def _written(corpus: WrittenCorpus, *, monolingual: bool) -> str:
     return f"{counted(corpus.units, 'unit')} written{merged}{refused}"
 
 
-def _left_out(facts: JobFacts) -> Iterator[str]:
-    mined = facts.mined
+def left_out(facts: JobFacts) -> Iterator[str]:
+    """Pages, page pairs and links that brought nothing, and why; what could not be mined last."""
+    mined, lines = facts.mined, []
     if mined.duplicates:
-        yield counted(mined.duplicates, "duplicate page")
+        lines.append(counted(mined.duplicates, "duplicate page"))
     if mined.refusals:
         refused = {refusal.reason: refusal.count for refusal in mined.refusals}
-        yield f"{counted(sum(refused.values()), 'page pair')} refused{_listed(refused)}"
+        lines.append(f"{counted(sum(refused.values()), 'page pair')} refused{_listed(refused)}")
+    if lines:
+        yield "; ".join(lines)
     if reasons := facts.crawled.summary.skip_reasons:
         skipped = counted(facts.crawled.summary.skipped, "link")
         yield f"{skipped} skipped{_listed({str(reason): count for reason, count in reasons.items()})}"
+    if facts.faults:
+        yield f"could not be mined{_listed(facts.faults)}"
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -9,7 +9,7 @@ from bitrawl.show.plots import bars
 from bitrawl.show.templating import document
 from bitrawl.show.wording import counted, number
 
-MOST_ROWS = 200  # of a table (judgement); sites.tsv has all sites
+MOST_ROWS = 200  # of a table; sites.tsv has all sites
 
 Row = tuple[object, ...]
 

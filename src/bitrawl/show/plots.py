@@ -18,7 +18,7 @@ DASHES = ((), (9, 4), (2, 3), (12, 3, 2, 3), (5, 2), (12, 3, 2, 3, 2, 3), (16, 5
 COLOURS = len(DASHES)
 """Lines have the colours c0 to c7 of the page's style. More could not be told apart."""
 
-MOST_BARS = 16  # judgement
+MOST_BARS = 16
 
 
 class Series(msgspec.Struct, frozen=True):

@@ -50,8 +50,8 @@ def language_pair(a: str, b: str) -> str:
 
 def fetched(summary: CrawlSummary) -> str:
     """How many requests were answered, and how many were not, if any."""
-    answers, silent = counted(summary.answers, "answer"), sum(summary.unanswered.values())
-    return f"{answers} to {counted(summary.answers + silent, 'request')}" if silent else answers
+    answers = counted(summary.answers, "answer")
+    return f"{answers} to {counted(summary.requests, 'request')}" if summary.unanswered else answers
 
 
 def answered(statuses: Mapping[int, int], most: int = 3) -> str:

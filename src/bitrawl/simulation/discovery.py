@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.config import Walk
+from bitrawl.config import Reach, Walk
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
@@ -33,8 +33,8 @@ from bitrawl.url import Url
 WALKS = (Walk.FC, Walk.OBFC, Walk.COBFC, Walk.COCITATION)
 """Walks that need no topic, in the order of figure 3 of Barbosa et al."""
 
-MARKS = (100, 200, 500)  # downloads, the columns of the table; judgement
-MOST_DOWNLOADS = 1000  # of a walk, unless the user asks for another number; judgement
+MARKS = (100, 200, 500)  # downloads, the columns of the table
+MOST_DOWNLOADS = 1000  # of a walk, unless the user asks for another number
 _ANY_HOSTS = 10_000  # hosts of one site: a walk limits the pages of each host itself
 
 
@@ -54,7 +54,7 @@ class Search(msgspec.Struct, frozen=True):
 
 
 class WalkTrial(msgspec.Struct, frozen=True):
-    """One walk."""
+    """One walk of a simulation, with what it found."""
 
     walk: Walk
     curve: tuple[WalkMoment, ...]  # a point for each verdict
@@ -93,7 +93,7 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
         analyser=search.analyser or replay.analyser,
         scorer=walked,
         ledger=ledger,
-        scope=Scope(sites, search.seeds, ScopeRules(whole_web=True)),
+        scope=Scope(sites, search.seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
         settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, site_hosts=_ANY_HOSTS),
         judge=judge or (lambda _link, page: page),

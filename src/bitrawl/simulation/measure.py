@@ -19,7 +19,7 @@ from bitrawl.url import Url
 MARKS = (5, 10, 25, 50, 75, 100)
 """Percentages of the x axis at which the complete pairs are counted."""
 
-ALMOST_ALL = 0.95  # judgement: the last pairs of a site are often out of reach
+ALMOST_ALL = 0.95  # the last pairs of a site are often out of reach
 
 
 class TrialFigures(msgspec.Struct, frozen=True):

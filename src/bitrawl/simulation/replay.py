@@ -14,17 +14,16 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.config import UNFOCUSED, Job, Strategy
+from bitrawl.config import UNFOCUSED, Job, Reach, Strategy
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.analyses import Analyses
-from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.job.crawl_wiring import strategy
-from bitrawl.job.fetching import codec
 from bitrawl.job.ledger import MemoryQueue
 from bitrawl.job.site_mining import pairing
 from bitrawl.model import (
@@ -59,7 +58,7 @@ from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
 KEPT_PAGES = 4000  # analysed pages in memory, about 150 kB each; the others are read from the cache on disk
-KEPT_BYTES = 256_000_000  # of bodies in memory; the others are read from the archive again; judgement
+KEPT_BYTES = 256_000_000  # of bodies in memory; the others are read from the archive again
 _MISHAPS = frozenset(
     {Reason.ANALYSIS_TIMEOUT, Reason.ANALYSIS_CRASH, Reason.KILLED}
 )  # A busy machine may cause these, so they are never stored on disk.
@@ -72,7 +71,7 @@ class RememberedScope(Scope):
     """
 
     def __init__(self, sites: Sites, seeds: Sequence[Url]) -> None:
-        super().__init__(sites, seeds)
+        super().__init__(sites, seeds, ScopeRules(reach=Reach.DOMAIN))
         self._known: dict[tuple[Url, Url | None, LinkKind, str], Skip | None] = {}
 
     def refusal(self, link: Link) -> Skip | None:
@@ -179,7 +178,7 @@ async def opened_replay(
         folder = cache or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bitrawl-")))
         analyses = Analyses(folder, files, languages)
         stack.callback(analyses.close)
-        opened = stack.enter_context(open_archives(files, codec()))
+        opened = stack.enter_context(Archives(files))
         reader = partial(page_reader, tuple(languages))
         analyser = await stack.enter_async_context(SandboxedAnalyser(reader, workers=1, megabytes=1024))
         yield Replay(opened, RememberedAnalyses(analyser, analyses), Sites(one_site))

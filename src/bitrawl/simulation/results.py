@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bitrawl import files
+from bitrawl.job.own_files import FolderFiles
 from bitrawl.languages import same_language
 from bitrawl.model import OWN_REQUESTS, Language
 from bitrawl.show import harvest
@@ -94,8 +95,17 @@ def missing_languages(results: Iterable[SiteTrials], languages: Sequence[Languag
     return [language for language in languages if not any(same_language(code, language) for code in spoken)]
 
 
+OWN_FILES = FolderFiles(
+    "a simulation",
+    ("simulate.csv", "harvest.csv"),
+    ("simulate.csv", "simulate.html", "curves.csv", "truth.tsv", "harvest.csv", "harvest.svg"),
+    re.compile(r"(?:simulate|curves|harvest)\.csv|simulate\.html|truth\.tsv|[\w.-]+\.(?:svg|png)").fullmatch,
+)
+"""What a simulation writes into its folder, with the pictures of each site."""
+
+
 def write(folder: Path, results: Sequence[SiteTrials]) -> None:
-    """Write tables, curves and pictures. The same simulation gives the same bytes."""
+    """Write tables, curves and pictures, PNG where Pillow is installed. The same simulation gives the same bytes."""
     _write_csv(folder / "simulate.csv", COLUMNS, (line for trials in results for line in _lines(trials)))
     heads = ("site", "strategy", "fetches", "pairs")
     _write_csv(folder / "curves.csv", heads, (line for trials in results for line in _curves(trials)))
@@ -105,7 +115,8 @@ def write(folder: Path, results: Sequence[SiteTrials]) -> None:
     for site_panel, trials in zip(panels, results, strict=True):
         name = re.sub(r"[^\w.-]", "_", trials.site)  # a port, or an IP address in brackets
         files.write(folder / f"{name}.svg", harvest.svg(site_panel))
-        files.write(folder / f"{name}.png", harvest.png(site_panel))
+        if harvest.can_draw_png():
+            files.write(folder / f"{name}.png", harvest.png(site_panel))
 
 
 def panel(trials: SiteTrials) -> harvest.Panel:

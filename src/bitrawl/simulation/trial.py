@@ -124,6 +124,10 @@ class ReplayLedger:
     def refuse(self, skips: Iterable[tuple[Link, Skip]]) -> None:
         """Does nothing, because a skipped link costs no fetch."""
 
+    def refused_hosts(self, _hosts: Sequence[str]) -> Sequence[Link]:
+        """None: a simulation follows links to all hosts of a domain, or to the whole web."""
+        return ()
+
     def knowledge(self, site: str) -> SiteKnowledge:
         return self._sites.get(site) or SiteKnowledge(site)
 

@@ -9,7 +9,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 FIRST = frozenset({LinkKind.SEED, LinkKind.INDEX, LinkKind.PROBE})  # visited before any link of a page
-ARRIVAL = 0.5  # judgement: any score below 1 will do, because all links have the same
+ARRIVAL = 0.5  # any score below 1 will do, because all links have the same
 
 _log = logging.getLogger(__name__)
 

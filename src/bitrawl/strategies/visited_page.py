@@ -17,7 +17,7 @@ from bitrawl.url import Url
 
 MAX_COPY_DISTANCE = 6  # judgement: the signatures of a page and its copy differ in at most this many of 64 bits
 MIN_LENGTH_RATIO = 0.25  # judgement: a text in Chinese characters needs about a third of the letters of its translation
-MAX_FINGERPRINT = 600  # judgement: letters of a fingerprint that are kept
+MAX_FINGERPRINT = 600  # letters of a fingerprint that are kept
 
 Target = TypeVar("Target")  # what stands for the target of a link
 

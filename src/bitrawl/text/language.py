@@ -190,6 +190,16 @@ def slots_of(
     return slots
 
 
+def language_ngrams() -> LanguageNgrams:
+    """The model of the job, which is loaded once in a process."""
+    return _loaded(model_file("language.npz"))
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> LanguageNgrams:
+    return LanguageNgrams.load(path)
+
+
 class NgramLanguageIdentifier:
     """The default identifier. docs/decisions/language-identification.md says what it can tell apart.
 
@@ -198,7 +208,7 @@ class NgramLanguageIdentifier:
     """
 
     def __init__(self, model: LanguageNgrams | None = None, *, asked: Sequence[Language] = ()) -> None:
-        self._model = model or LanguageNgrams.load()
+        self._model = model or language_ngrams()
         self.languages: tuple[Language, ...] = tuple(dict.fromkeys(self._model.labels))
         index = {language: number for number, language in enumerate(self.languages)}
         self._first = [self._model.labels.index(language) for language in self.languages]

@@ -129,7 +129,7 @@ class PerplexityRelevance:
                 continue
             maximum = self._maxima[model_language]
             places = [place for place, page in enumerate(pages) if page.language == language]
-            texts = (_main_text(pages[place]) if has_running_text(pages[place]) else "" for place in places)
+            texts = (pages[place].text if has_running_text(pages[place]) else "" for place in places)
             scores = perplexities(self._models[model_language], texts)
             for place, perplexity in zip(places, scores, strict=True):
                 score, relevant = _score(perplexity, maximum), perplexity <= maximum
@@ -146,7 +146,7 @@ class PerplexityRelevance:
         ]
 
     def learn(self, page: Page, *, relevant: bool) -> None:
-        """Nothing."""
+        """Does nothing: this judge knows all it needs from the start."""
 
     def revised(self) -> Sequence[tuple[Url, float]]:
         return []
@@ -188,7 +188,3 @@ def _score(perplexity: float, maximum: float) -> float:
     if perplexity >= ENDLESS:
         return 0.0
     return 1 / (1 + math.log(max(perplexity, 1.0)) / math.log(max(maximum, 2.0)))
-
-
-def _main_text(page: Page) -> str:
-    return "\n".join(paragraph.text for paragraph in page.paragraphs if not paragraph.boilerplate)

@@ -45,7 +45,7 @@ class TopicDocument(NamedTuple):
 
     @property
     def places(self) -> Keys:
-        """Of the stems alone."""
+        """The places of the single stems in the table of features, without pairs of stems."""
         return self.keys & np.int32(FEATURES - 1)
 
 

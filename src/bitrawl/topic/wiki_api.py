@@ -50,7 +50,7 @@ class AnswerCache:
             return None
 
     def save(self, url: Url, body: bytes) -> None:
-        """Raises `StoreError`."""
+        """Write it to the disk; raises `StoreError`."""
         files.write(self._path(url), body)
 
     def _path(self, url: Url) -> Path:
@@ -162,7 +162,7 @@ class WikiClient:
             more = answer.more
 
     async def ask(self, parameters: Parameters) -> Query:
-        """The first answer."""
+        """The answer to a question that has only one part."""
         return (await self._answer(parameters)).query
 
     def length(self, parameters: Parameters) -> int:

@@ -122,7 +122,7 @@ def _row_pattern(table_columns: Sequence[str], wanted: Sequence[str]) -> re.Patt
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Raises `WikiError`."""
+    """Open a dump, packed or not; raises `WikiError`."""
     try:
         return igzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[no-untyped-call]
     except OSError as error:

@@ -155,6 +155,11 @@ class UrlLanguageData(NamedTuple):
         return self.wordlike, self.particles
 
 
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> UrlLanguageData:
+    return UrlLanguageData.load(path)
+
+
 class LinearUrlLanguageModel:
     """The default `UrlLanguageModel`.
 
@@ -163,7 +168,7 @@ class LinearUrlLanguageModel:
     """
 
     def __init__(self, data: UrlLanguageData | None = None) -> None:
-        self._data = data = data or UrlLanguageData.load()
+        self._data = data = data or _loaded(model_file("url-language.npz"))
         self.languages: tuple[Language, ...] = (*data.languages, UNDETERMINED)
         self._english = data.languages.index(ENGLISH)
         self._reader = UrlReader(data.languages, data.countries, data.stopped, data.codelike)

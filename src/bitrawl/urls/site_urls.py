@@ -8,16 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
-from pathlib import Path
 
 import langcodes
 import numpy as np
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Language
-from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Bools, Floats
-from bitrawl.text.language import LanguageNgrams, sample
+from bitrawl.text.language import language_ngrams, sample
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import UrlComparison, compare
 from bitrawl.urls.site_candidates import NumberFit, UrlNumbers
@@ -280,7 +278,7 @@ def _third(url: MarkedTokens, languages: tuple[Language, Language]) -> set[str]:
 
 def by_words(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Signs:
     """What the language model makes of the words of each, between the two languages alone."""
-    model = _model(model_file("language.npz"))
+    model = language_ngrams()
     columns = [
         next((n for n, label in enumerate(model.labels) if same_language(label, language)), -1)
         for language in languages
@@ -338,11 +336,6 @@ def _in_context(url: MarkedTokens) -> set[str]:
             if len(token) <= 2 and is_word(token):
                 context.add(token)
     return context
-
-
-@lru_cache(maxsize=2)
-def _model(path: Path) -> LanguageNgrams:
-    return LanguageNgrams.load(path)
 
 
 class Carriers:

@@ -18,6 +18,7 @@ from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.arrays import Floats32, RememberedRows
 from bitrawl.text.encoder import first_line
 from bitrawl.url import Url
+from bitrawl.version import install_command
 
 Texts = tuple[str, ...]  # the input of a model: one URL, or two
 
@@ -58,7 +59,7 @@ def load_classifier(model: str, *, batch: int = BATCH) -> "Classifier":
     if report["missing_keys"]:
         raise ConfigError(
             f"{model} was not trained to classify: {', '.join(sorted(report['missing_keys'])[:2])} is missing;"
-            " fine-tune it with python -m lab.train url-language-transformer or url-pairs-transformer"
+            " fine-tune it in a clone of bitrawl: python -m lab.train url-language-transformer or url-pairs-transformer"
         )
     return Classifier(model, loaded, tokenizer, batch=batch)
 
@@ -69,7 +70,9 @@ def need_transformers(model: str) -> Any:
         import torch  # noqa: F401, PLC0415 an extra, and takes seconds to import
         import transformers  # noqa: PLC0415
     except ImportError as error:
-        raise ConfigError(f'the URL model {model} needs the extra "neural": pip install "bitrawl[neural]"') from error
+        raise ConfigError(
+            f"the URL model {model} needs PyTorch and transformers. Run: {install_command('neural')}"
+        ) from error
     return transformers
 
 

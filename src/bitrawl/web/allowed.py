@@ -24,6 +24,7 @@ from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
 from bitrawl.job.crawl_wiring import check
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.own_files import GIVEN
 from bitrawl.languages import parse_language
 from bitrawl.url import Url
 from bitrawl.web.job_list import Command, JobVerb, Prepared
@@ -41,9 +42,6 @@ class Field(NamedTuple):
     key: str  # of the job file, or of what it becomes
     read: Reader
 
-
-GIVEN = "given"
-"""The folder for what a user uploaded, in the job's own."""
 
 _TERM_SUFFIXES = (".csv", ".tsv", ".tab", ".tbx", ".xml")
 
@@ -279,9 +277,9 @@ def _with_budget(values: Mapping[str, Any], settings: Settings) -> dict[str, Any
     return {**largest, **values}
 
 
-MOST_SEEDS = 10_000  # judgement: more is an attack or a mistake
-MOST_PREFIXES = 100  # each is tried on every link; judgement
-LONGEST = 2000  # characters of a URL, a path or a name; judgement
+MOST_SEEDS = 10_000  # more is an attack or a mistake
+MOST_PREFIXES = 100  # each is tried on every link
+LONGEST = 2000  # characters of a URL, a path or a name
 _TRUE, _FALSE = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
 
 
@@ -345,7 +343,7 @@ def _url(typed: str) -> str:
     if mark and scheme.lower() not in ("http", "https"):
         raise MistakeError("{address} is no web address; write it as in https://www.example.org/", address=typed)
     try:
-        (url,) = Job(seeds=[typed if mark else f"https://{typed}"]).seed_urls()
+        (url,) = Job(seeds=[typed]).seed_urls()
     except ConfigError as error:
         raise MistakeError(
             "{address} is no web address; write it as in https://www.example.org/", address=typed

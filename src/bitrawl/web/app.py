@@ -37,10 +37,10 @@ from bitrawl.web.security import SAFE, Guard, Users, host_names, is_loopback, po
 from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
 _PAGES = (api, start_forms, review, downloads, comparison, tools, job_page)
-GRACE = 3  # seconds for answers in flight when the server is stopped; judgement
-BACKLOG = 128  # connections that wait to be taken; judgement
+GRACE = 3  # seconds for answers in flight when the server is stopped
+BACKLOG = 128  # connections that wait to be taken
 TICK = 1.0  # seconds between two looks at the jobs
-UPLOAD_MEGABYTES = 512  # of one request: a web archive; judgement
+UPLOAD_MEGABYTES = 512  # of one request: a web archive
 
 
 def application(server: Server, hosts: Iterable[str]) -> Starlette:
@@ -222,7 +222,7 @@ def new_server(serving: Serving) -> Server:
 
 
 def run(serving: Serving, ready: Callable[[str], None]) -> None:
-    """Until it is stopped."""
+    """Serve until somebody stops the server."""
     server = new_server(serving)
     listening = _listening(serving.host, serving.port)
     host, port = listening.getsockname()[:2]

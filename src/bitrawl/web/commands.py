@@ -20,15 +20,15 @@ from bitrawl.job.verdicts import VERDICTS
 from bitrawl.process import Running
 from bitrawl.web.messages import message, quoted
 
-COMMAND_SECONDS = 60.0  # judgement
+COMMAND_SECONDS = 60.0
 COMMANDS_AT_ONCE = 2
-MOST_OUTPUT = 8 << 20  # bytes of a command; judgement
+MOST_OUTPUT = 8 << 20  # bytes of a command
 INDEX_SECONDS = 3600.0  # for one refresh of a large job
-INDEX_REST = 5.0  # seconds after a refresh before the next one of the same job; judgement
+INDEX_REST = 5.0  # seconds after a refresh before the next one of the same job
 INDEX_PATIENCE = 2.0  # seconds that a page waits for a refresh: enough for most jobs
 EXPORTS = ".kept"  # the folder for exports, beside the jobs
-EXPORT_SECONDS = 3600.0  # that a file stays, so that a broken download can go on; judgement
-EXPORT_IS_NEW = 60.0  # seconds that a file about a running job is taken for new; judgement
+EXPORT_SECONDS = 3600.0  # that a file stays, so that a broken download can go on
+EXPORT_IS_NEW = 60.0  # seconds that a file about a running job is taken for new
 # Proxies and everything else that may hold a secret of the server are left out.
 _PUBLIC = frozenset(("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV"))
 _PUBLIC_BEGINNINGS = ("LC_", "SSL_CERT_")

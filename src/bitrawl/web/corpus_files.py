@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, Response
 
 from bitrawl import config
 from bitrawl.config.choices import corpus_formats, format_names
-from bitrawl.corpus.export import CorpusHeader, corpus_headers
+from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
 from bitrawl.corpus.term_pairs import TermFormat, TermPair
 from bitrawl.errors import ConfigError
 from bitrawl.job.reporting import found_so_far
@@ -24,11 +24,11 @@ from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
 from bitrawl.web.security import REPORT_POLICY
 
-SECONDS = 900.0  # for writing an export; judgement
+SECONDS = 900.0  # for writing an export
 TERM_SECONDS = 600.0
 TYPES = {".tmx": "application/x-tmx+xml", ".jsonl": "application/jsonl", ".tsv": "text/tab-separated-values"}
 TERM_TYPES = {"tsv": "text/tab-separated-values", "csv": "text/csv", "tbx": "application/x-tbx"}
-SHOWN = ("card.md",)
+SHOWN = (CARD, EARLIER_CARD)
 """Files that a browser may show; the others are downloads."""
 
 

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import files
-from bitrawl.cluster.bundles import BUNDLES
 from bitrawl.errors import StoreError
 from bitrawl.files import NO_JSON, write_fault
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder_kinds import BUNDLES
 from bitrawl.web.operator_settings import User
 
 INTENT = "intent.json"

@@ -11,11 +11,12 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.cluster.bundles import PROGRESS
-from bitrawl.cluster.run import FAILED, MERGED, existing_run
+from bitrawl.cluster.run import FAILED, existing_run
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder_kinds import MERGED
 from bitrawl.job.live_facts import Live
 from bitrawl.web.job_list import Intent, JobVerb, Wish, is_topic
 from bitrawl.web.messages import Message, message, quoted
@@ -101,8 +102,7 @@ def state_of(
         state = {Wish.PAUSED: State.PAUSING, Wish.STOPPED: State.STOPPING}.get(wish, State.RUNNING)
         return JobState(state, doing=run.doing)
     if intent is None:
-        done = run.complete or is_topic(folder)
-        return _after(run, State.ENDED if done else State.INTERRUPTED)
+        return JobState(State.ENDED) if is_topic(folder) else _after(run, run.state)
     if intent.intent is Wish.WAITING:
         return JobState(State.WAITING, waits or message("starts in a moment"))
     if intent.intent is Wish.PAUSED:
@@ -117,7 +117,7 @@ def _after_running(folder: JobFolder, intent: Intent, run: LastRun) -> JobState:
     """Nobody asked it to end: it came to its end, could not be run, or was killed."""
     code = intent.exit
     if code == 1 and intent.current.verb is JobVerb.BOOTSTRAP and is_done(folder, intent, run):
-        return JobState(State.ENDED)  # it found no terms, and its folder says why
+        return JobState(State.NOTHING_FOUND)  # no terms, and its folder says why
     if code == 0 or (code is None and is_done(folder, intent, run)) or (code in (1, 130) and run.complete):
         return _after(run)
     if code in (1, 2):
@@ -125,9 +125,10 @@ def _after_running(folder: JobFolder, intent: Intent, run: LastRun) -> JobState:
     return JobState(State.INTERRUPTED, message("the job was interrupted; nothing is lost"), run.doing)
 
 
-def _after(run: LastRun, state: State = State.ENDED) -> JobState:
+def _after(run: LastRun, state: State | None = None) -> JobState:
     """It says how the crawl ended."""
-    return JobState(state, quoted(str(run.ended or "")), ended=run.ended)
+    ended = run.ended.state if run.ended is not None else State.ENDED
+    return JobState(state or ended, quoted(str(run.ended or "")), ended=run.ended)
 
 
 def is_done(folder: JobFolder, intent: Intent, run: LastRun) -> bool:
@@ -182,7 +183,8 @@ def state_of_run(folder: JobFolder, now: float | None = None) -> JobState:
     except BitrawlError as error:
         return JobState(State.FAILED, quoted(str(error)))
     if run is None or not run.tally.left:
-        return JobState(State.ENDED, message("all sites are done"))
+        any_pages = run is None or run.tally.finished.pages
+        return JobState(State.ENDED if any_pages else State.NOTHING_FOUND, message("all sites are done"))
     reports = [path.stat().st_mtime for path in Path(folder.path, PROGRESS).glob("*.json")]
     date = time.time() if now is None else now
     # A report from the future was written before somebody set the date back.
@@ -201,7 +203,7 @@ def figures_of_run(folder: JobFolder, now: float) -> Live:
     sums = run.tally.finished + run.running()
     return Live(
         at=now,
-        fetched=sums.fetches,
+        fetches=sums.fetches,
         pages=sums.pages,
         bytes=sums.bytes,
         sites=sums.sites,

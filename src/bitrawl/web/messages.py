@@ -284,7 +284,7 @@ def preferred(accepted: str, codes: Iterable[str]) -> str:
 
 
 _BETWEEN = re.compile(r"[,;/+&|\n]+|\s+(?:and|et|y|und)\s+")
-_SHORTEST_NAME, _LONGEST_NAME = 3, 40  # characters that a name has more than, and at most; judgement
+_SHORTEST_NAME, _LONGEST_NAME = 3, 40  # characters that a name has more than, and at most
 
 
 def typed_languages(text: str) -> list[Language]:

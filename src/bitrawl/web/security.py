@@ -20,11 +20,11 @@ from bitrawl.files import write_fault
 from bitrawl.web.messages import RequestError, message
 from bitrawl.web.operator_settings import SINGLE_USER, User, UserSection, hashed
 
-SESSION_DAYS = 30  # judgement
+SESSION_DAYS = 30
 COOKIE = "bitrawl"
-LOGIN_ATTEMPTS = 10  # a minute and address; judgement
+LOGIN_ATTEMPTS = 10  # a minute and address
 MEGABYTE = 1 << 20
-MOST_FIELDS = 200  # of a form; judgement
+MOST_FIELDS = 200  # of a form
 PUBLIC = ("/login", "/static/", "/favicon.ico", "/health", "/language", "/openapi.json")
 """Paths that need no token."""
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -114,7 +114,7 @@ def secret_of(jobs: Path) -> bytes:
 class RateLimit:
     """So many requests a minute from one user or address."""
 
-    MOST_KEYS = 10_000  # addresses that are remembered; judgement
+    MOST_KEYS = 10_000  # addresses that are remembered
 
     def __init__(self, per_minute: int) -> None:
         self._most = per_minute

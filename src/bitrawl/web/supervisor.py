@@ -34,13 +34,13 @@ from bitrawl.web.operator_settings import Settings, User
 _log = logging.getLogger(__name__)
 
 EARLIER = ".1"  # the ending of the log before this one
-LOG_BYTES = 1 << 20  # a log that is longer when a process starts is set aside; judgement
-NICENESS = 10  # the server answers first; judgement
+LOG_BYTES = 1 << 20  # a log that is longer when a process starts is set aside
+NICENESS = 10  # the server answers first
 STOP_SECONDS = 5.0  # that a process gets to end after SIGTERM, before it is killed
-PAUSE_SECONDS = 30.0  # the same for a pause, where nobody is in a hurry; judgement
-DISK_SECONDS = 60.0  # between two looks at how much disk the jobs take; judgement
+PAUSE_SECONDS = 30.0  # the same for a pause, where nobody is in a hurry
+DISK_SECONDS = 60.0  # between two looks at how much disk the jobs take
 _MEGABYTE = 1_000_000
-_TOLERANCE = 100  # hundredths of a second: macOS moves the time of its boot when it sets its clock; judgement
+_TOLERANCE = 100  # hundredths of a second: macOS moves the time of its boot when it sets its clock
 
 
 class SystemProcesses:

@@ -3,8 +3,11 @@
 import pytest
 from rich.console import Console
 
-from bitrawl.cli.foreground import ProgressDisplay
+from bitrawl.cli.foreground import ProgressDisplay, scope_text
+from bitrawl.config import Reach
+from bitrawl.crawl.scope import ScopeRules
 from bitrawl.facts import Doing, MiningStep
+from bitrawl.url import Url
 
 
 @pytest.mark.parametrize(
@@ -44,3 +47,21 @@ def test_a_line_before_the_first_page_has_no_empty_parts():
     assert "; ;" not in line
     assert "brought no page" not in line
     assert line.endswith("0 pages, 0.0/s, 0 queued, 0 B")
+
+
+@pytest.mark.parametrize(
+    ("rules", "hosts", "sentence"),
+    [
+        (ScopeRules(), "a", "a.b.org and the hosts of its translations. For every host of b.org: --scope domain."),
+        (
+            ScopeRules(),
+            "ac",
+            "a.b.org and c.b.org and the hosts of their translations. For every host of b.org: --scope domain.",
+        ),
+        (ScopeRules(reach=Reach.DOMAIN), "acd", "every host of b.org."),
+        (ScopeRules(same_host=True), "acde", "a.b.org, c.b.org and 2 others only (--same-host)."),
+        (ScopeRules(reach=Reach.WEB), "a", "the whole web, beginning at a.b.org."),
+    ],
+)
+def test_the_first_line_of_a_crawl_says_its_scope(rules: ScopeRules, hosts: str, sentence: str):
+    assert scope_text(rules, [Url.parse(f"http://{host}.b.org/") for host in hosts]) == f"Scope: {sentence}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.cluster import checkpoint as module
-from bitrawl.cluster.checkpoint import Checkpoints, restore
+from bitrawl.cluster.checkpoint import Checkpoints, check_checkpoint, restore
 from bitrawl.cluster.places import LocalPlace
 from bitrawl.errors import StoreError
 from bitrawl.job.ledger import Ledger
@@ -207,6 +207,20 @@ def test_a_checkpoint_with_a_missing_part_makes_no_folder(job, there, tmp_path):
         restore(there, tmp_path / "back")
     assert not (tmp_path / "back").exists()
     assert not (tmp_path / "back.new").exists()
+
+
+@pytest.mark.parametrize("keep", [0.5, 0.99])
+def test_a_ledger_that_was_cut_off_is_not_restored(job, there, tmp_path, keep):
+    folder, ledger = job
+    note(ledger, "something")
+    Checkpoints(folder, there).save()
+    [packed] = (tmp_path / "there").rglob("job.sqlite.zst")
+    packed.write_bytes(packed.read_bytes()[: int(packed.stat().st_size * keep)])
+
+    for attempt in (lambda: check_checkpoint(there), lambda: restore(there, tmp_path / "back")):
+        with pytest.raises(StoreError, match="is damaged: ledger"):
+            attempt()
+    assert not (tmp_path / "back").exists()
 
 
 def test_nothing_is_saved_before_there_is_a_job_and_nothing_restored(there, tmp_path):

@@ -33,8 +33,18 @@ def test_codes_and_seeds_are_brought_into_standard_form():
     [
         ({"sedes": []}, "did you mean 'seeds'"),
         ({"politeness": {"dealy": 2}}, r"unknown key 'dealy' in \[politeness\]; did you mean 'delay'"),
-        ({"politeness": {"delay": -1}}, "politeness.delay"),
-        ({"budget": {"pages": "many"}}, "budget.pages"),
+        ({"politeness": {"delay": -1}}, r"delay in \[politeness\] is -1; give a number of at least 0"),
+        ({"budget": {"pages": "many"}}, r'pages in \[budget\] is "many"; give a whole number'),
+        ({"exhaustive": "yes"}, 'exhaustive is "yes"; give true or false'),
+        ({"langs": ["en", 3]}, r"langs\[1\] is 3; give a text in quotes"),
+        ({"budget": 3}, r"budget is a table: write \[budget\] on a line of its own"),
+        ({"delay": 2}, r"unknown key 'delay'; it belongs in \[politeness\]$"),
+        ({"megabytes": 2}, r"it belongs in \[analysis\] or \[budget\] or \[fetch\] or \[mining\]$"),
+        ({"dealy": 2}, r"unknown key 'dealy'; did you mean 'delay' in \[politeness\]\?"),
+        ({"buget": {"pages": 2}}, "unknown key 'buget'; did you mean 'budget'"),
+        ({"budget": {"langs": ["en"]}}, r"'langs' does not belong in \[budget\]; write it at the top of the file"),
+        ({"export": {"min_score": 0.5}}, r"'min_score' in \[export\]; in a job file it is 'score' in \[judge\]"),
+        ({"max-pages": 5}, r"in a job file it is 'pages' in \[budget\]"),
         ({"langs": ["klingonish"]}, "klingonish"),
         ({"langs": []}, "--langs en,fr"),
         ({"langs": ["en-fr"]}, "write --langs en,fr,"),
@@ -42,7 +52,7 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"langs": ["en", "en"]}, "one language, English"),
         ({"langs": ["en", "eng", "en-GB"]}, "one language, English"),
         ({"scope": {"include": ["*.html"]}}, "no regular expression"),
-        ({"seeds": ["www.example.org"]}, "https://www.example.org"),
+        ({"seeds": ["example"]}, "'example' is not a URL; write it in full"),
         ({"seeds": ["https//www.example.org"]}, r"did you mean https://www\.example\.org \?"),
         ({"seeds": ["ftp://example.org/"]}, "only http and https"),
         ({"seeds": ["https://me:secret@example.org/x"]}, "the seed https://example.org/x was given with a user name"),
@@ -90,11 +100,32 @@ def test_another_job_does_not_continue_in_the_same_folder():
         config.continues(config.resolve(GOOD | {"langs": ["en", "de"]}), job)
 
 
-@pytest.mark.parametrize("text", ["langs = [", "\x00"])
-def test_a_job_file_that_is_no_toml_is_refused(tmp_path: Path, text: str):
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("langs = [", r"job.toml is not TOML: it ends too early"),
+        ("\x00", "line 1 is not TOML"),
+        ("[budget]\npages = 3\nlangs = en,fr", r"line 3 is not TOML: 'langs = en,fr'; put texts in quotes"),
+        ('langs: "en,fr"', r'line 1 .*; write key = value, as in langs = "en,fr"'),
+        ('langs = "en"\nlangs = "fr"', "line 2 .*; the key is there twice"),
+        ("[budget]\npages = 3\n[budget]", "line 3 .*; the table is there twice"),
+        ("exhaustive = True", "line 1 .*; write true or false, in small letters"),
+    ],
+)
+def test_a_job_file_that_is_not_toml_is_refused_with_the_line_and_what_to_write(tmp_path: Path, text: str, says: str):
     (tmp_path / "job.toml").write_text(text)
-    with pytest.raises(ConfigError, match="no TOML"):
+    with pytest.raises(ConfigError, match=says):
         config.read(tmp_path / "job.toml")
+
+
+def test_a_text_in_a_job_file_stands_for_a_list(tmp_path: Path):
+    (tmp_path / "job.toml").write_text(
+        'langs = "en,fr"\nseeds = "www.example.org"\n'
+        '[export]\nformats = "tmx, TSV"\n[scope]\none_site = "a.org,b.org"\ninclude = "a,b"\n'
+    )
+    job = config.resolve(config.read(tmp_path / "job.toml"))
+    assert (job.langs, job.seeds, job.export.formats) == (["en", "fr"], ["https://www.example.org/"], ["tmx", "tsv"])
+    assert (job.scope.one_site, job.scope.include) == ([["a.org", "b.org"]], ["a,b"])
 
 
 def test_a_seed_list_has_comments_and_blank_lines():
@@ -194,15 +225,14 @@ def topical(tmp_path: Path, **topic: object) -> dict[str, object]:
             "the strategy perplexity needs a topic; name one with --topic FILE or --texts FOLDER",
         ),
         ({"scope": {"reach": "web"}}, "--scope web needs a topic, .* name one with --topic or --texts"),
-        ({"scope": {"reach": "wbe"}}, "there is no scope 'wbe'; the scopes are site, web"),
+        ({"scope": {"reach": "wbe"}}, "there is no scope 'wbe'; the scopes are site, domain, web"),
         (
             {"topic": {"model": "bert", "texts": ["x"]}},
             "there is no topic model 'bert'; the topic models are learned, terms",
         ),
         ({"topic": {"against": ["x"]}}, "say what it is with --topic, --texts or --like"),
         ({"topic": {"text": ["x"]}}, r"unknown key 'text' in \[topic\]; did you mean 'texts'"),
-        ({"topic": {"texts": "x"}}, "topic.texts"),
-        ({"topic": {"threshold": 7}}, "topic.threshold"),
+        ({"topic": {"threshold": 7}}, r"threshold in \[topic\]"),
         ({"topic": {"texts": ["x"], "model": "terms"}}, r"--topic FILE\); bitrawl topic learn makes one"),
         ({"topic": {"texts": ["x"]}, "strategy": "terms"}, r"--topic FILE\); bitrawl topic learn makes one"),
         ({"topic": {"like": ["https://a.org/"], "model": "perplexity"}}, r"--texts FOLDER\) or language_models"),
@@ -210,14 +240,14 @@ def topical(tmp_path: Path, **topic: object) -> dict[str, object]:
         ({"topic": {"texts": ["x"], "model": "learned"}, "strategy": "perplexity"}, "remove model = 'learned'"),
         ({"topic": {"texts": ["x"], "language_models": ["en"]}}, '"en=topic.arpa"'),
         ({"topic": {"texts": ["x"], "language_models": ["klingonish=a.arpa"]}}, "klingonish"),
-        ({"topic": {"like": ["www.example.org"]}}, "https://www.example.org"),
+        ({"topic": {"like": ["example"]}}, "'example' is not a URL"),
         ({"topic": {"buckets": [5000.0, 100.0]}}, "--buckets 100,5000"),
         ({"topic": {"buckets": [0.0, 100.0]}}, "--buckets 100,5000"),
         ({"topic": {"buckets": [-5.0, 100.0]}}, "--buckets 100,5000"),
         ({"topic": {"buckets": [float("nan"), 100.0]}}, "--buckets 100,5000"),
         ({"topic": {"buckets": [100.0, float("inf")]}}, "--buckets 100,5000"),
-        ({"topic": {"buckets": [100.0]}}, "topic.buckets"),
-        ({"topic": {"max_perplexity": 1.0}}, "topic.max_perplexity"),
+        ({"topic": {"buckets": [100.0]}}, r"buckets in \[topic\] is \[100.0\]; give a list of 2"),
+        ({"topic": {"max_perplexity": 1.0}}, r"max_perplexity in \[topic\] is 1.0; give a number greater than 1"),
     ],
 )
 def test_a_mistake_in_a_topic_is_refused_with_its_fix(change, says):

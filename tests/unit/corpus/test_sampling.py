@@ -1,11 +1,22 @@
 import random
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 
-from bitrawl.corpus.sampling import sampled
+from bitrawl.corpus.sampling import Place
+from bitrawl.corpus.sampling import sampled as sampled_by
 from bitrawl.model import Segment, SegmentPair, TranslationUnit
 from bitrawl.url import Url
+
+
+def place(unit: TranslationUnit) -> Place:
+    pair = unit.pair
+    return pair.url_a.site, pair.score, (pair.url_a, pair.url_b, pair.a.text, pair.b.text)
+
+
+def sampled(units: Iterable[TranslationUnit], size: int, seed: int = 0) -> list[TranslationUnit]:
+    return sampled_by(units, size, place, seed=seed)
 
 
 def unit(site: str, number: int, score: float) -> TranslationUnit:

@@ -37,7 +37,8 @@ def unit(*sources: tuple[str, int, str, int]) -> TranslationUnit:
         Segment("茶和蛋糕"),
         0.87654,
         "1:2",
-        flags=("url", "equal TUVs"),
+        {"length_ratio": 0.83333},
+        ("url", "equal TUVs"),
     )
     return TranslationUnit(pair, places)
 
@@ -86,9 +87,14 @@ def test_the_header_says_what_cat_tools_ask_for(tmp_path):
     assert {name: header.get(name) for name in wanted} == wanted
 
 
-def test_a_unit_has_the_properties_of_ilsp_fc(tmp_path):
+def test_a_unit_has_its_measures_as_properties(tmp_path):
     tu = written(tmp_path, unit(("https://a.org/en", 0, "https://a.org/zh", 1))).find("body/tu")
-    assert props(tu) == [("score", "0.8765"), ("type", "1:2"), ("lengthRatio", "2.5000"), ("info", "url | equal TUVs")]
+    assert props(tu) == [
+        ("score", "0.8765"),
+        ("type", "1:2"),
+        ("length_ratio", "0.8333"),
+        ("flags", "url | equal TUVs"),
+    ]
     assert [(tuv.get(LANG), tuv.findtext("seg")) for tuv in tu.findall("tuv")] == [
         ("en", "Tea & cake"),
         ("zh-Hant", "茶和蛋糕"),

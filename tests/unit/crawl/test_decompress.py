@@ -7,9 +7,9 @@ import zlib
 
 import brotli
 import pytest
-import zstandard
 
 from bitrawl.crawl.bodies import MIB, SLICE, Expansion, content_codings, expand, expand_in_slices, prefix, slices
+from bitrawl.files import zstd
 from bitrawl.reasons import Reason
 
 PAGE = "<!doctype html><p>Æther, ünïcode, 漢字 and the rest of an ordinary page.</p>".encode() * 200
@@ -22,7 +22,7 @@ CODERS = {
     "gzip": gzip.compress,
     "deflate": zlib.compress,
     "br": lambda data: brotli.compress(data, quality=5),
-    "zstd": zstandard.compress,
+    "zstd": zstd.compress,
 }
 coded = pytest.mark.parametrize("coding", CODERS)
 
@@ -90,12 +90,12 @@ def test_half_a_million_empty_members_are_not_a_way_to_keep_us_busy():
 
 
 def test_frames_of_zstd_follow_each_other():
-    assert expand(zstandard.compress(PAGE) + zstandard.compress(b"more"), ["zstd"], Expansion()) == PAGE + b"more"
+    assert expand(zstd.compress(PAGE) + zstd.compress(b"more"), ["zstd"], Expansion()) == PAGE + b"more"
 
 
 def test_a_million_empty_frames_are_not_a_way_to_keep_us_busy():
     # Each frame takes a decoder of its own: within gzip, 100 kB held millions of them.
-    frames = zstandard.compress(PAGE) + zstandard.compress(b"") * 1_000_000
+    frames = zstd.compress(PAGE) + zstd.compress(b"") * 1_000_000
     work = slices(gzip.compress(frames, 1), ["zstd", "gzip"], Expansion(ratio=10_000))
     assert len(list(work)) < 2 * len(frames) // SLICE  # the second layer ends with its thousandth frame
     assert expand(gzip.compress(frames, 1), ["zstd", "gzip"], Expansion(ratio=10_000)) == PAGE
@@ -114,7 +114,7 @@ def test_no_slice_is_large(codings, data):
 
 
 async def test_other_tasks_have_their_turn_while_a_body_is_expanded():
-    payload = gzip.compress(zstandard.compress(ROWS * 5))
+    payload = gzip.compress(zstd.compress(ROWS * 5))
     turns, done = 0, False
 
     async def heart():

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from bitrawl.crawl.ending import Ending, SeedSkip, crawl_end, ending, seed_skips
-from bitrawl.facts import CrawlEnd, EndKind, stored_doing, stored_end
+from bitrawl.crawl.ending import Ending, SeedSkip, crawl_end, ending, seed_skips, stored_doing, stored_end
+from bitrawl.facts import CrawlEnd, EndKind
 from bitrawl.model import Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
@@ -41,7 +41,7 @@ NOT_FOUND = skipped(Reason.HTTP_STATUS, "Not Found", 404)
         ),
         (
             {"budget": "200 pages", "pages": 200, "queued": 340},
-            Ending.DONE,
+            Ending.BUDGET,
             "budget of 200 pages used up; 340 links still queued",
         ),
         (
@@ -61,14 +61,17 @@ NOT_FOUND = skipped(Reason.HTTP_STATUS, "Not Found", 404)
         (
             {"seeds": [NOT_FOUND]},
             Ending.FAILED,
-            "no page was found: the seed https://www.example.org/ answered 404 (Not Found)",
+            (
+                "no page was found: the seed https://www.example.org/ answered 404 (Not Found);"
+                " the same command tries again"
+            ),
         ),
         (
             {"seeds": [NOT_FOUND, NOT_FOUND]},
             Ending.FAILED,
             (
                 "no page was found: the seed https://www.example.org/ answered 404 (Not Found);"
-                " 1 other seed brought no page either"
+                " 1 other seed brought no page either; the same command tries again"
             ),
         ),
         (
@@ -76,7 +79,7 @@ NOT_FOUND = skipped(Reason.HTTP_STATUS, "Not Found", 404)
             Ending.FAILED,
             (
                 "no page was found: the seed https://www.example.org/ redirects to https://www.example.net/,"
-                " which answered 410 (Gone)"
+                " which answered 410 (Gone); the same command tries again"
             ),
         ),
         (
@@ -95,12 +98,23 @@ NOT_FOUND = skipped(Reason.HTTP_STATUS, "Not Found", 404)
         (
             {"seeds": [skipped(Reason.EMPTY, status=200)]},
             Ending.FAILED,
-            "no page was found: the seed https://www.example.org/ was skipped: empty",
+            "no page was found: the seed https://www.example.org/ was skipped: empty; the same command tries again",
         ),
         (
             {"seeds": [skipped(Reason.DNS, "www.example.org has no address (DNS)")]},
             Ending.FAILED,
-            "no answer came from https://www.example.org/: www.example.org has no address (DNS)",
+            (
+                "no answer came from https://www.example.org/: www.example.org has no address (DNS);"
+                " the same command tries again"
+            ),
+        ),
+        (
+            {"seeds": [skipped(Reason.PRIVATE_ADDRESS, "127.0.0.1 is private")]},
+            Ending.FAILED,
+            (
+                "no page was found: the seed https://www.example.org/ was skipped: private-address (127.0.0.1 is private);"
+                " add --allow-private, and the same command tries again"
+            ),
         ),
         (
             {"parked": {"a.org": "a.org has no address (DNS) (3 failures in a row)"}, "queued": 3},

@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bitrawl.config import Reach
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.scope import MAX_SITEMAPS, Scope, Sites
+from bitrawl.crawl.scope import MAX_SITEMAPS, Scope, ScopeRules, Sites
 from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.job.fetching import most_waiting
 from bitrawl.job.ledger import Ledger, LedgerQueue
@@ -27,16 +28,16 @@ HOME = "http://a.org/"
 
 
 class ToyReader:
-    """`<a href=…>` are links, `lang=xx` the language, `meta x` a directive; the text is its own signature."""
+    """`<a href=…>` are links, `<link href=…>` translations, `lang=xx` the language, `meta x` a directive; the text is its own signature."""
 
     async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
         text = capture.body.decode()
         if "bug" in text:
             raise ZeroDivisionError
         links = []
-        for raw in re.findall(r"href=(\S+?)>", text):
+        for tag, raw in re.findall(r"<(\w+) href=(\S+?)>", text):
             try:
-                kind = LinkKind.SITEMAP if index else LinkKind.PAGE
+                kind = LinkKind.SITEMAP if index else LinkKind.ALTERNATE if tag == "link" else LinkKind.PAGE
                 links.append(Link(Url.parse(raw, base=capture.url), kind, capture.url))
             except UrlError:
                 continue
@@ -68,7 +69,7 @@ class Job:
             "fetcher": self.web,
             "analyser": ToyReader(),
             "scorer": BreadthFirst(),
-            "scope": Scope(sites, seeds),
+            "scope": Scope(sites, seeds, ScopeRules(reach=Reach.DOMAIN)),
             "settings": LoopSettings(probe=False, sitemaps=False, attempts=2),
         }
         frontier = Frontier(queue, clock, sites.of, politeness)
@@ -524,6 +525,22 @@ async def test_hosts_beyond_the_budget_are_not_visited_and_those_visited_go_on(j
     assert [verdict for url, verdict in verdicts.items() if url.endswith(".a.org/")].count("page") == 2
     assert list(verdicts.values()).count("too-many-hosts") == 3
     assert sum(url.endswith("/more") for url in verdicts) == 2
+
+
+async def test_links_to_a_host_are_followed_once_a_later_page_declares_a_translation_there(job):
+    pages = {
+        HOME: "<a href=http://voyage.a.org/early> <a href=http://shop.a.org/> <a href=/next>",
+        "http://a.org/next": "<link href=http://voyage.a.org/next>",
+        "http://voyage.a.org/early": "early",
+        "http://voyage.a.org/next": "next <a href=/more>",
+        "http://voyage.a.org/more": "more",
+        "http://shop.a.org/": "shop",
+    }
+    crawl = job(pages, scope=Scope(Sites(), [Url.parse(HOME)]))
+    verdicts = await crawl.run()
+    assert {url for url, verdict in verdicts.items() if verdict != "page"} == {"shop.a.org/"}
+    assert verdicts["shop.a.org/"] == "off-host"
+    assert len(verdicts) == len(pages)
 
 
 class Judged:

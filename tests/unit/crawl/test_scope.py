@@ -1,17 +1,22 @@
 from random import Random
 
+import msgspec
 import pytest
 
 from bitrawl import config
+from bitrawl.config import Reach
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites, trap_shape
 from bitrawl.crawl.traps import COPIES, TRIES, WINDOW, Traps, kind_of
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import check
-from bitrawl.model import Link, LinkKind, Page
+from bitrawl.model import Language, Link, LinkKind, Page
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
 SEED = Url.parse("https://www.example.org/start?x=1")
+
+
+EN_FR = ScopeRules(languages=[Language("en"), Language("fr")])
 
 
 def refusal(scope: Scope, raw: str, **known: object) -> Reason | None:
@@ -23,15 +28,61 @@ def refusal(scope: Scope, raw: str, **known: object) -> Reason | None:
     ("raw", "reason"),
     [
         ("https://www.example.org/a", None),
+        ("http://example.org/a", None),
         ("http://fr.example.org/a", None),
+        ("http://french.example.org/a", None),
+        ("http://de.example.org/a", Reason.OFF_HOST),
+        ("https://shop.example.org/a", Reason.OFF_HOST),
+        ("https://fr.shop.example.org/a", Reason.OFF_HOST),
+        ("https://example.org:8443/a", Reason.OFF_HOST),
         ("https://example.net/", Reason.OFF_SITE),
         ("https://www.example.org/a/b/a/b/a/b/", Reason.TRAP),
         ("https://www.example.org/photo.jpg", Reason.CONTENT_TYPE),
         ("https://www.example.org/photo.jpg.html", None),
     ],
 )
-def test_by_default_a_crawl_stays_on_the_sites_of_its_seeds(raw, reason):
-    assert refusal(Scope(Sites(), [SEED]), raw) == reason
+def test_by_default_a_crawl_stays_on_the_hosts_of_its_seeds_and_their_language_versions(raw, reason):
+    assert refusal(Scope(Sites(), [SEED], EN_FR), raw) == reason
+
+
+DECLARED = Link(Url.parse("https://voyage.example.org/"), LinkKind.ALTERNATE, SEED, hreflang="fr-CA")
+
+
+@pytest.mark.parametrize(
+    ("changes", "hosts"),
+    [
+        ({}, ["voyage.example.org"]),
+        ({"hreflang": ""}, ["voyage.example.org"]),  # a switcher, and no word for the language
+        ({"hreflang": "x-default"}, ["voyage.example.org"]),
+        ({"hreflang": "de"}, []),
+        ({"kind": LinkKind.PAGE}, []),
+        ({"kind": LinkKind.REDIRECT, "hreflang": ""}, ["voyage.example.org"]),  # the seed has moved
+        ({"kind": LinkKind.REDIRECT, "hreflang": "", "source": Url.parse("https://www.example.org/go")}, []),
+        ({"kind": LinkKind.REDIRECT, "source": Url.parse("https://www.example.org/fr")}, ["voyage.example.org"]),
+        ({"url": Url.parse("https://www.example.org/fr")}, []),  # belongs to the site already
+        ({"url": Url.parse("https://example.net/fr")}, []),
+    ],
+)
+def test_a_host_belongs_to_the_site_once_a_page_declares_a_translation_there_or_a_seed_moved_there(changes, hosts):
+    scope = Scope(Sites(), [SEED], EN_FR)
+    assert refusal(scope, "https://voyage.example.org/a") is Reason.OFF_HOST
+    assert scope.new_hosts([msgspec.structs.replace(DECLARED, **changes)]) == hosts
+    assert refusal(scope, "https://voyage.example.org/a") is (None if hosts else Reason.OFF_HOST)
+    assert scope.new_hosts([DECLARED, DECLARED]) == ([] if hosts else ["voyage.example.org"])
+
+
+def test_a_seed_that_moves_twice_is_followed_to_its_last_host():
+    scope = Scope(Sites(), [SEED], EN_FR)
+    first, last = Url.parse("https://old.example.org/"), Url.parse("https://new.example.org/")
+    moves = [Link(first, LinkKind.REDIRECT, SEED), Link(last, LinkKind.REDIRECT, first)]
+    assert scope.new_hosts(moves) == ["old.example.org", "new.example.org"]
+
+
+@pytest.mark.parametrize(("reach", "reason"), [(Reach.DOMAIN, Reason.OFF_SITE), (Reach.WEB, None)])
+def test_a_crawl_can_follow_links_to_the_whole_domain_or_to_the_whole_web(reach, reason):
+    scope = Scope(Sites(), [SEED], ScopeRules(reach=reach))
+    assert refusal(scope, "https://shop.example.org/a") is None
+    assert refusal(scope, "https://example.net/") is reason
 
 
 def test_patterns_include_and_exclude():

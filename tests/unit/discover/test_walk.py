@@ -6,6 +6,7 @@ from itertools import permutations
 
 import pytest
 
+from bitrawl.config import Reach
 from bitrawl.config import Walk as Strategy
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
@@ -236,7 +237,7 @@ def crawl_of(walk: DiscoveryWalk, web: PagesOfWords, seeds: list[str], downloads
         analyser=web,
         scorer=walk,
         ledger=ReplayLedger(sites.of),
-        scope=Scope(sites, urls, ScopeRules(whole_web=True)),
+        scope=Scope(sites, urls, ScopeRules(reach=Reach.WEB)),
         clock=clock,
         settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False),
     )

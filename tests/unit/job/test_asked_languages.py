@@ -4,15 +4,17 @@ import io
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import pytest
+
 from bitrawl.config import Job
-from bitrawl.job.archived_web import open_archives
+from bitrawl.job.archived_web import Archives
 from bitrawl.job.crawl_wiring import previewer
-from bitrawl.job.fetching import codec
 from bitrawl.job.topics import topic_pages
 from bitrawl.model import Language, Page
 from bitrawl.simulation.replay import opened_replay
 from bitrawl.url import Url
 
+pytestmark = pytest.mark.usefixtures("no_children")
 EN, MI = Language("en"), Language("mi")
 HOME = Url.parse("http://kura.test/")
 # The model of the package has no Māori: the text is in it only for someone who asks for it.
@@ -48,7 +50,7 @@ async def test_a_dry_run_identifies_the_languages_that_were_asked_for(tmp_path: 
     path = archived(tmp_path)
     job = Job(langs=["en", "mi"], seeds=[str(HOME)], replay=[str(path)])
     async with AsyncExitStack() as stack:
-        archives = stack.enter_context(open_archives([path], codec()))
+        archives = stack.enter_context(Archives([path]))
         (preview,) = await (await previewer(job, archives, stack)).preview([HOME])
     assert preview.language == MI
 

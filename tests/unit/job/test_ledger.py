@@ -145,3 +145,27 @@ def test_only_the_room_of_a_job_uses_sql():
         if path.parent.name != "job" and speaking.search(path.read_text("utf-8"))
     }
     assert elsewhere <= {"corpus/units.py"}
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+@pytest.mark.parametrize("version", [None, VERSION - 1])
+def test_a_ledger_that_cannot_be_opened_leaves_no_connection_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int | None, *, read_only: bool
+):
+    """Since Python 3.13, a connection that is only forgotten is a ResourceWarning."""
+    path, connections, connect = tmp_path / "job.sqlite", [], sqlite3.connect
+    if version is None:
+        path.write_bytes(b"no database" * 100)
+    else:
+        Ledger(path).close()
+        with sqlite3.connect(path) as older:
+            older.execute("UPDATE meta SET value = ? WHERE key = 'version'", (version,))
+        older.close()
+        unseal(path)
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connections.append(connect(*a, **k)) or connections[-1])
+    with pytest.raises(StoreError):
+        Ledger(path, read_only=read_only, verified=False)
+    assert connections
+    for connection in connections:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")

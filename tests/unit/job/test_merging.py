@@ -129,7 +129,7 @@ def test_the_sums_of_the_parts_are_what_the_merge_says(jobs, two):
     assert told["segment_pairs"] == 6 == told["units"] + told["duplicates"] + told["near_duplicates"]
     assert told["near_duplicates"] == summary["near_duplicates"] == 2
     assert summary["units"] == told["units"] == told["units_of_parts"] - told["units_in_several_parts"] == 3
-    card = (jobs.out / "corpus" / "card.md").read_text()
+    card = (jobs.out / "corpus" / "README.md").read_text()
     assert "| sum | 7 | 6 | 4 |" in card
     assert "from 14 pages of 3 sites" in card
 
@@ -147,7 +147,7 @@ def test_the_same_command_again_gives_the_same_bytes(jobs, two):
     first = jobs.bytes()
     jobs.merge(*two, export={"formats": ["tmx", "tsv", "moses", "jsonl"]})
     assert jobs.bytes() == first
-    assert {"corpus/en-fr.tmx", "corpus/en-fr.ids", "sites.tsv", "report.html", "corpus/card.md"} <= set(first)
+    assert {"corpus/en-fr.tmx", "corpus/en-fr.ids", "sites.tsv", "report.html", "corpus/README.md"} <= set(first)
 
 
 def test_shards_are_kept_while_the_job_stays_as_it_is(jobs, two, monkeypatch):
@@ -199,12 +199,12 @@ def test_pairs_of_languages_that_no_job_has_found_anything_for_have_no_files_and
     facts = jobs.merge(many, other)
     names = {path.name for path in (jobs.out / "corpus").iterdir()}
     assert names == {f"{pair}.{kind}.jsonl" for pair in ("en-fr", "en-de") for kind in ("documents", "sentences")} | {
-        "card.md",
+        "README.md",
         "summary.json",
     }
     said = "Nothing was found for fr-de, so there are no files for it."
     assert facts.notes == [said]
-    assert said in (jobs.out / "corpus/card.md").read_text()
+    assert said in (jobs.out / "corpus/README.md").read_text()
     assert [one.languages for one in facts.corpora] == [("en", "fr"), ("en", "de")]
 
 
@@ -218,7 +218,7 @@ def test_files_of_a_pair_of_languages_that_is_empty_in_the_next_merge_go(jobs):
 
 def test_jobs_without_any_result_are_merged_into_a_card(jobs):
     facts = jobs.merge(jobs.job("many", {"one.org": []}, "en,fr,de"))
-    assert {path.name for path in (jobs.out / "corpus").iterdir()} == {"card.md", "summary.json"}
+    assert {path.name for path in (jobs.out / "corpus").iterdir()} == {"README.md", "summary.json"}
     assert facts.notes == ["Nothing was found for en-fr, en-de and fr-de, so there are no files for them."]
     assert facts.corpora == []
 
@@ -310,10 +310,10 @@ def test_a_target_that_holds_something_else_is_left_alone(jobs, two, prepare, me
 
 
 def test_what_is_no_job_is_named(jobs, two):
-    with pytest.raises(ConfigError, match="there is no folder"):
+    with pytest.raises(ConfigError, match="none holds no job: there is no such folder"):
         jobs.merge(jobs.folder / "none")
     (jobs.folder / "empty").mkdir()
-    with pytest.raises(ConfigError, match="empty is not a job"):
+    with pytest.raises(ConfigError, match="empty holds no job: it is empty"):
         jobs.merge(two[0], jobs.folder / "empty")
     assert not jobs.out.exists() or not any(jobs.out.iterdir())
     jobs.merge(*two)

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import brotli
 import pytest
-import zstandard
 
-from bitrawl.crawl.bodies import Expansion, content_codings, expand, media_type
 from bitrawl.errors import ArchiveError
+from bitrawl.files import zstd
 from bitrawl.job.archive import WarcArchive
-from bitrawl.job.archived_web import Archives, Codec, ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.model import Capture, Link, LinkKind, Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
@@ -25,14 +24,6 @@ needs_shared = pytest.mark.skipif(not SHARED.exists(), reason="the site packs an
 PAGE = b"<html><title>Bonjour</title><p>Le texte."
 LONG = b"<p>" + random.Random(1).randbytes(2000).hex().encode()
 HTML = "Content-Type: text/html\r\n"
-
-
-def expanded(payload: bytes, header: str) -> bytes | Reason:
-    codings = content_codings(header)
-    return Reason.CONTENT_ENCODING if codings is None else expand(payload, codings, Expansion())
-
-
-CODEC = Codec(expanded, media_type)
 
 
 def http(body: bytes = PAGE, head: str = HTML, status: str = "200 OK") -> bytes:
@@ -70,7 +61,7 @@ def opened(tmp_path):
     def make(*records: bytes, pack: Callable[..., bytes] = by_record) -> Archives:
         path = tmp_path / f"{len(made)}.warc.gz"
         path.write_bytes(pack(*records))
-        made.append(open_archives([path], CODEC))
+        made.append(Archives([path]))
         return made[-1]
 
     yield make
@@ -90,7 +81,7 @@ async def test_what_was_archived_comes_back_as_it_was_fetched(tmp_path, stopped_
     )
     with WarcArchive(tmp_path, clock=stopped_clock) as archive:
         place = archive.write(sent)
-    with open_archives([tmp_path / place.file], CODEC) as archives:
+    with Archives([tmp_path / place.file]) as archives:
         answer = await fetched(archives, sent.url)
         assert list(archives.urls()) == [sent.url]
     assert isinstance(answer, Capture)
@@ -150,7 +141,7 @@ BODIES = [
     (zlib.compress(PAGE), "Content-Encoding: deflate\r\n"),
     (brotli.compress(PAGE), "Content-Encoding: br\r\n"),
     (PAGE, "Content-Encoding: utf-8\r\n"),
-    (zstandard.compress(PAGE), "Content-Encoding: zstd\r\n"),
+    (zstd.compress(PAGE), "Content-Encoding: zstd\r\n"),
     (PAGE, "Content-Encoding: gzip\r\n"),  # decoded by the crawler, which kept the header
     (PAGE, "Transfer-Encoding: chunked\r\n"),  # the same with the chunks
     (b"28\r\n" + PAGE + b"\r\n0\r\n\r\n", "Transfer-Encoding: chunked\r\n"),
@@ -302,7 +293,7 @@ async def test_a_damaged_record_costs_one_record_and_is_told_once(tmp_path, capl
     data[start : start + 60] = bytes(60)
     path = tmp_path / "damaged"
     path.write_bytes(data)
-    with caplog.at_level(logging.WARNING), open_archives([path], CODEC) as archives:
+    with caplog.at_level(logging.WARNING), Archives([path]) as archives:
         assert list(archives.urls()) == [f"https://e.org/{number}" for number in (0, 1, 3, 4)]
         assert isinstance(await fetched(archives, "https://e.org/4"), Capture)
     assert caplog.text.count("is damaged, first after byte") == 1
@@ -326,12 +317,12 @@ def test_what_is_no_warc_file_is_refused_with_its_name(tmp_path, data, message):
     path = tmp_path / "given"
     path.write_bytes(data)
     with pytest.raises(ArchiveError, match=f"given.*{message}"):
-        open_archives([path], CODEC)
+        Archives([path])
 
 
 def test_a_file_that_is_not_there_is_refused_with_its_name(tmp_path):
     with pytest.raises(ArchiveError, match="absent"):
-        open_archives([tmp_path / "absent.warc"], CODEC)
+        Archives([tmp_path / "absent.warc"])
 
 
 SAMPLE_PAGES = [
@@ -347,7 +338,7 @@ SAMPLE_PAGES = [
 @needs_shared
 @pytest.mark.parametrize(("name", "pages"), SAMPLE_PAGES)
 async def test_the_samples_of_other_tools_are_read(name, pages):
-    with open_archives([SAMPLES / name], CODEC) as archives:
+    with Archives([SAMPLES / name]) as archives:
         answers = {url: await fetched(archives, url) for url in archives.urls()}
     found = {url: len(answer.body) if isinstance(answer, Capture) else answer.reason for url, answer in answers.items()}
     assert found == pages
@@ -358,7 +349,7 @@ async def test_the_samples_of_other_tools_are_read(name, pages):
 async def test_a_site_pack_is_a_web(name):
     folder = SHARED / "sites" / name
     site = json.loads((folder / "site.json").read_text())
-    with open_archives([folder / "site.warc.gz"], CODEC) as archives:
+    with Archives([folder / "site.warc.gz"]) as archives:
         pages = [await fetched(archives, url) for url in archives.urls()]
         seeds = [await fetched(archives, seed) for seed in site["seeds"]]
         absent = await fetched(archives, f"{Url.parse(site['seeds'][0]).origin}/no-such-page")

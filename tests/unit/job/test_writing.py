@@ -107,10 +107,10 @@ class Mined:
         return [json.loads(line)["text_a"] for line in lines]
 
     def card(self) -> str:
-        return (self.corpus / "card.md").read_text()
+        return (self.corpus / "README.md").read_text()
 
     def names(self) -> set[str]:
-        return {path.name for path in self.corpus.iterdir()} - {"card.md", "summary.json"}
+        return {path.name for path in self.corpus.iterdir()} - {"README.md", "summary.json"}
 
 
 @pytest.fixture

@@ -2,8 +2,11 @@
 
 import pytest
 
-from bitrawl.mine.aligned_pages import align_texts
-from bitrawl.model import Language
+from bitrawl.mine.aligned_pages import NOWHERE, align_sentences, align_texts, listed_sentences
+from bitrawl.mine.judging import Judge
+from bitrawl.mine.lexical_aligner import LexicalAligner
+from bitrawl.model import Language, Segment, SegmentPair
+from bitrawl.text.language import NgramLanguageIdentifier
 
 ENGLISH = """\
 The library opens at nine. It closes at six. On Mondays it stays closed.
@@ -77,3 +80,59 @@ def test_two_sentences_that_became_one_are_joined_as_their_language_does():
     assert pair.text_b == chinese
     [apart] = found(english, chinese.replace("。从", "。\n从"), "zh")
     assert apart.text_b == chinese
+
+
+HARBOUR = """\
+The harbour office is open from eight to five on weekdays.
+Please keep your dog on a lead near the lighthouse.
+The ferry to the island leaves every forty minutes.
+Children under six travel free when accompanied by an adult.
+In winter the northern footpath may be closed because of ice.
+Our bakery sells fresh rye bread and three kinds of honey."""
+PORT = """\
+La capitainerie est ouverte de huit heures à dix-sept heures en semaine.
+Veuillez tenir votre chien en laisse à proximité du phare.
+Le bac pour l'île part toutes les quarante minutes.
+Les enfants de moins de six ans voyagent gratuitement s'ils sont accompagnés d'un adulte.
+En hiver, le sentier nord peut être fermé à cause du verglas.
+Notre boulangerie vend du pain de seigle frais et trois sortes de miel."""
+KITCHEN = """\
+Le comité a reporté le vote sur le budget à l'automne prochain.
+Faites revenir les oignons avant d'ajouter la farine.
+Les satellites de Jupiter ont été observés par Galilée.
+Le code source est distribué sous une licence libre.
+La chorale répète le mardi dans la salle paroissiale.
+Ce modèle de perceuse n'est plus fabriqué."""
+
+
+def test_a_sentence_without_a_counterpart_has_no_score():
+    assert [pair.score for pair in found("One. Two.", "")] == [None, None]
+    pairs = found(ENGLISH, TEXTS["fr"].rpartition("\n")[0])
+    assert [(pair.text_b, pair.score) for pair in pairs if "48 seats" in pair.text_a] == [("", None)]
+    assert all(pair.score is not None for pair in pairs if pair.text_a and pair.text_b)
+
+
+def test_translations_score_higher_than_texts_that_are_none():
+    right = [pair.score for pair in found(HARBOUR, PORT)]
+    wrong = [pair.score for pair in found(HARBOUR, KITCHEN)]
+    assert all(of_translation > of_another + 0.3 for of_translation, of_another in zip(right, wrong, strict=True))
+
+
+def test_of_one_sentence_nothing_is_known_but_what_both_share():
+    lines = zip(HARBOUR.splitlines(), KITCHEN.splitlines(), strict=True)
+    assert all(0.3 < pair.score < 0.8 for a, b in lines for pair in found(a, b))
+    [named] = found("RFC 9309 of 2022 replaces 3 drafts.", "La RFC 9309 de 2022 remplace 3 brouillons.")
+    [other] = found("RFC 9309 of 2022 replaces 3 drafts.", "La boulangerie ferme à 18 heures.")
+    assert (named.score > 0.9, other.score < 0.3) == (True, True)
+
+
+def test_the_score_is_the_one_that_a_corpus_has():
+    languages, aligner = (Language("en"), Language("fr")), LexicalAligner()
+    a, b = (listed_sentences(text.splitlines(), language) for text, language in ((HARBOUR, "en"), (PORT, "fr")))
+    [aligned] = align_sentences([(a, b)], languages, aligner)
+    pairs = [
+        SegmentPair(NOWHERE, NOWHERE, Segment(pair.text_a, -1, n), Segment(pair.text_b, -1, n), bead.score)
+        for n, (bead, pair) in enumerate(aligned)
+    ]
+    judged = Judge(languages, NgramLanguageIdentifier(), aligner.lexicon).judge(pairs)
+    assert [pair.score for _, pair in aligned] == [pair.score for pair in judged]

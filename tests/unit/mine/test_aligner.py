@@ -175,7 +175,7 @@ def test_the_ladder_of_two_files_is_printed(tmp_path):
     done = run(app, ["--langs", "en,French", str(a), str(b)])
     assert done.exit_code == 0
     rows = [line.split("\t") for line in done.stdout.splitlines()]
-    assert all(len(row) == 3 and 0 <= float(row[2]) <= 1 for row in rows)
+    assert all(len(row) == 3 and (0 <= float(row[2]) <= 1 if row[0] and row[1] else not row[2]) for row in rows)
     numbers = [int(n) for row in rows for n in row[0].split(",") if n]
     assert numbers == list(range(len(a.read_text("utf-8").splitlines())))
 
@@ -189,7 +189,7 @@ def test_a_list_gives_a_ladder_for_each_of_its_lines(tmp_path):
     done = run(app, ["--langs", "en,fr", "--list", str(tmp_path / "pairs.tsv"), "--out", str(out)])
     assert done.exit_code == 0
     assert sorted(path.name for path in out.iterdir()) == ["1.tsv", "2.tsv"]
-    assert (out / "2.tsv").read_text("utf-8").startswith("0\t\t1.0000\n1\t\t")
+    assert (out / "2.tsv").read_text("utf-8").startswith("0\t\t\n1\t\t\n")  # no counterpart, no score
 
 
 def test_a_blank_line_of_a_list_has_no_ladder_and_the_others_keep_their_numbers(tmp_path):

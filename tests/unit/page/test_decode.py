@@ -198,3 +198,11 @@ def test_shift_jis_that_claims_to_be_gb2312_is_decoded_as_shift_jis():
 def test_a_right_claim_is_never_overruled_by_rare_characters(text, encoding, claim, length):
     text = (text * 200)[:length]
     assert decode(text.encode(encoding), f"text/html; charset={claim}").text == text
+
+
+@pytest.mark.parametrize(
+    "before", ["<meta charset=big5>", "<meta charset=utf-8>", "\x01\x02", "<?xml encoding='latin1'?>"]
+)
+def test_neither_markup_nor_control_characters_mislead_the_detector(before: str):
+    text = "В этом году библиотека открывается в десять часов, а по воскресеньям в полдень."
+    assert decode((before + text).encode("cp1251")) == (before + text, "cp1251")

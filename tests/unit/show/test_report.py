@@ -229,11 +229,11 @@ def test_only_web_addresses_are_linked(good: Path):
 
 def test_the_files_of_the_corpus_are_linked_relative_to_the_report(good: Path):
     (good / "corpus" / "en-fr.xces").mkdir(parents=True)
-    for name in ("en-fr.tmx", "card.md", "a b#.txt", "en-fr.tsv.new"):
+    for name in ("en-fr.tmx", "README.md", "a b#.txt", "en-fr.tsv.new"):
         (good / "corpus" / name).write_text("x" * 1234)
     text = render(gather(good))
     hrefs = [value for name, value in Reader(text).attributes if name == "href" and value.startswith("corpus/")]
-    assert hrefs == ["corpus/a%20b%23.txt", "corpus/card.md", "corpus/en-fr.tmx", "corpus/en-fr.xces"]
+    assert hrefs == ["corpus/README.md", "corpus/a%20b%23.txt", "corpus/en-fr.tmx", "corpus/en-fr.xces"]
     assert "1.2 kB" in text
 
 
@@ -384,12 +384,24 @@ def test_one_language_asks_for_no_pairs(tmp_path: Path):
 def test_the_terminal_shows_a_few_lines(good: Path):
     assert brief(gather(good)) == [
         "20 pages of 23 answers (23.0 kB, 1 min 15 s): 10 English, 10 French",
-        "9 page pairs: 9 en-fr",
-        "by method: 8 declared, 8 content, 1 URLs",
-        "18 segment pairs, 100 % of them flagged: 18 url",
-        "4 duplicate pages",
-        "2 page pairs refused: 2 untranslated",
+        "9 page pairs: 9 en-fr; 18 segment pairs",
+        "4 duplicate pages; 2 page pairs refused: 2 untranslated",
         "3 links skipped: 3 robots",
+    ]
+
+
+def test_of_many_pairs_of_languages_the_largest_have_a_line_each(good: Path):
+    (good / "corpus").mkdir()
+    counts = {
+        f"en-{code}": {"units": units, "occurrences": units} for units, code in enumerate("cs de es fr pl".split(), 1)
+    }
+    (good / "corpus/summary.json").write_text(json.dumps(counts))
+    lines = brief(gather(good))
+    assert [line for line in lines if "written" in line] == [
+        "en-pl: 5 units written",
+        "en-fr: 4 units written",
+        "en-es: 3 units written",
+        "2 other pairs of languages: 3 units written",
     ]
 
 

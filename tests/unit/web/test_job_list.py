@@ -178,7 +178,7 @@ def test_a_wiki_of_the_operator_has_the_name_that_users_see(tmp_path: Path):
     [
         ("[limit]\n", "limit"),
         ("[limits]\nrunnin = 1", "did you mean 'running'"),
-        ("[limits]\nrunning = 0", "limits.running"),
+        ("[limits]\nrunning = 0", "running in [limits]"),
         ("[wiki]\n", "editions"),
         ("[wiki]\neditons = {}", "did you mean 'editions'"),
         ("[wiki]\neditions = {}", "is empty; name a wiki by its language"),
@@ -189,7 +189,7 @@ def test_a_wiki_of_the_operator_has_the_name_that_users_see(tmp_path: Path):
         ("[wiki.editions]\nenglisch = 'https://wiki.example.org/api.php'", "englisch"),
         ("[wiki.editions]\nen = 'http://10.0.0.7:8080/api.php'", "add to [wiki]: allow_private = true"),
         ("[wiki.editions]\nen = 'http://wiki.internal/api.php'", "add to [wiki]: allow_private = true"),
-        ("[limits]\npages = 'many'", "limits.pages"),
+        ("[limits]\npages = 'many'", "pages in [limits]"),
         ("[users.anna]\nadmin = true", "token_sha256"),
         ("[users.anna]\ntoken_sha256 = 'secret'", "64 digits"),
         (f"[users.anna]\ntoken_sha256 = '{'a' * 64}'\nadmn = true", "did you mean 'admin'"),

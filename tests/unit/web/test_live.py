@@ -69,7 +69,7 @@ def test_the_figures_are_those_of_the_full_summary(crawled: Crawled):
     full = summarise(ledger)
     assert (seen.pages, seen.bytes, seen.languages) == (full.pages, full.bytes, full.languages)
     assert sum(seen.skips.values()) == full.skipped
-    assert seen.fetched == full.fetches
+    assert seen.fetches == full.fetches
     assert seen.sites == 2
     assert [line.seq for line in seen.log] == [line.seq for line in log(ledger)][-live.LOG_LINES :]
     assert seen.rate == 150

@@ -46,7 +46,7 @@ def test_figures_are_sums_over_bundles(run: JobFolder):
     assert ServedJob("many", run, None).kind == "run"
     progress_file(place(str(run.path)), "00001").write(b'{"pages": 5, "fetches": 6, "units": 2}')
     live = figures_of_run(run, now=1.0)
-    assert (live.pages, live.fetched, live.sites, live.units) == (12, 15, 1, {"": 20})
+    assert (live.pages, live.fetches, live.sites, live.units) == (12, 15, 1, {"": 20})
 
 
 def test_the_state_is_read_from_files(run: JobFolder):

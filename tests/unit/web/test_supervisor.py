@@ -8,7 +8,7 @@ import pytest
 from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.errors import ChildError, ConfigError, RefusedError
-from bitrawl.facts import State
+from bitrawl.facts import CrawlEnd, EndKind, State
 from bitrawl.job.database import locked
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
@@ -96,13 +96,13 @@ class Server:
     def pid(self, job_id: str) -> int:
         return self.job(job_id).intent.process.pid
 
-    def end(self, job_id: str, code: int | None = 0, *, ended: str = "done", mining: str = "") -> None:
+    def end(self, job_id: str, code: int | None = 0, *, ended: str | CrawlEnd = "done", mining: str = "") -> None:
         """Its process ends, with these last words."""
         tell(self.job(job_id).folder, ended=ended, mining=mining)
         self.processes.codes[self.pid(job_id)] = code
 
 
-def tell(folder: JobFolder, **words: str) -> None:
+def tell(folder: JobFolder, **words: str | CrawlEnd) -> None:
     ledger = Ledger(folder.ledger)
     for key, value in words.items():
         ledger.remember(key, value)
@@ -310,13 +310,20 @@ def test_a_job_that_cannot_be_run_says_why_without_our_paths(server: Server):
     assert server.state(job_id) is State.WAITING
 
 
-def test_a_job_that_found_nothing_has_ended_and_not_failed(server: Server):
+@pytest.mark.parametrize(
+    ("kind", "state"), [(EndKind.SEED_SILENT, State.FAILED), (EndKind.NO_PAGE, State.NOTHING_FOUND)]
+)
+@pytest.mark.parametrize("code", [1, None])
+def test_a_job_that_found_nothing_is_not_done(server: Server, kind: EndKind, state: State, code: int | None):
+    end = CrawlEnd(kind=kind, seed="https://a.org/", why="no address")
     job_id = server.add()
     server.tick()
-    server.end(job_id, 1, ended="no page was found")
+    server.end(job_id, code, ended=end)
     server.tick()
-    assert server.state(job_id) is State.ENDED
-    assert server.message(job_id) == "no page was found"
+    assert server.state(job_id) is state
+    assert server.message(job_id) == str(end)
+    server.supervisor.resume(server.job(job_id))
+    assert server.state(job_id) is State.WAITING
 
 
 def test_braces_in_what_a_job_says_are_no_fields(server: Server):
@@ -530,12 +537,12 @@ def test_a_job_that_fails_never_seems_to_be_interrupted(server: Server):
     assert server.state(job_id) is State.FAILED
 
 
-def test_a_bootstrap_that_found_no_terms_has_ended(server: Server):
+def test_a_bootstrap_that_found_no_terms_has_found_nothing(server: Server):
     job_id = server.add(verb=JobVerb.BOOTSTRAP)
     server.tick()
     server.processes.codes[server.pid(job_id)] = 1
     (server.path / job_id / "bootstrap.toml").write_text("")
-    assert server.state(job_id) is State.ENDED
+    assert server.state(job_id) is State.NOTHING_FOUND
 
 
 def test_the_end_of_a_long_log_is_read(tmp_path: Path):

@@ -18,7 +18,7 @@ Value = TypeVar("Value", bound=Hashable)
 MAX_SAME_KEY = 12  # judgement: addresses of one key that are looked at; those that come later are in no chain
 _NONE = -1
 
-MAX_LETTERS = 4000  # judgement: tags of one site that have a letter of their own; HTML has about 140
+MAX_LETTERS = 4000  # tags of one site that have a letter of their own; HTML has about 140
 _FIRST_LETTER = 32
 _FASTEST = 1  # of zlib: 1,500 tags take 20 µs, and a fifth of their bytes
 

@@ -28,11 +28,11 @@ from bitrawl.url import Url
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-FIRST_ROWS = 1024  # judgement: rows of a new table; it doubles when they are full
+FIRST_ROWS = 1024  # rows of a new table; it doubles when they are full
 MOST_ODDS = 5.0  # log-odds are cut there: a chance of 0.993
 PRIOR = 0.2  # judgement: how often a link leads to a relevant page, before anything is known
 FARTHEST = 5  # judgement: steps from the last relevant page that make a difference
-MOST_WEIGHED = 20_000  # texts of links that are remembered, then forgotten all at once; judgement
+MOST_WEIGHED = 20_000  # texts of links that are remembered, then forgotten all at once
 # How the shift of `_gain` is found; judgements.
 SHIFT_AFTER, SHIFT_EVERY, SHIFT_WINDOW = 20, 10, 1000  # pages
 SHIFT_TO, MOST_SHIFT = 1.0, 3.0  # log-odds

@@ -22,7 +22,7 @@ _NO_ANCHOR = 0  # no text of a link has this hash, but for one of 2 ** 64
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-FIRST_ROWS = 256  # judgement: rows of a new table; it doubles when they are full
+FIRST_ROWS = 256  # rows of a new table; it doubles when they are full
 
 
 class LinkState(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,8 +27,8 @@ MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chan
 MIN_LENGTH = 100
 MAX_DECLARED = 12  # judgement: addresses that one page declares
 MAX_BESIDE = 4  # judgement: addresses that stood at the same place as one
-MAX_TAGS = 1500  # judgement: tags of a page that are aligned
-MAX_PLACED = 20_000  # judgement: pages without a partner whose links are remembered, at about 2 kB; the oldest go first
+MAX_TAGS = 1500  # tags of a page that are aligned
+MAX_PLACED = 20_000  # pages without a partner whose links are remembered, at about 2 kB; the oldest go first
 
 # Each address is asked about once: the caches of these would take 50 MB and be of no use.
 _named_languages, _skeleton = named_languages.__wrapped__, skeleton.__wrapped__

@@ -25,7 +25,7 @@ TOP = (
 )
 ROWS_PER_VISIT = 2000  # links that are scored again, on average, for each visit; judgement: 0.3 ms
 MIN_CHANGE = 0.03  # of a score, before it is written; judgement
-LEAST = 1e-4  # judgement: 0 would refuse a link
+LEAST = 1e-4  # 0 would refuse a link
 # A place, a host or a first directory, that another host links to is looked at before links of the same chance are dug out
 # elsewhere: its first page says more of it than any link to it. And because a judge that errs digs on where it errs, the
 # most promising new place comes next after 4 visits, 8, 16 and so on, whatever is queued.
@@ -57,7 +57,7 @@ RECENT = 40
 BEST = 20
 MIN_RELEVANT_PER_FETCH = 0.02
 
-FIRST_ROWS = 1024  # judgement: rows of a new table; it doubles when they are full
+FIRST_ROWS = 1024  # rows of a new table; it doubles when they are full
 # Of one visit, on the weights of the link's words. With 0.3, environment with examples has an area of .958, with 1 of .969 (2026-11).
 WORD_STEP = 1.0
 LEAST_ASKED = 0.1  # of any link that names no other language: sites have untranslated pages. Of 0.02, 0.1 and 0.2 (2026-11): little changes
@@ -367,7 +367,7 @@ class LinkLanguages:
         self._named = self._misnamed = 0  # visits of links that name a language that was not asked for; wrongly
 
     def add(self, links: Sequence[Link], rows: Rows, found_on: Page | None) -> None:
-        """What the links name."""
+        """Remember what these links name."""
         self._grow(int(rows.max(initial=0)) + 1)
         heard = found_on is None or not self.is_other(found_on.language)
         for link, row in zip(links, rows.tolist(), strict=True):

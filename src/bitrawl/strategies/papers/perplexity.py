@@ -15,9 +15,9 @@ from bitrawl.strategies.arrival import FIRST
 from bitrawl.url import Url
 from bitrawl.urls.tokens import address_languages
 
-HIGHEST = 1e10  # judgement: beyond the perplexity of a text in which no word is known, which is 10^7 in the paper
+HIGHEST = 1e10  # beyond the perplexity of a text in which no word is known, which is 10^7 in the paper
 NO_TEXT = 1e20  # from there on it is no perplexity: the page has no text (topic/judge.py)
-LEAST = 1e-6  # judgement: of a link that nothing is known of, which is followed last; 0 would drop it
+LEAST = 1e-6  # of a link that nothing is known of, which is followed last; 0 would drop it
 # What the links of a page without a perplexity have of its own priority: those that name one of the languages, others of a page
 # without running text, and others of a page in another language, which mostly lead to more of it. Judgement: after a seed, what a
 # page without text leads to comes before text in which no word is known, and what a page in another language leads to after it.

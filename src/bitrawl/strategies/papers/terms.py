@@ -16,7 +16,7 @@ from bitrawl.strategies.arrival import FIRST
 # The paper's "high positive value". ILSP-FC adds up to 10,000 times the weight that a page needs; with weights of up to
 # 100, that is more than any text around a link can reach.
 TRANSLATION = 1e6
-HIGHEST = 1e9  # judgement: a link of this sum gets a score of 1
+HIGHEST = 1e9  # a link of this sum gets a score of 1
 
 
 class Terms:

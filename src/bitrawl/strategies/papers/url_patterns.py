@@ -42,7 +42,7 @@ STEP = 1e-7
 
 Pair = tuple[Url, Url]
 
-MAX_HOMES = 20  # judgement: versions of the seeds that are requested
+MAX_HOMES = 20  # versions of the seeds that are requested
 
 _BASENAME = re.compile(r"[._=&:\-?]")
 

@@ -30,9 +30,9 @@ from bitrawl.web.security import MEGABYTE
 from bitrawl.web.text_tools import TOOLS, MissingError
 
 ROOT = "/api/v1"
-MOST_ROWS = 500  # of one answer; judgement
-MOST_JSON = 50 * MEGABYTE  # of a body: texts about a topic may be in it; judgement
-PATIENCE = 60.0  # seconds that a program waits for a new index; judgement
+MOST_ROWS = 500  # of one answer
+MOST_JSON = 50 * MEGABYTE  # of a body: texts about a topic may be in it
+PATIENCE = 60.0  # seconds that a program waits for a new index
 JSON = "application/json"
 
 Body = Any
@@ -117,7 +117,7 @@ async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
     reading, values = await _indexed(request), dict(request.query_params)
     chosen = actions.pair_filter(values, number_in(values, "offset"), _limit(values))
     page = await asyncio.to_thread(reading.pairs, chosen)
-    return shapes.ApiPairs(page.pairs, page.total)
+    return shapes.ApiPairs(page.pairs, page.total, page.partial)
 
 
 async def read_pair(request: Request, _body: Body) -> ReadPair:

@@ -73,7 +73,7 @@ class NewTopic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ApiJob(msgspec.Struct, frozen=True, kw_only=True):
-    """A job."""
+    """A job as the API shows it."""
 
     id: str
     name: str
@@ -95,6 +95,7 @@ class ApiPairs(msgspec.Struct, frozen=True):
 
     pairs: tuple[ListedPair, ...]
     total: int
+    partial: int  # of these: translated in part, so no page pairs in the figures of the job
 
 
 class ApiHits(msgspec.Struct, frozen=True):
@@ -158,7 +159,7 @@ class ToolResult(msgspec.Struct, frozen=True):
 
 
 class ApiError(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What went wrong."""
+    """The answer to a request that went wrong."""
 
     error: str
     fields: dict[str, str] = {}  # mistakes by key

@@ -17,7 +17,7 @@ from bitrawl.web.messages import Words
 from bitrawl.web.pages.rendering import answer_part, fragment, load_again, rendered, written
 from bitrawl.web.security import posted
 
-MOST_SITES = 10  # that are drawn; judgement
+MOST_SITES = 10  # that are drawn
 MOST_POINTS = 200  # of a line
 
 

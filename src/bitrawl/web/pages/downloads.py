@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.config.choices import corpus_formats
+from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
 from bitrawl.web import corpus_files
@@ -16,7 +17,7 @@ from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.messages import Message, Words, message_of
 from bitrawl.web.pages.rendering import load_again, rendered
 
-MOST_TERMS_SHOWN = 200  # judgement
+MOST_TERMS_SHOWN = 200
 
 
 async def show(request: Request) -> Response:
@@ -33,7 +34,7 @@ async def show(request: Request) -> Response:
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
         has_report=job.folder.report.exists(),
-        has_card=(corpus / "card.md").exists(),
+        card=card_of(corpus),
     )
 
 

@@ -30,9 +30,9 @@ from bitrawl.web.messages import REASONS, Words, marked, message
 from bitrawl.web.pages.rendering import STATES, answer_part, fragment, rendered, written
 from bitrawl.web.security import posted
 
-MOST_TERMS = 100  # of a topic that are listed; judgement
-MOST_BARS = 8  # judgement
-EXPLAIN_AFTER = 30  # fetches without a pair; judgement
+MOST_TERMS = 100  # of a topic that are listed
+MOST_BARS = 8
+EXPLAIN_AFTER = 30  # fetches without a pair
 EXPLAIN_AGAIN = 60.0  # seconds; explaining reads the whole ledger
 MOST_EXPLAINED = 20_000  # fetches of a running job that is explained; reading more takes seconds
 MESSAGES = 30  # lines
@@ -92,6 +92,7 @@ _ACTIONS: Mapping[State, Sequence[Action]] = {
     State.STOPPING: (_STOP_NOW,),
     State.PAUSED: (_RESUME, _STOP, _DELETE),
     State.ENDED: (_ALL, _DELETE),
+    State.NOTHING_FOUND: (_RETRY, _ALL, _DELETE),
     State.INTERRUPTED: (_RESUME, _DELETE),
     State.FAILED: (_RETRY, _DELETE),
 }
@@ -197,7 +198,7 @@ async def live(request: Request) -> Response:
 
 
 async def act(request: Request) -> Response:
-    """One of the buttons."""
+    """Do what one of the buttons asks for."""
     await posted(request)
     job, action = await find_job(request), request.path_params["action"]
     await carry_out(server_of(request), job, action)
@@ -280,10 +281,10 @@ def _tiles(words: Words, job: ServedJob, figures: Live) -> list[tuple[str, str]]
     if job.kind in ("mine", "run"):
         tiles += [
             (words.number(sum(figures.pairs.values())), words.say("page pairs")),
-            (words.number(figures.segments), words.say("aligned segments")),
+            (words.number(figures.segments), words.say("segment pairs")),
             (words.number(sum(figures.units.values())), words.say("in the corpus")),
         ]
-    tiles += [(words.number(figures.fetched), words.say("visits")), (words.size(figures.bytes), words.say("read"))]
+    tiles += [(words.number(figures.fetches), words.say("visits")), (words.size(figures.bytes), words.say("read"))]
     if job.kind == "run":
         tiles.append((words.number(figures.sites), words.say("sites done")))
     return tiles
@@ -329,11 +330,11 @@ _explained: dict[str, tuple[tuple[str, int], float, Diagnosis | None]] = {}
 
 async def _why(job: ServedJob, state: JobState, figures: Live) -> Diagnosis | None:
     """Why little comes, if little comes; what was explained a moment ago is not explained again."""
-    if figures.fetched == 0 or any(figures.pairs.values()) or job.kind != "mine":
+    if figures.fetches == 0 or any(figures.pairs.values()) or job.kind != "mine":
         return None
-    if state.is_active and not EXPLAIN_AFTER <= figures.fetched <= MOST_EXPLAINED:
+    if state.is_active and not EXPLAIN_AFTER <= figures.fetches <= MOST_EXPLAINED:
         return None
-    situation, now = (state.state, figures.fetched), time.monotonic()
+    situation, now = (state.state, figures.fetches), time.monotonic()
     earlier = _explained.get(job.id)
     if earlier is not None and (earlier[0] == situation or (state.is_active and now - earlier[1] < EXPLAIN_AGAIN)):
         return earlier[2]

@@ -27,6 +27,7 @@ STATES = {
     State.PAUSED: marked("paused"),
     State.STOPPING: marked("stopping"),
     State.ENDED: marked("done"),
+    State.NOTHING_FOUND: marked("nothing found"),
     State.INTERRUPTED: marked("interrupted"),
     State.FAILED: marked("failed"),
 }

@@ -41,6 +41,8 @@ async def pairs(request: Request) -> Response:
         verdict_names={verdict: words.say(name) for verdict, name in VERDICTS.items()},
         sorts=[(name, words.say(label)) for name, (_, _, label) in SORTS.items()],
         pairs=page.pairs,
+        page_pairs=page.page_pairs,
+        partial=page.partial,
         total=page.total,
         offset=offset,
         size=PAIRS,

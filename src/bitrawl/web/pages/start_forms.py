@@ -25,7 +25,7 @@ from bitrawl.web.pages.rendering import answer_part, fragment, job_rows, rendere
 from bitrawl.web.security import MEGABYTE, posted
 
 CHUNK = 1 << 20
-MOST_TEXT = 20 * MEGABYTE  # of an uploaded list or text; judgement
+MOST_TEXT = 20 * MEGABYTE  # of an uploaded list or text
 FILLED_BY = "filled by"
 """The name of the search that has filled the form, among its values."""
 _LANGUAGES = ("language_a", "language_b", "further")
@@ -171,7 +171,7 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
 
 
 async def live(request: Request) -> Response:
-    """The list again."""
+    """The list of jobs again, for a page that is open."""
     return answer_part(request, fragment(request, "job_list.html", jobs=await job_rows(request)))
 
 

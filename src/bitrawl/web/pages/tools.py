@@ -12,7 +12,7 @@ from bitrawl.web.pages.rendering import rendered
 from bitrawl.web.security import posted
 from bitrawl.web.text_tools import TOOLS, MissingError, Result
 
-MOST_CHARACTERS = 1_000_000  # of a text; judgement
+MOST_CHARACTERS = 1_000_000  # of a text
 
 
 async def show(request: Request) -> Response:

@@ -1,0 +1,149 @@
+"""The entries of a corpus for programs: the columns and values of its JSON lines, as frozen records, rows and data sets."""
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import msgspec
+
+from bitrawl.corpus.export import CorpusHeader
+from bitrawl.corpus.jsonl import DOCUMENTS, SENTENCES, arrow_schema, page_row, row
+from bitrawl.errors import ConfigError, StoreError
+from bitrawl.files import NO_JSON
+from bitrawl.model import Page, TranslationUnit
+from bitrawl.url import Url
+
+if TYPE_CHECKING:
+    import datasets
+    import pandas as pd
+
+
+class CorpusPlace(msgspec.Struct, frozen=True, gc=False):
+    """Where a unit was found: two pages, the paragraphs ("p1" is the first) and the sentences (1 is the first)."""
+
+    url_a: str
+    url_b: str
+    paragraph_a: str
+    paragraph_b: str
+    sentence_a: int
+    sentence_b: int
+
+
+class CorpusUnit(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Two texts of a corpus that are translations of each other: an entry of `sentences.jsonl`."""
+
+    url_a: str
+    url_b: str
+    text_a: str
+    text_b: str
+    score: float  # how probably they are translations, from 0 to 1
+    type: str  # sentences on either side: "1:1", "2:1"
+    flags: tuple[str, ...]
+    scores: dict[str, float]  # what was measured, by name
+    paragraph_a: str  # "p1" is the first of the page; empty if it is not known
+    paragraph_b: str
+    sentence_a: int  # 1 is the first of the page; 0 if it is not known
+    sentence_b: int
+    lang_a: str
+    lang_b: str
+    sources: tuple[CorpusPlace, ...] = ()  # all places, where there are several
+
+
+class CorpusParagraph(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    kind: str
+    text: str
+
+
+class CorpusPage(msgspec.Struct, frozen=True):
+    """A page of a corpus in one language: an entry of `documents.jsonl`."""
+
+    url: str
+    lang: str
+    title: str
+    date: str
+    licence: str
+    paragraphs: tuple[CorpusParagraph, ...]
+
+    @property
+    def text(self) -> str:
+        """One paragraph per line."""
+        return "\n".join(paragraph.text for paragraph in self.paragraphs)
+
+
+CorpusEntry: TypeAlias = CorpusUnit | CorpusPage
+_Entry = TypeVar("_Entry", CorpusUnit, CorpusPage)
+
+
+def unit_of(unit: TranslationUnit, header: CorpusHeader) -> CorpusUnit:
+    return msgspec.convert(row(unit, header), CorpusUnit)
+
+
+def page_of(page: Page) -> CorpusPage:
+    return msgspec.convert(page_row(page), CorpusPage)
+
+
+def read_units(folder: Path, name: str) -> Iterator[CorpusUnit]:
+    """The units of a corpus that was written as JSON lines ("en-fr"). One without files is empty."""
+    return _read(folder / f"{name}.sentences.jsonl", CorpusUnit)
+
+
+def read_pages(folder: Path, name: str) -> Iterator[CorpusPage]:
+    """The same for a corpus in one language."""
+    return _read(folder / f"{name}.documents.jsonl", CorpusPage)
+
+
+def _read(path: Path, kind: type[_Entry]) -> Iterator[_Entry]:
+    decoder = msgspec.json.Decoder(kind)
+    packed = path.with_name(f"{path.name}.gz")
+    if not path.exists() and not packed.exists():
+        return
+    number = 1
+    with path.open("rb") if path.exists() else gzip.open(packed) as file:
+        try:
+            for line in file:
+                yield decoder.decode(line)
+                number += 1
+        except NO_JSON as error:
+            raise StoreError(f"{path}, line {number} is not as bitrawl wrote it: {error}") from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise StoreError(f"{path} is damaged: {error}; export the corpus again") from error
+
+
+def strata(entry: CorpusEntry) -> tuple[str, float, tuple[str, ...]]:
+    """For `sampled`: the site and the score of an entry, and what tells it from others."""
+    if isinstance(entry, CorpusPage):
+        return Url.known(entry.url).site, 1.0, (entry.url,)
+    return Url.known(entry.url_a).site, entry.score, (entry.url_a, entry.url_b, entry.text_a, entry.text_b)
+
+
+def data_frame(entries: Iterable[CorpusEntry], *, pages: bool) -> "pd.DataFrame":
+    """With the columns of the JSON lines. Raises `ConfigError` if pandas is not installed."""
+    try:
+        import pandas as pd  # noqa: PLC0415 - not a dependency
+    except ModuleNotFoundError as error:
+        raise ConfigError("to_pandas needs pandas. Run: pip install pandas") from error
+    return pd.DataFrame(list(_rows(entries)), columns=[column.name for column in (DOCUMENTS if pages else SENTENCES)])
+
+
+def data_set(entries: Iterable[CorpusEntry], *, pages: bool) -> "datasets.Dataset":
+    """With the same columns, in memory. Raises `ConfigError` if Hugging Face's `datasets` is not installed."""
+    try:
+        import datasets  # noqa: PLC0415 - not a dependency
+        import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 - datasets depends on it
+    except ModuleNotFoundError as error:
+        raise ConfigError("to_dataset needs Hugging Face's datasets. Run: pip install datasets") from error
+    schema = arrow_schema(pa, DOCUMENTS if pages else SENTENCES)
+    return datasets.Dataset(pa.Table.from_pylist(list(_rows(entries)), schema))
+
+
+def _rows(entries: Iterable[CorpusEntry]) -> Iterator[dict[str, Any]]:
+    for entry in entries:
+        values = {name: list(value) if isinstance(value, tuple) else value for name, value in _values(entry).items()}
+        yield values if isinstance(entry, CorpusPage) else {"sources": [], **values}
+
+
+def _values(entry: CorpusEntry) -> dict[str, Any]:
+    return msgspec.to_builtins(entry)  # type: ignore[no-any-return]

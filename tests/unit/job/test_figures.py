@@ -1,0 +1,283 @@
+"""One number for one thing: each figure of a job, at every place that shows it."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from kept_findings import Aligned, keep_findings
+from typer.testing import CliRunner
+
+from bitrawl import config
+from bitrawl.cli import app
+from bitrawl.facts import JobFacts
+from bitrawl.job.exporting import write_corpus
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder_check import check
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.live_facts import Live, Sampler
+from bitrawl.job.reading_index import refresh
+from bitrawl.job.reporting import gather
+from bitrawl.job.reviewing import PairFilter, PairList, Reading
+from bitrawl.job.stored_findings import Findings
+from bitrawl.mine.findings import RefusedPair
+from bitrawl.model import (
+    Language,
+    Lease,
+    Link,
+    LinkKind,
+    Page,
+    PagePair,
+    Paragraph,
+    Segment,
+    SegmentPair,
+    Skip,
+    Visit,
+)
+from bitrawl.reasons import Reason, Stage
+from bitrawl.show.job_report import brief
+from bitrawl.show.wording import size
+from bitrawl.url import Url
+
+EN, FR = Language("en"), Language("fr")
+SEGMENTS = [("Tea is served at four.", 0.9), ("Tea is served at four!", 0.8), ("Milk", 0.7), ("Noise", 0.1)]
+
+
+def url(language: str, number: int) -> Url:
+    return Url.parse(f"https://www.example.org/{language}/{number}")
+
+
+def visit(ledger: Ledger, link: Link, outcome: Page | Skip, status: int, *, final: bool = True) -> None:
+    with ledger.transaction():
+        ledger.refuse([(link, Skip(link.url, Stage.SCOPE, Reason.OFF_SITE))])
+        ledger.record(Visit(Lease(link, 1.0), outcome, status, 1000 if status else 0, 1e9, 0.1), final=final)
+
+
+def crawl(ledger: Ledger) -> None:
+    """Pages, and visits of every other kind: our own, repeated, forbidden, unanswered, refused by the server."""
+    for language in (EN, FR):
+        for number in range(6):
+            page = Page(url(language, number), language, paragraphs=(Paragraph(f"Text {number} in {language}."),))
+            visit(ledger, Link(page.url, LinkKind.PAGE), page, 200)
+    odd = [url("odd", number) for number in range(5)]
+    visit(ledger, Link(odd[0], LinkKind.INDEX), Skip(odd[0], Stage.FETCH, Reason.HTTP_STATUS), 404)
+    visit(ledger, Link(odd[1], LinkKind.PROBE), Skip(odd[1], Stage.FETCH, Reason.PROBE), 404)
+    visit(ledger, Link(odd[2], LinkKind.PAGE), Skip(odd[2], Stage.ROBOTS, Reason.ROBOTS), 0)
+    unavailable = Skip(odd[3], Stage.FETCH, Reason.HTTP_STATUS)
+    visit(ledger, Link(odd[3], LinkKind.PAGE), unavailable, 503, final=False)
+    visit(ledger, Link(odd[3], LinkKind.PAGE), unavailable, 503)
+    visit(ledger, Link(odd[4], LinkKind.PAGE), Skip(odd[4], Stage.FETCH, Reason.TIMEOUT), 0)
+    far = [url("far", number) for number in range(4)]
+    ledger.refuse((Link(each, LinkKind.PAGE), Skip(each, Stage.SCOPE, Reason.OFF_SITE)) for each in far)
+    ledger.remember("ended", "all links were visited")
+
+
+def mine(ledger: Ledger) -> None:
+    """Four page pairs and one that is translated only in part; a duplicate page; a refused pair."""
+    aligned = []
+    for number, (text, score) in enumerate([*SEGMENTS, ("Half of it", 0.9)]):
+        urls = (url(EN, number), url(FR, number))
+        pair = PagePair(*urls, EN, FR, 0.9, {"a": 0.4}, partial=number == len(SEGMENTS))
+        scores = {"words_a": 3.0, "words_b": 3.0, "length_ratio": 0.9}
+        segment = SegmentPair(*urls, Segment(text, 0, 0), Segment(f"{text} ?", 0, 0), score, "1:1", scores)
+        aligned.append(Aligned(pair, (segment,)))
+    keep_findings(
+        Findings(ledger),
+        "example.org",
+        12,
+        aligned,
+        duplicates={url(EN, 5): url(EN, 4)},
+        refusals=(RefusedPair(url(EN, 5), url(FR, 5), "untranslated"),),
+    )
+
+
+class Shown(NamedTuple):
+    """All that is shown of one job."""
+
+    facts: JobFacts
+    status: str
+    status_json: dict[str, Any]
+    end: str  # of `bitrawl mine`
+    report: str
+    card: str
+    summary: dict[str, Any]
+    check: str
+    app: Live  # and the API
+    pair_list: PairList
+    lines: dict[str, int]  # of the files
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    path = tmp_path_factory.mktemp("figures")
+    job = config.resolve({"langs": ["en", "fr"], "seeds": ["https://www.example.org/"]})
+    config.write(job, path / "job.toml")
+    with Ledger(path / "job.sqlite") as ledger:
+        crawl(ledger)
+        mine(ledger)
+    write_corpus(job, path)
+    refresh(path)
+    folder, facts = JobFolder(path), gather(path)
+    run = CliRunner().invoke
+    return Shown(
+        facts=facts,
+        status=run(app, ["status", str(path)]).output,
+        status_json=json.loads(run(app, ["status", str(path), "--format", "json"]).output),
+        end="\n".join(brief(facts)),
+        report=re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", folder.report.read_text("utf-8"))),
+        card=(folder.corpus / "README.md").read_text("utf-8"),
+        summary=json.loads((folder.corpus / "summary.json").read_text())["en-fr"],
+        check="\n".join(part.found for part in check(folder)),
+        app=msgspec.json.decode(msgspec.json.encode(Sampler(lambda: 1e9).sample(folder)), type=Live),
+        pair_list=Reading(folder).pairs(PairFilter()),
+        lines={p.name: len(p.read_text("utf-8").splitlines()) for p in folder.corpus.iterdir()},
+    )
+
+
+def number(pattern: str) -> Callable[[str], int]:
+    """The one number at that place of a text. Every place that the pattern fits has to say the same."""
+
+    def read(text: str) -> int:
+        numbers = set(re.findall(pattern, text))
+        assert len(numbers) == 1, (pattern, numbers)
+        return int(numbers.pop().replace(",", ""))
+
+    return read
+
+
+# Each figure: how many there are by `JobFacts`, then what each place says.
+FIGURES: dict[str, list[Callable[[Shown], Any]]] = {
+    "pages": [
+        lambda s: s.facts.crawl.pages,
+        lambda s: sum(s.facts.crawl.languages.values()),
+        lambda s: s.status_json["pages"],
+        lambda s: number(r"= (\d+) pages \+")(s.status),
+        lambda s: number(r"^(\d+) pages of")(s.end),
+        lambda s: number(r"bitrawl read (\d+) pages")(s.report),
+        lambda s: number(r"= (\d+) pages \+")(s.report),
+        lambda s: number(r"(\d+) pages, \d+ page pairs")(s.check),
+        lambda s: s.app.pages,
+        lambda s: sum(s.app.languages.values()),
+    ],
+    "visits": [
+        lambda s: s.facts.crawl.fetches,
+        lambda s: s.status_json["fetches"],
+        lambda s: number(r"pages of (\d+) visits")(s.status),
+        lambda s: number(r"complete after \d+ of (\d+) visits")(s.report),
+        lambda s: s.facts.crawled.growth[0].points[-1][0],
+        lambda s: s.app.fetches,
+        lambda s: s.app.harvest[-1].fetches,
+    ],
+    "answers": [
+        lambda s: s.facts.crawl.answers,
+        lambda s: s.status_json["answers"],
+        lambda s: number(r"(\d+) answers to \d+ requests")(s.status),
+        lambda s: number(r"(\d+) answers to \d+ requests")(s.end),
+        lambda s: number(r"(\d+) answers")(s.report),
+    ],
+    "requests": [
+        lambda s: s.facts.crawl.requests,
+        lambda s: number(r"answers to (\d+) requests")(s.status),
+        lambda s: number(r"answers to (\d+) requests")(s.end),
+    ],
+    "bytes": [
+        lambda s: s.facts.crawl.bytes,
+        lambda s: s.status_json["bytes"],
+        lambda s: s.app.bytes,
+    ],
+    "size": [
+        lambda s: size(s.facts.crawl.bytes),
+        lambda s: re.search(r"requests, ([\d.]+ kB)", s.status)[1],
+        lambda s: re.search(r"requests \(([\d.]+ kB)", s.end)[1],
+        lambda s: re.search(r"fetched ([\d.]+ kB)", s.report)[1],
+    ],
+    "links": [
+        lambda s: s.facts.crawl.links,
+        lambda s: s.status_json["links"],
+        lambda s: number(r"links +(\d+) =")(s.status),
+        lambda s: number(r"links (\d+) =")(s.report),
+    ],
+    "skipped links": [
+        lambda s: s.facts.crawl.skipped,
+        lambda s: s.status_json["skipped"],
+        lambda s: number(r"\+ (\d+) skipped")(s.status),
+        lambda s: number(r"(\d+) links skipped")(s.end),
+        lambda s: number(r"\+ (\d+) skipped")(s.report),
+        lambda s: number(r"(\d+) links did not become a page")(s.report),
+        lambda s: number(r"(\d+) links skipped")(s.report),
+    ],
+    "own requests": [
+        lambda s: s.facts.crawl.own_requests,
+        lambda s: s.status_json["own_requests"],
+        lambda s: number(r"(\d+) requests of our own")(s.status),
+        lambda s: number(r"own requests (\d+)")(s.report),
+    ],
+    "page pairs": [
+        lambda s: s.facts.mined.pairs,
+        lambda s: s.status_json["corpora"]["en-fr"]["pairs"],
+        lambda s: number(r"(\d+) page pairs")(s.status),
+        lambda s: number(r"^(\d+) page pairs:")(s.end.partition("\n")[2]),
+        lambda s: number(r"It found (\d+) page pairs")(s.report),
+        lambda s: number(r"(\d+) page pairs \d+ segment pairs")(s.report),
+        lambda s: number(r"in (\d+) page pairs")(s.card),
+        lambda s: s.summary["pairs"],
+        lambda s: number(r"(\d+) page pairs")(s.check),
+        lambda s: sum(s.app.pairs.values()),
+        lambda s: s.pair_list.page_pairs,
+        lambda s: s.lines["en-fr.documents.jsonl"],
+    ],
+    "segment pairs": [
+        lambda s: s.facts.mined.segments,
+        lambda s: s.status_json["corpora"]["en-fr"]["segments"],
+        lambda s: number(r"(\d+) segment pairs")(s.status),
+        lambda s: number(r"(\d+) segment pairs")(s.end),
+        lambda s: number(r"with (\d+) segment pairs")(s.report),
+        lambda s: s.summary["occurrences"] + sum(s.summary["refused"].values()),
+        lambda s: s.app.segments,
+    ],
+    "units": [
+        lambda s: sum(corpus.units for corpus in s.facts.corpora.values()),
+        lambda s: s.status_json["corpora"]["en-fr"]["units"],
+        lambda s: number(r"(\d+) units in the corpus")(s.status),
+        lambda s: number(r"en-fr: (\d+) units written")(s.end),
+        lambda s: number(r"(\d+) units in the corpus")(s.report),
+        lambda s: number(r"(\d+) translation units")(s.card),
+        lambda s: s.summary["units"],
+        lambda s: s.app.units["en-fr"],
+        lambda s: s.lines["en-fr.sentences.jsonl"],
+        lambda s: s.lines["en-fr.tsv"] - 1,
+    ],
+    "refused segment pairs": [
+        lambda s: sum(s.facts.written["en-fr"].refused.values()),
+        lambda s: number(r"; (\d+) refused: \d+ score")(s.end),
+        lambda s: number(r"score (\d+) Files")(s.report),
+        lambda s: number(r"Segment pairs, by threshold or verdict:\n\n.*\n.*\n\| score \| (\d+) \|")(s.card),
+        lambda s: s.summary["refused"]["score"],
+    ],
+    "duplicate pages": [
+        lambda s: s.facts.mined.duplicates,
+        lambda s: number(r"(\d+) duplicate page")(s.end),
+        lambda s: number(r"(\d+) duplicate pages")(s.report),
+        lambda s: number(r"(\d+) page left out as duplicates")(s.card),
+    ],
+}
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_figure_is_the_same_wherever_it_is_shown(shown: Shown, figure: str):
+    values = [read(shown) for read in FIGURES[figure]]
+    assert values == [values[0]] * len(values)
+    assert values[0]
+
+
+def test_no_two_of_these_figures_are_the_same_by_chance(shown: Shown):
+    """If they were, a figure under a wrong name could pass."""
+    often = {"pages", "visits", "answers", "requests", "links", "page pairs", "segment pairs", "units"}
+    values = [FIGURES[figure][0](shown) for figure in often]
+    assert len(set(values)) == len(values), dict(zip(often, values, strict=True))
+
+
+def test_a_pair_that_is_translated_in_part_is_listed_and_not_counted_as_a_page_pair(shown: Shown):
+    assert (shown.pair_list.total, shown.pair_list.partial) == (5, 1)
