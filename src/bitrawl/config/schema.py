@@ -199,7 +199,8 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     language: Share = 0.2  # how far either text is believed to be in its language; 0.5 where it says nothing
     words: Annotated[int, msgspec.Meta(ge=0)] = 1  # on either side
     types: tuple[str, ...] = ()  # "1:1", "1:2"; none given takes all
-    refuse: tuple[str, ...] = ("non-letters", "equal TUVs", "code")  # flags that keep a pair out, by how they begin
+    # flags that keep a pair out, by how they begin
+    refuse: tuple[str, ...] = ("non-letters", "equal TUVs", "code", "wrong script")
     duplicates: bool = False  # keep each occurrence, flagged, and do not merge
 
 
