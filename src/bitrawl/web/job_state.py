@@ -18,7 +18,7 @@ from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_kinds import MERGED
 from bitrawl.job.live_facts import Live
-from bitrawl.web.job_list import Intent, JobVerb, Wish, is_topic
+from bitrawl.web.job_list import ALIGNED, Intent, JobVerb, Wish, is_topic
 from bitrawl.web.messages import Message, message, quoted
 
 LOG = "run.log"
@@ -139,6 +139,8 @@ def is_done(folder: JobFolder, intent: Intent, run: LastRun) -> bool:
                 return (folder.path / SIMULATED / "simulate.html").stat().st_mtime >= intent.since
             except OSError:
                 return False
+        case JobVerb.ALIGN:
+            return (folder.path / ALIGNED / "1.tsv").exists()
         case JobVerb.BOOTSTRAP:
             return (folder.path / BOOTSTRAPPED).exists()
         case _:
