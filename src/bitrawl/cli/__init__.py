@@ -30,7 +30,7 @@ VERBS = {
     "sample": LazyVerb("folder_verbs", "Print some units of a corpus, to read."),
     "terms": LazyVerb("folder_verbs", "List the terms of a corpus with their translations, and examples of both."),
     "report": LazyVerb("status", "Draw the report of a job: one HTML file that opens offline."),
-    "status": LazyVerb("status", "Show how far a job is."),
+    "status": LazyVerb("status", "Show the progress of a job."),
     "check": LazyVerb(
         "status", "Check that the files of a job are as they were written, and repair what can be repaired."
     ),

@@ -206,8 +206,8 @@ def export(
 
     Example: [bold]bitrawl export jobs/example --formats moses --min-score 0.9 --to strict[/]
 
-    Nothing is fetched or aligned. Formats that are there already are kept and written again. A threshold holds for all
-    files, and stays the job's, unless you write a copy with --to. A merged corpus is merged again from its jobs.
+    Nothing is fetched or aligned. Formats that are there already are kept and written again. A threshold applies to
+    all files and is kept in the job, unless you write a copy with --to. A merged corpus is merged again from its jobs.
     """
     given = described(settings, [Group.CORPUS])
     path = Path(folder)

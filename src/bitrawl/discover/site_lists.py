@@ -203,7 +203,7 @@ def _json_rows(content: bytes, path: Path) -> Iterator[Row]:
         try:
             row = msgspec.json.decode(line, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}, line {number} is no JSON object: {error}") from error
+            raise ConfigError(f"{path}, line {number} is not a JSON object: {error}") from error
         _check_columns(row, path)
         yield row
 

@@ -261,7 +261,7 @@ def _check(request: BootstrapRequest, policy: FetchPolicy, folder: Path, *, fres
     if not request.category.strip():
         raise ConfigError('the name of the category is empty; give one, for example "Occupational safety and health"')
     if not request.languages():
-        raise ConfigError("no language is asked for; add for example --langs de,it")
+        raise ConfigError("no languages are named; add them, for example --langs de,it")
     if not request.dump:
         endpoint(request.wiki)
     if policy.contact:

@@ -223,7 +223,7 @@ def _read(path: Path) -> Words:
         with path.open("rb") as file:
             catalogue = read_po(file, locale=code.replace("-", "_"), abort_invalid=True)
     except (OSError, ValueError, UnknownLocaleError, PoFileError) as error:
-        raise ConfigError(f"{path} is no message catalogue: {error}") from error
+        raise ConfigError(f"{path} is not a message catalogue: {error}") from error
     messages, plurals = {}, {}
     for entry in catalogue:
         if not entry.id or entry.fuzzy:
@@ -248,7 +248,9 @@ def _check_names(path: Path, entry: CatalogueEntry) -> None:
         except ValueError as error:
             raise ConfigError(f"{path}: the translation of {sources[0]!r} is wrong: {error}") from error
         if strange:
-            raise ConfigError(f"{path}: the translation of {sources[0]!r} has no use for {{{min(strange)}}}")
+            raise ConfigError(
+                f"{path}: the translation of {sources[0]!r} has {{{min(strange)}}}, which the message does not have"
+            )
 
 
 def names_in(text: str) -> list[str]:

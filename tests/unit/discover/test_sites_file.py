@@ -64,7 +64,7 @@ def test_a_line_may_be_a_host_or_an_address(tmp_path: Path):
         ("sites.tsv", "site\tverdict\na.org\tno\n", "all of its 1 rows have another verdict"),
         ("sites.tsv", "site\tverdict\na.org\tbilingual\n\tbilingual\n", "line 3 names no site"),
         ("sites.tsv", b"site\tverdict\n\xff\t\n", "is not a text file"),
-        ("sites.jsonl", '{"site": "a.org"}\n{"site":\n', "line 2 is no JSON object"),
+        ("sites.jsonl", '{"site": "a.org"}\n{"site":\n', "line 2 is not a JSON object"),
         ("sites.jsonl", '{"site": "a.org"}\n\n{"site": 3}\n', "names no site"),
         ("sites.jsonl", '{"host": "a.org"}\n', "no column site"),
     ],
