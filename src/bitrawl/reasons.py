@@ -81,7 +81,7 @@ class Reason(StrEnum):
         "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password. Then run the same command again.")
     TIMEOUT = ("timeout", "answer too slow", "The answer took too long.",
         "Raise fetch.timeout in the job file, or try again later.")
-    HTTP_ERROR = ("http-error", "answer not valid", "The answer is not valid HTTP.")
+    HTTP_ERROR = ("http-error", "invalid answer", "The answer is not valid HTTP.")
     HTTP_STATUS = ("http-status", "answered with an error", "The server answered with an error.",
         "Open the seeds in a browser. Some sites refuse all crawlers; a --contact in the User-Agent may help.")
     SERVER_ERROR = ("server-error", "temporary server error",

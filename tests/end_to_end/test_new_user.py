@@ -112,7 +112,7 @@ def test_the_bilingual_sites_of_a_search_are_mined_and_the_others_are_counted(
     assert [label for label in labels if label] == ["job", "found", "left out", "corpus", "report", "next"]
     assert len(labels) <= 10
     assert f"bitrawl sample {tmp_path}/job, bitrawl terms {tmp_path}/job, bitrawl export {tmp_path}/job" in out
-    assert "1 site; 2 rows that are not bilingual are left out" in " ".join(err.split())
+    assert "1 site; 2 rows left out: not bilingual" in " ".join(err.split())
     status = json.loads(bitrawl("status", tmp_path / "job", "--format", "json")[1])
     assert [host["host"] for host in status["hosts"]] == ["www.beekeepers.test"]
     assert (tmp_path / "job/corpus/en-fr.sentences.jsonl").stat().st_size > 0

@@ -191,7 +191,7 @@ def tune(
         str | None, Option(help="Put the boundaries at these two perplexities: 100,5000", metavar="TWO")
     ] = None,
 ) -> None:
-    """Move the boundaries of a crawl by perplexity, also while it runs.
+    """Move the boundaries of a crawl by perplexity, even while it runs.
 
     Example: [bold]bitrawl tune jobs/example --buckets 100,5000[/]
 
@@ -204,7 +204,7 @@ def tune(
     now = buckets_of(job_folder)
     limits = (*(f"up to {limit:g}" for limit in now.boundaries), "beyond")
     for name, limit, count in zip(("HIGH", "MEDIUM", "NORMAL"), limits, now.counts, strict=True):
-        print_out(f"{name:<8}{limit:<14}{count:>7} pages")
+        print_out(f"{name:<8}{limit:<14}{count:>7} page{'' if count == 1 else 's'}")
     if now.proposed != now.boundaries:
         proposed = ",".join(f"{boundary:.4g}" for boundary in now.proposed)
         print_out(f"Judging by the pages so far, these boundaries would fit: --buckets {proposed}")

@@ -202,7 +202,7 @@ def _check_truth(replay: Replay, path: Path, pairs: frozenset[UrlPair]) -> None:
     elif not held:
         _warn(f"{path} lists {counted(len(pairs), 'pair')}, none of which is in the archives; is it for another site?")
     elif held < len(pairs) / 2:
-        _warn(f"only {held} of the {len(pairs)} pairs of {path} are in the archives")
+        _warn(f"the archives hold only {held} of the {len(pairs)} pairs of {path}")
 
 
 def _warn(message: str) -> None:

@@ -262,7 +262,7 @@ def translate(
     else:
         write_file(target, content)
     translated = sum(bool(proposal.candidates) for proposal in proposals)
-    print_err(f"{translated} of {len(proposals)} terms have a translation{f': {target}' if target else ''}")
+    print_err(f"terms with a translation: {translated} of {len(proposals)}{f': {target}' if target else ''}")
 
 
 def _pages(sources: Sequence[str], policy: FetchPolicy, languages: Sequence[Language]) -> list[Page]:
@@ -295,7 +295,7 @@ def _texts_in(language: Language, pages: Sequence[Page]) -> list[str]:
     ]
     if not texts:
         others = ", ".join(sorted({language_name(page.language) for page in pages})) or "nothing"
-        raise ConfigError(f"there is no text in {name}: {others} was found; name the language with --lang")
+        raise ConfigError(f"there is no text in {name} (found: {others}); name the language with --lang")
     if len(texts) < len(pages):
         complain(f"left out {len(pages) - len(texts)} of {len(pages)} texts: not in {name}")
     return texts

@@ -242,5 +242,5 @@ def _address(raw: str, place: str) -> str:
 
 def _nothing(path: Path, left_out: int) -> str:
     if left_out:
-        return f"{path} has no bilingual site: all of its {left_out} rows have another verdict"
+        return f"{path} has no bilingual site, only rows with another verdict ({left_out})"
     return f"{path} lists no sites; write one host or URL on each line"

@@ -470,7 +470,7 @@ def _advice(
     elif checked and not candidates:
         unread = sum(verdict.verdict is SiteAnswer.UNKNOWN for verdict in checked.values())
         yield (
-            f"None of the {len(checked)} sites checked has translated pages ({unread} could not be read). "
+            f"None of the sites checked has translated pages ({len(checked)} checked, {unread} could not be read). "
             "Check more of them with --max-sites, or mine the seeds."
         )
 

@@ -62,7 +62,7 @@ def _headline(facts: JobFacts) -> str:
         "No pair of translations was found": mined.begun and most and not mined.pairs,
         f"Only {number(mined.pairs)} of up to {number(most)} possible pairs were found": mined.begun
         and mined.pairs < LITTLE * most,
-        "No segments were found in the pairs of pages": mined.pairs and not mined.segments,
+        "No segments were found in the page pairs": mined.pairs and not mined.segments,
     }
     headline = next((text for text, is_so in sentences.items() if is_so), "")
     so_far = "" if facts.crawled.summary.ended else " so far"

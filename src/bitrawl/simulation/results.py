@@ -72,7 +72,7 @@ def cells(figures: TrialFigures) -> tuple[str, ...]:
 def headline(trials: SiteTrials) -> str:
     """The title of the table."""
     return (
-        f"{trials.site}: {len(trials.truth.pairs)} true pairs, {trials.reachable} within reach;"
+        f"{trials.site}: {counted(len(trials.truth.pairs), 'true pair')}, {trials.reachable} within reach;"
         f" 100 % is {trials.length} fetches, of which {trials.pages} are pages"
     )
 

@@ -195,7 +195,7 @@ def _lack(read: Sequence[TopicDocument]) -> str:
     if total < LEAST_WORDS:
         return f"{total} words are too few to learn a topic from"
     telling = {int(key) for text in read for key in text.keys[text.rates < COMMON]}
-    return "" if len(telling) >= LEAST_TELLING else "hardly any of the words are typical of a topic"
+    return "" if len(telling) >= LEAST_TELLING else "it has hardly any word that is not in every text"
 
 
 def _texts(page: Page) -> list[str]:

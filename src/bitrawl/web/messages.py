@@ -317,8 +317,8 @@ def _unknown_language(text: str) -> Message:
     usual = _usual_names()
     near = difflib.get_close_matches(spaced(text), usual, 1) if len(text) > _SHORTEST_NAME else []
     if near:
-        return message("{typed} is no known language; did you mean {near}?", typed=text, near=usual[near[0]])
-    return message("{typed} is no known language; type its name, or its code", typed=text)
+        return message("{typed} is not a known language; did you mean {near}?", typed=text, near=usual[near[0]])
+    return message("{typed} is not a known language; type its name, or its code", typed=text)
 
 
 @lru_cache(maxsize=1)

@@ -273,7 +273,7 @@ def test_a_build_never_replaces_a_folder_that_holds_something_else(tmp_path: Pat
     folder = write_graph(tmp_path / "graph")
     with pytest.raises(ConfigError, match="is read by this command"):
         build(folder, folder)
-    with pytest.raises(ConfigError, match="holds something else"):
+    with pytest.raises(ConfigError, match="holds something other"):
         build(folder, write_graph(tmp_path / "another"))
     (tmp_path / "empty").mkdir()
     assert build(folder, tmp_path / "empty").edges == 1

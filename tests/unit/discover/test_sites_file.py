@@ -61,7 +61,7 @@ def test_a_line_may_be_a_host_or_an_address(tmp_path: Path):
         ("sites.tsv", "site\n", "lists no sites"),
         ("sites.tsv", "", "no column site; it has no columns"),
         ("sites.tsv", "host\tverdict\na.org\tbilingual\n", "no column site; it has host, verdict"),
-        ("sites.tsv", "site\tverdict\na.org\tno\n", "all of its 1 rows have another verdict"),
+        ("sites.tsv", "site\tverdict\na.org\tno\n", "only rows with another verdict \\(1\\)"),
         ("sites.tsv", "site\tverdict\na.org\tbilingual\n\tbilingual\n", "line 3 names no site"),
         ("sites.tsv", b"site\tverdict\n\xff\t\n", "is not a text file"),
         ("sites.jsonl", '{"site": "a.org"}\n{"site":\n', "line 2 is not a JSON object"),

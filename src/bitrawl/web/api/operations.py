@@ -123,7 +123,7 @@ async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
 async def read_pair(request: Request, _body: Body) -> ReadPair:
     pair = await asyncio.to_thread((await _indexed(request)).pair, request.path_params["key"])
     if pair is None:
-        raise HTTPException(404, "There is no such pair of pages.")
+        raise HTTPException(404, "There is no such page pair.")
     return pair
 
 
@@ -241,7 +241,7 @@ OPERATIONS = (
         }.items()
     ),
     Operation(
-        "GET", "/jobs/{id}/pairs", "List pairs of pages.", list_pairs, gives=shapes.ApiPairs,
+        "GET", "/jobs/{id}/pairs", "List page pairs.", list_pairs, gives=shapes.ApiPairs,
         query={
             **_LANGUAGES,
             "text": "In an address or a title.",
