@@ -13,7 +13,7 @@ from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
 from bitrawl.web import corpus_files
-from bitrawl.web.actions import find_mining_job, server_of, words_of
+from bitrawl.web.actions import find_mining_job, words_of
 from bitrawl.web.messages import Message, Words, message_of
 from bitrawl.web.pages.rendering import load_again, rendered
 
