@@ -99,7 +99,7 @@ def two_languages(code: str) -> tuple[str, str] | None:
 def language_name(code: str) -> str:
     """The English name: "French", "Chinese (Hant)". The code itself if the registry has no name."""
     if code == UNDETERMINED:
-        return "no language told"
+        return "unknown language"
     base, _, rest = code.partition("-")
     name = _names_by_code().get(base, base)
     return f"{name} ({rest})" if rest else name

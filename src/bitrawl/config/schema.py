@@ -270,6 +270,6 @@ def seed_url(raw: str) -> Url:
         raise ConfigError(f"the seed {error}{hint}") from error
     if has_credentials(with_scheme(raw.strip())):
         raise ConfigError(
-            f"the seed {url} was given with a user name or a password; bitrawl visits public pages only: write it without"
+            f"the seed {url} has a user name or a password, and bitrawl visits only public pages; write it without them"
         )
     return url

@@ -156,9 +156,9 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicReque
     read = _Reading(given, BOOTSTRAP, settings)
     values, wiki = read.values, settings.wiki
     if "category" not in values:
-        missing = message("name a subject, as a category of Wikipedia is called")
+        missing = message("name a subject: a category of Wikipedia")
         if wiki is not None:
-            missing = message("name a subject, as a category of {wiki} is called", wiki=wiki.title)
+            missing = message("name a subject: a category of {wiki}", wiki=wiki.title)
         read.mistakes.setdefault("category", missing)
     if "langs" not in values:
         read.mistakes.setdefault("languages", message("name at least one language"))
@@ -373,12 +373,12 @@ def _url(typed: str) -> str:
         raise MistakeError("{address} is too long", address=typed[:80] + "…")
     scheme, mark, _ = typed.partition("://")
     if mark and scheme.lower() not in ("http", "https"):
-        raise MistakeError("{address} is no web address; write it as in https://www.example.org/", address=typed)
+        raise MistakeError("{address} is not a web address; write it as in https://www.example.org/", address=typed)
     try:
         (url,) = Job(seeds=[typed]).seed_urls()
     except ConfigError as error:
         raise MistakeError(
-            "{address} is no web address; write it as in https://www.example.org/", address=typed
+            "{address} is not a web address; write it as in https://www.example.org/", address=typed
         ) from error
     return str(url)
 
@@ -482,7 +482,7 @@ def _pattern(prefix: str) -> str:
         if prefix.lower().startswith(("http://", "https://")):
             return "^" + re.escape(Url.parse(prefix))
     except UrlError as error:
-        raise MistakeError("{prefix} is no beginning of an address", prefix=prefix) from error
+        raise MistakeError("{prefix} is not the beginning of an address", prefix=prefix) from error
     raise MistakeError("begin {prefix} with / or with https://", prefix=prefix)
 
 

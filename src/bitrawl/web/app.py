@@ -193,7 +193,7 @@ async def _faulty(request: Request, error: Exception) -> Response:
 
 
 async def _broken(request: Request, _error: Exception) -> Response:
-    return _error_page(request, 500, message("The server has written down what happened."))
+    return _error_page(request, 500, message("The server's log says what happened."))
 
 
 def _error_page(request: Request, status: int, why: Message, fields: Mapping[str, str] | None = None) -> Response:

@@ -235,7 +235,7 @@ def _read(path: Path) -> Words:
         with path.open("rb") as file:
             catalogue = read_po(file, locale=code.replace("-", "_"), abort_invalid=True)
     except (OSError, ValueError, UnknownLocaleError, PoFileError) as error:
-        raise ConfigError(f"{path} is no message catalogue: {error}") from error
+        raise ConfigError(f"{path} is not a message catalogue: {error}") from error
     messages, plurals = {}, {}
     for entry in catalogue:
         if not entry.id or entry.fuzzy:
@@ -260,7 +260,9 @@ def _check_names(path: Path, entry: CatalogueEntry) -> None:
         except ValueError as error:
             raise ConfigError(f"{path}: the translation of {sources[0]!r} is wrong: {error}") from error
         if strange:
-            raise ConfigError(f"{path}: the translation of {sources[0]!r} has no use for {{{min(strange)}}}")
+            raise ConfigError(
+                f"{path}: the translation of {sources[0]!r} has {{{min(strange)}}}, which the message does not have"
+            )
 
 
 def names_in(text: str) -> list[str]:
@@ -327,8 +329,8 @@ def _unknown_language(text: str) -> Message:
     usual = _usual_names()
     near = difflib.get_close_matches(spaced(text), usual, 1) if len(text) > _SHORTEST_NAME else []
     if near:
-        return message("{typed} is no known language; did you mean {near}?", typed=text, near=usual[near[0]])
-    return message("{typed} is no known language; type its name, or its code", typed=text)
+        return message("{typed} is not a known language; did you mean {near}?", typed=text, near=usual[near[0]])
+    return message("{typed} is not a known language; type its name, or its code", typed=text)
 
 
 @lru_cache(maxsize=1)

@@ -164,7 +164,7 @@ class Supervisor:
         """A new job, which waits for its turn; its id. What `prepare` raises leaves no folder behind."""
         most = self._limits.user_jobs
         if sum(job.intent is not None and job.intent.owner == user.name for job in self._jobs) >= most:
-            raise RefusedError(message("you have {most} jobs, which is the limit; delete one first", most=most))
+            raise RefusedError(message("you have reached the limit on jobs ({most}); delete one first", most=most))
         job_id, folder = self._jobs.add()
         try:
             prepared = prepare(folder)
@@ -421,7 +421,7 @@ class Supervisor:
 
     def _check_idle(self, job: ServedJob) -> None:
         if self.state(job).is_pending:
-            raise RefusedError(message("the job is running, or waits for its turn"))
+            raise RefusedError(message("the job is running, or waiting for its turn"))
 
     def _is_alive(self, intent: Intent | None) -> bool:
         if intent is None or intent.process is None or intent.gone:

@@ -86,7 +86,7 @@ async def _urls(request: Request, values: dict[str, str]) -> Result:
     rows = []
     for line in output.splitlines():
         url, code, probability = (*line.split("\t"), "", "")[:3]
-        name = words.language(code) if code != "und" else words.say("not told")
+        name = words.language(code) if code != "und" else words.say("not identified")
         rows.append(Row((url, name, probability), ("", "", "")))
     return Result((words.say("Address"), words.say("Language"), words.say("Probability")), tuple(rows))
 

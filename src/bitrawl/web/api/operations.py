@@ -125,7 +125,7 @@ async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
 async def read_pair(request: Request, _body: Body) -> ReadPair:
     pair = await asyncio.to_thread((await _indexed(request)).pair, request.path_params["key"])
     if pair is None:
-        raise HTTPException(404, "There is no such pair of pages.")
+        raise HTTPException(404, "There is no such page pair.")
     return pair
 
 
@@ -186,7 +186,7 @@ async def found_sites(request: Request, _body: Body) -> list[FoundSite]:
 async def found_topic(request: Request, _body: Body) -> BootstrapSummary:
     summary = await asyncio.to_thread(read_found, (await find_job(request)).folder.path)
     if summary is None:
-        raise HTTPException(404, "This job is no topic, or it has not ended yet.")
+        raise HTTPException(404, "This job is not a topic, or it has not ended yet.")
     return summary
 
 
@@ -194,7 +194,7 @@ async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
     try:
         fields = await asyncio.to_thread(allowed.handed_over, (await find_job(request)).folder)
     except ConfigError as error:
-        raise HTTPException(404, "This job is no search and no topic, or it has found nothing yet.") from error
+        raise HTTPException(404, "This job is neither a search nor a topic, or it has found nothing yet.") from error
     return shapes.NewJob(
         languages=fields["languages"].split(", "),
         seeds=fields["seeds"].splitlines(),
@@ -263,7 +263,7 @@ OPERATIONS = (
         }.items()
     ),
     Operation(
-        "GET", "/jobs/{id}/pairs", "List pairs of pages.", list_pairs, gives=shapes.ApiPairs,
+        "GET", "/jobs/{id}/pairs", "List page pairs.", list_pairs, gives=shapes.ApiPairs,
         query={
             **_LANGUAGES,
             "text": "In an address or a title.",
@@ -301,7 +301,7 @@ OPERATIONS = (
         "POST", "/jobs/{id}/compare", "Compare strategies on the job's archive.", start_comparison, shapes.Comparison,
         shapes.ApiJob, 202, example='{"strategies": ["breadth-first", "adaptive"]}',
     ),
-    Operation("GET", "/jobs/{id}/compare", "What came of the comparison.", show_comparison, gives=shapes.Compared),
+    Operation("GET", "/jobs/{id}/compare", "The result of the comparison.", show_comparison, gives=shapes.Compared),
     Operation(
         "POST", "/tools/align", "Align two texts.", _tool("align"), shapes.TwoTexts, shapes.ToolResult,
         example='{"language_a": "en", "language_b": "fr", "text_a": "One. Two.", "text_b": "Un. Deux."}',
@@ -361,7 +361,7 @@ async def _body(request: Request, operation: Operation) -> Any:
     except msgspec.ValidationError as error:
         raise _mistake(str(error), names) from error
     except NO_JSON as error:
-        raise HTTPException(400, f"That is no JSON: {error}") from error
+        raise HTTPException(400, f"That is not JSON: {error}") from error
 
 
 @lru_cache(maxsize=8)

@@ -51,7 +51,7 @@ STEPS = {
 }
 
 EXCLUSIONS = {
-    Exclusion.DISAMBIGUATION: marked("page that only tells meanings apart"),
+    Exclusion.DISAMBIGUATION: marked("disambiguation page"),
     Exclusion.REDIRECT: marked("other name of an article"),
     Exclusion.LIST: marked("list"),
     Exclusion.ABBREVIATION: marked("abbreviation"),
@@ -165,9 +165,9 @@ class TopicView(NamedTuple):
         if not summary.complete:
             yield words.say("The category has more articles than were read. Try fewer levels of subcategories.")
         if not summary.cited:
-            yield words.say("The articles cite no site. Give the form that comes next a site of your own.")
+            yield words.say("The articles cite no site. Enter a site of your own in the next form.")
         elif summary.checked and not summary.candidates:
-            yield words.say("No cited site has translated pages. The form that comes next has the cited pages instead.")
+            yield words.say("No cited site has translated pages. The next form has the cited pages instead.")
 
 
 def topic_view(folder: JobFolder) -> TopicView:

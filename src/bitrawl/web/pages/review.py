@@ -85,7 +85,7 @@ async def pair(request: Request) -> Response:
 async def _pair(job: ServedJob, key: str) -> ReadPair:
     pair = await asyncio.to_thread(Reading(job.folder).pair, key)
     if pair is None:
-        raise RequestError(404, message("There is no such pair of pages any more."))
+        raise RequestError(404, message("That page pair no longer exists."))
     return pair
 
 
