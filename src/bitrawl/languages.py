@@ -112,6 +112,19 @@ def script_of(language: Language) -> str:
 
 
 @lru_cache(maxsize=4096)
+def scripts_of(language: Language) -> frozenset[str]:
+    """The scripts that texts in the language are written in: the one that the code states, or all that CLDR knows of.
+
+    Serbian has Cyrl and Latn; CLDR's likely subtags have the second for Montenegro.
+    """
+    if language != _bare(language):
+        return frozenset((script_of(language),))
+    bare = {language, _primary(language)}
+    likely = (full.split("-")[1] for tag, full in data_dicts.LIKELY_SUBTAGS.items() if _bare(tag) in bare)
+    return frozenset((script_of(language), *likely))
+
+
+@lru_cache(maxsize=4096)
 def in_script(language: Language, script: str) -> Language:
     """The language written in that script: sr in Latn is sr-Latn; in Cyrl it is sr, because Cyrl is the default."""
     bare = Language(_bare(language))

@@ -105,6 +105,7 @@ FLAGS: Mapping[str, str] = {
     Flag.MAIL: marked("e-mail address"),
     Flag.ADDRESS: marked("web address"),
     Flag.CODE: marked("program code"),
+    Flag.SCRIPT: marked("written in another script"),
     Flag.PARTIAL: marked("page translated in part"),
 }
 """What is noted of a segment."""
