@@ -144,6 +144,12 @@ def corpus_formats(languages: int) -> dict[str, tuple[Part, ...]]:
     return {name: made_of.parts(languages) for name, made_of in formats.items() if made_of.parts(languages)}
 
 
+def ready_formats(languages: int) -> list[str]:
+    """Those of `corpus_formats` that need nothing which is not installed."""
+    needed = {name: corpus_format(name).needs for name in corpus_formats(languages)}
+    return [name for name, needs in needed.items() if not needs or find_spec(needs)]
+
+
 def corpus_format(name: str) -> CorpusFormat:
     """Raises `ConfigError` if nobody has it, or if the package that adds it cannot be used."""
     _check_one(EXPORTERS, name)

@@ -29,6 +29,8 @@ from bitrawl.reasons import Reason
 from bitrawl.text.language_names import language_table, spaced
 
 SOURCE = "en"  # the language in which the messages are written in templates and code
+MOST_QUOTED = 200  # characters of what somebody sent that an error repeats
+_MOST_SAID = 600  # characters of a sentence of the program
 LEAST_SHARE = 0.01  # smaller ones are shown as less than this
 
 
@@ -49,12 +51,21 @@ class Message(NamedTuple):
 
 def message(text: str, **values: object) -> Message:
     """The sentence with these values. A catalogue's tool finds the text in calls of this function."""
-    return Message(text, {name: str(value) for name, value in values.items()})
+    return Message(text, {name: shortened(str(value)) for name, value in values.items()})
 
 
 def quoted(text: str) -> Message:
-    """A sentence of somebody else, as it is: the ending of a job, the message of an error. It may have braces."""
+    """A sentence of somebody else, as it is: the ending of a job, the message of an error. It may have braces.
+
+    A very long one has lost its middle, which repeats what somebody sent: only its beginning and its end tell something.
+    """
+    if len(text) > _MOST_SAID:
+        text = f"{text[: MOST_QUOTED - 1]}… {text[-MOST_QUOTED + 1 :]}"
     return Message("{quoted}", {"quoted": text}) if text else Message("")
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= MOST_QUOTED else f"{text[: MOST_QUOTED - 1]}…"
 
 
 def message_of(error: Exception) -> Message:

@@ -25,7 +25,7 @@ from bitrawl.errors import BitrawlError, ChildError, ConfigError, RefusedError, 
 from bitrawl.facts import State
 from bitrawl.job.fetching import SystemClock
 from bitrawl.process import spawn
-from bitrawl.web.commands import clean
+from bitrawl.web.commands import clean, with_proxy
 from bitrawl.web.job_list import OFFLINE, Command, Intent, JobList, JobVerb, Prepared, Process, ServedJob, Wish
 from bitrawl.web.job_state import LOG, SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
 from bitrawl.web.messages import Message, message, quoted
@@ -48,9 +48,7 @@ class SystemProcesses:
 
     def __init__(self, environment: Mapping[str, str] | None = None, *, proxy: str = "") -> None:
         """`proxy` is the operator's, for commands that have no job file; in their arguments all users would see its password."""
-        self._environment = clean(os.environ if environment is None else environment)
-        if proxy:
-            self._environment["all_proxy"] = proxy
+        self._environment = with_proxy(clean(os.environ if environment is None else environment), proxy)
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
     def start(self, arguments: Sequence[str], folder: Path) -> Process:

@@ -210,7 +210,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
     state, figures = await look_at(request, job)
     why = await _why(job, state, figures)
     if job.kind == "mine":
-        await server_of(request).indexing.is_fresh(job.folder, wait=0)
+        await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=0)
     topic = await asyncio.to_thread(topic_view, job.folder) if job.kind == "topic" else None
     text = _topic_text(words, state, topic, wiki.title if wiki else "") if topic else _state_text(words, state, figures)
     skips = {words.say(REASONS.get(reason, reason)): n for reason, n in figures.skips.items()}
