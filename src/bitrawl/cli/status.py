@@ -114,11 +114,11 @@ def _checked_corpus(folder: Path) -> Iterator[Checked]:
 
 
 def report(folder: CorpusFolder) -> None:
-    """Draw the report of a job: one HTML file that opens offline.
+    """Write the report of a job: one HTML file that opens offline.
 
     Example: [bold]bitrawl report jobs/example[/]
 
-    A merged corpus and a run over many sites have the report that their merge has drawn.
+    A merged corpus and a run over many sites already have the report that their merge wrote.
     """
     if is_run(folder):
         print_out(merged_report(folder))

@@ -383,7 +383,7 @@ def _mistake(error: str, names: list[str]) -> Exception:
         return FieldError({missing[1]: "this is missing"})
     place = _ROOT_OF_BODY.search(error)
     if place is None or not place[1]:
-        return HTTPException(422, "The body is an object, as in the example.")
+        return HTTPException(422, "The body must be an object, as in the example.")
     return FieldError({place[1]: _expected(error)})
 
 
@@ -392,7 +392,11 @@ def _expected(error: str) -> str:
         return f"give at most {int(most[2]):,} {'characters' if most[1] == 'str' else 'of them'}"
     kinds = re.match(r"Expected `([^`]*)`", error)
     words = [_KINDS[kind] for kind in kinds[1].split(" | ") if kind in _KINDS] if kinds else []
-    return "give a value, no list and no object" if len(words) > 2 else f"give {' or '.join(words) or 'another value'}"
+    return (
+        "give a single value, not a list or an object"
+        if len(words) > 2
+        else f"give {' or '.join(words) or 'another value'}"
+    )
 
 
 async def openapi(_request: Request) -> Response:
