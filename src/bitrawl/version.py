@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 __version__ = "0.1.0"
+PROJECT_PAGE = "https://pypi.org/project/bitrawl/"
 
 
 def install_command(extra: str) -> str:

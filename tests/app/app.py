@@ -38,11 +38,11 @@ token_sha256 = "{ben}"
 class App:
     """A server that can be ended, and started again on the same port."""
 
-    def __init__(self, folder: Path, web_port: int, more: str = "") -> None:
+    def __init__(self, folder: Path, web_port: int, more: str = "", *, settings: str = SETTINGS) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.jobs = folder / "jobs"
         self._settings = folder / "serve.toml"
-        self._settings.write_text(SETTINGS.format(port=web_port) + more, "utf-8")
+        self._settings.write_text(settings.format(port=web_port) + more, "utf-8")
         self._log = folder / "serve.log"
         self._port = 0
         self.base = ""

@@ -9,9 +9,9 @@ from typer import Option
 from bitrawl import config
 from bitrawl import demo as bundled
 from bitrawl.cli.console import print_out
+from bitrawl.cli.flags import Quiet
 from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.status import tell
-from bitrawl.config import Job
 from bitrawl.config.settings import listed
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
@@ -20,8 +20,6 @@ from bitrawl.job.ledger import Ledger
 from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language
 
-ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with two domains
-
 
 def demo(
     *,
@@ -29,6 +27,8 @@ def demo(
         Path, Option(help="Keep the job in this folder. An earlier demo there is deleted first.", metavar="DIR")
     ] = Path("demo"),
     langs: Annotated[str, Option(help="Languages: any of en, fr, es, zh.", metavar="CODES")] = "en,fr",
+    resume: Annotated[bool, Option("--resume", help="Go on with the demo in that folder, with its languages.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Mine a small web that comes with the package, and show the result.
 
@@ -42,10 +42,14 @@ def demo(
         raise ConfigError(
             f"--langs {langs}: the demo has no pages in {', '.join(unknown)}; it has {', '.join(languages)}"
         )
-    folder.check_writable(fresh=True)
+    folder.check_writable(fresh=not resume)
     _check_own(folder)
-    foreground = Foreground(folder)
-    leave(foreground.run(lambda: _mine(folder, codes, foreground)))
+    foreground = Foreground(folder, quiet=quiet, mines=True)
+    ending = foreground.run(lambda: _mine(folder, None if resume else codes, foreground))
+    leave(ending, quiet_in=folder if quiet else None)
+    if quiet:
+        return
+    codes = folder.job().langs
     ledger = folder.reading()
     _compare(ledger, codes)
     ledger.close()
@@ -58,24 +62,15 @@ def _check_own(folder: JobFolder) -> None:
         raise ConfigError(f"{folder.path} holds another job, which the demo would delete; choose another --out")
 
 
-async def _mine(folder: JobFolder, langs: list[str], foreground: Foreground) -> Ending:
+async def _mine(folder: JobFolder, langs: list[str] | None, foreground: Foreground) -> Ending:
+    """A new job in these languages, or, with None, the one that is there: the port is another each time."""
     async with bundled.serve() as served:
         pages, hosts = len(bundled.pages()), len(bundled.hosts())
         foreground.progress.note(f"{pages} pages on {hosts} hosts, served on port {served.port}")
-        return await foreground.mine(_job(langs, served.port), folder, fresh=StartOver.DELETE_ARCHIVE)
-
-
-def _job(langs: list[str], port: int) -> Job:
-    """Impatient, since nobody else uses this web."""
-    return config.resolve(
-        {
-            "langs": langs,
-            "seeds": [str(url) for url in bundled.seeds()],
-            "politeness": {"delay": 0.0},
-            "scope": {"one_site": ONE_SITE},
-            "fetch": {"connect_to": {"*.test": f"{bundled.LOOPBACK}:{port}"}, "allow_private": True},
-        }
-    )
+        if langs is None:
+            return await foreground.mine(folder.changed(bundled.route(served.port)), folder)
+        job = config.resolve(bundled.described(langs, served.port))
+        return await foreground.mine(job, folder, fresh=StartOver.DELETE_ARCHIVE)
 
 
 def _compare(ledger: Ledger, langs: list[str]) -> None:

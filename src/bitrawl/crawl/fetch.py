@@ -49,15 +49,13 @@ from bitrawl.model import MAX_REDIRECTS, Capture, Language, Link, LinkKind, Page
 from bitrawl.protocols import Analyser, Clock, Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url, without_credentials
-from bitrawl.version import __version__
+from bitrawl.version import PROJECT_PAGE, __version__
 
 FOREIGN = (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFError)
 """What aiohttp and the socket raise for what the web does."""
 
 MAX_DETAIL = 200  # characters: a line or two of a terminal
 
-
-PROJECT_PAGE = "https://pypi.org/project/bitrawl/"
 PAGE_TYPES = frozenset({HTML, TEXT})
 INDEX_TYPES = frozenset({XML, GZIP, TEXT})
 LATEST = 24 * 3600.0

@@ -6,6 +6,9 @@
 docs/reference/bundled-web.md lists its conventions.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from bitrawl.demo.loopback import LOOPBACK, DemoVisit, Served, serve
 from bitrawl.demo.web import DemoDocument, TruePair, Web, bundled
 from bitrawl.model import Language
@@ -19,13 +22,34 @@ __all__ = [
     "TruePair",
     "Web",
     "bundled",
+    "described",
     "duplicates",
     "hosts",
     "pages",
+    "route",
     "seeds",
     "serve",
     "truth",
 ]
+
+
+ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with two domains
+
+
+def described(langs: Sequence[str], port: int) -> dict[str, Any]:
+    """A job on this web, as in a job file. It is impatient, since nobody else uses this web, and reaches nothing but it."""
+    return {
+        "langs": list(langs),
+        "seeds": [str(url) for url in seeds()],
+        "politeness": {"delay": 0.0},
+        "scope": {"one_site": ONE_SITE},
+        **route(port),
+    }
+
+
+def route(port: int) -> dict[str, Any]:
+    """Where a job finds this web. What a route names may be on this machine: `allow_private` stays off."""
+    return {"fetch": {"connect_to": {"*.test": f"{LOOPBACK}:{port}"}}}
 
 
 def truth() -> list[TruePair]:

@@ -15,7 +15,7 @@ from yarl import URL
 from bitrawl.config import Job
 from bitrawl.crawl.bodies import JSON, Expansion
 from bitrawl.crawl.connections import Endpoint, Proxies
-from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher
+from bitrawl.crawl.fetch import FetchSettings, HttpFetcher
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.errors import ConfigError
 from bitrawl.job.archive import ArchivingFetcher, WarcArchive, archive_files
@@ -35,6 +35,7 @@ from bitrawl.protocols import (
     Fetcher,
 )
 from bitrawl.url import Url
+from bitrawl.version import PROJECT_PAGE
 
 MEGABYTE = 1_000_000
 WAITING = 30  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md

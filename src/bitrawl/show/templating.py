@@ -23,7 +23,7 @@ from bitrawl.show.wording import (
     size,
     with_code,
 )
-from bitrawl.version import __version__
+from bitrawl.version import PROJECT_PAGE, __version__
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -76,7 +76,8 @@ def _writable(value: Any) -> Any:
 def _reports() -> "Environment":
     environment = new_environment("bitrawl.show")
     environment.globals |= {word.__name__: word for word in _WORDS}
-    environment.globals |= {"version": __version__, "skip_meanings": SKIPS, "refusal_meanings": REFUSALS}
+    environment.globals |= {"version": __version__, "project_page": PROJECT_PAGE}
+    environment.globals |= {"skip_meanings": SKIPS, "refusal_meanings": REFUSALS}
     environment.filters |= {"shortened": shortened, "short": short, "with_code": with_code}
     environment.filters["file_name"] = lambda path: PurePath(path).name
     return environment

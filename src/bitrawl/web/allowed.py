@@ -6,13 +6,14 @@ sends texts, an API any JSON value. Whatever it is, a reader returns a value tha
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from bitrawl import config, files
+from bitrawl import config, demo, files
 from bitrawl.config import Job, PolitenessSection, Walk, fitting
 from bitrawl.config.choices import format_names
 from bitrawl.config.resolving import broken
@@ -138,7 +139,19 @@ class AlignRequest(NamedTuple):
         return Prepared(Command(JobVerb.ALIGN, (f"--langs={','.join(self.languages)}", "--format=tsv")))
 
 
-StartedRequest: TypeAlias = JobRequest | TopicRequest | AlignRequest
+class DemoRequest(NamedTuple):
+    """The bundled web, in two of its languages. No user and no setting of the operator says where it is."""
+
+    name: str
+    described: dict[str, Any]
+
+    def prepare(self, folder: Path) -> Prepared:
+        """Demos do not wait for each other: each has the web for itself."""
+        config.write(config.resolve(self.described), folder / "job.toml")
+        return Prepared(Command(JobVerb.DEMO, ("--resume",)))
+
+
+StartedRequest: TypeAlias = JobRequest | TopicRequest | AlignRequest | DemoRequest
 
 
 def mining(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> JobRequest:
@@ -181,6 +194,15 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicReque
         arguments += [f"--private-wiki={address}" for address in wiki.editions.values()]
     site = endpoint(flags["--wiki"]).site
     return TopicRequest(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
+
+
+def demonstration(name: str, language: str, settings: Settings) -> DemoRequest:
+    """The bundled web in the language of its hub, and in the reader's if it has that, otherwise in the most frequent."""
+    counts = Counter(demo.pages().values())
+    first = demo.pages()[demo.seeds()[0]]
+    others = [code for code, _ in counts.most_common() if code != first]
+    second = next((code for code in others if code == language), others[0])
+    return DemoRequest(name, config.merged(demo.described((first, second), 0), tables(_with_budget({}, settings))))
 
 
 def _wiki(edition: str | None, own: WikiSection | None) -> str:

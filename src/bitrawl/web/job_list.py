@@ -42,6 +42,7 @@ class JobVerb(StrEnum):
     """The commands that the app runs as jobs."""
 
     MINE = "mine"
+    DEMO = "demo"  # the same, on the bundled web, which its process serves
     DISCOVER = "discover"
     BOOTSTRAP = "bootstrap"
     PAIR = "pair"
@@ -151,6 +152,11 @@ class ServedJob(NamedTuple):
         if is_topic(self.folder):
             return "topic"
         return "discover" if (self.folder.path / "discovery.json").exists() else "mine"
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether it mines the bundled web, which is there only while the job runs."""
+        return self.intent is not None and self.intent.command.verb is JobVerb.DEMO
 
     def belongs_to(self, user: User) -> bool:
         """Jobs of the command line belong to admins. What is being deleted belongs to nobody any more."""

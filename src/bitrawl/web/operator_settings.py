@@ -69,6 +69,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     users: dict[str, UserSection] = {}
     limits: LimitsSection = LimitsSection()
     wiki: WikiSection | None = None  # None is Wikipedia
+    docs: str = ""  # the address of the documentation that pages link to; empty for the project's page
     job: dict[str, Any] = {}  # tables of a job file; users cannot change what is set here
 
 
@@ -98,6 +99,10 @@ def _checked(settings: Settings) -> Settings:
     hashes = [user.token_sha256 for user in settings.users.values()]
     if len(set(hashes)) < len(hashes):
         raise ConfigError("[users]: two users have the same token_sha256; give each a token of their own")
+    if settings.docs and not (settings.docs.startswith(("http://", "https://")) and settings.docs.endswith("/")):
+        raise ConfigError(
+            'docs: give the address of a folder, with a slash at its end: docs = "https://docs.example.org/"'
+        )
     if settings.wiki is not None:
         _check_wiki(settings.wiki, settings.job)
     try:

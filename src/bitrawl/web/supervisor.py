@@ -193,7 +193,7 @@ class Supervisor:
     def stop(self, job: ServedJob) -> None:
         """Finish what is in flight, and mine what is there. A paused job is mined too."""
         intent = _ours(job)
-        if self.state(job).state is State.PAUSED and intent.command.verb is JobVerb.MINE and last_run(job.folder).verb:
+        if self.state(job).state is State.PAUSED and job.kind == "mine" and last_run(job.folder).verb:
             self._wait(job, replace(intent, again=Command(JobVerb.PAIR)))
         elif self.state(job).state is State.PAUSED:
             self._jobs.write(job.id, replace(intent, intent=Wish.STOPPED))

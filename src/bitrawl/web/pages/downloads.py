@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.config.choices import ready_formats
@@ -15,7 +15,7 @@ from bitrawl.errors import BitrawlError
 from bitrawl.web import corpus_files
 from bitrawl.web.actions import find_mining_job, words_of
 from bitrawl.web.messages import Message, Words, message_of
-from bitrawl.web.pages.rendering import load_again, rendered
+from bitrawl.web.pages.rendering import fragment, load_again, rendered
 
 MOST_TERMS_SHOWN = 200
 
@@ -36,6 +36,15 @@ async def show(request: Request) -> Response:
         has_report=job.folder.report.exists(),
         card=card_of(corpus),
     )
+
+
+async def show_report(request: Request) -> Response:
+    """The report as it is on the disk, below a way back. The header, which lets it run nothing, stays."""
+    job, answer = await find_mining_job(request), await corpus_files.report(request)
+    text = await asyncio.to_thread(job.folder.report.read_text, "utf-8")
+    way_back = fragment(request, "way_back.html", job=job)
+    policy = {"Content-Security-Policy": answer.headers["content-security-policy"]}
+    return HTMLResponse(text.replace("<body><main>", f"<body><main>{way_back}", 1), headers=policy)
 
 
 async def show_terms(request: Request) -> Response:
@@ -69,7 +78,7 @@ ROUTES: list[BaseRoute] = [
     Route("/jobs/{id}/export", corpus_files.export),
     Route("/jobs/{id}/files/{name}", corpus_files.file),
     Route("/jobs/{id}/job.toml", corpus_files.job_file),
-    Route("/jobs/{id}/report", corpus_files.report),
+    Route("/jobs/{id}/report", show_report),
     Route("/jobs/{id}/terms", show_terms),
     Route("/jobs/{id}/terms.{style}", corpus_files.terms_file),
 ]

@@ -13,7 +13,7 @@ from bitrawl.endings import State
 from bitrawl.job.folder import JobFolder
 from bitrawl.show.plots import Written
 from bitrawl.show.templating import new_environment
-from bitrawl.version import __version__
+from bitrawl.version import PROJECT_PAGE, __version__
 from bitrawl.web.actions import Server, glance, server_of, words_of
 from bitrawl.web.job_list import is_topic
 from bitrawl.web.messages import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE, Words, direction, endonyms, marked
@@ -54,6 +54,7 @@ def fragment(request: Request, template: str, /, **values: Any) -> str:
         "user": request.state.user,
         "needs_login": server.users.open is None,
         "path": request.url.path,
+        "docs": server.settings.docs,
         "address": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
     }
     return _environment().get_template(template).render(values)
@@ -62,7 +63,8 @@ def fragment(request: Request, template: str, /, **values: Any) -> str:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = new_environment("bitrawl.web")
-    environment.globals |= {"version": __version__, "direction": direction, "endonyms": endonyms()}
+    environment.globals |= {"version": __version__, "project_page": PROJECT_PAGE}
+    environment.globals |= {"direction": direction, "endonyms": endonyms()}
     environment.globals |= {"method_names": METHODS, "reason_names": REASONS, "flag_names": FLAGS}
     environment.globals |= {"site_evidence": SITE_EVIDENCE, "answers": ANSWERS}
     return environment

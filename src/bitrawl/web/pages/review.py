@@ -36,6 +36,7 @@ async def pairs(request: Request) -> Response:
         tab="/pairs",
         index_ready=ready,
         values=values,
+        set_filters=sum(name != "sort" and bool(value) for name, value in values.items()),
         language_choices=await _language_choices(words, reading),
         methods=[("", words.say("any")), *((letter, words.say(name)) for letter, name in METHODS.items())],
         verdict_names={verdict: words.say(name) for verdict, name in VERDICTS.items()},

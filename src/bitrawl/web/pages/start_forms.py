@@ -52,6 +52,15 @@ async def start(request: Request) -> Response:
             uploads.warc.unlink(missing_ok=True)
 
 
+async def start_demo(request: Request) -> Response:
+    """A new job on the bundled web."""
+    await posted(request)
+    words, settings = words_of(request), server_of(request).settings
+    name, language = words.say("Demo: the web of a small harbour town"), words.code.partition("-")[0]
+    job = await asyncio.to_thread(allowed.demonstration, name, language, settings)
+    return RedirectResponse(f"/jobs/{await start_job(request, job)}", 303)
+
+
 def _typed(form: FormData) -> dict[str, object]:
     """The fields of a form as `allowed` names them: languages together, and without what is no setting."""
     others = ("csrf", *_LANGUAGES, *_FILES)
@@ -226,6 +235,7 @@ def _topic_page(request: Request, values: Mapping[str, Any], errors: Mapping[str
 ROUTES: list[BaseRoute] = [
     Route("/", show),
     Route("/jobs", start, methods=["POST"]),
+    Route("/demo", start_demo, methods=["POST"]),
     Route("/live", live),
     Route("/discover", show_sites),
     Route("/discover", find_sites, methods=["POST"]),

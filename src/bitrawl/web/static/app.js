@@ -38,6 +38,12 @@ function watch(part) {
 }
 for (const part of document.querySelectorAll("[data-live]")) watch(part);
 
+// Filters are folded on a phone, where they would push the list off the screen.
+const phone = matchMedia("(max-width: 640px)");
+function fold() { for (const filters of document.querySelectorAll("details.fold")) filters.open = !phone.matches; }
+phone.addEventListener("change", fold);
+if (phone.matches) fold();
+
 // A form with data-part replaces that part of the page with the answer.
 async function send(form, button) {
   const body = new FormData(form, button);
