@@ -294,7 +294,8 @@ def test_a_threshold_that_changes_the_files_and_the_job_is_told_before(kinds: Ca
 def test_a_copy_gets_more_formats_and_keeps_those_that_it_has(kinds: Callable[[str], Path], tmp_path: Path):
     job, to = kinds("job"), tmp_path / "to"
     assert bitrawl("export", job, "--to", to, "--formats", "moses")[0] == 0
-    assert bitrawl("export", job, "--to", to, "--formats", "tsv", "--min-score", "0.9")[0] == 0
+    code, output = bitrawl("export", job, "--to", to, "--formats", "tsv", "--min-score", "0.9")
+    assert (code, output.startswith(f"All files in {to} are written again with --min-score 0.9. ")) == (0, True)
     assert (units(to, "en-fr.tsv"), units(to, "en-fr.en")) == (1 + 6, 6)  # a header
     assert bitrawl("export", job, "--to", to, "--formats", "tmx", "--only")[0] == 0
     assert {path.name for path in to.iterdir()} == {"en-fr.tmx", "README.md", "summary.json"}
