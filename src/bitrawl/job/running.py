@@ -21,8 +21,8 @@ from bitrawl.crawl.ending import Ending, crawl_end, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
 from bitrawl.crawl.preview import Preview
 from bitrawl.discover.backlinks import Backlinks
+from bitrawl.endings import CrawlEnd, Doing, MiningStep
 from bitrawl.errors import BitrawlError, ConfigError
-from bitrawl.facts import CrawlEnd, Doing, MiningStep
 from bitrawl.job import crawl_wiring, fetching
 from bitrawl.job.crawl_wiring import Parts, bucket_scores
 from bitrawl.job.crawl_wiring import crawl as new_crawl
@@ -145,7 +145,7 @@ def export_copy(job: Job, folder: JobFolder, to: Path, *, only: bool = False) ->
     job = _with_present(job, to, only=only)
     check(job)
     if is_part_of_job(to):
-        raise ConfigError(f"{to} belongs to a job; choose another --to")
+        raise ConfigError(f"{to} is a part of a job; choose another --to")
     corpus_files(job.languages()).check_new(to, "--to")
     with folder.reading() as ledger:
         _check_mined(folder, ledger)
