@@ -228,8 +228,9 @@ def scope_text(rules: ScopeRules, seeds: Sequence[Url]) -> str:
         return f"Scope: every host of {domains}{below}."
     its = "its" if len({url.host for url in seeds}) == 1 else "their"
     wider = [url.site for url in seeds if "." in url.site.rstrip("0123456789.:")]  # an IP address has no other hosts
-    hint = f" For every host of {_some(wider)}: --scope domain." if wider else ""
-    return f"Scope: {names} and the hosts of {its} translations{below}.{hint}"
+    if not wider:
+        return f"Scope: {names} and the hosts of {its} translations{below}."
+    return f"Scope: {names} and the hosts of {its} translations within {domains}{below}. For all of {_some(wider)}: --scope domain."
 
 
 def _some(names: Iterable[str]) -> str:

@@ -52,11 +52,15 @@ def test_a_line_before_the_first_page_has_no_empty_parts():
 @pytest.mark.parametrize(
     ("rules", "hosts", "sentence"),
     [
-        (ScopeRules(), "a", "a.b.org and the hosts of its translations. For every host of b.org: --scope domain."),
+        (
+            ScopeRules(),
+            "a",
+            "a.b.org and the hosts of its translations within b.org. For all of b.org: --scope domain.",
+        ),
         (
             ScopeRules(),
             "ac",
-            "a.b.org and c.b.org and the hosts of their translations. For every host of b.org: --scope domain.",
+            "a.b.org and c.b.org and the hosts of their translations within b.org. For all of b.org: --scope domain.",
         ),
         (ScopeRules(reach=Reach.DOMAIN), "acd", "every host of b.org."),
         (ScopeRules(same_host=True), "acde", "a.b.org, c.b.org and 2 others only (--same-host)."),
