@@ -12,8 +12,8 @@ import msgspec
 
 from bitrawl.cluster.bundles import PROGRESS
 from bitrawl.cluster.run import FAILED, existing_run
+from bitrawl.endings import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_kinds import MERGED

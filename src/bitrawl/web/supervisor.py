@@ -21,8 +21,8 @@ import psutil
 from msgspec.structs import replace
 
 from bitrawl import config
+from bitrawl.endings import State
 from bitrawl.errors import BitrawlError, ChildError, ConfigError, RefusedError, StoreError
-from bitrawl.facts import State
 from bitrawl.job.fetching import SystemClock
 from bitrawl.process import spawn
 from bitrawl.web.commands import clean, with_proxy

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from bitrawl.crawl.ending import Ending, SeedSkip, crawl_end, ending, seed_skips, stored_doing, stored_end
-from bitrawl.facts import CrawlEnd, EndKind
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.model import Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 
 from bitrawl.config import Reach, Strategy, Walk
-from bitrawl.facts import State
+from bitrawl.endings import State
 from bitrawl.job.live_facts import Live
 from bitrawl.job.reviewing import Hit, ListedPair
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from bitrawl.endings import Doing, MiningStep, State
 from bitrawl.errors import BitrawlError
-from bitrawl.facts import Doing, MiningStep, State
 from bitrawl.job import bootstrapping
 from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, BootstrapSummary
 from bitrawl.job.folder import JobFolder
