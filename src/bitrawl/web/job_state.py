@@ -150,12 +150,12 @@ def _last_complaint(folder: JobFolder) -> str:
     lines = last_lines(folder.path)
     complaints = [number for number, line in enumerate(lines) if line.startswith("bitrawl:")]
     complaint = " ".join(lines[complaints[-1] if complaints else -1 :]).removeprefix("bitrawl:").strip()
-    return without_place(folder, complaint)[:500]
+    return without_place(folder.path, complaint)[:500]
 
 
-def without_place(folder: JobFolder, text: str) -> str:
-    """Where the folder is, is the operator's business."""
-    return text.replace(f"{folder.path}/", "").replace(str(folder.path), "the job's folder")
+def without_place(folder: Path, text: str) -> str:
+    """Where the folder of a job is, is the operator's business."""
+    return text.replace(f"{folder}/", "").replace(str(folder), "the job's folder")
 
 
 def last_lines(folder: Path, most: int = 5) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
@@ -24,6 +24,7 @@ from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.actions import carry_out, find_job, found_sites, look_at, server_of, words_of
+from bitrawl.web.corpus_files import StoredFile
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import JobState, last_lines, merged_files, without_place
 from bitrawl.web.messages import REASONS, Words, marked, message
@@ -174,7 +175,7 @@ def topic_view(folder: JobFolder) -> TopicView:
     rows = _terms(folder) if summary is not None else []
     columns = {code for row in rows for code in row.terms}
     first = [code for code in summary.terms if code in columns] if summary else []
-    failed = without_place(folder, progress.failed) if progress else ""
+    failed = without_place(folder.path, progress.failed) if progress else ""
     return TopicView(progress, summary, rows[:MOST_TERMS], [*first, *sorted(columns.difference(first))], failed)
 
 
@@ -322,7 +323,7 @@ async def found_file(request: Request) -> Response:
     if name not in found_files(job):
         raise HTTPException(404)
     path = job.folder.path / name
-    return FileResponse(path, filename=path.name, media_type="text/plain; charset=utf-8")
+    return StoredFile(path, filename=path.name, media_type="text/plain; charset=utf-8")
 
 
 _explained: dict[str, tuple[tuple[str, int], float, Diagnosis | None]] = {}
@@ -350,9 +351,8 @@ async def _why(job: ServedJob, state: JobState, figures: Live) -> Diagnosis | No
 
 
 def _without_path(why: Diagnosis, job: ServedJob) -> Diagnosis:
-    """Where the folder is, is the operator's business."""
-    place = f"{job.folder.path.resolve()}/"
-    points = [Point(point.noticed.replace(place, ""), point.advice.replace(place, "")) for point in why.points]
+    place = job.folder.path.resolve()
+    points = [Point(without_place(place, point.noticed), without_place(place, point.advice)) for point in why.points]
     return Diagnosis(why.headline, tuple(points))
 
 

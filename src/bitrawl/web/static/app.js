@@ -54,10 +54,12 @@ async function send(form, button) {
   const part = form.closest(".judged");
   const holder = document.createElement("template");
   holder.innerHTML = await answer.text();
-  const fresh = holder.content.querySelector(".judged") || holder.content.firstElementChild;
-  if (!part || !fresh) return;
+  const parts = [...holder.content.querySelectorAll(".judged")];
+  const fresh = parts.find((one) => one.id === part.id);
+  if (!fresh) { location.reload(); return; }
   const here = part.contains(document.activeElement); // the reader may have gone on meanwhile
-  part.replaceWith(fresh);
+  // The same texts may stand on these pages several times: a verdict is about all of them.
+  for (const one of parts) (one === fresh ? part : document.getElementById(one.id))?.replaceWith(one);
   if (!here) return;
   const again = fresh.matches("[tabindex]") ? fresh : fresh.querySelector(`button[value="${button.value}"]`) || fresh.querySelector("button");
   again.focus({ preventScroll: true });
