@@ -102,6 +102,26 @@ def test_a_rejected_pair_stays_out_of_the_tmx_when_the_site_is_mined_again(page:
     assert mined_again.count("<tu") > 5
 
 
+def test_the_files_of_the_download_page_follow_the_verdicts_after_one_click(page: Page, app: App, own_job: str):
+    there = app.address(own_job)
+    button = page.get_by_role("button", name="Write the files again")
+    page.goto(f"{there}/download")
+    expect(page.get_by_role("link", name="en-fr.tmx")).to_be_visible()
+    expect(button).to_have_count(0)
+    open_pair(page, there)
+    rejected = addresses(page)
+    page.get_by_role("button", name="No").click()
+    expect(page.get_by_role("button", name="No")).to_have_attribute("aria-pressed", "true")
+    page.goto(f"{there}/download")
+    button.click()
+    expect(page.get_by_text("do not follow the latest verdicts")).to_have_count(0)
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="en-fr.tmx").click()
+    listed = downloading.value.path().read_text("utf-8")
+    assert not any(f">{address}<" in listed for address in rejected)
+    assert listed.count("<tu>") == download(page, there).count("<tu>")
+
+
 @pytest.mark.parametrize(
     ("phrase", "language", "direction"),
     [

@@ -28,6 +28,7 @@ MOST_OUTPUT = 8 << 20  # bytes of a command
 INDEX_SECONDS = 3600.0  # for one refresh of a large job
 INDEX_REST = 5.0  # seconds after a refresh before the next one of the same job
 INDEX_PATIENCE = 2.0  # seconds that a page waits for a refresh: enough for most jobs
+WRITING_SECONDS = 3600.0  # for all files of a large corpus
 EXPORTS = ".kept"  # the folder for exports, beside the jobs
 EXPORT_SECONDS = 3600.0  # that a file stays after it was asked for, so that a broken download can go on
 EXPORT_IS_NEW = 60.0  # seconds that a file about a running job is taken for new
@@ -148,6 +149,37 @@ class Indexing:
         finally:
             self._rests_until[key] = self._now() + INDEX_REST
             self._refreshes.pop(key, None)
+
+
+class CorpusWriting:
+    """Writes the files of a job's corpus again, while nobody waits for it. One writing at a time for each job."""
+
+    def __init__(self, commands: CommandRunner) -> None:
+        self._commands = commands
+        self._tasks: dict[str, asyncio.Task[None]] = {}  # by the name of the job's folder, as the next
+        self._faults: dict[str, BitrawlError] = {}
+
+    def begin(self, folder: JobFolder) -> None:
+        key = folder.path.name
+        if key not in self._tasks:
+            self._faults.pop(key, None)
+            self._tasks[key] = asyncio.ensure_future(self._write(folder))
+
+    def is_busy(self, folder: JobFolder) -> bool:
+        return folder.path.name in self._tasks
+
+    def fault(self, folder: JobFolder) -> BitrawlError | None:
+        """Why it could not be done the last time."""
+        return self._faults.get(folder.path.name)
+
+    async def _write(self, folder: JobFolder) -> None:
+        key = folder.path.name
+        try:
+            await self._commands.run(["export", str(folder.path)], seconds=WRITING_SECONDS)
+        except BitrawlError as error:
+            self._faults[key] = error
+        finally:
+            self._tasks.pop(key, None)
 
 
 class ExportCache:
