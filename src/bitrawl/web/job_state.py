@@ -13,7 +13,7 @@ import msgspec
 from bitrawl.cluster.bundles import PROGRESS
 from bitrawl.cluster.run import FAILED, existing_run
 from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
+from bitrawl.facts import CrawlEnd, Doing, EndKind, HostRest, LastRun, State
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_kinds import MERGED
@@ -34,6 +34,7 @@ class JobState(msgspec.Struct, frozen=True):
     message: Message = Message("")
     doing: Doing | None = None  # what is being mined now
     ended: CrawlEnd | None = None  # if that is what the message says
+    resting: HostRest | None = None  # what the crawl waits for, or did a moment ago
 
     @property
     def is_active(self) -> bool:
@@ -100,7 +101,7 @@ def state_of(
     if alive or locked:
         wish = intent.intent if intent is not None and alive else Wish.RUNNING
         state = {Wish.PAUSED: State.PAUSING, Wish.STOPPED: State.STOPPING}.get(wish, State.RUNNING)
-        return JobState(state, doing=run.doing)
+        return JobState(state, doing=run.doing, resting=run.resting)
     if intent is None:
         return JobState(State.ENDED) if is_topic(folder) else _after(run, run.state)
     if intent.intent is Wish.WAITING:
