@@ -3,6 +3,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
 from bitrawl.job import live_facts as live
@@ -10,8 +11,10 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log, summarise
 from bitrawl.job.live_facts import Live, Sampler
+from bitrawl.job.reading_index import refresh
 from bitrawl.job.reviewing import PairHarvestPoint
-from bitrawl.model import Language, Lease, Link, LinkKind, Page, Relevance, Skip, Visit
+from bitrawl.job.stored_findings import Findings
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Relevance, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 from bitrawl.web.app import Serving, application, new_server
@@ -205,6 +208,22 @@ def test_a_tab_is_sent_the_pieces_that_have_changed_and_nothing_else(polled: tup
     assert changed == [name for name in names if name not in ("now", "found", "messages")]
     assert size < min(16_000, whole)
     assert poll() == ([], 0)
+
+
+def test_the_list_of_pairs_has_the_figure_of_the_tile_and_says_what_the_others_are(tmp_path: Path):
+    job = tmp_path / "jobs/job"
+    job.mkdir(parents=True)
+    (job / "job.toml").write_text('langs = ["en", "fr"]\nseeds = ["http://s.test/"]\n')
+    urls = [(Url.parse(f"http://s.test/en/{n}"), Url.parse(f"http://s.test/fr/{n}")) for n in range(3)]
+    with Ledger(job / "job.sqlite") as ledger:
+        pairs = [PagePair(*both, Language("en"), Language("fr"), 0.9, partial=n == 2) for n, both in enumerate(urls)]
+        keep_findings(Findings(ledger), "s.test", 6, [Aligned(pair) for pair in pairs])
+    refresh(job)
+    with TestClient(application(new_server(Serving(tmp_path / "jobs")), ["testserver"])) as client:
+        overview, pair_list = client.get("/jobs/job").text, client.get("/jobs/job/pairs").text
+    assert "<b>2</b><span>page pairs</span>" in overview
+    assert "2 pairs of pages · partly translated: 1" in pair_list
+    assert "They do not count as page pairs" in pair_list
 
 
 def test_the_curve_of_page_pairs_ends_with_the_figure_of_its_tile():
