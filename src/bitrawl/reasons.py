@@ -81,10 +81,10 @@ class Reason(StrEnum):
         "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password. Then run the same command again.")
     TIMEOUT = ("timeout", "answer too slow", "The answer took too long.",
         "Raise fetch.timeout in the job file, or try again later.")
-    HTTP_ERROR = ("http-error", "answer not valid", "The answer is not valid HTTP.")
+    HTTP_ERROR = ("http-error", "invalid answer", "The answer is not valid HTTP.")
     HTTP_STATUS = ("http-status", "answered with an error", "The server answered with an error.",
         "Open the seeds in a browser. Some sites refuse all crawlers; a --contact in the User-Agent may help.")
-    SERVER_ERROR = ("server-error", "temporary error of the server",
+    SERVER_ERROR = ("server-error", "temporary server error",
         "The server answered with a temporary error, at each attempt.", "Try again later, with a longer --delay.")
     RATE_LIMITED = ("rate-limited", "server asks for fewer visits", "The server asked for fewer requests.",
         "Try again later, with a longer --delay.")

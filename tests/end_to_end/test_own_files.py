@@ -146,8 +146,8 @@ def test_an_export_leaves_a_folder_of_others_alone(bitrawl: Bitrawl, job: Path, 
     write(tmp_path / "thesis", "README.md", "en-fr.tmx", "chapter.txt")
     for folder, says in (
         (tmp_path / "thesis", "README.md, en-fr.tmx"),
-        (job, "belongs to"),
-        (job / "corpus", "belongs to"),
+        (job, "holds a job"),
+        (job / "corpus", "is a part of a job"),
     ):
         code, _, err = bitrawl("export", job, "--to", folder)
         assert (code, says in err, "--to" in err) == (2, True, True), err

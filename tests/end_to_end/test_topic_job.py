@@ -420,7 +420,7 @@ def test_mistakes_name_what_to_try_and_cost_nothing(command: Command, served: Se
         ([HONEY, "--topic", tmp_path / "gone.txt"], "there is no file or folder"),
         ([HONEY, "--texts", tmp_path / "empty"], "holds no texts; put .txt or .html files"),
         ([HONEY, "--texts", bees.french], "3 in French, and none in en"),
-        ([HONEY, "--texts", tmp_path / "short.txt"], "bring at least 50"),
+        ([HONEY, "--texts", tmp_path / "short.txt"], "give at least 50"),
         ([HONEY, "--strategy", "terms"], "--topic FILE"),
         ([HONEY, "--scope", "web"], "--topic or --texts"),
         ([HONEY, "--scope", "all", "--topic", bees.terms], "is not one of 'site'"),

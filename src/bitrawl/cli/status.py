@@ -52,7 +52,7 @@ def status(
     ] = StatusFormat.TABLE,
     watch: Annotated[bool, Option("--watch", help="Show it again every two seconds, until it ends.")] = False,
 ) -> None:
-    """Show how far a job is.
+    """Show the progress of a job.
 
     Example: [bold]bitrawl status jobs/example --watch[/]
 
@@ -192,7 +192,7 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     ]
     if summary.own_requests:
         own = counted(summary.own_requests, "request")
-        rows.append(("", f"{own} of our own: sitemaps, and missing pages to recognise error pages"))
+        rows.append(("", f"{own} of our own: sitemaps, and missing pages that show what error pages look like"))
     languages = "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12])
     rows.append(("languages", languages or ("none" if now.ended else "none yet")))
     if summary.relevant is not None:

@@ -384,7 +384,9 @@ def _relevance(outcome: Page | Sitemap | Skip) -> tuple[float | None, bool | Non
 
 def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:
     if isinstance(outcome, Sitemap):
-        return Skip(outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{outcome.size} links")
+        return Skip(
+            outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{outcome.size} link{'' if outcome.size == 1 else 's'}"
+        )
     return outcome if isinstance(outcome, Skip) else None
 
 

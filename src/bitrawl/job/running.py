@@ -146,7 +146,7 @@ def export_copy(job: Job, folder: JobFolder, to: Path, *, only: bool = False) ->
     job = _with_present(job, to, only=only)
     check(job)
     if is_part_of_job(to):
-        raise ConfigError(f"{to} belongs to a job; choose another --to")
+        raise ConfigError(f"{to} is a part of a job; choose another --to")
     corpus_files(job.languages()).check_new(to, "--to")
     with folder.reading() as ledger:
         _check_mined(folder, ledger)

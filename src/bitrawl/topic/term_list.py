@@ -150,7 +150,7 @@ def _text(path: Path) -> str:
         content = path.read_bytes()
         return content.decode(_BYTE_ORDER_MARKS.get(content[:2], "utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is no text in UTF-8; save it as UTF-8") from error
+        raise ConfigError(f"{path} is not a text file in UTF-8; save it as UTF-8") from error
     except OSError as error:
         raise ConfigError(f"the term list {path} cannot be read: {error.strerror}; check the name") from error
 
@@ -169,7 +169,7 @@ def _parsed_line(written: str, place: str) -> Term:
     if match := _LINE.fullmatch(written):
         weight, rest = _weight(match["weight"], place), match["rest"]
     elif ":" in written:
-        raise ConfigError(f"{place}: the weight of {written[:60]!r} is no number; write {_SHAPE}")
+        raise ConfigError(f"{place}: the weight of {written[:60]!r} is not a number; write {_SHAPE}")
     else:
         weight, rest = FULL_WEIGHT, written
     language = UNDETERMINED
@@ -231,7 +231,7 @@ def _weight(written: str, place: str) -> float:
             return weight
     except ValueError:
         pass
-    raise ConfigError(f"{place}: the weight {written[:20]!r} is no number; write one as 50 or -20")
+    raise ConfigError(f"{place}: the weight {written[:20]!r} is not a number; write one as 50 or -20")
 
 
 def _language(written: str, place: str) -> Language:
@@ -269,7 +269,7 @@ class _TbxReader:
             self._parser.Parse(body, True)
         except expat.ExpatError as error:
             raise ConfigError(
-                f"{self._path}, line {error.lineno}: this is no XML ({error}); export the TBX again"
+                f"{self._path}, line {error.lineno}: this is not XML ({error}); export the TBX again"
             ) from error
         return self._entries
 

@@ -158,7 +158,7 @@ class WikiClient:
             if not answer.more:
                 return
             if answer.more == more:
-                raise WikiError(f"{self.endpoint} goes on with the same answer again and again; try another wiki")
+                raise WikiError(f"{self.endpoint} keeps giving the same answer; try another wiki")
             more = answer.more
 
     async def ask(self, parameters: Parameters) -> Query:

@@ -243,5 +243,5 @@ async def give_verdict(job: ServedJob, kind: str, key: str, within: str, verdict
     else:
         done = await asyncio.to_thread(reading.judge_segment, within, key, Verdict(verdict), by, now)
     if not done:
-        gone = message("That is not there any more: the site was mined again. Open the page again.")
+        gone = message("That is no longer there: the site was mined again. Open the page again.")
         raise RequestError(404, gone)

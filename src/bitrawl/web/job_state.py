@@ -190,7 +190,7 @@ def state_of_run(folder: JobFolder, now: float | None = None) -> JobState:
     date = time.time() if now is None else now
     # A report from the future was written before somebody set the date back.
     state = State.RUNNING if any(abs(date - at) < SILENT for at in reports) else State.INTERRUPTED
-    return JobState(state, message("{left} sites are left", left=run.tally.left))
+    return JobState(state, message("sites left: {left}", left=run.tally.left))
 
 
 def figures_of_run(folder: JobFolder, now: float) -> Live:

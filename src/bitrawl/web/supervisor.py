@@ -25,7 +25,7 @@ from bitrawl.errors import BitrawlError, ChildError, ConfigError, RefusedError, 
 from bitrawl.facts import State
 from bitrawl.job.fetching import SystemClock
 from bitrawl.process import spawn
-from bitrawl.web.commands import clean
+from bitrawl.web.commands import clean, with_proxy
 from bitrawl.web.job_list import OFFLINE, Command, Intent, JobList, JobVerb, Prepared, Process, ServedJob, Wish
 from bitrawl.web.job_state import LOG, SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
 from bitrawl.web.messages import Message, message, quoted
@@ -48,9 +48,7 @@ class SystemProcesses:
 
     def __init__(self, environment: Mapping[str, str] | None = None, *, proxy: str = "") -> None:
         """`proxy` is the operator's, for commands that have no job file; in their arguments all users would see its password."""
-        self._environment = clean(os.environ if environment is None else environment)
-        if proxy:
-            self._environment["all_proxy"] = proxy
+        self._environment = with_proxy(clean(os.environ if environment is None else environment), proxy)
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
     def start(self, arguments: Sequence[str], folder: Path) -> Process:
@@ -154,7 +152,7 @@ class Supervisor:
         """A new job, which waits for its turn; its id. What `prepare` raises leaves no folder behind."""
         most = self._limits.user_jobs
         if sum(job.intent is not None and job.intent.owner == user.name for job in self._jobs) >= most:
-            raise RefusedError(message("you have {most} jobs, which is the limit; delete one first", most=most))
+            raise RefusedError(message("you have reached the limit on jobs ({most}); delete one first", most=most))
         job_id, folder = self._jobs.add()
         try:
             prepared = prepare(folder)
@@ -411,7 +409,7 @@ class Supervisor:
 
     def _check_idle(self, job: ServedJob) -> None:
         if self.state(job).is_pending:
-            raise RefusedError(message("the job is running, or waits for its turn"))
+            raise RefusedError(message("the job is running, or waiting for its turn"))
 
     def _is_alive(self, intent: Intent | None) -> bool:
         if intent is None or intent.process is None or intent.gone:

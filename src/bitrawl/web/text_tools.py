@@ -10,7 +10,11 @@ from starlette.requests import Request
 
 from bitrawl.url import Url
 from bitrawl.web.actions import server_of, words_of
+from bitrawl.web.commands import COMMAND_SECONDS
 from bitrawl.web.messages import typed_languages
+
+MOST_SHORT = 100_000  # characters of two texts that are aligned in seconds; longer ones wait with what is long
+LONG_SECONDS = 600.0
 
 
 class Row(NamedTuple):
@@ -54,7 +58,8 @@ async def _align(request: Request, values: dict[str, str]) -> Result:
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text, "utf-8", "replace")
         command = ["align", *map(str, paths), "--langs", ",".join(codes), "--format", "tsv"]
-        output = await server_of(request).commands.run(command)
+        seconds = LONG_SECONDS if sum(map(len, texts)) > MOST_SHORT else COMMAND_SECONDS
+        output = await server_of(request).commands.run(command, person=request.state.user.name, seconds=seconds)
     lines = csv.reader(io.StringIO(output), delimiter="\t", quoting=csv.QUOTE_NONE)
     rows = tuple(Row(tuple(line[:3]), (*codes, "")) for line in lines if len(line) >= 3)
     words = words_of(request)
@@ -62,24 +67,25 @@ async def _align(request: Request, values: dict[str, str]) -> Result:
 
 
 async def _clean(request: Request, values: dict[str, str]) -> Result:
-    server = server_of(request)
+    server, person = server_of(request), request.state.user.name
     if html := values.get("html", "").strip():
-        return Result(text=await server.commands.run(["clean", "-"], html.encode("utf-8", "replace")))
+        return Result(text=await server.commands.run(["clean", "-"], html.encode("utf-8", "replace"), person=person))
     address = _value(values, "url").strip()
     url = Url.parse(address if "://" in address else f"https://{address}")  # no file name, and no flag
     private = ["--allow-private"] if server.settings.job.get("fetch", {}).get("allow_private", False) else []
-    return Result(text=await server.commands.run(["clean", str(url), *private]))
+    return Result(text=await server.commands.run(["clean", str(url), *private], person=person))
 
 
 async def _urls(request: Request, values: dict[str, str]) -> Result:
     urls = _value(values, "urls").encode("utf-8", "replace")
     codes = ",".join(typed_languages(values.get("langs", "")))
-    output = await server_of(request).commands.run(["urls", "language", *(["--langs", codes] if codes else [])], urls)
+    command = ["urls", "language", *(["--langs", codes] if codes else [])]
+    output = await server_of(request).commands.run(command, urls, person=request.state.user.name)
     words = words_of(request)
     rows = []
     for line in output.splitlines():
         url, code, probability = (*line.split("\t"), "", "")[:3]
-        name = words.language(code) if code != "und" else words.say("not told")
+        name = words.language(code) if code != "und" else words.say("not identified")
         rows.append(Row((url, name, probability), ("", "", "")))
     return Result((words.say("Address"), words.say("Language"), words.say("Probability")), tuple(rows))
 

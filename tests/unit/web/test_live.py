@@ -222,7 +222,7 @@ def test_the_list_of_pairs_has_the_figure_of_the_tile_and_says_what_the_others_a
     with TestClient(application(new_server(Serving(tmp_path / "jobs")), ["testserver"])) as client:
         overview, pair_list = client.get("/jobs/job").text, client.get("/jobs/job/pairs").text
     assert "<b>2</b><span>page pairs</span>" in overview
-    assert "2 pairs of pages · partly translated: 1" in pair_list
+    assert "2 page pairs · partly translated: 1" in pair_list
     assert "They do not count as page pairs" in pair_list
 
 

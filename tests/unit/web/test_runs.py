@@ -68,7 +68,7 @@ def test_the_app_lists_and_shows_it_and_gives_what_was_merged(run: JobFolder):
     client = TestClient(application(new_server(Serving(run.path.parent)), ["testserver"]))
     assert [one["kind"] for one in client.get("/api/v1/jobs").json()] == ["run"]
     page = client.get("/jobs/many").text
-    assert "1 sites are left" in page
+    assert "sites left: 1" in page
     assert client.get("/jobs/many/found/merged/corpus/en-fr.tmx").text == "<tmx/>"
     assert client.get("/jobs/many/found/merged/../job.toml").status_code == 404
     assert client.get("/jobs/many/pairs").status_code == 404

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config.choices import corpus_formats
+from bitrawl.config.choices import ready_formats
 from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
@@ -38,7 +38,7 @@ async def show(request: Request) -> Response:
         job=job,
         tab="/download",
         language_choices=_choices(words, await asyncio.to_thread(corpus_files.filled_corpora, job, langs)),
-        formats=[(name, name.upper()) for name in corpus_formats(len(langs))],
+        formats=[(name, name.upper()) for name in ready_formats(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
         is_old=is_old,
@@ -52,17 +52,17 @@ async def show(request: Request) -> Response:
 async def write_again(request: Request) -> Response:
     await posted(request)
     job = await find_mining_job(request)
-    server_of(request).writing.begin(job.folder)
+    server_of(request).writing.begin(job.folder, person=request.state.user.name)
     return RedirectResponse(f"/jobs/{job.id}/download", 303)
 
 
 async def show_terms(request: Request) -> Response:
-    job, server = await find_mining_job(request), server_of(request)
+    job = await find_mining_job(request)
     headers = await corpus_files.bilingual_corpora(job)
     header = corpus_files.chosen_corpus(request, headers)
     values: dict[str, Any] = {"waiting": False, "problem": Message(""), "terms": ()}
     is_part = bool(request.query_params.get("part"))
-    if header is not None and not corpus_files.begin_terms(server, job, header.name):
+    if header is not None and not corpus_files.begin_terms(request, job, header.name):
         if is_part:
             return Response(status_code=304)
         values["waiting"] = True
@@ -70,7 +70,7 @@ async def show_terms(request: Request) -> Response:
         return load_again()
     elif header is not None:
         try:
-            values["terms"] = (await corpus_files.terms_of(server, job, header.name))[:MOST_TERMS_SHOWN]
+            values["terms"] = (await corpus_files.terms_of(request, job, header.name))[:MOST_TERMS_SHOWN]
         except BitrawlError as error:
             values["problem"] = message_of(error)
     values |= {"lang_a": header.languages[0], "lang_b": header.languages[1]} if header else {"lang_a": "", "lang_b": ""}

@@ -53,7 +53,7 @@ STEPS = {
 }
 
 EXCLUSIONS = {
-    Exclusion.DISAMBIGUATION: marked("page that only tells meanings apart"),
+    Exclusion.DISAMBIGUATION: marked("disambiguation page"),
     Exclusion.REDIRECT: marked("other name of an article"),
     Exclusion.LIST: marked("list"),
     Exclusion.ABBREVIATION: marked("abbreviation"),
@@ -167,9 +167,9 @@ class TopicView(NamedTuple):
         if not summary.complete:
             yield words.say("The category has more articles than were read. Try fewer levels of subcategories.")
         if not summary.cited:
-            yield words.say("The articles cite no site. Give the form that comes next a site of your own.")
+            yield words.say("The articles cite no site. Enter a site of your own in the next form.")
         elif summary.checked and not summary.candidates:
-            yield words.say("No cited site has translated pages. The form that comes next has the cited pages instead.")
+            yield words.say("No cited site has translated pages. The next form has the cited pages instead.")
 
 
 def topic_view(folder: JobFolder) -> TopicView:
@@ -213,7 +213,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
     state, figures = await look_at(request, job)
     why = await _why(job, state, figures)
     if job.kind == "mine":
-        await server_of(request).indexing.is_fresh(job.folder, wait=0)
+        await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=0)
     topic = await asyncio.to_thread(topic_view, job.folder) if job.kind == "topic" else None
     text = _topic_text(words, state, topic, wiki.title if wiki else "") if topic else _state_text(words, state, figures)
     skips = {words.say(REASONS.get(reason, reason)): n for reason, n in figures.skips.items()}
