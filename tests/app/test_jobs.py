@@ -65,7 +65,7 @@ def test_focus_selected_text_and_what_is_open_stay_while_figures_change(page: Pa
     web.hold(host, 3)
     start(page, host)
     expect(tile(page)).to_have_text("3")
-    page.get_by_text("The last visits").click()
+    page.get_by_text("The latest visits").click()
     button = page.get_by_role("button", name="Pause")
     button.focus()
     label = page.locator(".tile span").first
