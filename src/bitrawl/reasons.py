@@ -77,7 +77,7 @@ class Reason(StrEnum):
     TLS = ("tls", "no secure connection", "The certificate is not valid, or no encrypted connection was possible.",
         "Open the URL in a browser. The http:// URL may work instead.")
     PROXY = ("proxy", "proxy not available",
-        "The proxy could not be reached, or refused the request. The host was not asked.",
+        "The proxy could not be reached, or refused the request. The host was not contacted.",
         "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password. Then run the same command again.")
     TIMEOUT = ("timeout", "answer too slow", "The answer took too long.",
         "Raise fetch.timeout in the job file, or try again later.")

@@ -14,7 +14,7 @@ import pytest
 
 from bitrawl import demo
 from bitrawl.cli import status as status_verb
-from bitrawl.facts import State
+from bitrawl.endings import State
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather

@@ -29,7 +29,7 @@ VERBS = {
     "merge": LazyVerb("many_sites", "Merge the corpora of several jobs into one, each text once."),
     "sample": LazyVerb("folder_verbs", "Print some units of a corpus, to read."),
     "terms": LazyVerb("folder_verbs", "List the terms of a corpus with their translations, and examples of both."),
-    "report": LazyVerb("status", "Draw the report of a job: one HTML file that opens offline."),
+    "report": LazyVerb("status", "Write the report of a job: one HTML file that opens offline."),
     "status": LazyVerb("status", "Show the progress of a job."),
     "check": LazyVerb(
         "status", "Check that the files of a job are as they were written, and repair what can be repaired."

@@ -29,7 +29,8 @@ from bitrawl.config import Job, Reach
 from bitrawl.crawl.ending import Ending
 from bitrawl.crawl.preview import Preview
 from bitrawl.crawl.scope import ScopeRules
-from bitrawl.facts import Doing, LanguagePair
+from bitrawl.endings import Doing
+from bitrawl.facts import LanguagePair
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.reporting import found_so_far

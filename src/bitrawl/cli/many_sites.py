@@ -56,9 +56,9 @@ _CLUSTER_HELP = (
     "Mine the sites on the Dask cluster with this scheduler, tcp://HOST:PORT; local starts one here, with --workers"
     " processes (extra cluster)."
 )
-_PART_HELP = "Mine one part of the sites, 0/3 is the first of three; each part can run on a different machine."
+_PART_HELP = "Mine one part of the sites: 0/3 is the first of three; each part can run on a different machine."
 _RETRY_HELP = (
-    "Visit sites that brought no page again. Sites that were stopped by a machine fault are always tried again."
+    "Visit again the sites that brought no page. Sites that were stopped by a machine fault are always tried again."
 )
 Cluster = Annotated[str | None, _option(help=_CLUSTER_HELP, metavar="ADDRESS")]
 Part = Annotated[str | None, _option(help=_PART_HELP, metavar="I/N")]

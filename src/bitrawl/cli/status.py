@@ -17,8 +17,9 @@ from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
 from bitrawl.cluster.run import Run, check_run, existing_run, is_run, merged_report
 from bitrawl.corpus.export import CARD
+from bitrawl.endings import State
 from bitrawl.errors import ConfigError
-from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, State
+from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair
 from bitrawl.job.corpora import written_figures
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
@@ -114,11 +115,11 @@ def _checked_corpus(folder: Path) -> Iterator[Checked]:
 
 
 def report(folder: CorpusFolder) -> None:
-    """Draw the report of a job: one HTML file that opens offline.
+    """Write the report of a job: one HTML file that opens offline.
 
     Example: [bold]bitrawl report jobs/example[/]
 
-    A merged corpus and a run over many sites have the report that their merge has drawn.
+    A merged corpus and a run over many sites already have the report that their merge wrote.
     """
     if is_run(folder):
         print_out(merged_report(folder))

@@ -262,7 +262,7 @@ def translate(
     else:
         write_file(target, content)
     translated = sum(bool(proposal.candidates) for proposal in proposals)
-    print_err(f"terms with a translation: {translated} of {len(proposals)}{f': {target}' if target else ''}")
+    print_err(f"translated {translated} of {len(proposals)} terms{f': {target}' if target else ''}")
 
 
 def _pages(sources: Sequence[str], policy: FetchPolicy, languages: Sequence[Language]) -> list[Page]:

@@ -153,7 +153,7 @@ def _plan(jobs: Sequence[Sharded], settings: Mapping[str, Any], langs: Sequence[
         if not orders:
             raise ConfigError("only corpora of two languages are merged, and these jobs have one language each")
         there = ", ".join("-".join(order) for order in orders.values())
-        raise ConfigError(f"these jobs have no corpus in {' and '.join(sorted(pair_asked))}: {there}")
+        raise ConfigError(f"these jobs have no corpus in {' and '.join(sorted(pair_asked))}, only in {there}")
     formats, unmerged = _formats(jobs, settings)
     notes = [
         *(f"{job.name} is still running: it is merged as it is now." for job in jobs if job.is_running),

@@ -122,7 +122,7 @@ def learn_terms(
     phrases = Phrases(Texts(language, texts))
     if phrases.words < MIN_WORDS:
         raise ConfigError(
-            f"the texts have {phrases.words} words in all, too few to learn terms from; give at least {MIN_WORDS}, better 5,000"
+            f"the texts have {phrases.words} words in all, too few to learn terms from; give at least {MIN_WORDS}, preferably 5,000"
         )
     keyness = Keyness(phrases, background, against)
     spread = phrases.spread(keyness.key)

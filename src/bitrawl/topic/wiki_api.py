@@ -208,7 +208,7 @@ class WikiClient:
                     return capture.body, answer
                 if answer.error.code not in _BUSY and not answer.error.code.startswith("internal_api_error"):
                     raise WikiRefusedError(
-                        f"{self.endpoint} refuses the question: {answer.error.info or answer.error.code}"
+                        f"{self.endpoint} refused the request: {answer.error.info or answer.error.code}"
                     )
                 trouble, asked_to_wait = WikiError(answer.error.info or answer.error.code), _retry_after(capture)
             if asked_to_wait > LONGEST_WAIT:

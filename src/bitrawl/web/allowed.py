@@ -27,7 +27,7 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.own_files import GIVEN
 from bitrawl.languages import parse_language
 from bitrawl.url import Url
-from bitrawl.web.job_list import Command, JobVerb, Prepared
+from bitrawl.web.job_list import TEXTS, Command, JobVerb, Prepared
 from bitrawl.web.messages import MOST_QUOTED, Message, message, message_of, quoted, shortened, typed_languages
 from bitrawl.web.operator_settings import Settings, WikiSection
 from bitrawl.web.supervisor import sites_of
@@ -118,6 +118,27 @@ class TopicRequest(NamedTuple):
 
     def prepare(self, _folder: Path) -> Prepared:
         return Prepared(Command(JobVerb.BOOTSTRAP, self.arguments), self.sites)
+
+
+class AlignRequest(NamedTuple):
+    """Two texts, too long to wait for."""
+
+    languages: tuple[str, str]
+    texts: tuple[str, str]
+
+    @property
+    def name(self) -> str:
+        return " – ".join(self.languages)
+
+    def prepare(self, folder: Path) -> Prepared:
+        paths = [folder.resolve() / GIVEN / name for name in ("a.txt", "b.txt")]
+        for path, text in zip(paths, self.texts, strict=True):
+            files.write(path, text.encode("utf-8", "replace"))
+        files.write(folder / TEXTS, "\t".join(map(str, paths)).encode() + b"\n")
+        return Prepared(Command(JobVerb.ALIGN, (f"--langs={','.join(self.languages)}", "--format=tsv")))
+
+
+StartedRequest: TypeAlias = JobRequest | TopicRequest | AlignRequest
 
 
 def mining(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> JobRequest:

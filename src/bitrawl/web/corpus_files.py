@@ -21,9 +21,9 @@ from bitrawl.errors import ConfigError
 from bitrawl.job.reporting import found_so_far
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.web.actions import find_mining_job, server_of
+from bitrawl.web.actions import find_job, find_mining_job, server_of
 from bitrawl.web.commands import Make
-from bitrawl.web.job_list import ServedJob
+from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
 from bitrawl.web.security import REPORT_POLICY
 
@@ -137,6 +137,15 @@ async def file(request: Request) -> Response:
     if name in SHOWN:
         return StoredFile(path, media_type="text/plain; charset=utf-8")
     return StoredFile(path, filename=f"{_safe(job.name)}.{name}", media_type=_type(path))
+
+
+async def aligned(request: Request) -> Response:
+    """What a job has made of two texts."""
+    job = await find_job(request)
+    path = job.folder.path / ALIGNED / "1.tsv"
+    if job.kind != "align" or not path.exists():
+        raise RequestError(404, message("Nothing is aligned here yet."))
+    return FileResponse(path, filename=f"{_safe(job.name)}.tsv", media_type=_type(path))
 
 
 async def job_file(request: Request) -> Response:

@@ -21,12 +21,24 @@ import psutil
 from msgspec.structs import replace
 
 from bitrawl import config
+from bitrawl.endings import State
 from bitrawl.errors import BitrawlError, ChildError, ConfigError, RefusedError, StoreError
-from bitrawl.facts import State
 from bitrawl.job.fetching import SystemClock
 from bitrawl.process import spawn
 from bitrawl.web.commands import clean, with_proxy
-from bitrawl.web.job_list import OFFLINE, Command, Intent, JobList, JobVerb, Prepared, Process, ServedJob, Wish
+from bitrawl.web.job_list import (
+    ALIGNED,
+    OFFLINE,
+    TEXTS,
+    Command,
+    Intent,
+    JobList,
+    JobVerb,
+    Prepared,
+    Process,
+    ServedJob,
+    Wish,
+)
 from bitrawl.web.job_state import LOG, SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
 from bitrawl.web.messages import Message, message, quoted
 from bitrawl.web.operator_settings import Settings, User
@@ -208,7 +220,7 @@ class Supervisor:
         """The same job with other settings, which must be checked already: all of a site, a larger budget."""
         intent = _ours(job)
         self._check_idle(job)
-        if intent.command.verb is JobVerb.BOOTSTRAP:
+        if intent.command.verb in (JobVerb.BOOTSTRAP, JobVerb.ALIGN):
             raise RefusedError(message("this has no settings to go on with"))
         config.write(job.folder.changed(changed), job.folder.description)
         self._wait(job, replace(intent, again=None))
@@ -434,6 +446,8 @@ def arguments(command: Command, job: ServedJob) -> list[str]:
         archives = described.replay or described.warc or [f"{folder}/warc"]
         out = ["--langs", ",".join(described.langs), "--out", f"{folder}/{SIMULATED}", "--quiet"]
         return [command.verb, *archives, *out, *command.arguments]
+    if command.verb is JobVerb.ALIGN:
+        return [command.verb, "--list", f"{folder}/{TEXTS}", "--out", f"{folder}/{ALIGNED}", *command.arguments]
     if command.verb is JobVerb.BOOTSTRAP:  # it says little, and its words are all that there is to see
         return [command.verb, "--out", folder, *command.arguments]
     verb = [command.verb, "sites"] if command.verb is JobVerb.DISCOVER else [command.verb]

@@ -9,12 +9,11 @@ from typing import NamedTuple
 from starlette.requests import Request
 
 from bitrawl.url import Url
-from bitrawl.web.actions import server_of, words_of
-from bitrawl.web.commands import COMMAND_SECONDS
+from bitrawl.web.actions import server_of, start_job, words_of
+from bitrawl.web.allowed import AlignRequest
 from bitrawl.web.messages import typed_languages
 
-MOST_SHORT = 100_000  # characters of two texts that are aligned in seconds; longer ones wait with what is long
-LONG_SECONDS = 600.0
+MOST_SHORT = 100_000  # characters of two texts that are aligned while their reader waits; longer ones are a job
 
 
 class Row(NamedTuple):
@@ -28,6 +27,7 @@ class Result(NamedTuple):
     heads: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
     text: str = ""
+    job: str = ""  # the id of the job that does it, where it takes long
 
 
 class MissingError(Exception):
@@ -51,15 +51,16 @@ def _language(values: dict[str, str], field: str) -> str:
 
 
 async def _align(request: Request, values: dict[str, str]) -> Result:
-    codes = tuple(_language(values, name) for name in ("language_a", "language_b"))
-    texts = [_value(values, name) for name in ("text_a", "text_b")]
+    codes = (_language(values, "language_a"), _language(values, "language_b"))
+    texts = (_value(values, "text_a"), _value(values, "text_b"))
+    if sum(map(len, texts)) > MOST_SHORT:
+        return Result(job=await start_job(request, AlignRequest(codes, texts)))
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, name) for name in ("a.txt", "b.txt")]
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text, "utf-8", "replace")
         command = ["align", *map(str, paths), "--langs", ",".join(codes), "--format", "tsv"]
-        seconds = LONG_SECONDS if sum(map(len, texts)) > MOST_SHORT else COMMAND_SECONDS
-        output = await server_of(request).commands.run(command, person=request.state.user.name, seconds=seconds)
+        output = await server_of(request).commands.run(command, person=request.state.user.name)
     lines = csv.reader(io.StringIO(output), delimiter="\t", quoting=csv.QUOTE_NONE)
     rows = tuple(Row(tuple(line[:3]), (*codes, "")) for line in lines if len(line) >= 3)
     words = words_of(request)

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from bitrawl.facts import Doing, HostRest, MiningStep
+from bitrawl.endings import Doing, HostRest, MiningStep
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.running import _Mining, rest_observer
 

@@ -130,8 +130,12 @@ def test_a_parameter_that_cannot_be_used_is_refused(client: TestClient, query: s
     [
         ("/jobs", {"seeds": {"a": 1}, "languages": "en"}, "seeds: give a text or a list of texts"),
         ("/jobs", {"seeds": [1], "languages": "en"}, "seeds: give a text"),
-        ("/jobs", {"seeds": "x.org", "languages": "en", "pages": [1]}, "pages: give a value, no list and no object"),
-        ("/jobs", [], "The body is an object, as in the example."),
+        (
+            "/jobs",
+            {"seeds": "x.org", "languages": "en", "pages": [1]},
+            "pages: give a single value, not a list or an object",
+        ),
+        ("/jobs", [], "The body must be an object, as in the example."),
         ("/tools/align", {"language_a": 1}, "language_a: give a text"),
         ("/tools/align", {"language_a": "en"}, "language_b: this is missing"),
         ("/tools/urls", {"urls": "www.example.org"}, "urls: give a list of texts"),

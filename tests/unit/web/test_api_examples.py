@@ -26,7 +26,7 @@ from bitrawl.web.security import host_names
 
 DOCUMENTED = Path(__file__).parents[3] / "docs/reference/http-api.md"
 JOB = "0" * 32
-OTHER_KINDS = ("/sites", "/topic", "/next")  # 404 for a job that mines
+OTHER_KINDS = ("/aligned", "/sites", "/topic", "/next")  # 404 for a job that mines
 STATUS = "curl() { command curl -sS -o /dev/stdout -w '\\nstatus %{http_code}\\n' \"$@\"; }\n"
 
 

@@ -14,8 +14,8 @@ from bitrawl.crawl.ending import crawl_end
 from bitrawl.discover import site_check
 from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
+from bitrawl.endings import Doing, HostRest, MiningStep, State
 from bitrawl.errors import ConfigError
-from bitrawl.facts import Doing, HostRest, MiningStep, State
 from bitrawl.job.live_facts import Live
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Method

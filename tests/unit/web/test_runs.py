@@ -19,7 +19,7 @@ from bitrawl.cluster.bundles import (
 )
 from bitrawl.cluster.places import place
 from bitrawl.config import Job
-from bitrawl.facts import State
+from bitrawl.endings import State
 from bitrawl.job.folder import JobFolder
 from bitrawl.web.app import Serving, application, new_server
 from bitrawl.web.job_list import ServedJob

@@ -7,8 +7,8 @@ import pytest
 
 from bitrawl import config
 from bitrawl.config import Job
+from bitrawl.endings import CrawlEnd, EndKind, State
 from bitrawl.errors import ChildError, ConfigError, RefusedError
-from bitrawl.facts import CrawlEnd, EndKind, State
 from bitrawl.job.database import locked
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger

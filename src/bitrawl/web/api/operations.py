@@ -23,7 +23,7 @@ from bitrawl.web import actions, allowed
 from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, server_of
 from bitrawl.web.api import shapes
 from bitrawl.web.api.shapes import ApiError, Texts
-from bitrawl.web.corpus_files import bilingual_corpora, export, file, job_file, report, terms_file, terms_of
+from bitrawl.web.corpus_files import aligned, bilingual_corpora, export, file, job_file, report, terms_file, terms_of
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
 from bitrawl.web.messages import shortened
@@ -224,7 +224,7 @@ def _tool(name: str) -> Handle:
             result = await TOOLS[name](request, values)
         except MissingError as missing:
             raise FieldError({missing.field: "this is missing"}) from missing
-        return shapes.ToolResult([row.cells for row in result.rows], result.text)
+        return shapes.ToolResult([row.cells for row in result.rows], result.text, result.job)
 
     return handle
 
@@ -290,6 +290,7 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/files/{name}", "A file of the corpus as it was written last.", _as_file(file)),
     Operation("GET", "/jobs/{id}/report", "The report, as HTML.", _as_file(report)),
     Operation("GET", "/jobs/{id}/job.toml", "The job file, to repeat the job.", _as_file(job_file)),
+    Operation("GET", "/jobs/{id}/aligned", "Two long texts, aligned by a job: TSV.", _as_file(aligned)),
     Operation("GET", "/jobs/{id}/sites", "The sites that a search has judged.", found_sites, gives=list[FoundSite]),
     Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=BootstrapSummary),
     Operation(
@@ -382,7 +383,7 @@ def _mistake(error: str, names: list[str]) -> Exception:
         return FieldError({missing[1]: "this is missing"})
     place = _ROOT_OF_BODY.search(error)
     if place is None or not place[1]:
-        return HTTPException(422, "The body is an object, as in the example.")
+        return HTTPException(422, "The body must be an object, as in the example.")
     return FieldError({place[1]: _expected(error)})
 
 
@@ -391,7 +392,11 @@ def _expected(error: str) -> str:
         return f"give at most {int(most[2]):,} {'characters' if most[1] == 'str' else 'of them'}"
     kinds = re.match(r"Expected `([^`]*)`", error)
     words = [_KINDS[kind] for kind in kinds[1].split(" | ") if kind in _KINDS] if kinds else []
-    return "give a value, no list and no object" if len(words) > 2 else f"give {' or '.join(words) or 'another value'}"
+    return (
+        "give a single value, not a list or an object"
+        if len(words) > 2
+        else f"give {' or '.join(words) or 'another value'}"
+    )
 
 
 async def openapi(_request: Request) -> Response:

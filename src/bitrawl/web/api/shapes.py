@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 
 from bitrawl.config import Reach, Strategy, Walk
-from bitrawl.facts import State
+from bitrawl.endings import State
 from bitrawl.job.live_facts import Live
 from bitrawl.job.reviewing import Hit, ListedPair
 
@@ -82,7 +82,7 @@ class ApiJob(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     name: str
-    kind: str  # mine, discover or topic
+    kind: str  # mine, discover, topic or align
     state: State
     said: str  # about the state
     created: float = 0.0  # seconds since the epoch; 0 for a job of the command line
@@ -157,10 +157,11 @@ class Addresses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """Rows of a table, or a text."""
+    """Rows of a table, or a text; for long texts the id of a job, whose rows are at /jobs/{id}/aligned."""
 
     rows: list[tuple[str, ...]] = []
     text: str = ""
+    job: str = ""
 
 
 class ApiError(msgspec.Struct, frozen=True, omit_defaults=True):

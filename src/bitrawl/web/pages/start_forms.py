@@ -69,7 +69,7 @@ async def _uploads(request: Request, form: FormData) -> Uploads:
     """What was uploaded. An archive goes to the disk, the rest is small."""
     read = [field for name in _FILES[:-1] for field in form.getlist(name) if isinstance(field, UploadFile)]
     if sum(field.size or 0 for field in read) > MOST_TEXT:
-        why = message("The lists and texts have more than {most} MB together.", most=MOST_TEXT // MEGABYTE)
+        why = message("The lists and texts are larger than {most} MB together.", most=MOST_TEXT // MEGABYTE)
         raise RequestError(413, why)
     texts = [await _read(field) for field in form.getlist("texts")]
     warc = form.get("warc")

@@ -2,7 +2,7 @@
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
@@ -32,6 +32,8 @@ async def use(request: Request) -> Response:
         return _page(request, values, {missing.field: message("Fill this in.")}, 422)
     except BitrawlError as error:
         return _page(request, values, {}, 422, problem=message_of(error))
+    if result.job:
+        return RedirectResponse(f"/jobs/{result.job}", 303)
     return _page(request, values, {}, result=result)
 
 
