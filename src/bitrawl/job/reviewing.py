@@ -4,6 +4,7 @@ What is listed and searched comes from the index (`reading_index.py`), segments 
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -139,6 +140,12 @@ class ReadSegment(msgspec.Struct, frozen=True):
     flags: tuple[str, ...]
     verdict: Verdict | None = None
     left_out: Rejection | None = None  # why the job's thresholds keep it out of the corpus, unless somebody accepts it
+    repeat: int = 0  # how often the same two texts stand before it on these pages
+
+    @property
+    def anchor(self) -> str:
+        """Its name among the segments of the two pages, which stays when they are mined again."""
+        return f"{self.key}-{self.repeat}" if self.repeat else self.key
 
 
 class ReadPair(msgspec.Struct, frozen=True):
@@ -146,6 +153,12 @@ class ReadPair(msgspec.Struct, frozen=True):
 
     pair: ListedPair
     segments: tuple[ReadSegment, ...]  # in the order of the text
+
+    def place_of(self, anchor: str) -> int | None:
+        """The place of the segment with that anchor; if its repeat is gone, of the first with the same texts."""
+        key = anchor.partition("-")[0]
+        places = {segment.anchor: segment.place for segment in self.segments if segment.key == key}
+        return places.get(anchor, places.get(key))
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -235,7 +248,7 @@ class Reading:
         [pair] = self._listed([place.pair])
         [segments] = self._segments([place.alignment])
         verdicts, thresholds = self._segment_verdicts(segments), self._folder.job().judge
-        return ReadPair(pair, tuple(_read(segment, n, verdicts, thresholds) for n, segment in enumerate(segments)))
+        return ReadPair(pair, _read(segments, range(len(segments)), verdicts, thresholds))
 
     def choices(self) -> Choices:
         return Choices(self._counts("lang_a || '-' || lang_b", -1), self._counts("site", _SITES))
@@ -269,19 +282,16 @@ class Reading:
             hits, total = _hits(index, phrase, side, languages, _part(limit, offset)) if index else ([], 0)
         pairs = self._listed([hit.pair for hit in hits])
         texts = self._segments([hit.alignment for hit in hits])
-        around = [segments[max(hit.place - 1, 0) : hit.place + 2] for hit, segments in zip(hits, texts, strict=True)]
-        verdicts = self._segment_verdicts([segment for some in around for segment in some])
+        around = [
+            range(max(hit.place - 1, 0), min(hit.place + 2, len(segments)))
+            for hit, segments in zip(hits, texts, strict=True)
+        ]
+        verdicts = self._segment_verdicts([text[n] for text, places in zip(texts, around, strict=True) for n in places])
         thresholds = self._folder.job().judge
         shown = [
-            _hit(
-                phrase,
-                side,
-                hit,
-                pair,
-                [_read(segment, max(hit.place - 1, 0) + n, verdicts, thresholds) for n, segment in enumerate(some)],
-            )
-            for hit, pair, some in zip(hits, pairs, around, strict=True)
-            if len(some) > min(hit.place, 1)  # otherwise it was mined again since the refresh
+            _hit(phrase, side, hit, pair, _read(text, places, verdicts, thresholds))
+            for hit, pair, text, places in zip(hits, pairs, texts, around, strict=True)
+            if hit.place in places  # otherwise it was mined again since the refresh
         ]
         return HitList(tuple(shown), total)
 
@@ -383,19 +393,31 @@ class _HitPlace(NamedTuple):
     place: int  # its number in the alignment
 
 
-def _read(segment: SegmentPair, place: int, verdicts: dict[str, Verdict], thresholds: Thresholds) -> ReadSegment:
-    key = segment_key(segment.a.text, segment.b.text)
-    return ReadSegment(
-        key,
-        place,
-        segment.a.text,
-        segment.b.text,
-        segment.score,
-        segment.type,
-        segment.flags,
-        verdicts.get(key),
-        rejection(segment, thresholds),
-    )
+def _read(
+    segments: Sequence[SegmentPair], places: range, verdicts: dict[str, Verdict], thresholds: Thresholds
+) -> tuple[ReadSegment, ...]:
+    """Those at these places. All before them are counted, because the same texts may stand there too."""
+    earlier: Counter[str] = Counter()
+    read = []
+    for place, segment in enumerate(segments[: places.stop]):
+        key = segment_key(segment.a.text, segment.b.text)
+        if place in places:
+            read.append(
+                ReadSegment(
+                    key,
+                    place,
+                    segment.a.text,
+                    segment.b.text,
+                    segment.score,
+                    segment.type,
+                    segment.flags,
+                    verdicts.get(key),
+                    rejection(segment, thresholds),
+                    earlier[key],
+                )
+            )
+        earlier[key] += 1
+    return tuple(read)
 
 
 def _hit(phrase: str, side: SearchedSide, hit: _HitPlace, pair: ListedPair, around: Sequence[ReadSegment]) -> Hit:

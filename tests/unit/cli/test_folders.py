@@ -311,6 +311,15 @@ def test_a_copy_is_not_written_over_something_else(kinds: Callable[[str], Path],
     assert (code, said) == (2, f"{to} {says}; choose another --to")
 
 
+def test_no_terms_are_an_empty_list_for_a_program_and_a_sentence_for_people(kept: Path, tmp_path: Path):
+    flags = ("--min-score", "1", "--output", tmp_path / "terms.jsonl", "--format")
+    status, words = bitrawl("terms", kept / "job", *flags, "tsv")
+    assert (status, "has no terms that score at least 1" in words) == (2, True)
+    assert not (tmp_path / "terms.jsonl").exists()
+    assert bitrawl("terms", kept / "job", *flags, "jsonl")[0] == 0
+    assert (tmp_path / "terms.jsonl").read_bytes() == b""
+
+
 def test_terms_are_a_short_table_at_a_terminal_and_tsv_elsewhere(
     kept: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
