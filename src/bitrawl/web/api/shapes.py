@@ -7,7 +7,8 @@ import msgspec
 from bitrawl.config import Reach, Strategy, Walk
 from bitrawl.facts import State
 from bitrawl.job.live_facts import Live
-from bitrawl.job.reviewing import Hit, ListedPair
+from bitrawl.job.reviewing import ListedPair
+from bitrawl.job.searching import Hit
 
 Texts = list[str] | str
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -99,11 +100,10 @@ class ApiPairs(msgspec.Struct, frozen=True):
 
 
 class ApiHits(msgspec.Struct, frozen=True):
-    """Some of the places where a phrase stands."""
+    """Some of the segments that were searched for."""
 
     hits: tuple[Hit, ...]
     total: int
-    more: bool  # there may be more than `total`
 
 
 class ApiVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -58,7 +58,7 @@ async def show_api(request: Request) -> Response:
 
 def _curl(row: Operation, base: str) -> str:
     path = row.path.replace("{id}", "$JOB").replace("{key}", "$KEY").replace("{style}", "tbx")
-    query = "?q=water" if "q" in row.query else "?format=tmx" if "format" in row.query else ""
+    query = "?q=wat*" if "q" in row.query else "?format=tmx" if "format" in row.query else ""
     method = f" -X {row.method}" if row.method != "GET" and not row.example else ""
     body = f" \\\n  -H 'Content-Type: {JSON}' -d '{row.example}'" if row.example else ""
     address = f"{base}{ROOT}{path.replace('{name}', 'en-fr.tmx')}{query}"
