@@ -316,8 +316,7 @@ def test_a_phrase_is_never_syntax(client: TestClient):
     odd = ('"', "a AND", "NEAR(", "* OR x", "title:x", "%_", "<b>", "\\", "'; DROP TABLE pairs", "\0", "a" * 5000)
     for phrase in odd:
         answer = client.get(f"/jobs/{JOB}/search", params={"q": phrase})
-        assert answer.status_code in (200, 422)  # the page again, with the fix
-        assert 'role="search"' in answer.text
+        assert answer.status_code == 200
         assert "<b>" not in answer.text
 
 

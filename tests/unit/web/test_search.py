@@ -92,7 +92,6 @@ def test_a_wrong_query_is_refused_with_the_fix_in_the_api_the_page_and_the_file(
     assert fix in answer.json()["fields"][field]
     assert client.get(f"{ROOT}/jobs/{JOB}/hits", params=question).status_code == 422
     page = client.get(f"/jobs/{JOB}/search", params=question)
-    assert page.status_code == 422
     assert f'id="{field}-problem"' in page.text
 
 

@@ -124,7 +124,6 @@ async def search(request: Request) -> Response:
     return rendered(
         request,
         "search.html",
-        422 if errors else 200,
         job=job,
         tab="/search",
         index_ready=ready,
