@@ -31,7 +31,7 @@ from bitrawl.job.database import (
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import FetchOrder, page_title
 from bitrawl.job.stored_findings import AlignmentKey, Findings
-from bitrawl.model import Language, PagePair, SegmentPair, pair_key
+from bitrawl.model import Language, PagePair, pair_key
 from bitrawl.text.search_words import folded, search_words
 
 INDEX = "index.sqlite"
@@ -60,7 +60,8 @@ CREATE TABLE alignments (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,
     segments INTEGER NOT NULL, mean_score REAL NOT NULL, flagged INTEGER NOT NULL, levels BLOB NOT NULL
 );
-CREATE VIRTUAL TABLE words USING fts5 (a, b, languages, tokenize = 'ascii', columnsize = 0)
+CREATE VIRTUAL TABLE words USING fts5 (a, b, languages, tokenize = 'ascii', columnsize = 0);
+INSERT INTO words (words, rank) VALUES ('automerge', 8)
 """,
     2,
     derived=True,
@@ -255,15 +256,12 @@ class _Refresh:
             "INSERT INTO alignments VALUES (NULL, ?, ?, ?, ?, ?)", (key, len(segments), mean, flagged, levels)
         ).lastrowid
         assert number is not None
+        both = language_word(*languages)
         for row, segment in zip(_row_numbers(number, levels), segments, strict=True):
-            self._keep(row, segment, languages)
+            a, b = search_words(segment.a.text, languages[0]), search_words(segment.b.text, languages[1])
+            self._words.append((row, " ".join(a), " ".join(b), both))
         self._alignments += 1
         return number
-
-    def _keep(self, row: int, segment: SegmentPair, languages: tuple[Language, Language]) -> None:
-        a = " ".join(search_words(segment.a.text, languages[0]))
-        b = " ".join(search_words(segment.b.text, languages[1]))
-        self._words.append((row, a, b, language_word(*languages)))
 
     def _write_words(self) -> None:
         """In the order of their numbers: FTS5 writes to disk whenever a smaller one follows, which doubles the time."""

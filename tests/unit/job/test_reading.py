@@ -550,15 +550,15 @@ def test_a_process_that_is_killed_leaves_no_lock_and_no_broken_index(job: Job):
     job.found(*(aligned("fr", number) for number in range(6)))
     program = (
         "import os, signal, sys; from pathlib import Path; from bitrawl.job import reading_index as r;"
-        "r._BATCH = 2; keep = r._Refresh._keep; kept = []\n"
+        "r._BATCH = 2; keep = r._Refresh._write_words; kept = []\n"
         "def killed(self, *segment):\n"
         "    kept.append(keep(self, *segment))\n"
-        "    if len(kept) == 10: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "r._Refresh._keep = killed; r.refresh(Path(sys.argv[1]))"
+        "    if len(kept) == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "r._Refresh._write_words = killed; r.refresh(Path(sys.argv[1]))"
     )
     ended = subprocess.run([sys.executable, "-c", program, str(job.folder.path)], check=False)
     assert ended.returncode == -signal.SIGKILL
-    assert len(job.keys()) == 2  # three segments each: the second batch was not complete
+    assert len(job.keys()) == 2  # The second batch was written, not committed.
     assert job.refreshed().pairs == 4
     assert job.hits("vieux port").total == 6
 
