@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, Sites
-from bitrawl.job.ledger import MemoryQueue
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Paragraph, Sitemap, Skip
 from bitrawl.protocols import LinkScorer
-from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

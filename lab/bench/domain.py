@@ -42,11 +42,10 @@ from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.job.crawl_wiring import Topic, strategy
-from bitrawl.job.ledger import MemoryQueue
 from bitrawl.job.topics import Examples, learned_terms, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
-from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.url import Url
 from lab.bench.homes import HOMES, HomesWeb, homes_web
 

@@ -34,7 +34,6 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.job.archived_web import Archives
 from bitrawl.job.crawl_wiring import Topic, bucket_scores, strategy
-from bitrawl.job.ledger import MemoryQueue
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Visit
 from bitrawl.page.analyser import page_reader
@@ -42,7 +41,7 @@ from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.show.harvest import Panel, svg
 from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplayClock
-from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.text.ngram_estimation import train
 from bitrawl.text.ngram_models import sequences
 from bitrawl.url import Url

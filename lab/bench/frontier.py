@@ -8,9 +8,10 @@ from pathlib import Path
 
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.scope import Sites
-from bitrawl.job.ledger import Ledger, LedgerQueue, MemoryQueue
+from bitrawl.job.ledger import Ledger, LedgerQueue
 from bitrawl.model import Link, LinkKind
 from bitrawl.protocols import Queue
+from bitrawl.simulation.trial import MemoryQueue
 from bitrawl.url import Url
 
 URLS, HOSTS, PER_PAGE, VISITS = 1_000_000, 10_000, 100, 20_000

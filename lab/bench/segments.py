@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 
 from bitrawl.mine.judging import Judge
-from bitrawl.mine.segment_score import segment_score
+from bitrawl.mine.segment_score import length_classes, segment_score
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
@@ -67,13 +67,16 @@ class Judged:
         self.score = np.concatenate(scores)[known]
         self.right = labels[known] == 1
         self.made_up = np.concatenate([sample.made_up for sample in samples])[known]
+        self.length = np.concatenate([length_classes(sample.rows) for sample in samples])[known]
         self.alignment = np.concatenate([sample.rows[:, 0] for sample in samples])[known]
         self.regime = np.concatenate([np.full(len(s.labels), s.regime.value, object) for s in samples])[known]
         self.source = np.concatenate([np.full(len(s.labels), s.source, object) for s in samples])[known]
 
 
 def print_reliability(name: str, score: np.ndarray, right: np.ndarray) -> None:
-    print(f"\n{name}: {len(score)} beads, {right.mean():.3f} right")
+    print(
+        f"\n{name}: {len(score)} beads, {right.mean():.3f} right, calibration error {calibration_error(score, right):.4f}"
+    )
     print("score      beads  mean score  right")
     bins = np.minimum((score * 10).astype(int), 9)
     for decile in range(10):
@@ -81,6 +84,13 @@ def print_reliability(name: str, score: np.ndarray, right: np.ndarray) -> None:
         if here.any():
             low = decile / 10
             print(f"{low:.1f}–{low + 0.1:.1f} {here.sum():8} {score[here].mean():11.3f} {right[here].mean():6.3f}")
+
+
+def calibration_error(score: np.ndarray, right: np.ndarray) -> float:
+    """The mean distance of scores from the share that is right, over ten bins (Naeini et al. 2015)."""
+    bins = np.minimum((score * 10).astype(int), 9)
+    here = [bins == decile for decile in range(10)]
+    return float(sum(abs(score[bin_].sum() - right[bin_].sum()) for bin_ in here) / len(score))
 
 
 def print_thresholds(name: str, judged: Judged, here: np.ndarray) -> None:
@@ -157,6 +167,9 @@ def report(samples: Sequence[Sample]) -> None:
     for regime in Regime:
         here = by_site.regime == regime.value
         print_reliability(f"held out by site, {regime.value}", by_site.score[here], by_site.right[here])
+    for length, name in enumerate(("one word", "two and three words")):
+        here = by_site.length == length
+        print_reliability(f"held out by site, {name}", by_site.score[here], by_site.right[here])
     by_pair = Judged(samples, lambda sample: "-".join(sorted(sample.languages)))
     print_reliability("held out by pair of languages", by_pair.score, by_pair.right)
     print_thresholds("held out by site, with made-up errors", by_site, errors)

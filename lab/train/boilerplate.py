@@ -374,10 +374,10 @@ Tells the main text of a web page from navigation, teasers, notices and forms, p
 | cross-validated by site, {FOLDS} folds, threshold from the other folds | {scores.precision:.4f} | {scores.recall:.4f} | {scores.f1:.4f} |
 | this file on the pages that it was trained on | {shipped.precision:.4f} | {shipped.recall:.4f} | {shipped.f1:.4f} |
 
-Both with `boilerplate.bridge` (running text amid running text of the same kind of place), a rule beside the model.
+Both with `boilerplate.bridge` (running text amid running text of the same kind of place), a rule alongside the model.
 
 Known limits: captions, the page's own headline and notes below an article are content in some gold pages and not in
-others, and so they are for the model. Not measured: comments, forums, shops.
+others, and the model is as undecided. Not measured: comments, forums, shops.
 """,
         encoding="utf-8",
     )

@@ -9,8 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.files import replacing
-from bitrawl.mine.judging import SHORT, Judge
-from bitrawl.mine.segment_score import DIRECTIONS, NEIGHBOURHOOD, SegmentScore, neighbourhood, table
+from bitrawl.mine.judging import Judge
+from bitrawl.mine.segment_score import (
+    DIRECTIONS,
+    LENGTH_CLASSES,
+    NEIGHBOURHOOD,
+    SHORT,
+    SegmentScore,
+    length_classes,
+    neighbourhood,
+    table,
+)
 from bitrawl.model import Language
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
@@ -121,7 +130,7 @@ def _weights(sample: Sample) -> Floats:
 def fit(samples: Sequence[Sample]) -> SegmentScore:
     """Trees for each look; the calibration is that of parts which their trees have not seen."""
     sources = sorted({sample.source for sample in samples})
-    raw, labels, weights = [], [], []
+    raw, labels, weights, classes = [], [], [], []
     for fold in range(_FOLDS):
         held = set(sources[fold::_FOLDS])
         model = _fitted([sample for sample in samples if sample.source not in held])
@@ -131,7 +140,10 @@ def fit(samples: Sequence[Sample]) -> SegmentScore:
                 raw.append(model.of_table(sample.rows)[known])
                 labels.append(sample.labels[known])
                 weights.append(_weights(sample)[known])
-    calibration = _calibration(np.concatenate(raw), np.concatenate(labels), np.concatenate(weights))
+                classes.append(length_classes(sample.rows)[known])
+    columns = [np.concatenate(parts) for parts in (raw, labels, weights)]
+    lengths = np.concatenate(classes)
+    calibration = np.stack([_calibration(*(part[lengths == row] for part in columns)) for row in range(LENGTH_CLASSES)])
     whole = _fitted(samples)
     return SegmentScore(whole.alone, whole.in_place, calibration)
 
@@ -146,7 +158,7 @@ def _fitted(samples: Sequence[Sample]) -> SegmentScore:
     seen = np.concatenate([_second_look(sample, alone) for sample in samples])
     directions += NEIGHBOURHOOD.values()
     in_place = grow(seen[known], labels[known], weights=weights[known], directions=directions, trees=TREES)
-    return SegmentScore(alone, in_place, np.array([1.0, 0.0], np.float32))
+    return SegmentScore(alone, in_place, np.array([[1.0, 0.0]] * LENGTH_CLASSES, np.float32))
 
 
 def _second_look(sample: Sample, alone: Trees) -> Floats:

@@ -14,7 +14,8 @@ import msgspec
 from bitrawl.config import arguments
 from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.crawl.ending import Ending
-from bitrawl.facts import Doing, JobFacts
+from bitrawl.endings import Doing
+from bitrawl.facts import JobFacts
 from bitrawl.job import running
 from bitrawl.job.crawl_wiring import Parts, described_job
 from bitrawl.job.folder import JobFolder, StartOver

@@ -99,7 +99,7 @@ def two_languages(code: str) -> tuple[str, str] | None:
 def language_name(code: str) -> str:
     """The English name: "French", "Chinese (Hant)". The code itself if the registry has no name."""
     if code == UNDETERMINED:
-        return "no language told"
+        return "unknown language"
     base, _, rest = code.partition("-")
     name = _names_by_code().get(base, base)
     return f"{name} ({rest})" if rest else name
@@ -109,6 +109,19 @@ def language_name(code: str) -> str:
 def script_of(language: Language) -> str:
     """The ISO 15924 code of its script, stated or likely: "Latn"; for "zh-TW", "Hant"."""
     return langcodes.Language.get(language).maximize().script or "Zyyy"
+
+
+@lru_cache(maxsize=4096)
+def scripts_of(language: Language) -> frozenset[str]:
+    """The scripts that texts in the language are written in: the one that the code states, or all that CLDR knows of.
+
+    Serbian has Cyrl and Latn; CLDR's likely subtags have the second for Montenegro.
+    """
+    if language != _bare(language):
+        return frozenset((script_of(language),))
+    bare = {language, _primary(language)}
+    likely = (full.split("-")[1] for tag, full in data_dicts.LIKELY_SUBTAGS.items() if _bare(tag) in bare)
+    return frozenset((script_of(language), *likely))
 
 
 @lru_cache(maxsize=4096)

@@ -63,7 +63,7 @@ def check_model_names(folder: str) -> None:
         raise ConfigError(f"models: the folder {folder} cannot be read: {why}") from error
     if unknown:
         raise ConfigError(
-            f"models: {folder} has {', '.join(unknown)}, which is no model; the models are {', '.join(names)}"
+            f"models: {folder} has {', '.join(unknown)}, which is not a model; the models are {', '.join(names)}"
         )
 
 

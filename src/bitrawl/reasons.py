@@ -77,14 +77,14 @@ class Reason(StrEnum):
     TLS = ("tls", "no secure connection", "The certificate is not valid, or no encrypted connection was possible.",
         "Open the URL in a browser. The http:// URL may work instead.")
     PROXY = ("proxy", "proxy not available",
-        "The proxy could not be reached, or refused the request. The host was not asked.",
+        "The proxy could not be reached, or refused the request. The host was not contacted.",
         "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password. Then run the same command again.")
     TIMEOUT = ("timeout", "answer too slow", "The answer took too long.",
         "Raise fetch.timeout in the job file, or try again later.")
-    HTTP_ERROR = ("http-error", "answer not valid", "The answer is not valid HTTP.")
+    HTTP_ERROR = ("http-error", "invalid answer", "The answer is not valid HTTP.")
     HTTP_STATUS = ("http-status", "answered with an error", "The server answered with an error.",
         "Open the seeds in a browser. Some sites refuse all crawlers; a --contact in the User-Agent may help.")
-    SERVER_ERROR = ("server-error", "temporary error of the server",
+    SERVER_ERROR = ("server-error", "temporary server error",
         "The server answered with a temporary error, at each attempt.", "Try again later, with a longer --delay.")
     RATE_LIMITED = ("rate-limited", "server asks for fewer visits", "The server asked for fewer requests.",
         "Try again later, with a longer --delay.")

@@ -176,7 +176,7 @@ def test_a_topic_that_cannot_be_gathered_is_told_with_what_to_try(
 
 def test_a_topic_without_a_subject_is_told_in_the_form(page: Page, watched: Watched):
     gather(page, "")
-    expect(page.locator("#category-problem")).to_have_text("name a subject, as a category of Testpedia is called")
+    expect(page.locator("#category-problem")).to_have_text("name a subject: a category of Testpedia")
     check(page)
     watched.expect_said(REFUSED)
 
@@ -186,7 +186,7 @@ def test_sites_are_searched_for_and_mined(page: Page, app: App, watched: Watched
     page.get_by_label("Sites to start from").fill("http://www.beekeepers.test/")
     page.get_by_label("First language").fill("en")
     page.get_by_label("Second language").fill("French")
-    page.get_by_label("Downloads at most").fill("20")
+    page.get_by_label("Maximum downloads").fill("20")
     page.get_by_role("button", name="Search").click()
     expect(page.locator("#live")).to_be_visible()
     loads = len(watched.loads)

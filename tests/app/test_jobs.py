@@ -50,7 +50,7 @@ def test_from_the_form_to_the_first_pages_without_a_reload(page: Page, watched: 
     loads = len(watched.loads)
     expect(tile(page)).to_have_text("3")
     expect(page.locator(".state.running")).to_be_visible()
-    page.get_by_text("The last visits").click()
+    page.get_by_text("The latest visits").click()
     expect(page.locator(".log")).to_contain_text("http://www.beekeepers.test/")
     expect(page).to_have_title(re.compile("^3 · "))
     web.release("www.beekeepers.test")

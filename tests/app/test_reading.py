@@ -176,7 +176,7 @@ def test_markup_from_the_web_stays_text_in_every_view(page: Page, app: App, own_
             page.goto(there + view + quote(title))
             expect_text_only(page)
     page.goto(there)
-    page.get_by_text("The last visits").click()
+    page.get_by_text("The latest visits").click()
     expect(page.locator(".log")).to_be_visible()
     expect_text_only(page)
     page.goto(f"{there}/terms")

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness
 from bitrawl.crawl.scope import Sites
-from bitrawl.job.ledger import Ledger, LedgerQueue, MemoryQueue
+from bitrawl.job.ledger import Ledger, LedgerQueue
 from bitrawl.model import Lease, Link, LinkKind
 from bitrawl.protocols import Queue
+from bitrawl.simulation.trial import MemoryQueue
 from bitrawl.testing import FakeClock
 from bitrawl.url import Url
 

@@ -116,12 +116,12 @@ def test_the_help_names_what_packages_add_and_loads_nothing_of_it(packages: Path
 
 BROKEN = [
     ("import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
-    ("SHOUT = Backwards = 1", "is no bitrawl.config.CorpusFormat"),
+    ("SHOUT = Backwards = 1", "is not a bitrawl.config.CorpusFormat"),
     (MODULE.replace('"{name}.shout{gz}"', '"{name}.tmx{gz}"'), "may not write {name}.tmx{gz}"),
     (MODULE.replace('"{name}.shout{gz}"', '"notes.txt"'), "may not write notes.txt"),
     (MODULE.replace('"{name}.shout{gz}"', '"../{name}.shout"'), "may not write ../{name}.shout"),
     (MODULE.replace('"{name}.shout{gz}"', '"{name}.{x}"'), "may not write {name}.{x}"),
-    (MODULE.replace("(TranslationUnit,)", "(str,)"), "is no bitrawl.config.CorpusFormat"),
+    (MODULE.replace("(TranslationUnit,)", "(str,)"), "is not a bitrawl.config.CorpusFormat"),
 ]
 
 

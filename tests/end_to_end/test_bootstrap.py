@@ -236,7 +236,7 @@ def test_the_command_tells_what_it_found_and_who_asks(web: Served, command: Comm
 @pytest.mark.parametrize(
     ("asked_for", "code", "message"),
     [
-        ("Occupational deseases/de", 2, r'no category "Occupational deseases"\. Near it are: "Occupational diseases"'),
+        ("Occupational deseases/de", 2, r'no category "Occupational deseases"\. Similar names: "Occupational diseases"'),
         ("Xylophone/de", 2, r'no category "Xylophone" and none like it'),
         ("Empty shelf/de", 2, r'the category "Empty shelf" of \S+ is empty'),
         ("  /de", 2, r"the name of the category is empty"),

@@ -173,7 +173,7 @@ def test_clean_prints_no_noise_for_a_file_that_is_no_page(bitrawl: Bitrawl, tmp_
     (tmp_path / "file").write_bytes(content)
     status, out, err = bitrawl("clean", tmp_path / "file")
     assert (status, out) == (1, "")
-    assert f"content-type ({kind} is no page)" in " ".join(err.split())
+    assert f"content-type ({kind} is not a page)" in " ".join(err.split())
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1", "shift-jis"])

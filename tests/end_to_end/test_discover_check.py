@@ -58,7 +58,7 @@ def test_a_site_that_cannot_be_read_is_unknown_and_the_exit_code_is_1(archive: P
     result = CliRunner().invoke(app, ["nobody.test", "http://museum.test/en/0.html", *replay])
     assert result.exit_code == 1
     assert [line.split()[1] for line in result.stdout.splitlines() if ".test  " in line] == ["unknown", "bilingual"]
-    assert "nobody.test: https was tried; if the site has none, write http://nobody.test" in " ".join(
+    assert "nobody.test: https was tried; if the site does not offer it, write http://nobody.test" in " ".join(
         result.output.split()
     )
 

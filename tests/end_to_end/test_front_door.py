@@ -16,7 +16,7 @@ from bitrawl import demo
 from bitrawl.aio import JobProgress
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.facts import State
+from bitrawl.endings import State
 
 HUB = "http://www.town-library.test/"  # one bilingual site of the bundled web
 

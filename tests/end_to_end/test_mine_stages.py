@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 from bitrawl import config
 from bitrawl.cli import app
 from bitrawl.crawl.ending import Ending
+from bitrawl.endings import Doing
 from bitrawl.errors import BitrawlError
-from bitrawl.facts import Doing
 from bitrawl.job import running
 from bitrawl.job.database import VERSION, locked
 from bitrawl.job.folder import JobFolder

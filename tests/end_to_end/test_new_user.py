@@ -14,7 +14,7 @@ import pytest
 
 from bitrawl import demo
 from bitrawl.cli import status as status_verb
-from bitrawl.facts import State
+from bitrawl.endings import State
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather
@@ -50,8 +50,8 @@ def files_below(folder: Path) -> set[str]:
         ("mine --seeds-file BINARY --langs en,fr --out OUT", 2, "is not a text file in UTF-8"),
         ("mine --sites BINARY --langs en,fr --out OUT", 2, "is not a text file in UTF-8"),
         ("mine --sites EMPTY/sites.tsv --langs en,fr --out OUT", 2, "sites.tsv: No such file or directory"),
-        ("mine --replay BINARY --langs en,fr --out OUT", 1, "is no WARC file"),
-        ("mine --warc BINARY --langs en,fr --out OUT", 1, "is no WARC file"),
+        ("mine --replay BINARY --langs en,fr --out OUT", 1, "is not a WARC file"),
+        ("mine --warc BINARY --langs en,fr --out OUT", 1, "is not a WARC file"),
         ("mine --warc EMPTY --langs en,fr --out OUT", 1, "contains no WARC files"),
         ("mine https://a.org --langs en,fr --out BINARY", 2, "is a file; choose a folder for --out"),
         ("mine https://a.org --langs en,fr --out BINARY/job", 1, "cannot be written: Not a directory"),
@@ -112,7 +112,7 @@ def test_the_bilingual_sites_of_a_search_are_mined_and_the_others_are_counted(
     assert [label for label in labels if label] == ["job", "found", "left out", "corpus", "report", "next"]
     assert len(labels) <= 10
     assert f"bitrawl sample {tmp_path}/job, bitrawl terms {tmp_path}/job, bitrawl export {tmp_path}/job" in out
-    assert "1 site; 2 rows that are not bilingual are left out" in " ".join(err.split())
+    assert "1 site; 2 rows left out: not bilingual" in " ".join(err.split())
     status = json.loads(bitrawl("status", tmp_path / "job", "--format", "json")[1])
     assert [host["host"] for host in status["hosts"]] == ["www.beekeepers.test"]
     assert (tmp_path / "job/corpus/en-fr.sentences.jsonl").stat().st_size > 0

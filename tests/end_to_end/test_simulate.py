@@ -235,7 +235,7 @@ def test_a_wrong_truth_an_absent_language_and_a_missing_seed_are_told(
     result = CliRunner().invoke(app, [*map(str, archives), *flags, "--cache", str(cache), "--quiet"])
     assert result.exit_code == 0, result.output
     assert "the seed http://missing.test/ is not in the archives" in result.stderr
-    assert f"none of the 1 pairs of {truth} is in the archives" in result.stderr
+    assert f"{truth} lists 1 pair, none of which is in the archives" in result.stderr
     assert "no page in Finnish was found;" in result.stderr
     seeds.write_text("http://missing.test/\n")
     refused = CliRunner().invoke(app, [*map(str, archives), *flags, "--cache", str(cache), "--quiet"])

@@ -420,7 +420,7 @@ def test_mistakes_name_what_to_try_and_cost_nothing(command: Command, served: Se
         ([HONEY, "--topic", tmp_path / "gone.txt"], "there is no file or folder"),
         ([HONEY, "--texts", tmp_path / "empty"], "holds no texts; put .txt or .html files"),
         ([HONEY, "--texts", bees.french], "3 in French, and none in en"),
-        ([HONEY, "--texts", tmp_path / "short.txt"], "bring at least 50"),
+        ([HONEY, "--texts", tmp_path / "short.txt"], "give at least 50"),
         ([HONEY, "--strategy", "terms"], "--topic FILE"),
         ([HONEY, "--scope", "web"], "--topic or --texts"),
         ([HONEY, "--scope", "all", "--topic", bees.terms], "is not one of 'site'"),
@@ -439,7 +439,7 @@ def test_a_topic_that_matches_nothing_ends_with_what_to_try(
     out = tmp_path / "job"
     asked = (STADIUM, "--topic", bees.terms, "--langs", "en", "--out", out, "--max-pages", 10, *served.flags)
     done = command("crawl", *asked)
-    assert (done.code, "none of 10 pages is about the topic" in done.said) == (1, True)
+    assert (done.code, "no page is about the topic (10 pages read)" in done.said) == (1, True)
     assert verdicts(out).relevant() == set()
     status = command("status", out)
     assert "on topic 0 of 10 pages" in status.said

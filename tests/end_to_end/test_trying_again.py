@@ -11,7 +11,8 @@ import pytest
 from bitrawl import config
 from bitrawl.crawl import robots
 from bitrawl.crawl.ending import Ending
-from bitrawl.facts import JobFacts, State
+from bitrawl.endings import State
+from bitrawl.facts import JobFacts
 from bitrawl.job import retrying, running
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reporting import status

@@ -13,7 +13,7 @@ from msgspec import json
 from bitrawl import config, demo
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.facts import State
+from bitrawl.endings import State
 from bitrawl.job.ledger_facts import log
 from bitrawl.job.live_facts import Sampler
 from bitrawl.job.running import mine

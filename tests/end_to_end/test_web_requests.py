@@ -10,14 +10,21 @@ from kept_findings import Aligned, keep_findings
 from prose_site import keep
 from small_site import articles
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
+from bitrawl.cli import app as cli
+from bitrawl.config import choices
 from bitrawl.job import reading_index
+from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.stored_findings import Findings
 from bitrawl.model import PagePair, Segment, SegmentPair
+from bitrawl.web.allowed import AlignRequest
 from bitrawl.web.app import Serving, application, new_server
-from bitrawl.web.job_list import Command, Intent, JobVerb, Wish, write_intent
+from bitrawl.web.commands import CommandRunner
+from bitrawl.web.job_list import Command, Intent, JobVerb, ServedJob, Wish, write_intent
 from bitrawl.web.security import host_names
+from bitrawl.web.supervisor import arguments
 
 BASE = "http://127.0.0.1"
 JOB = "0" * 32
@@ -138,7 +145,9 @@ def test_another_host_name_is_refused(client: TestClient, host: str):
         assert client.get(path, headers={"Host": host}).status_code == 421
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:8000", "[::1]:8000", "corpora.example.org"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "LocalHost:8000", "[::1]:8000", "corpora.example.org", "Corpora.Example.ORG"]
+)
 def test_its_own_host_names_are_taken(client: TestClient, host: str):
     assert client.get("/", headers={"Host": host}).status_code == 200
 
@@ -170,7 +179,7 @@ def test_a_login_leads_nowhere_else(guarded: TestClient, there: str):
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
-    assert "SameSite=Strict" in cookie
+    assert "SameSite=Lax" in cookie  # a link from another site finds its reader logged in
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -245,11 +254,39 @@ def test_a_key_that_users_may_not_give_is_named(client: TestClient, key: str, va
     assert [path.name for path in (tmp_path / "jobs").iterdir() if not path.name.startswith(".")] == [JOB]
 
 
+def test_logging_out_ends_the_session_on_the_server(guarded: TestClient):
+    cookie = guarded.post("/login", data={"token": "anna"}).headers["set-cookie"].partition(";")[0]
+    assert guarded.get("/discover").status_code == 200
+    assert guarded.post("/logout", data={"csrf": csrf(guarded)}).status_code == 303
+    guarded.cookies.clear()
+    assert guarded.get("/discover", headers={"Cookie": cookie}).status_code == 303
+
+
+def test_without_tokens_a_link_from_another_site_keeps_the_session(client: TestClient):
+    secret = csrf(client)
+    answer = client.get("/", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"})
+    assert "set-cookie" not in answer.headers
+    assert client.post(f"/jobs/{JOB}/delete", data={"csrf": secret}).status_code == 303
+
+
+@pytest.mark.parametrize("path", ["/", "/static/app.js", "/openapi.json", f"/jobs/{JOB}", "/api/v1/jobs"])
+def test_answers_are_packed_for_those_who_can_unpack_them(client: TestClient, path: str):
+    packed = client.get(path, headers={"Accept-Encoding": "gzip"})
+    plain = client.get(path, headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    if len(plain.content) >= 1000:
+        assert packed.headers["content-encoding"] == "gzip"
+        assert int(packed.headers["content-length"]) < len(plain.content) / 2
+    from_elsewhere = client.get(path, headers={"Accept-Encoding": "gzip", "Sec-Fetch-Site": "cross-site"})
+    assert "content-encoding" not in from_elsewhere.headers
+
+
 def test_two_halves_of_a_download_equal_the_whole(client: TestClient):
     path = f"/jobs/{JOB}/export?format=tmx&languages=en-fr"
     whole = client.get(path)
     assert whole.status_code == 200
     assert whole.content.count(b"<tu") > 3
+    assert "content-encoding" not in whole.headers
     middle = len(whole.content) // 2
     first = client.get(path, headers={"Range": f"bytes=0-{middle - 1}"})
     second = client.get(path, headers={"Range": f"bytes={middle}-", "If-Range": whole.headers["etag"]})
@@ -270,6 +307,32 @@ def test_languages_for_which_nothing_was_found_are_not_offered_and_said_to_have_
     answer = client.get(f"/jobs/{JOB}/export?format=tmx&languages=en-de")
     assert answer.status_code == 404
     assert "Nothing was found in these languages." in answer.text
+
+
+def test_what_a_tool_does_waits_with_the_work_of_its_person(guarded: TestClient, monkeypatch: pytest.MonkeyPatch):
+    calls = []
+
+    async def run(_runner: CommandRunner, _command: list[str], *, person: str) -> str:
+        calls.append(person)
+        return ""
+
+    monkeypatch.setattr(CommandRunner, "run", run)
+    body = {"language_a": "en", "language_b": "fr", "text_a": "a", "text_b": "b"}
+    assert guarded.post("/api/v1/tools/align", json=body, headers=bearer("anna")).status_code == 200
+    assert calls == ["anna"]
+
+
+def test_a_zip_file_is_named_after_its_format(client: TestClient):
+    answer = client.get(f"/jobs/{JOB}/export?format=moses&languages=en-fr")
+    assert 'filename="Ours.en-fr.moses.zip"' in answer.headers["content-disposition"]
+
+
+def test_a_format_whose_package_is_missing_is_not_offered(client: TestClient, monkeypatch: pytest.MonkeyPatch):
+    assert 'value="parquet"' in client.get(f"/jobs/{JOB}/download").text
+    monkeypatch.setattr(choices, "find_spec", lambda name: None if name == "pyarrow" else name)
+    assert 'value="parquet"' not in client.get(f"/jobs/{JOB}/download").text
+    answer = client.get(f"/api/v1/jobs/{JOB}/export?format=parquet")
+    assert (answer.status_code, "Choose one of" in answer.json()["error"]) == (422, True)
 
 
 def test_a_job_file_tells_no_secret_of_the_operator(client: TestClient):
@@ -325,3 +388,36 @@ def test_a_page_that_is_not_there_is_404_also_where_a_form_could_be_sent(client:
         answer = client.get(path)
         assert answer.status_code == 404
         assert "There is no such page" in answer.text
+
+
+def test_an_alignment_of_long_texts_is_a_job(tmp_path: Path):
+    client = client_of(tmp_path)  # without its life, nothing is started: the jobs wait
+    texts = {"text_a": "The river is long.\n" * 6000, "text_b": "La rivière est longue.\n"}
+    form = {"csrf": csrf(client), "language_a": "en", "language_b": "fr", **texts}
+    page = client.post("/tools/align", data=form)
+    assert page.status_code == 303
+    body = {"language_a": "en", "language_b": "fr", **texts}
+    job_id = client.post("/api/v1/tools/align", json=body).json()["job"]
+    assert page.headers["location"].removeprefix("/jobs/") != job_id
+    jobs = {job["id"]: job for job in client.get("/api/v1/jobs").json()}
+    assert (jobs[job_id]["kind"], jobs[job_id]["name"]) == ("align", "en – fr")
+    assert client.get(f"/api/v1/jobs/{job_id}/aligned").status_code == 404
+    assert client.get("/").status_code == client.get(f"/jobs/{job_id}").status_code == 200
+    assert client.get(f"/jobs/{job_id}/pairs").status_code == 404
+
+
+def test_a_job_that_aligns_writes_what_the_api_hands_out(client: TestClient, tmp_path: Path):
+    folder = tmp_path / "jobs" / ("1" * 32)
+    folder.mkdir()
+    prepared = AlignRequest(("en", "fr"), ("The river is long.", "La rivière est longue.")).prepare(folder)
+    intent = Intent(owner="you", created=1.0, command=prepared.command, intent=Wish.RUNNING, name="Two", exit=0)
+    write_intent(folder, intent)
+    assert client.get(f"/api/v1/jobs/{folder.name}/aligned").status_code == 404
+    ran = CliRunner().invoke(cli, arguments(prepared.command, ServedJob(folder.name, JobFolder(folder), intent)))
+    assert ran.exit_code == 0, ran.output
+    aligned = client.get(f"/api/v1/jobs/{folder.name}/aligned")
+    assert aligned.text.split("\t")[:2] == ["The river is long.", "La rivière est longue."]
+    shown = client.get(f"/jobs/{folder.name}").text
+    assert f"/jobs/{folder.name}/found/aligned/1.tsv" in shown
+    assert "Mine what was found" not in shown
+    assert client.get(f"/jobs/{folder.name}/found/aligned/1.tsv").text == aligned.text

@@ -51,7 +51,7 @@ def test_a_file_with_another_name_is_named_with_all_names_that_are_allowed(tmp_p
     (tmp_path / "pears.npz").touch()
     with pytest.raises(ConfigError) as refused:
         config.resolve({**DESCRIBED, "models": str(tmp_path)})
-    assert "has pears.npz, which is no model" in str(refused.value)
+    assert "has pears.npz, which is not a model" in str(refused.value)
     assert ", ".join(model_names()) in str(refused.value)
 
 

@@ -57,6 +57,7 @@ def test_a_tool_that_starts_anew_is_told_where_the_package_is(
 
 def test_pip_is_the_one_of_this_python(environment: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(util, "find_spec", lambda _: object())
     python = sys.executable
     assert install_command("parquet") == f"{python} -m pip install 'bitrawl[parquet]'"
     monkeypatch.setattr(util, "find_spec", lambda _: None)

@@ -71,7 +71,7 @@ async def test_the_other_edition_can_be_the_first(apis: dict[str, str], tmp_path
 @pytest.mark.parametrize(
     ("category", "message"),
     [
-        ("Occupational deseases", 'Near it are: "Occupational diseases"'),
+        ("Occupational deseases", 'Similar names: "Occupational diseases"'),
         ("Empty shelf", "is empty"),
         ("Xylophone", "none like it"),
     ],

@@ -29,8 +29,8 @@ VERBS = {
     "merge": LazyVerb("many_sites", "Merge the corpora of several jobs into one, each text once."),
     "sample": LazyVerb("folder_verbs", "Print some units of a corpus, to read."),
     "terms": LazyVerb("folder_verbs", "List the terms of a corpus with their translations, and examples of both."),
-    "report": LazyVerb("status", "Draw the report of a job: one HTML file that opens offline."),
-    "status": LazyVerb("status", "Show how far a job is."),
+    "report": LazyVerb("status", "Write the report of a job: one HTML file that opens offline."),
+    "status": LazyVerb("status", "Show the progress of a job."),
     "check": LazyVerb(
         "status", "Check that the files of a job are as they were written, and repair what can be repaired."
     ),
@@ -42,7 +42,7 @@ VERBS = {
     "partition": LazyVerb("many_sites", "Split WARC files that mix many sites into one file for each site."),
     "clean": LazyVerb("texts", "Print the main text of pages, or every paragraph with its label."),
     "simulate": LazyVerb("simulate", "Replay archived sites under several strategies and compare them."),
-    "tune": LazyVerb("folder_verbs", "Move the boundaries of a crawl by perplexity, also while it runs."),
+    "tune": LazyVerb("folder_verbs", "Move the boundaries of a crawl by perplexity, even while it runs."),
     "topic": LazyVerb("texts", "Make a term list from texts, explain what it says about a page, or translate it."),
     "urls": LazyVerb("urls", "Tell the language of pages, and which are translations, from their URLs alone."),
     "serve": LazyVerb("serve", "Open the web app: start jobs, watch them, read, judge and download what they find."),

@@ -25,6 +25,7 @@ from bitrawl.mine.aligned_pages import NOWHERE, TextPair, align_sentences, align
 from bitrawl.mine.embedding_aligner import EmbeddingAligner
 from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Language, Segment, SegmentPair, TranslationUnit
+from bitrawl.show.wording import counted
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.lexicon import read_dictionary
 from bitrawl.text.words import one_line
@@ -64,9 +65,9 @@ def align(  # noqa: PLR0913 - flags
     Example: [bold]bitrawl align a.txt b.txt --langs de,fr --format tsv[/], or [bold]bitrawl align --langs de,fr --list pairs.tsv --out ladders[/]
 
     Without --format, each line of the texts is one sentence, and bitrawl prints a ladder. Each line of a ladder has the
-    numbers of lines on either side, counted from 0, and the score of a corpus: 0,1<TAB>0<TAB>0.98. A line without a
-    counterpart has an empty cell and no score. You need no dictionary: words are learned from the texts. Of one or two
-    sentences nothing is learned, so a score of about 0.5 says that nothing is known.
+    numbers of lines on either side, counted from 0, and a score, as in a corpus: 0,1<TAB>0<TAB>0.98. A line without a
+    counterpart has an empty cell and no score. You need no dictionary: words are learned from the texts. From one or
+    two sentences nothing can be learned: a score of about 0.5 then means that nothing is known.
 
     [bold]bitrawl align jobs/example[/] aligns the pairs of a job again and writes its corpus. Nothing is fetched or paired.
     """
@@ -88,7 +89,7 @@ def align(  # noqa: PLR0913 - flags
     ending = "tsv" if style is AlignFormat.LADDER else style
     for number, result in zip(pairs, results, strict=True):
         write_file(out / f"{number}.{ending}", result)
-    print_err(f"{len(results)} files in {out}")
+    print_err(f"{counted(len(results), 'file')} in {out}")
 
 
 def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
@@ -153,7 +154,7 @@ def _languages(langs: str) -> Languages:
 def _pairs(files: Sequence[Path], pair_list: Path | None, out: Path | None) -> dict[int, tuple[Path, Path]]:
     if pair_list is None:
         if len(files) != 2:
-            raise ConfigError(f"align takes two files, or --list PAIRS.TSV; {len(files)} files were given")
+            raise ConfigError(f"align takes two files, or --list PAIRS.TSV; you gave {counted(len(files), 'file')}")
         if out is not None:
             raise ConfigError("--out goes with --list; the result of two files is printed")
         return {1: (files[0], files[1])}

@@ -44,6 +44,7 @@ from bitrawl.job.site_search import build as build_index
 from bitrawl.job.site_search import discover as run_discover
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language, Link
+from bitrawl.show.wording import counted
 from bitrawl.url import Url, with_scheme
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
@@ -128,7 +129,7 @@ def check(  # noqa: PLR0913 - flags
     unread = [url.host for url in question.urls if answers.get(url.host) is SiteAnswer.UNKNOWN]
     without = (raw for raw in urls or [] if "://" not in raw and with_scheme(raw).startswith("https"))
     if bare := [raw for raw in without if Url.parse(with_scheme(raw)).host in unread]:
-        complain(f"{', '.join(bare)}: https was tried; if the site has none, write http://{bare[0]}")
+        complain(f"{', '.join(bare)}: https was tried; if the site does not offer it, write http://{bare[0]}")
     if not answers or SiteAnswer.UNKNOWN in answers.values():
         raise typer.Exit(1)
 
@@ -152,7 +153,7 @@ def _verdict_line(verdict: SiteVerdict) -> str:
         f"{verdict.probability:.2f}" if verdict.verdict is not SiteAnswer.UNKNOWN else "   -",
         f"{','.join(verdict.languages) or '-':8}",
         f"{verdict.downloads} fetched",
-        f"about {verdict.pages} pages" if verdict.pages else "size unknown",
+        f"about {counted(verdict.pages, 'page')}" if verdict.pages else "size unknown",
         f"{verdict.detail}{f' ({evidence})' if evidence else ''}",
     ]
     pages = f"\n    {verdict.url_a}\n    {verdict.url_b}" if verdict.url_a and verdict.url_b else ""
@@ -265,8 +266,8 @@ def _show_sites(discovered: Discovered, folder: JobFolder) -> None:
         print_out(f"… and {len(discovered.sites) - SHOWN} more in {folder.path / SITES_TABLE}")
     judged = sum(facts.answers.values())
     print_err(
-        f"{facts.found} bilingual sites beside {facts.bilingual_seeds} among the seeds; {judged} judged,"
-        f" {facts.downloads} downloads."
+        f"{counted(facts.found, 'bilingual site')} found, besides {facts.bilingual_seeds} among the seeds;"
+        f" {counted(judged, 'site')} judged with {counted(facts.downloads, 'download')}."
     )
     for line in (discovered.why, *facts.notes):
         print_err(line)
@@ -285,7 +286,7 @@ def build(
     around: Annotated[
         Path | None,
         Option(
-            help="Keep only what lies around the hosts or URLs listed in this file: who links to them, and what these "
+            help="Keep only what lies around the hosts or URLs listed in this file: who links to them, and what those "
             "link to.",
             metavar="FILE",
             show_default="the whole graph",
@@ -360,14 +361,14 @@ async def _print_links(targets: list[str | Url], places: list[str], limit: int, 
     any_links = False
     async with open_backlinks(places, policy=policy, tell=print_err) as source:
         if not len(source):
-            raise ConfigError(f"{', '.join(places)}: there are no links between hosts in it")
+            raise ConfigError(f"there are no links between hosts in {', '.join(places)}")
         await source.prefetch(targets, limit)
         typer.echo("to\tfrom\tanchor\thosts it links to")
         for target in targets:
             links = source.referrers(target, limit)
             any_links = any_links or bool(links)
             if not links:
-                complain(f"nobody is known to link to {target}")
+                complain(f"no links to {target} are known")
             for link in links:
                 typer.echo(_link_line(link, len(source.cites(link.source or "", _COUNTED))))
     return any_links

@@ -36,7 +36,7 @@ _OUT_HELP = "Keep the job in this folder. The same folder resumes."
 Out = Annotated[Path, job_option(help=_OUT_HELP, metavar="DIR")]
 OutOrPlace = Annotated[str, job_option(help=_OUT_HELP, metavar="DIR")]
 JobFile = Annotated[Path | None, job_option("--job", help="Read a TOML job file. Flags override it.", metavar="FILE")]
-_BOOTSTRAP_HELP = "Take the topic and the seeds of this folder, made by bitrawl bootstrap."
+_BOOTSTRAP_HELP = "Take the topic and the seeds from this folder, made by bitrawl bootstrap."
 Bootstrap = Annotated[Path | None, Option(help=_BOOTSTRAP_HELP, metavar="DIR", rich_help_panel=Group.TOPIC)]
 _FRESH_HELP = "Replace the job in the folder. What was fetched is set aside, in warc-1/."
 Fresh = Annotated[bool, job_option("--fresh", help=_FRESH_HELP)]

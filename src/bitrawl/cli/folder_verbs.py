@@ -64,14 +64,14 @@ def sample(
     *,
     size: Annotated[int, Option("-n", "--size", min=1, help="Print this many units.", metavar="N")] = 50,
     seed: Annotated[int, Option(help="Choose other units with another number.", metavar="N")] = 0,
-    style: Annotated[SampleFormat, Option("--format", help="Print text, or TSV or JSON lines.")] = SampleFormat.TEXT,
+    style: Annotated[SampleFormat, Option("--format", help="Print text, TSV or JSON lines.")] = SampleFormat.TEXT,
 ) -> None:
     """Print some units of a corpus, to read.
 
     Example: [bold]bitrawl sample jobs/example -n 50[/]
 
-    The sample is even over sites and scores. The same command prints the same units. Of a corpus in one language, it
-    prints paragraphs.
+    The sample is spread evenly over sites and scores. The same command prints the same units. For a corpus in one language,
+    it prints paragraphs.
     """
     with read_here(folder) as here:
         corpora = corpora_in(here)
@@ -155,7 +155,7 @@ def terms(
         pairs = bilingual_terms(here, languages, most or MOST_TERMS, min_score=min_score, tell=print_err)
     if not pairs:
         raise ConfigError(
-            f"{folder} has no terms that score {min_score:g}: both must be in at least three segments;"
+            f"{folder} has no terms that score at least {min_score:g}: both must be in at least three segments;"
             " lower --min-score, or crawl more pages"
         )
     if target is None and style is None and out.is_terminal:
@@ -191,7 +191,7 @@ def tune(
         str | None, Option(help="Put the boundaries at these two perplexities: 100,5000", metavar="TWO")
     ] = None,
 ) -> None:
-    """Move the boundaries of a crawl by perplexity, also while it runs.
+    """Move the boundaries of a crawl by perplexity, even while it runs.
 
     Example: [bold]bitrawl tune jobs/example --buckets 100,5000[/]
 
@@ -204,7 +204,7 @@ def tune(
     now = buckets_of(job_folder)
     limits = (*(f"up to {limit:g}" for limit in now.boundaries), "beyond")
     for name, limit, count in zip(("HIGH", "MEDIUM", "NORMAL"), limits, now.counts, strict=True):
-        print_out(f"{name:<8}{limit:<14}{count:>7} pages")
+        print_out(f"{name:<8}{limit:<14}{count:>7} page{'' if count == 1 else 's'}")
     if now.proposed != now.boundaries:
         proposed = ",".join(f"{boundary:.4g}" for boundary in now.proposed)
-        print_out(f"By the pages so far, these boundaries would fit: --buckets {proposed}")
+        print_out(f"Judging by the pages so far, these boundaries would fit: --buckets {proposed}")

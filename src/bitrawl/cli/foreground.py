@@ -29,7 +29,8 @@ from bitrawl.config import Job, Reach
 from bitrawl.crawl.ending import Ending
 from bitrawl.crawl.preview import Preview
 from bitrawl.crawl.scope import ScopeRules
-from bitrawl.facts import Doing, LanguagePair
+from bitrawl.endings import Doing
+from bitrawl.facts import LanguagePair
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.reporting import found_so_far
@@ -269,8 +270,8 @@ def _preview_rows(preview: Preview) -> list[tuple[str, str]]:
         return rows
     html_lang = f", declared as {preview.html_lang}" if preview.html_lang else ""
     alternates = "   ".join(f"{code} {count}" for code, count in sorted(preview.languages.items())[:12])
-    urls = f"{sitemap.urls} URLs" if sitemap.skip is None else f"not read ({sitemap.skip.reason})"
-    files = f", first of {sitemap.files} files" if sitemap.files > 1 else ""
+    urls = counted(sitemap.urls, "URL") if sitemap.skip is None else f"not read ({sitemap.skip.reason})"
+    files = f", the first of {sitemap.files} files" if sitemap.files > 1 else ""
     rows += [
         ("language", f"{preview.language}{html_lang}"),
         ("links", f"{preview.links} in scope on the seed"),
@@ -278,5 +279,5 @@ def _preview_rows(preview: Preview) -> list[tuple[str, str]]:
         ("declared", alternates or "no translations"),
     ]
     if preview.seconds:
-        rows.append(("estimate", f"{sitemap.estimated} pages in about {duration(preview.seconds)}"))
+        rows.append(("estimate", f"{counted(sitemap.estimated, 'page')} in about {duration(preview.seconds)}"))
     return rows

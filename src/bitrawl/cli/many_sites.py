@@ -56,9 +56,9 @@ _CLUSTER_HELP = (
     "Mine the sites on the Dask cluster with this scheduler, tcp://HOST:PORT; local starts one here, with --workers"
     " processes (extra cluster)."
 )
-_PART_HELP = "Mine one part of the sites, the first of three with 0/3; each part can run on another machine."
+_PART_HELP = "Mine one part of the sites: 0/3 is the first of three; each part can run on a different machine."
 _RETRY_HELP = (
-    "Visit the sites again that brought no page. Sites that a fault of a machine stopped are always tried again."
+    "Visit again the sites that brought no page. Sites that were stopped by a machine fault are always tried again."
 )
 Cluster = Annotated[str | None, _option(help=_CLUSTER_HELP, metavar="ADDRESS")]
 Part = Annotated[str | None, _option(help=_PART_HELP, metavar="I/N")]
@@ -270,7 +270,7 @@ def show_run(run: Run, to: str) -> None:
     for site in tally.failed[:SHOWN]:
         print_out(f"failed     {site.site}: {site.failed}")
     if len(tally.failed) > SHOWN:
-        print_out(f"… and {len(tally.failed) - SHOWN} more sites without a page")
+        print_out(f"… and {counted(len(tally.failed) - SHOWN, 'more site')} without a page")
     if tally.failed:
         print_out("To try the failed sites again, add --retry-failed to the command.")
     for line in _not_done(tally):
@@ -296,7 +296,7 @@ def _leave(run: Run, to: str, *, quiet: bool) -> None:
         for line in _not_done(tally):
             print_err(f"not done: {line}")
     if tally.faults:
-        print_err(f"Nothing is lost: the same command goes on. To merge what is done: bitrawl merge {to} --out DIR")
+        print_err(f"Nothing is lost: the same command resumes. To merge what is done: bitrawl merge {to} --out DIR")
     if tally.faults or not tally.finished.pages:
         raise typer.Exit(1)
 
@@ -369,12 +369,12 @@ def partition(
 
     def tell(file: SplitFile) -> None:
         if not quiet:
-            print_err(f"{file.path}: {file.answers:,} answers, {size(file.bytes)}")
+            print_err(f"{file.path}: {counted(file.answers, 'answer')}, {size(file.bytes)}")
 
     check_inputs(out, [*files, *([sites] if sites else [])])
     only = None if sites is None else frozenset(Url.parse(seed).site for seed in read_sites(sites).seeds)
     inputs = split(warc_files(files), out, Grouping(groups, only), watch=tell)
     if not quiet:
-        earlier = f", {inputs.before} were done before" if inputs.before else ""
+        earlier = f", {inputs.before} done before" if inputs.before else ""
         total = sum(file.answers for file in inputs.done)
-        print_out(f"{len(inputs.done)} files split into {out}: {total:,} answers{earlier}.")
+        print_out(f"{counted(len(inputs.done), 'file')} split into {out}: {counted(total, 'answer')}{earlier}.")

@@ -52,6 +52,7 @@ from bitrawl.job.job_merge import merge_again
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.job.running import export as write_again
 from bitrawl.job.running import export_copy, preview
+from bitrawl.show.wording import counted
 
 _SITES_HELP = (
     "Mine the sites of this list: hosts or URLs, one per line, or a table, JSON lines or Parquet with a column site."
@@ -132,8 +133,8 @@ def _listed_sites(path: Path | None, *, quiet: bool) -> list[str]:
         return []
     sites = read_sites(path)
     if not quiet:
-        left_out = f"; {sites.left_out} rows that are not bilingual are left out" if sites.left_out else ""
-        print_err(f"{path}: {sites.sites} site{'s' * (sites.sites != 1)}{left_out}.")
+        left_out = f"; {counted(sites.left_out, 'row')} left out: not bilingual" if sites.left_out else ""
+        print_err(f"{path}: {counted(sites.sites, 'site')}{left_out}.")
     return sites.seeds
 
 
@@ -206,8 +207,8 @@ def export(
 
     Example: [bold]bitrawl export jobs/example --formats moses --min-score 0.9 --to strict[/]
 
-    Nothing is fetched or aligned. Formats that are there already are kept and written again. A threshold holds for all
-    files, and stays the job's, unless you write a copy with --to. A merged corpus is merged again from its jobs.
+    Nothing is fetched or aligned. Formats that are there already are kept and written again. A threshold applies to
+    all files and is kept in the job, unless you write a copy with --to. A merged corpus is merged again from its jobs.
     """
     given = described(settings, [Group.CORPUS])
     path = Path(folder)

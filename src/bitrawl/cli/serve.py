@@ -33,13 +33,13 @@ def serve(  # noqa: PLR0913 - flags
     ] = "",
     name: Annotated[list[str] | None, Option(help=_NAME_HELP, metavar="HOST")] = None,
     settings: Annotated[
-        Path | None, Option(help="Read users, limits and settings of all jobs from this file.", metavar="TOML")
+        Path | None, Option(help="Read users, limits and settings for all jobs from this file.", metavar="TOML")
     ] = None,
     messages: Annotated[
         Path | None, Option(help="Offer the languages of the .po files in this folder too.", metavar="DIR")
     ] = None,
     new_token: Annotated[
-        bool, Option("--new-token", help="Print a token and its hash for the settings file, and end.")
+        bool, Option("--new-token", help="Print a token and its hash for the settings file, then exit.")
     ] = False,
 ) -> None:
     """Open the web app: start jobs, watch them, read, judge and download what they find.

@@ -21,6 +21,7 @@ from bitrawl.job.site_search import open_backlinks
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
 from bitrawl.show.harvest import can_draw_png
+from bitrawl.show.wording import counted
 from bitrawl.simulation.discovery import MOST_DOWNLOADS, WALKS, Search, table, walk_trials
 from bitrawl.simulation.discovery import write as write_walks
 from bitrawl.simulation.measure import SiteTrials
@@ -152,7 +153,7 @@ async def _discover(  # noqa: PLR0913 (flags)
         raise ConfigError("a search needs seeds; name a file of a few sites with --seeds-file")
     for place in backlinks:
         if "://" in place:
-            raise ConfigError(f"{place} is a service on the web, which a replay does not ask; name files or folders")
+            raise ConfigError(f"{place} is a service on the web, which a replay does not query; name files or folders")
     async with AsyncExitStack() as stack:
         status = stack.enter_context(err.status("", spinner="line"))
         if quiet:
@@ -169,7 +170,7 @@ async def _discover(  # noqa: PLR0913 (flags)
     _print_table(heads, lines)
     for trial in trials:
         if trial.faults:
-            _warn(f"{trial.walk}: a bug ended {trial.faults} visits, see the log")
+            _warn(f"{trial.walk}: a bug ended {counted(trial.faults, 'visit')}; see the log")
     if out is not None:
         write_walks(out, trials)
         print_out(f"written to {out}")
@@ -197,11 +198,11 @@ def _check_truth(replay: Replay, path: Path, pairs: frozenset[UrlPair]) -> None:
     """Warn where most of the pairs cannot be found at all."""
     held = replay.holds(pairs)
     if not pairs:
-        _warn(f"{path} has no pair of these languages; check --langs")
+        _warn(f"{path} has no pair in these languages; check --langs")
     elif not held:
-        _warn(f"none of the {len(pairs)} pairs of {path} is in the archives; is it the truth file of another site?")
+        _warn(f"{path} lists {counted(len(pairs), 'pair')}, none of which is in the archives; is it for another site?")
     elif held < len(pairs) / 2:
-        _warn(f"only {held} of the {len(pairs)} pairs of {path} are in the archives")
+        _warn(f"the archives hold only {held} of the {len(pairs)} pairs of {path}")
 
 
 def _warn(message: str) -> None:

@@ -17,8 +17,9 @@ from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
 from bitrawl.cluster.run import Run, check_run, existing_run, is_run, merged_report
 from bitrawl.corpus.export import CARD
+from bitrawl.endings import State
 from bitrawl.errors import ConfigError
-from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, State
+from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair
 from bitrawl.job.corpora import written_figures
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
@@ -52,7 +53,7 @@ def status(
     ] = StatusFormat.TABLE,
     watch: Annotated[bool, Option("--watch", help="Show it again every two seconds, until it ends.")] = False,
 ) -> None:
-    """Show how far a job is.
+    """Show the progress of a job.
 
     Example: [bold]bitrawl status jobs/example --watch[/]
 
@@ -114,11 +115,11 @@ def _checked_corpus(folder: Path) -> Iterator[Checked]:
 
 
 def report(folder: CorpusFolder) -> None:
-    """Draw the report of a job: one HTML file that opens offline.
+    """Write the report of a job: one HTML file that opens offline.
 
     Example: [bold]bitrawl report jobs/example[/]
 
-    A merged corpus and a run over many sites have the report that their merge has drawn.
+    A merged corpus and a run over many sites already have the report that their merge wrote.
     """
     if is_run(folder):
         print_out(merged_report(folder))
@@ -192,7 +193,7 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     ]
     if summary.own_requests:
         own = counted(summary.own_requests, "request")
-        rows.append(("", f"{own} of our own: sitemaps, and missing pages to recognise error pages"))
+        rows.append(("", f"{own} of our own: sitemaps, and missing pages that show what error pages look like"))
     languages = "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12])
     rows.append(("languages", languages or ("none" if now.ended else "none yet")))
     if summary.relevant is not None:

@@ -26,6 +26,7 @@ from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
 from bitrawl.page.markdown import markdown
 from bitrawl.protocols import RelevanceModel
+from bitrawl.show.wording import counted
 from bitrawl.text.frequencies import general_rates
 from bitrawl.text.ngram_estimation import train
 from bitrawl.text.ngram_models import sequences
@@ -51,7 +52,7 @@ def clean(
 
     Example: [bold]bitrawl clean page.html[/], or [bold]bitrawl clean --format jsonl https://www.example.org/[/]
 
-    The pages of a folder are taken for one site: what recurs on them is template. A job's folder gives the pages of the job.
+    The pages of a folder are treated as one site: what recurs on them is template. A job's folder gives the pages of the job.
     """
     if asyncio.run(_clean(sources, style, FetchPolicy(allow_private=allow_private))):
         raise typer.Exit(1)
@@ -134,7 +135,7 @@ def learn(
             typer.echo(line(term))
         return
     terms.write(target)
-    print_err(f"{len(terms.terms)} terms: {target}")
+    print_err(f"{counted(len(terms.terms), 'term')}: {target}")
 
 
 @topic.command(cls=HelpfulCommand)
@@ -261,7 +262,7 @@ def translate(
     else:
         write_file(target, content)
     translated = sum(bool(proposal.candidates) for proposal in proposals)
-    print_err(f"{translated} of {len(proposals)} terms have a translation{f': {target}' if target else ''}")
+    print_err(f"translated {translated} of {len(proposals)} terms{f': {target}' if target else ''}")
 
 
 def _pages(sources: Sequence[str], policy: FetchPolicy, languages: Sequence[Language]) -> list[Page]:
@@ -282,7 +283,7 @@ def _pages(sources: Sequence[str], policy: FetchPolicy, languages: Sequence[Lang
 def _usual_language(pages: Sequence[Page]) -> Language:
     languages = Counter(page.language for page in pages if page.language != UNDETERMINED)
     if not languages:
-        raise ConfigError("the language of the texts cannot be told; name it with --lang, as in --lang en")
+        raise ConfigError("the language of the texts cannot be identified; name it with --lang, as in --lang en")
     return languages.most_common(1)[0][0]
 
 
@@ -294,7 +295,7 @@ def _texts_in(language: Language, pages: Sequence[Page]) -> list[str]:
     ]
     if not texts:
         others = ", ".join(sorted({language_name(page.language) for page in pages})) or "nothing"
-        raise ConfigError(f"there is no text in {name}: {others} was found; name the language with --lang")
+        raise ConfigError(f"there is no text in {name} (found: {others}); name the language with --lang")
     if len(texts) < len(pages):
-        complain(f"{len(pages) - len(texts)} of {len(pages)} texts are not in {name} and were left out")
+        complain(f"left out {len(pages) - len(texts)} of {len(pages)} texts: not in {name}")
     return texts

@@ -51,7 +51,7 @@ def language(
 
     Example: [bold]bitrawl urls language --langs en,fr < urls.txt[/]
 
-    Where the URL does not tell the language, it is und. A line that is no URL is printed with und and 0, and counted.
+    Where the URL does not tell the language, it is und. A line that is not a URL is printed with und and 0, and counted.
     """
     answer = _by_rules(langs) if rules else _by_model(LinearUrlLanguageModel(), langs, top)
     bad = 0
@@ -95,8 +95,8 @@ def _parsed(line: str) -> Url | None:
 
 def _complain_of_lines(count: int) -> None:
     if count:
-        lines = "lines are" if count > 1 else "line is"
-        complain(f"{count} {lines} no URL; write them whole, as in https://www.example.org/")
+        lines = f"{count:,} lines are not URLs" if count > 1 else "1 line is not a URL"
+        complain(f"{lines}; write URLs in full, as in https://www.example.org/")
 
 
 def _columns(model: UrlLanguageModel, langs: str) -> list[int]:
@@ -110,7 +110,7 @@ def _columns(model: UrlLanguageModel, langs: str) -> list[int]:
         bare = Language(parse_language(code).partition("-")[0])
         numbers = [number for number in every if same_language(model.languages[number], bare)]
         if not numbers:
-            raise ConfigError(f"{code} is none of the {len(every) - 1} languages that are told from a URL")
+            raise ConfigError(f"{code} is not one of the {len(every) - 1} languages that can be identified from a URL")
         columns += numbers
     return [*dict.fromkeys(columns), len(every) - 1]
 
@@ -159,7 +159,7 @@ def pairs(
 
     Example: [bold]bitrawl urls pairs --langs en,fr < urls.txt[/]
 
-    All URLs of a site are compared together: the more of them you give, the better. A line that is no URL is counted.
+    All URLs of a site are compared together: the more of them you give, the better. A line that is not a URL is counted.
     """
     languages = [parse_language(code) for code in langs.replace(",", " ").split()]
     if len(languages) != 2 or languages[0] == languages[1]:

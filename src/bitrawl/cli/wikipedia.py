@@ -15,6 +15,7 @@ from bitrawl.job.bootstrapping import OWN_FILES, SITES, TERMS, TOPIC, BootstrapR
 from bitrawl.job.bootstrapping import bootstrap as run_bootstrap
 from bitrawl.job.fetching import FetchPolicy
 from bitrawl.languages import language_name
+from bitrawl.show.wording import counted
 from bitrawl.topic.wiki_topic import Exclusion
 
 _wiki = partial(Option, rich_help_panel="Wiki")
@@ -22,7 +23,7 @@ _titles = partial(Option, rich_help_panel="Terms")
 _sites = partial(Option, rich_help_panel="Sites")
 _polite = partial(Option, rich_help_panel=Group.POLITENESS)
 _WIKI_HELP = "Ask this wiki: the URL of its api.php, or the language of a Wikipedia."
-_DUMP_HELP = "Read the SQL files of a dump in this folder, and ask no wiki."
+_DUMP_HELP = "Read the SQL files of a dump in this folder instead of asking a wiki."
 _EDITIONS_HELP = "Read the same category and articles in the editions of the other languages too."
 _CHECK_HELP = "Visit the cited sites and look for links to translations."
 _CONTACT_HELP = "Tell webmasters this e-mail address or page, in the User-Agent. Wikipedia asks for it."
@@ -34,7 +35,7 @@ _PRIVATE_WIKI_HELP = (
 
 def bootstrap(  # noqa: PLR0913 - flags
     category: Annotated[
-        str, Argument(help="The subject, as a category of the wiki is named.", metavar="NAME", show_default=False)
+        str, Argument(help="The subject: the name of a category of the wiki.", metavar="NAME", show_default=False)
     ],
     *,
     langs: Annotated[str, job_option(help="Languages, as ISO 639 or BCP 47 codes: de,it", metavar="CODES")],
@@ -110,14 +111,14 @@ def bootstrap(  # noqa: PLR0913 - flags
 
 
 def _show(summary: BootstrapSummary, folder: Path) -> None:
-    categories = "1 category" if summary.categories == 1 else f"{summary.categories} categories"
-    lines = [f"{summary.category}: {summary.articles} articles in {categories}"]
+    categories = counted(summary.categories, "category", "categories")
+    lines = [f"{summary.category}: {counted(summary.articles, 'article')} in {categories}"]
     terms = ", ".join(f"{count} {language_name(language)}" for language, count in summary.terms.items())
     lines.append(f"Terms: {terms}{f', from {TERMS} as you edited it' if summary.edited else ''} ({folder / TOPIC})")
     if summary.excluded:
         reasons = ", ".join(f"{count} {reason}" for reason, count in summary.excluded.items())
         lines.append(f"Titles left out: {reasons} ({folder / TERMS} lists them)")
-    lines.append(f"Seeds: {summary.seeds} pages of {summary.cited} sites")
+    lines.append(f"Seeds: {counted(summary.seeds, 'page')} of {counted(summary.cited, 'site')}")
     if summary.checked:
         checked = f"{summary.candidates} of the {summary.checked} that were checked"
         lines.append(f"Bilingual sites: {checked} ({folder / SITES})")

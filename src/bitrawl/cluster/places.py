@@ -339,7 +339,7 @@ def _fault(place: S3Place, error: Exception) -> StoreError:
         )
     if "HTTP error" in message or "non-2xx status code: 5" in message:
         return StoreError(
-            f"{endpoint} does not answer for {place}, also after {place.retries} retries: {first}; check"
+            f"{endpoint} does not answer for {place}, even after {place.retries} retries: {first}; check"
             " AWS_ENDPOINT_URL and the network, then run the same command again"
         )
     return StoreError(f"{place} cannot be used: {first}")

@@ -233,7 +233,9 @@ def asked_job(settings: Mapping[str, Any], file: Path | None) -> Job:
         raise ConfigError("--scope web crosses sites, and a run over many sites is divided by site; leave it out")
     for name in ("pages", "minutes", "megabytes"):
         if getattr(job.budget, name) is not None:
-            raise ConfigError(f"--max-{name} limits one job, and here are many; limit each site with --site-{name}")
+            raise ConfigError(
+                f"--max-{name} limits one job, and there are many here; limit each site with --site-{name}"
+            )
     return job
 
 
@@ -321,7 +323,7 @@ def check_undivided(out: str) -> None:
     """Raise `ConfigError` if a folder that one job asks for holds a run in bundles."""
     if is_run(out):
         raise ConfigError(
-            f"{out} holds sites in bundles; go on with the same --workers, --cluster or --part, or choose another --out"
+            f"{out} holds sites in bundles; resume with the same --workers, --cluster or --part, or choose another --out"
         )
 
 
@@ -363,7 +365,7 @@ def merge_run(
     out = place(address)
     if is_monolingual(address):
         raise ConfigError(
-            f"{address} has one language, so that its parts are not merged; each is a job with a corpus:"
+            f"{address} has one language, so its parts are not merged; each is a job with a corpus:"
             f" bitrawl export {shlex.quote(address)}/{PARTS}/NUMBER"
         )
     with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
@@ -454,12 +456,12 @@ def _check_same(job: Job, out: Place) -> None:
         return
     if (out / BUNDLES).read() is None and "job.sqlite" in out.names():
         raise ConfigError(
-            f"{out} holds a job of one process; go on without --workers, --cluster and --part, or choose another --out"
+            f"{out} holds a job of one process; resume without --workers, --cluster and --part, or choose another --out"
         )
     try:
         earlier = config.typed(tomllib.loads(content.decode()))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"{out}/{JOB} is no TOML: {error}") from error
+        raise StoreError(f"{out}/{JOB} is not TOML: {error}") from error
     config.continues(job, earlier)
 
 

@@ -144,6 +144,12 @@ def corpus_formats(languages: int) -> dict[str, tuple[Part, ...]]:
     return {name: made_of.parts(languages) for name, made_of in formats.items() if made_of.parts(languages)}
 
 
+def ready_formats(languages: int) -> list[str]:
+    """Those of `corpus_formats` that need nothing which is not installed."""
+    needed = {name: corpus_format(name).needs for name in corpus_formats(languages)}
+    return [name for name, needs in needed.items() if not needs or find_spec(needs)]
+
+
 def corpus_format(name: str) -> CorpusFormat:
     """Raises `ConfigError` if nobody has it, or if the package that adds it cannot be used."""
     _check_one(EXPORTERS, name)
@@ -169,7 +175,7 @@ def check_formats(formats: Iterable[str], languages: int, otherwise: str) -> Non
 
 def _unfit(names: Iterable[str], languages: int) -> str:
     kind = "one language" if languages == 1 else "pairs of languages"
-    return f"{', '.join(names)} is not for {kind}; there are {', '.join(corpus_formats(languages))}"
+    return f"{', '.join(names)} is not a format for {kind}; choose from {', '.join(corpus_formats(languages))}"
 
 
 def strategy_maker(name: str) -> Callable[[Sequence[str]], Any] | None:
@@ -245,7 +251,7 @@ def _of_package(name: str) -> CorpusFormat:
     if not isinstance(made_of, CorpusFormat) or not all(
         isinstance(part, Part) and kinds.issuperset(part.takes) for part in (*made_of.pairs, *made_of.pages)
     ):
-        raise _fault(EXPORTERS, name, "is no bitrawl.config.CorpusFormat")
+        raise _fault(EXPORTERS, name, "is not a bitrawl.config.CorpusFormat")
     ours = {file.removesuffix("{gz}") for one in Format for file in one.made_of.files}
     for file in made_of.files:
         if not _FILE.fullmatch(file) or file.removesuffix("{gz}") in ours:

@@ -54,13 +54,13 @@ def _toml_fault(error: str, text: str) -> str:
         return " is not TOML: a value is too long, or nested too deeply"
     line = text.splitlines()[int(place[1]) - 1].strip() if int(place[1]) <= text.count("\n") + 1 else ""
     if re.search(r"=\s*(?:True|False|None)\b", line):
-        advice = "write true or false, in small letters, or leave the line out"
+        advice = "write true or false, in lowercase letters, or leave the line out"
     return f", line {place[1]} is not TOML: {line[:_SHOWN]!r}; {advice}"
 
 
 def write(job: Job, path: Path) -> None:
     """The resolved job, complete under its name or not there at all; without the password of a proxy."""
-    head = "# What was asked. The same command resumes.\n"
+    head = "# What you asked for. The same command resumes.\n"
     if _without_password(job.fetch.proxy) != job.fetch.proxy:
         head += "# The proxy's password is not kept: give it again with --proxy, or set HTTP_PROXY and HTTPS_PROXY.\n"
     write_file(path, head + text_of(job))

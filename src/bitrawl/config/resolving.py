@@ -56,7 +56,7 @@ def continues(job: Job, earlier: Job) -> None:
         before, now = (getattr(getattr(one, table) if table else one, name) for one in (earlier, job))
         if before != now:
             raise ConfigError(
-                f"this folder holds a job with {_told(key, before)}, and this one asks for {_told(key, now, named=False)};"
+                f"this folder holds a job with {_told(key, before)}, but you asked for {_told(key, now, named=False)};"
                 " choose another --out, or start over with --fresh"
             )
 
@@ -119,7 +119,7 @@ def _region_told(job: Job) -> str:
     two = two_languages(job.langs[0]) or ("", "")
     return (
         f"{job.langs[0]!r} is one language, {language_name(job.languages()[0].partition('-')[0])} as in the region"
-        f" {two[1].upper()}; for two write --langs {two[0]},{two[1]}, and for the one --langs {two[0]}"
+        f" {two[1].upper()}; for two languages write --langs {two[0]},{two[1]}, and for one --langs {two[0]}"
     )
 
 
@@ -154,7 +154,7 @@ RULES = (
         "languages", "name at least one language"),
     Rule(lambda job: len(job.langs) == 1 and job.languages() and two_languages(job.langs[0]), _region_told),
     Rule(_is_one_twice, lambda job: f"{', '.join(job.langs)} are one language, {language_name(job.languages()[0])};"
-        " name it once, or another with it"),
+        " name it once, or name another with it"),
     _rule(lambda job: job.strategy in FOCUSED and not job.topic.is_set,
         "the strategy {job.strategy} needs a topic; name one with --topic FILE or --texts FOLDER", "strategy", _NEEDS_TOPIC),
     _rule(lambda job: job.scope.reach is Reach.WEB and not job.topic.is_set and not _searches(job),
@@ -181,7 +181,7 @@ RULES = (
     _rule(lambda job: job.discovery.walk is Walk.FOCUSED and not job.topic.is_set,
         "the strategy focused needs a topic; name one with --topic FILE or --texts FOLDER", "strategy", _NEEDS_TOPIC),
     _rule(lambda job: _searches(job) and job.warc,
-        "sites are searched on the web, or on archives that stand for it: use --replay, not --warc"),
+        "sites are searched for on the web, or in archives that stand for it: use --replay, not --warc"),
     Rule(_missing_backlinks, lambda job: f"--backlinks: there is no file or folder {_missing_backlinks(job)}"),
     _rule(lambda job: job.discovery.host_languages and not Path(job.discovery.host_languages).exists(),
         "--host-languages: there is no file or folder {job.discovery.host_languages}"),
@@ -189,11 +189,11 @@ RULES = (
         "nowhere to start; name a site, as in https://www.example.org/",
         "seeds", "type the address of a site, as in https://www.example.org/"),
     _rule(lambda job: job.warc and (job.replay or job.seeds),
-        "--warc takes files whole, without seeds; to crawl them as a web use --replay"),
+        "--warc takes whole files, without seeds; to crawl them as a web, use --replay"),
     Rule(_missing_archive, lambda job: f"there is no file or folder {_missing_archive(job)}"),
     Rule(lambda job: job.langs and unfit(job.export.formats, len(job.languages())),
         lambda job: unfit(job.export.formats, len(job.languages())),
-        "formats", "{format} is not for these languages; there are {known}"),
+        "formats", "{format} is not a format for these languages; choose from {known}"),
 )  # fmt: skip
 
 
@@ -201,7 +201,9 @@ def _check_pattern(pattern: str) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
-        message = f"the pattern {pattern!r} is no regular expression: {error}; write a dot as \\. and a star as .*"
+        message = (
+            f"the pattern {pattern!r} is not a valid regular expression: {error}; write a dot as \\. and a star as .*"
+        )
         raise ConfigError(message) from error
 
 
@@ -284,7 +286,7 @@ def unknown_key(name: str, table: str, kind: type[msgspec.Struct]) -> str:
 
 
 def _known(names: Iterable[str]) -> str:
-    return f"known are {', '.join(names)}"
+    return f"the keys are {', '.join(names)}"
 
 
 def _placed(key: str) -> str:

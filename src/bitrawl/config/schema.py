@@ -189,7 +189,7 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     The defaults but the score's keep 8,028 of the 8,080 beads with two sides in the gold alignments of `shared/data`
     (zh-en, en-ro, de-fr; 2026-11): they are there to keep out what cannot be a translation, not to rank what may be
     one. The score's default is below a half, because errors are rarer on a mined site than in what the score was trained
-    on: at 0.5 it keeps 99.1 % of the right beads of site packs and 85.7 % of those of the gold alignments, and loses
+    on: at 0.5 it keeps 99.2 % of the right beads of site packs and 85.6 % of those of the gold alignments, and loses
     9 of 151 right segments of the bundled web in English and Chinese; at 0.3 it loses 3 (docs/decisions/segment-score.md).
     """
 
@@ -199,7 +199,8 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     language: Share = 0.2  # how far either text is believed to be in its language; 0.5 where it says nothing
     words: Annotated[int, msgspec.Meta(ge=0)] = 1  # on either side
     types: tuple[str, ...] = ()  # "1:1", "1:2"; none given takes all
-    refuse: tuple[str, ...] = ("non-letters", "equal TUVs", "code")  # flags that keep a pair out, by how they begin
+    # flags that keep a pair out, by how they begin
+    refuse: tuple[str, ...] = ("non-letters", "equal TUVs", "code", "wrong script")
     duplicates: bool = False  # keep each occurrence, flagged, and do not merge
 
 
@@ -269,6 +270,6 @@ def seed_url(raw: str) -> Url:
         raise ConfigError(f"the seed {error}{hint}") from error
     if has_credentials(with_scheme(raw.strip())):
         raise ConfigError(
-            f"the seed {url} was given with a user name or a password; bitrawl visits public pages only: write it without"
+            f"the seed {url} has a user name or a password, and bitrawl visits only public pages; write it without them"
         )
     return url

@@ -147,8 +147,8 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("texts", "topic.texts", _G.TOPIC, "Look for pages like these texts, a file or a folder of them.", metavar="PATH"),
     Setting("like", "topic.like", _G.TOPIC, "Look for pages like this one, and begin there.", metavar="URL", web="like"),
     Setting("against", "topic.against", _G.TOPIC, "Avoid pages like these texts, a file or a folder of them.", metavar="PATH"),
-    Setting("hub", "topic.hub", _G.TOPIC, "The seeds only link to the topic: do not take them for examples.",
-        web="hub", label="The addresses above only link to the topic; they are no examples of it"),
+    Setting("hub", "topic.hub", _G.TOPIC, "The seeds only link to the topic: do not take them as examples.",
+        web="hub", label="The addresses above only link to the topic; they are not examples of it"),
     Setting("buckets", "topic.buckets", _G.TOPIC,
         "With the strategy perplexity, visit links of pages below these perplexities first: 100,5000", _numbers, metavar="TWO"),
     Setting("topic_threshold", "topic.threshold", _G.TOPIC, web="topic_threshold"),
@@ -200,7 +200,7 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
         "Compare two URLs with this transformer, in the strategy url-models (extra neural).", metavar="NAME_OR_PATH"),
     Setting("machine_translated", "pair.machine_translated", _G.PAIRS, "Keep pages that bear marks of machine translation."),
     Setting("max_characters", "align.characters", _G.PAIRS,
-        "Split segments that are longer than this, and leave out what cannot be split; half of it in scripts without spaces between"
+        "Split segments that are longer than this, and leave out what cannot be split; the limit is half of this in scripts without spaces between"
         " words, such as Chinese.", web="max_characters", most=100_000),
     Setting("formats", "export.formats", _G.CORPUS, "Write these formats: {formats}.", _lower, default="jsonl,tmx,tsv",
         metavar="NAMES", web="formats"),
@@ -209,7 +209,7 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
         "Ask this link graph who cites a site: a folder that bitrawl discover graph made, a TSV of links, WARC or WAT files,"
         " a job folder, or the URL of a service. May be given several times.", metavar="PATH"),
     Setting("host_languages", "discovery.host_languages", _G.DISCOVERY,
-        "Prefer hosts that have pages in your languages by this index: a Parquet file of Common Crawl's columnar index, or a folder of"
+        "Prefer hosts that have pages in your languages according to this index: a Parquet file of Common Crawl's columnar index, or a folder of"
         " them (extra parquet).", metavar="PATH"),
     Setting("max_downloads", "discovery.downloads", _G.DISCOVERY, "Stop after this many downloads.", web="downloads", most=1_000_000),
     Setting("compress", "export.compress", _G.CORPUS, "Compress the files with gzip."),
@@ -317,7 +317,7 @@ def with_lists(described: Mapping[str, Any]) -> dict[str, Any]:
 
 def _unknown(name: str, allowed: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, allowed, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(allowed))}"
+    hint = f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(sorted(allowed))}"
     return f"there is no setting {name!r}; {hint}"
 
 

@@ -214,10 +214,10 @@ def _rights(facts: CardFacts) -> str:
     )
     if facts.licences:
         text += _counts(("licence as stated by the page", "pages"), facts.licences) + "\n\n"
-    text += f"- {_number(silent, 'page')} without a licence statement.\n"
-    text += f"- {_number(facts.opt_outs, 'page')} left out because their site opts out of text and data mining.\n"
+    text += f"- Without a licence statement: {_number(silent, 'page')}.\n"
+    text += f"- Left out because the site opts out of text and data mining: {_number(facts.opt_outs, 'page')}.\n"
     if facts.origin is not Origin.ARCHIVE:
-        text += f"- {_number(facts.robots, 'link')} not followed because robots.txt forbids them."
+        text += f"- Not followed because robots.txt forbids it: {_number(facts.robots, 'link')}."
     return text
 
 
@@ -225,9 +225,9 @@ def _methods(facts: CardFacts) -> str:
     text = f"{_ORIGINS[facts.origin]}. Boilerplate was removed, and the language was identified from the text.\n"
     if facts.bilingual:
         text += "Pages were paired by all evidence together, then aligned sentence by sentence and filtered by thresholds.\n"
-    text += f"\n- {_number(facts.duplicate_pages, 'page')} left out as duplicates of others."
+    text += f"\n- Left out as duplicates: {_number(facts.duplicate_pages, 'page')}."
     if facts.bilingual:
-        text += f"\n- {_number(facts.machine_translated, 'pair')} left out because of marks of machine translation."
+        text += f"\n- Left out because of marks of machine translation: {_number(facts.machine_translated, 'pair')}."
     return text
 
 

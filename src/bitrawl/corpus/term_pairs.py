@@ -8,7 +8,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bitrawl.files import cell
 from bitrawl.model import Language
 from bitrawl.text.arrays import Floats, Ints
-from bitrawl.text.frequencies import Keyness, Phrases, unnested
+from bitrawl.text.frequencies import BREAK, Keyness, Phrases, unnested
 from bitrawl.text.lexicon import Lexicon, WordBags
 from bitrawl.text.numbers import values
 from bitrawl.text.words import one_line, xml
@@ -29,6 +29,11 @@ MIN_TOGETHER = 3  # segments that have both terms; judgement: in two, chance has
 MIN_SHARE = 0.1  # of the segments with one of the terms, those that must have both; less cannot reach a useful score
 SAME = 0.5  # The weight of a term that is written alike in both languages, as product names are; judgement.
 TIED_SHARE = 0.5  # A candidate that a hyphen ties to another word in this share of its places is a part; judgement.
+# A term that one and the same word precedes or follows in this share of its places is a part of a longer phrase; judgement,
+# from reading wet-styleguide en-fr and apisix en-zh (2026-11).
+FIXED_SHARE = 0.6
+MIN_LINK = 0.2  # of two such words that translate each other; judgement
+_FARTHEST = 3  # words that say nothing between a term and such a word: "outils de l'expérience"
 PART_SHARE = 0.6  # A pair that is a part of a longer one in this share of its segments is left out; judgement.
 MOST_CANDIDATES = 10_000  # of either language, the most telling; judgement
 MOST_LEARNED = 12_000  # segments that the lexicon learns from: about 200 MB; judgement
@@ -124,7 +129,9 @@ def _linked(a: "_Side", b: "_Side") -> list[_Linked]:
     links = _Links(a, b)
     columns = (column[good].tolist() for column in (first, second, together, dice))
     return [
-        _Linked(x, y, (share * links.between(x, y)) ** 0.5, count) for x, y, count, share in zip(*columns, strict=True)
+        _Linked(x, y, (share * links.between(x, y)) ** 0.5, count)
+        for x, y, count, share in zip(*columns, strict=True)
+        if links.are_equally_whole(x, y)
     ]
 
 
@@ -186,6 +193,36 @@ class _Side:
         self.count = spread
         strength = np.sqrt(keyness.likelihoods)
         self.strength: Floats = strength / (strength[best].max() if len(best) else 1.0)
+
+    @cached_property
+    def fixed_neighbours(self) -> dict[int, tuple[int, ...]]:
+        """Of each candidate that has any, the word before it and the word after it that are nearly always the same."""
+        before, after = self._neighbour(-1), self._neighbour(1)
+        keys = [np.zeros(0, np.int64)]
+        for length, here in enumerate(self.phrases.at, 1):
+            places = np.flatnonzero(np.append(self.wanted, False)[here])
+            ends = np.minimum(places + length, len(after) - 1)
+            keys += [
+                here[places[beside != BREAK]].astype(np.int64) * len(self.phrases) + beside[beside != BREAK]
+                for beside in (before[places - 1], after[ends])
+            ]
+        pairs, counts = np.unique(np.concatenate(keys), return_counts=True)
+        phrase, word = np.divmod(pairs, len(self.phrases))
+        # One is added: two of three times is chance.
+        fixed = counts >= FIXED_SHARE * (self.phrases.count[phrase] + 1)
+        neighbours: dict[int, tuple[int, ...]] = {}
+        for number, beside in zip(phrase[fixed].tolist(), word[fixed].tolist(), strict=True):
+            neighbours[number] = (*neighbours.get(number, ()), beside)
+        return neighbours
+
+    def _neighbour(self, step: int) -> Ints:
+        """At each place, the word there or, if it says nothing, a further one in that direction; `BREAK` if there is none."""
+        numbers = self.phrases.texts.numbers.astype(np.int64)
+        silent = np.append(self.keyness.stop_words, False)[numbers]
+        place = np.arange(len(numbers))
+        for _ in range(_FARTHEST):
+            place = np.where(silent[place], np.clip(place + step, 0, len(numbers) - 1), place)
+        return np.where(silent[place], BREAK, numbers[place])
 
     @property
     def tokens(self) -> NDArray[np.bool_]:
@@ -249,7 +286,19 @@ class _Links:
         cells = [[self._word(x, y) for y in words_b] for x in words_a]
         of_a: float = sum(max(row) for row in cells) / len(words_a)
         of_b: float = sum(max(column) for column in zip(*cells, strict=True)) / len(words_b)
-        return max(whole, (of_a + of_b) / 2)
+        return max(whole, min(of_a, of_b))
+
+    def are_equally_whole(self, a: int, b: int) -> bool:
+        """Whether what always stands beside one term translates what always stands beside the other.
+
+        "Government of Canada Intranet" is always followed by "theme", and "Canada pour les sites" by "intranet": neither is
+        whole, and they are not parts of the same. "production files" and "fichiers de production", which always follow
+        "Download" and "Télécharger", are.
+        """
+        besides_a, besides_b = self._a.fixed_neighbours.get(a, ()), self._b.fixed_neighbours.get(b, ())
+        return all(any(self._word(x, y) >= MIN_LINK for y in besides_b) for x in besides_a) and all(
+            any(self._word(x, y) >= MIN_LINK for x in besides_a) for y in besides_b
+        )
 
     def _word(self, a: int, b: int) -> float:
         if self._a.phrases.units_of(a) == self._b.phrases.units_of(b):

@@ -92,7 +92,7 @@ def read_tmx(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPair
             yield from reader.taken()
         reader.parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise ConfigError(f"{source}, line {error.lineno}: this is no TMX ({error}); export it again") from error
+        raise ConfigError(f"{source}, line {error.lineno}: this is not TMX ({error}); export it again") from error
     except (ValueError, LookupError) as error:
         raise ConfigError(f"{source} is in an encoding that cannot be read ({error}); save it as UTF-8") from error
     yield from reader.taken()

@@ -241,7 +241,7 @@ class GuardedResolver(AbstractResolver):
         except TimeoutError as error:
             raise OSError(None, f"no answer for {host} in {self._seconds:g} s") from error
         except UnicodeError as error:  # a label that is empty or longer than 63: getaddrinfo's IDNA refuses it
-            raise OSError(None, f"{host[:80]} is no name: {error}") from error
+            raise OSError(None, f"{host[:80]} is not a host name: {error}") from error
         numeric = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
         return [
             ResolveResult(hostname=host, host=address[0], port=address[1], family=kind, proto=proto, flags=numeric)
@@ -309,7 +309,7 @@ class Proxies(msgspec.Struct, frozen=True):
         for scheme, proxy in (("http", self.http), ("https", self.https)):
             if proxy and not _is_http(proxy):
                 # Without the text itself: it may hold a password.
-                message = f"the proxy for {scheme} is no http proxy; write it as http://user:password@host:port"
+                message = f"the proxy for {scheme} is not an HTTP proxy; write it as http://user:password@host:port"
                 raise ConfigError(message)
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from enum import Enum
 
 import msgspec
 
-from bitrawl.facts import CrawlEnd, Doing, EndKind, State
+from bitrawl.endings import CrawlEnd, Doing, EndKind, State
 from bitrawl.model import MAX_REDIRECTS, Skip
 from bitrawl.reasons import NO_ANSWER
 from bitrawl.url import Url

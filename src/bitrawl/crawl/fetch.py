@@ -447,7 +447,7 @@ def proxy_refusal(url: Url, proxy: URL) -> Skip:
     return _failure_skip(url, Reason.PROXY, f"the proxy {proxy_name(proxy)} {_WANTS_A_PASSWORD}")
 
 
-_WANTS_A_PASSWORD = "wants a user name and a password, or others than those given (407)"  # noqa: S105
+_WANTS_A_PASSWORD = "wants a user name and a password, or different ones from those given (407)"  # noqa: S105
 
 # The first that fits.
 _REASONS: tuple[tuple[tuple[type[Exception], ...], Reason], ...] = (

@@ -166,7 +166,7 @@ class Scope:
 def folder_path(raw: str) -> str:
     """A path that the user named, as URLs have it and with a slash at its end; raises `ConfigError`."""
     if not raw.startswith("/") or raw.startswith("//") or set(raw) & set("?#"):
-        raise ConfigError(f"--under {raw!r} is no path; write it from the root of the host, as in --under /docs/")
+        raise ConfigError(f"--under {raw!r} is not a path; write it from the root of the host, as in --under /docs/")
     return Url.parse(f"http://host{raw}").path.rstrip("/") + "/"
 
 
@@ -212,7 +212,7 @@ def _host_name(raw: str) -> str:
     try:
         return Url.parse(raw if "://" in raw else f"http://{raw}/").host
     except UrlError as error:
-        message = f"{raw!r} is no host; write it as www.example.org"
+        message = f"{raw!r} is not a host; write it as www.example.org"
         raise ConfigError(message) from error
 
 

@@ -224,7 +224,7 @@ def _numbers(text: bytes, starts: _Places, ends: _Places, path: Path) -> Ids:
         longer = np.flatnonzero(lengths >= digits)
         value[longer] += (letters[ends[longer] - digits] - _ZERO).astype(np.uint64) * np.uint64(10 ** (digits - 1))
     if value.max(initial=0) >= MOST_IDS:
-        raise GraphError(f"{path} has ids above 2^32; a graph may have {MOST_IDS:,} hosts at most")
+        raise GraphError(f"{path} has ids above 2^32; a graph may have at most {MOST_IDS:,} hosts")
     return value.astype(np.uint32)
 
 

@@ -203,7 +203,7 @@ def _json_rows(content: bytes, path: Path) -> Iterator[Row]:
         try:
             row = msgspec.json.decode(line, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}, line {number} is no JSON object: {error}") from error
+            raise ConfigError(f"{path}, line {number} is not a JSON object: {error}") from error
         _check_columns(row, path)
         yield row
 
@@ -242,5 +242,5 @@ def _address(raw: str, place: str) -> str:
 
 def _nothing(path: Path, left_out: int) -> str:
     if left_out:
-        return f"{path} has no bilingual site: all of its {left_out} rows have another verdict"
+        return f"{path} has no bilingual site, only rows with another verdict ({left_out})"
     return f"{path} lists no sites; write one host or URL on each line"

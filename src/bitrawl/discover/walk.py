@@ -176,7 +176,7 @@ class DiscoveryWalk:
             self._want(candidate)
         if check.verdict is None and candidate.waiting:
             return
-        verdict = check.verdict or _unknown(host, "the pages that may be fetched of one site did not tell")
+        verdict = check.verdict or _unknown(host, "the pages that may be fetched from one site were not enough to tell")
         failed = candidate.guessed and isinstance(outcome, Skip) and verdict.verdict is SiteAnswer.UNKNOWN
         if failed and (entry := self._another_entry(candidate, outcome)) is not None:
             candidate.check = None
@@ -223,7 +223,7 @@ class DiscoveryWalk:
             host = without_www(target.host)
             other = self.near.candidates.setdefault(host, step.candidate)
             if other is not step.candidate and (other.is_queued or other.verdict is not None):
-                detail = f"it redirects to {target.host}, which is checked by itself"
+                detail = f"it redirects to {target.host}, which is checked separately"
                 self._conclude(step.candidate, _unknown(step.candidate.host, detail))
                 return
             self.near.candidates[host] = step.candidate
@@ -341,10 +341,10 @@ def _reasons(walk: DiscoveryWalk) -> dict[str, int]:
 def _advice(facts: WalkFacts) -> Iterator[str]:
     """Why nothing or little was found, and what would help."""
     if facts.has_source and not facts.seeds_in_source:
-        yield "The link graph knows nobody who cites a seed. Is it built around other hosts, or for another part of the web?"
+        yield "No page in the link graph cites a seed. Was it built around other hosts, or for another part of the web?"
     if facts.seeds and sum(facts.answers.values()) and not facts.bilingual_seeds:
         yield (
-            "No seed is a bilingual site, so there was nobody to go back from; the walk went forward. "
+            "No seed is a bilingual site, so there was no site to go back from; the walk went forward. "
             "One bilingual site among the seeds helps most."
         )
     if not facts.has_source:
@@ -355,4 +355,4 @@ def _advice(facts: WalkFacts) -> Iterator[str]:
     judged = sum(facts.answers.values())
     if not facts.found and judged:
         counts = ", ".join(f"{count} {answer}" for answer, count in facts.answers.items())
-        yield f"No bilingual site was found beside the seeds: of {judged} sites judged, {counts}."
+        yield f"No bilingual site was found besides the seeds. Sites judged: {judged} ({counts})."

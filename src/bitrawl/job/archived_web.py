@@ -222,7 +222,7 @@ def _no_archive(path: Path) -> str:
             return (
                 f"{path} is an ARC file, the format before WARC; convert it: warcio recompress {path.name} new.warc.gz"
             )
-    return f"{path} is no WARC file, or holds no record"
+    return f"{path} is not a WARC file, or holds no records"
 
 
 def _is_gzip(path: Path) -> bool:

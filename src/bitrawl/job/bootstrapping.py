@@ -261,7 +261,7 @@ def _check(request: BootstrapRequest, policy: FetchPolicy, folder: Path, *, fres
     if not request.category.strip():
         raise ConfigError('the name of the category is empty; give one, for example "Occupational safety and health"')
     if not request.languages():
-        raise ConfigError("no language is asked for; add for example --langs de,it")
+        raise ConfigError("no languages are named; add them, for example --langs de,it")
     if not request.dump:
         endpoint(request.wiki)
     if policy.contact:
@@ -470,7 +470,7 @@ def _advice(
     elif checked and not candidates:
         unread = sum(verdict.verdict is SiteAnswer.UNKNOWN for verdict in checked.values())
         yield (
-            f"None of the {len(checked)} sites checked has translated pages ({unread} could not be read). "
+            f"None of the sites checked has translated pages ({len(checked)} checked, {unread} could not be read). "
             "Check more of them with --max-sites, or mine the seeds."
         )
 

@@ -80,12 +80,12 @@ def _chosen_languages(folder: Path, corpora: Corpora, name: str) -> Languages:
         raise ConfigError(f"the corpus of {folder} is empty")
     filled = [pair for pair, count in corpora.counts().items() if count and pair in pairs] or list(pairs)
     if not name and len(filled) > 1:
-        raise ConfigError(f"{folder} has several pairs of languages; choose one with --languages: {', '.join(filled)}")
+        raise ConfigError(f"{folder} has several language pairs; choose one with --languages: {', '.join(filled)}")
     both_ways = {f"{b}-{a}": (b, a) for a, b in pairs.values()} | pairs
     by_any_case = {pair.casefold(): languages for pair, languages in both_ways.items()}
     chosen = (name or filled[0]).casefold().replace(",", "-")
     if chosen not in by_any_case:
-        raise ConfigError(f"{folder} has no pair of languages {name!r}; choose one of {', '.join(pairs)}")
+        raise ConfigError(f"{folder} has no language pair {name!r}; choose one of {', '.join(pairs)}")
     return by_any_case[chosen]
 
 

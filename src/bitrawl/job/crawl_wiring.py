@@ -178,7 +178,7 @@ class _AskingFetcher:
             try:
                 await self._source.prefetch([host], BACKLINKS)
             except GraphError as error:  # the search goes on with what is known
-                self._walk.plan.notes.append(f"{error}. Nobody was asked who cites {host}.")
+                self._walk.plan.notes.append(f"{error}. No links to {host} were looked up.")
         return await self._inner.fetch(link)
 
 
@@ -383,7 +383,7 @@ def _of_package(name: str, package: str, scorer: Any) -> Any:
     """The strategy of another package; what it raises is told as an error that names the package."""
     methods: dict[str, Any] = {method: getattr(scorer, method, None) for method in ("score", "learn", "advise")}
     if not all(callable(call) for call in methods.values()):
-        raise ConfigError(f"the strategy {name!r} of the package {package} is no bitrawl.protocols.LinkScorer")
+        raise ConfigError(f"the strategy {name!r} of the package {package} is not a bitrawl.protocols.LinkScorer")
     return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
 
 

@@ -340,7 +340,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         if not path.with_suffix(".toml").exists() or kind_of(path.parent) is FolderKind.RUN:
             raise no_job(path.parent)
         raise StoreError(
-            f"{path} is not there; to make it again from the archive or the web,"
+            f"{path} is missing; to make it again from the archive or the web,"
             f" run: bitrawl mine --out {shlex.quote(str(path.parent))}"
         )
     with _connecting(path, _address(path), uri=True) as connection:
@@ -526,7 +526,7 @@ def _create(connection: sqlite3.Connection, layout: Layout) -> None:
 
 
 def _other_format(version: int, layout: Layout) -> sqlite3.DatabaseError:
-    return sqlite3.DatabaseError(f"it has format {version}, and this version of bitrawl knows {layout.version}")
+    return sqlite3.DatabaseError(f"it has format {version}, and this version of bitrawl reads {layout.version}")
 
 
 def _address(path: Path) -> str:

@@ -74,6 +74,7 @@ from bitrawl.model import (
     pack,
 )
 from bitrawl.reasons import Reason
+from bitrawl.show.wording import counted
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
@@ -440,7 +441,7 @@ def write_merged(
     corpora = {job.name: corpus for job in parts if (corpus := job.part.corpus(languages))}
     folders = {job.name: job.folder for job in parts if job.name in corpora}.values()
     wanted = len(plan.headers) == 1 or any(corpus.page_pairs or corpus.segment_pairs for corpus in corpora.values())
-    tell(f"{header.name}: comparing the segments of {len(corpora)} jobs")
+    tell(f"{header.name}: comparing the segments of {counted(len(corpora), 'job')}")
     pair_shards = [page_pairs_shard(folder, languages) for folder in folders]
     shards = [segments_shard(folder, languages) for folder in folders]
     with (

@@ -79,7 +79,7 @@ def check_corpus(folder: Path, again: str) -> Checked | None:
         present = [name for name, _ in listed if (folder / name).exists()]
         sums = {file.name: file.sha256 for file in file_facts(folder, present)}
     except UnicodeDecodeError:
-        return Checked(f"{folder.name}/{card.name}", Condition.DAMAGED, "it is no text", f"Run: {again}")
+        return Checked(f"{folder.name}/{card.name}", Condition.DAMAGED, "it is not text", f"Run: {again}")
     except OSError:
         return None
     wrong = [name for name, sha256 in listed if sums.get(name) != sha256]

@@ -79,7 +79,7 @@ def no_job(folder: Path) -> StoreError:
             instead = str(job) if kind_of(job) in (FolderKind.JOB, FolderKind.MERGED) else "the job that it comes from"
         case FolderKind.TOPIC:
             return StoreError(
-                f"{folder} holds no job but a topic; to mine with it: bitrawl mine --bootstrap {where} --out DIR"
+                f"{folder} holds a topic, not a job; to mine with it: bitrawl mine --bootstrap {where} --out DIR"
             )
         case _:
             return StoreError(_nothing(folder, where))
@@ -120,7 +120,9 @@ def no_corpus_of_search(folder: Path) -> ConfigError:
     """A search has found sites, and mined none of them; unless it was asked to."""
     mined = folder / MINED_SITES
     if kind_of(mined) is FolderKind.JOB:
-        return ConfigError(f"{folder} is a search for sites, and has no corpus; that of the sites found is in {mined}")
+        return ConfigError(
+            f"{folder} is a search for sites, and has no corpus; the corpus of the sites found is in {mined}"
+        )
     sites, out = shlex.quote(str(folder / FOUND_SITES)), shlex.quote(str(mined))
     langs = ",".join(config.read(folder / "job.toml").get("langs", ["CODES"]))
     return ConfigError(

@@ -112,7 +112,7 @@ def _sources(merged: Path, description: Mapping[str, Any]) -> list[Path]:
     gone = [str(source) for source in sources if not source.exists()] or ([] if sources else description.get("jobs"))
     if gone:
         raise ConfigError(
-            f"{merged} was merged from jobs that are not there any more: {', '.join(gone[:3])}; to merge others:"
+            f"{merged} was merged from jobs that no longer exist: {', '.join(gone[:3])}; to merge others:"
             f" bitrawl merge JOB... --out {shlex.quote(str(merged))}"
         )
     return sources
@@ -153,7 +153,7 @@ def _plan(jobs: Sequence[Sharded], settings: Mapping[str, Any], langs: Sequence[
         if not orders:
             raise ConfigError("only corpora of two languages are merged, and these jobs have one language each")
         there = ", ".join("-".join(order) for order in orders.values())
-        raise ConfigError(f"these jobs have no corpus in {' and '.join(sorted(pair_asked))}: {there}")
+        raise ConfigError(f"these jobs have no corpus in {' and '.join(sorted(pair_asked))}, only in {there}")
     formats, unmerged = _formats(jobs, settings)
     notes = [
         *(f"{job.name} is still running: it is merged as it is now." for job in jobs if job.is_running),
@@ -191,7 +191,7 @@ def _formats(jobs: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list
     mergeable = [name for name in corpus_formats(2) if not corpus_format(name).has_pages]
     for name in wanted:
         if name not in format_names():
-            raise ConfigError(f"{name!r} is not a valid Format; choose from {', '.join(mergeable)}")
+            raise ConfigError(f"{name!r} is not a format; choose from {', '.join(mergeable)}")
         if corpus_format(name).has_pages:
             raise ConfigError(
                 f"{name} has one file for each page, so there is nothing to merge; bitrawl export writes it for a job"

@@ -4,7 +4,6 @@
 rules that origins answered with last. What mining writes into the same file is in `stored_findings.py`.
 """
 
-import heapq
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +14,7 @@ from typing import Any, Self
 import msgspec
 
 from bitrawl.crawl.ending import stored_doing, stored_end
-from bitrawl.facts import LastRun
+from bitrawl.endings import LastRun
 from bitrawl.files import compressor
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, stored_skip
 from bitrawl.model import (
@@ -382,7 +381,9 @@ def _relevance(outcome: Page | Sitemap | Skip) -> tuple[float | None, bool | Non
 
 def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:
     if isinstance(outcome, Sitemap):
-        return Skip(outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{outcome.size} links")
+        return Skip(
+            outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{outcome.size} link{'' if outcome.size == 1 else 's'}"
+        )
     return outcome if isinstance(outcome, Skip) else None
 
 
@@ -537,63 +538,3 @@ class LedgerQueue:
     def __len__(self) -> int:
         """The number of queued links without our own requests. It reads every one of them."""
         return int(self._database.one(f"SELECT count(*) FROM links WHERE state = {QUEUED} AND NOT {OWN}")[0])
-
-
-class MemoryQueue:
-    """Is forgotten with the process: for replays, simulations and tests.
-
-    Heaps by host; an entry that was raised or rescored leaves its old one behind, to be passed over.
-    """
-
-    def __init__(self) -> None:
-        self._queued: dict[str, Lease] = {}
-        self._heaps: dict[str, list[tuple[int, float, int, str]]] = {}
-        self._arrival: dict[str, int] = {}  # the number of each link that was ever queued
-
-    def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
-        hosts = set()
-        for link, score in scored:
-            queued = self._queued.get(link.url)
-            if queued is None and link.url in self._arrival:
-                continue
-            if queued is None or score > queued.score:
-                self._push(msgspec.structs.replace(queued, score=score) if queued else Lease(link, score))
-            hosts.add(link.url.host)
-        return hosts
-
-    def pop(self, host: str) -> Lease | None:
-        lease = self._first(host)
-        if lease is not None:
-            heapq.heappop(self._heaps[host])
-            del self._queued[lease.link.url]
-        return lease
-
-    def best(self, host: str) -> float:
-        lease = self._first(host)
-        return -1.0 if lease is None else lease.score
-
-    def give_back(self, lease: Lease) -> None:
-        self._push(msgspec.structs.replace(lease, attempt=lease.attempt + 1))
-
-    def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
-        for url, value in scores:
-            lease = self._queued.get(url)
-            if lease is not None and value != lease.score:
-                self._push(msgspec.structs.replace(lease, score=value))
-
-    def _first(self, host: str) -> Lease | None:
-        heap = self._heaps.get(host, [])
-        while heap:
-            attempt, score, _, url = heap[0]
-            lease = self._queued.get(url)
-            if lease is not None and (lease.attempt, -lease.score) == (attempt, score):
-                return lease
-            heapq.heappop(heap)
-        self._heaps.pop(host, None)
-        return None
-
-    def _push(self, lease: Lease) -> None:
-        url = lease.link.url
-        self._queued[url] = lease
-        arrival = self._arrival.setdefault(url, len(self._arrival))
-        heapq.heappush(self._heaps.setdefault(url.host, []), (lease.attempt, -lease.score, arrival, url))

@@ -86,7 +86,7 @@ class FolderFiles(NamedTuple):
             return
         if names := [name for top in self.written for name in _at(folder, top)]:
             raise ConfigError(
-                f"{folder} does not hold {self.noun}, but files that this command would write over: {named(names)}."
+                f"{folder} does not hold {self.noun}, but files that this command would overwrite: {named(names)}."
                 f" Nothing was changed. Choose another {flag}"
             )
 
@@ -202,7 +202,7 @@ def check_inputs(out: Path, inputs: Iterable[str | Path], flag: str = "--out") -
         place = Path(path).resolve()
         if place.is_relative_to(target) and not place.is_relative_to(target / GIVEN) and str(path) != "-":
             raise ConfigError(
-                f"{path} is read by this command, and lies in the folder that it writes, {out}. Nothing was changed."
+                f"{path} is read by this command, and lies in the folder that it writes to, {out}. Nothing was changed."
                 f" Choose another {flag}, or move it elsewhere"
             )
 

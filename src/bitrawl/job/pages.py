@@ -63,7 +63,7 @@ class Cleaner:
         url = Url.parse(f"http://localhost/{quote(name)}")
         kind = media_type(body, HTML) if body else HTML
         if kind not in READABLE:
-            return Skip(url, Stage.ANALYSE, Reason.CONTENT_TYPE, f"{kind} is no page")
+            return Skip(url, Stage.ANALYSE, Reason.CONTENT_TYPE, f"{kind} is not a page")
         outcome = await self._analyser.analyse(Capture(url, 200, (), body, at=0.0, media_type=HTML))
         return Skip(url, Stage.ANALYSE, Reason.SITEMAP) if isinstance(outcome, Sitemap) else outcome
 

@@ -21,8 +21,8 @@ from bitrawl.crawl.ending import Ending, crawl_end, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
 from bitrawl.crawl.preview import Preview
 from bitrawl.discover.backlinks import Backlinks
+from bitrawl.endings import CrawlEnd, Doing, MiningStep
 from bitrawl.errors import BitrawlError, ConfigError
-from bitrawl.facts import CrawlEnd, Doing, MiningStep
 from bitrawl.job import crawl_wiring, fetching
 from bitrawl.job.crawl_wiring import Parts, bucket_scores
 from bitrawl.job.crawl_wiring import crawl as new_crawl

@@ -17,8 +17,8 @@ from typing import NamedTuple, Self
 import msgspec
 
 from bitrawl.config import Job
+from bitrawl.endings import Doing, MiningStep
 from bitrawl.errors import ChildError, ConfigError
-from bitrawl.facts import Doing, MiningStep
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.stored_findings import AlignmentKey, Findings, made_from

@@ -94,7 +94,7 @@ async def discover(  # noqa: PLR0913 - listeners
         parts = await stack.enter_async_context(
             opened(job, folder, observe, verb="discover", fresh=fresh, backlinks=source)
         )
-        assert parts.walk is not None, "a job without [discovery] searches for no sites"
+        assert parts.walk is not None, "a job without [discovery] does not search for sites"
         sites = _FoundSites(job, folder, parts.walk, parts.crawl.clock, found)
         parts.crawl.observers.append(sites.observe)
         started(parts)
@@ -254,7 +254,7 @@ def build(
     """Build the index of a downloaded graph, around the hosts or URLs that a file lists."""
     check_inputs(out, [folder, *([around] if around is not None else [])])
     if out.exists() and not (is_index(out) or (out.is_dir() and not any(out.iterdir()))):
-        raise ConfigError(f"{out} holds something else than a link graph, which would be lost; choose another --out")
+        raise ConfigError(f"{out} holds something other than a link graph, which would be lost; choose another --out")
     hosts: list[str] = []
     if around is not None:
         try:
@@ -292,8 +292,8 @@ def _file(path: Path) -> SourceKind:
         return SourceKind.WAT if is_wat(path) else SourceKind.WARC
     if b"\t" not in start.partition(b"\n")[0]:
         raise GraphError(
-            f"{path} is no source of backlinks: neither a table of links (with tabs), nor a WARC or WAT file. Give the "
-            "folder of a link graph or of a job, a file, or a URL with {url}"
+            f"{path} is not a source of backlinks: it is neither a table of links (with tabs) nor a WARC or WAT "
+            "file. Give the folder of a link graph or of a job, a file, or a URL with {url}"
         )
     first, second = start.partition(b"\n")[0].split(b"\t")[:2]
     if first.isdigit():
@@ -362,5 +362,5 @@ def _check_seeds(sources: Sequence[GraphIndex | LinkRows], hosts: Sequence[str],
     count = "The seed is not" if len(hosts) == 1 else f"None of the {len(hosts)} seeds is"
     raise GraphError(
         f"{count} in {', '.join(places)}: {', '.join(hosts[:3])}{' …' if len(hosts) > 3 else ''}. Are these the links of "
-        "another web? Leave --backlinks out to go on without"
+        "another web? Leave --backlinks out to go on without them"
     )

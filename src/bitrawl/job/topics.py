@@ -220,7 +220,7 @@ def _segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
     name = source.name.removesuffix(".gz")
     if not name.endswith((".jsonl", ".tmx")):
         raise ConfigError(
-            f"{source} is no corpus that can be read; give a job folder, a sentences.jsonl or a .tmx file"
+            f"{source} is not a corpus that can be read; give a job folder, a sentences.jsonl or a .tmx file"
         )
     with unpacked(source) as file:
         reader = read_tmx if name.endswith(".tmx") else read_sentences

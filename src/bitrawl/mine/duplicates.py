@@ -1,7 +1,9 @@
 """Pages that repeat others of their language: Papavassiliou et al., section 3.8, without comparing all pairs of pages."""
 
+import re
 from array import array
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 from itertools import islice
 from math import ceil
@@ -25,6 +27,12 @@ _MIN_SPACES, _MIN_CHARACTERS = 2, 10
 _MOST_CANDIDATES = 200
 
 
+# Of a rendering: other words in its URL than in the original's, and of the original's links and text. Judgement: a page to
+# print has no menus, and a whole book to print is no rendering of its first page.
+_MOST_TOKENS, _FEW_LINKS, _LONGER = 2, 0.5, 1.25
+_TOKEN = re.compile(r"[A-Za-z0-9]+")
+
+
 class _PageText(msgspec.Struct, frozen=True):
     """What is remembered about a page: the hash and the length of each paragraph."""
 
@@ -32,30 +40,64 @@ class _PageText(msgspec.Struct, frozen=True):
     keys: "array[int]"
     lengths: "array[int]"
     protected: bool
+    links: int
+    canonical: Url | None  # another page that it calls the original
 
     @property
-    def rank(self) -> tuple[bool, int, int, int, str]:
-        """Pages are kept in this order: protected ones, the longest, the one with the simpler URL."""
-        return (not self.protected, -len(self.keys), -sum(self.lengths), len(self.url), self.url)
+    def rank(self) -> tuple[bool, bool, int, int, int, str]:
+        """Pages are kept in this order: protected ones, originals, the longest, the one with the simpler URL."""
+        is_copy = self.canonical is not None
+        return (not self.protected, is_copy, -len(self.keys), -sum(self.lengths), len(self.url), self.url)
+
+
+def is_rendering(url: Url, links: int, original: Url, links_of_original: int) -> bool:
+    """Whether a page with the same text is the original in another form: at a longer URL, and with few of its links.
+
+    So `/page?print=1` and `/print/page` are, whatever the word. A page of another version of a manual has as many links.
+    """
+    more, less = (Counter(_TOKEN.findall(text.partition("://")[2].lower())) for text in (url, original))
+    return not less - more and 0 < (more - less).total() <= _MOST_TOKENS and links < _FEW_LINKS * links_of_original
 
 
 def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[Url, Url]:
     """For each page that repeats another in its language, the page that it repeats, which itself stays.
 
     A page is dropped if `SHARED` of its paragraphs are on a page that stays. The shorter of two is dropped, so the
-    longest are examined first. Protected pages are never dropped. The order in which the pages come does not matter.
+    longest are examined first; but a page that calls another one the original gives way to it, and so does a page to
+    print. Protected pages are never dropped. The order in which the pages come does not matter.
     """
     protected = frozenset(protected)
-    texts: dict[Language, list[_PageText]] = {}
+    texts: dict[Language, dict[Url, _PageText]] = {}
     for page in pages:
         keys = _paragraphs(page)
         if keys:
-            text = _PageText(page.url, array("q", keys), array("I", keys.values()), page.url in protected)
-            texts.setdefault(page.language, []).append(text)
+            canonical = page.canonical if page.canonical != page.url else None
+            numbers = array("q", keys), array("I", keys.values())
+            text = _PageText(page.url, *numbers, page.url in protected, len(page.links), canonical)
+            texts.setdefault(page.language, {})[page.url] = text
     copies: dict[Url, Url] = {}
     for of_language in texts.values():
-        copies |= _repeated(of_language)
+        known = [
+            text if text.canonical in of_language else msgspec.structs.replace(text, canonical=None)
+            for text in of_language.values()
+        ]
+        copies |= _with_originals(_repeated(known), of_language)
     return copies
+
+
+def _with_originals(copies: dict[Url, Url], texts: Mapping[Url, _PageText]) -> dict[Url, Url]:
+    """The same, but where a page that stays is only a rendering of one that is dropped, that one stays instead."""
+    originals: dict[Url, Url] = {}
+    for copy, kept in sorted(copies.items()):
+        text, other = texts[copy], texts[kept]
+        if (
+            not other.protected
+            and sum(other.lengths) <= _LONGER * sum(text.lengths)
+            and is_rendering(kept, other.links, copy, text.links)
+        ):
+            originals.setdefault(kept, copy)
+    swapped = {copy: originals.get(kept, kept) for copy, kept in copies.items() if copy not in originals.values()}
+    return swapped | originals
 
 
 def _repeated(texts: list[_PageText]) -> dict[Url, Url]:

@@ -12,9 +12,10 @@ import msgspec
 
 from bitrawl.config import Thresholds
 from bitrawl.languages import same_language
-from bitrawl.mine.segment_score import Measured, SegmentScore, segment_score
+from bitrawl.mine.segment_score import SHORT, Measured, SegmentScore, segment_score
 from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.language import is_in_another_script
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.numbers import agreement
 from bitrawl.text.words import one_line, weight, words
@@ -25,7 +26,6 @@ PageUrls = tuple[Url, Url]
 MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b", "alignment")
 """The names of all that a judge measures; coverage only where there is a lexicon."""
 
-SHORT = 3  # words; what ILSP-FC and Bitextor call very short
 MIN_RATIO = 0.5  # of lengths, below which a pair is marked: ILSP-FC's 0.5 and 2.0
 # Judgement: below a third of letters a line is a row of figures or of dashes, whatever words stand between.
 _LETTERS = 1 / 3
@@ -60,6 +60,7 @@ class Flag(StrEnum):
     MAIL = "e-mail address"
     ADDRESS = "url"
     CODE = "code"  # ours
+    SCRIPT = "wrong script"  # ours: no letter of a script that the language is written in, as in YAML on a Chinese page
     PARTIAL = "partly translated page"  # ours: the rest of the page is the same on both sides
 
 
@@ -74,6 +75,7 @@ class Rejection(StrEnum):
     WORDS = "words"
     TYPE = "type"
     FLAG = "flag"
+    SCRIPT = "script"  # no other flag than that of this name
     PERSON = "rejected by a person"  # itself or its page pair
     NOT_ACCEPTED = "not accepted by a person"  # where only what people accepted is wanted
 
@@ -135,7 +137,17 @@ class Judge:
             equal=_bare(a) == _bare(b),
             links=len(self._lexicon) if self._lexicon is not None else 0,
             lengths=(weight(a), weight(b)),
+            wrong_script=any(map(is_in_another_script, (a, b), self._languages)),
+            weakest=self._weakest(words_a, words_b),
         )
+
+    def _weakest(self, words_a: list[str], words_b: list[str]) -> tuple[float, float] | None:
+        """Of short texts: one word that nothing translates is hidden by the others in their mean."""
+        if self._lexicon is None or not 0 < min(len(words_a), len(words_b)) <= SHORT:
+            return None
+        coverage = self._lexicon.coverage
+        least_a = min(coverage([word], words_b)[0] for word in words_a)
+        return least_a, min(coverage(words_a, [word])[1] for word in words_b)
 
 
 def _judged(measured: Measured, score: float) -> SegmentPair:
@@ -151,6 +163,7 @@ def from_partial_pages(segments: Iterable[SegmentPair]) -> tuple[SegmentPair, ..
 def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
     """Why that judged pair is not good enough; None when it is. Nothing is measured here: thresholds move for free."""
     scores = pair.scores
+    unwanted = [flag for flag in pair.flags if flag.startswith(tuple(thresholds.refuse))]
     failed = {
         Rejection.EMPTY: not one_line(pair.a.text) or not one_line(pair.b.text),
         Rejection.SCORE: pair.score < thresholds.score,
@@ -159,7 +172,8 @@ def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
         Rejection.LANGUAGE: _smaller(scores, "language") < thresholds.language,
         Rejection.WORDS: _smaller(scores, "words") < thresholds.words,
         Rejection.TYPE: bool(thresholds.types) and pair.type not in thresholds.types,
-        Rejection.FLAG: any(flag.startswith(unwanted) for flag in pair.flags for unwanted in thresholds.refuse),
+        Rejection.FLAG: any(flag != Flag.SCRIPT for flag in unwanted),
+        Rejection.SCRIPT: bool(unwanted),
     }
     return next((reason for reason, is_so in failed.items() if is_so), None)
 
@@ -239,6 +253,7 @@ def _flags(measured: Measured) -> tuple[str, ...]:
         Flag.MAIL: bool(_MAIL.search(a) or _MAIL.search(b)),
         Flag.ADDRESS: bool(_ADDRESS.search(a) or _ADDRESS.search(b)),
         Flag.CODE: max(code_share(a), code_share(b)) > _CODE,
+        Flag.SCRIPT: measured.wrong_script,
     }
     return tuple(str(flag) for flag, is_so in flags.items() if is_so)
 

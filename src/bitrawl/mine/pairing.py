@@ -19,6 +19,7 @@ import numpy as np
 from bitrawl.languages import same_language
 from bitrawl.mine.content import Lexicons
 from bitrawl.mine.detectors import DeclaredDetector, UrlDetector, claims, letter_of
+from bitrawl.mine.duplicates import is_rendering
 from bitrawl.mine.evidence import (
     ALL,
     MAX_SHARED,
@@ -326,12 +327,23 @@ def copies(site: Site) -> dict[int, int]:
 
 
 def misplaced(site: Site, copied: Mapping[int, int]) -> set[int]:
-    """The copies at an address that is less their own than the original's: of another language, or of none.
+    """The copies at an address that is less their own than the original's, and those that are another form of it.
 
-    The others are pages in their own right that differ by a little, each with its own translations.
+    An address is less a page's own if it names another language, or none. Another form is what calls the original so, and
+    what is there to be printed. The others are pages in their own right that differ by a little, each with its own
+    translations.
     """
     rank = {number: _address(site.summaries[number]) for number in {*copied, *copied.values()}}
-    return {copy for copy, original in copied.items() if rank[copy] == FOREIGN or rank[copy] > rank[original]}
+    return {
+        copy
+        for copy, original in copied.items()
+        if rank[copy] == FOREIGN or rank[copy] > rank[original] or _is_other_form(site, copy, original)
+    }
+
+
+def _is_other_form(site: Site, copy: int, original: int) -> bool:
+    other, first = site.summaries[copy], site.summaries[original]
+    return other.canonical == first.url or is_rendering(other.url, other.leads, first.url, first.leads)
 
 
 def _own_texts(site: Site) -> Rows:
@@ -346,9 +358,13 @@ def _own_texts(site: Site) -> Rows:
     return site.prose.where(own)
 
 
-def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
-    """The best claim to be the original first: an address in its own language, declared translations, many links."""
-    return (_address(summary), -summary.alternates, -popularity, len(summary.url), summary.number)
+def _claim(summary: PageSummary, popularity: int) -> tuple[int, bool, int, int, int, int]:
+    """The best claim to be the original first: an address in its own language, declared translations, many links.
+
+    What calls another page the original has less of a claim.
+    """
+    called = summary.canonical is not None
+    return (_address(summary), called, -summary.alternates, -popularity, len(summary.url), summary.number)
 
 
 def _address(summary: PageSummary) -> int:

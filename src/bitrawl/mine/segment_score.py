@@ -16,7 +16,8 @@ import numpy as np
 
 from bitrawl.model import SegmentPair
 from bitrawl.model_files import model_file
-from bitrawl.text.arrays import Floats32
+from bitrawl.text.arrays import Floats32, Ints
+from bitrawl.text.lexicon import DISCOUNT, EMPTY
 from bitrawl.text.numbers import Agreement
 from bitrawl.urls.trees import Trees
 
@@ -27,6 +28,8 @@ DIRECTIONS = {
     "lexicon": 0,  # its size: 0 for none, 1 for tens of links, 4 for ten thousands
     "coverage_here": 0,  # the mean of the page: how much the lexicon knows at all
     "coverage_beyond": 1,  # how far above that mean
+    "weakest_least": 1,  # of short texts, by the word that is covered least, on the worse and on the better side
+    "weakest_most": 1,
     "length_error": -1,  # of the lengths, in standard deviations from the page's own ratio
     "length_ratio": 1,
     "numbers_shared": 1,
@@ -52,16 +55,15 @@ DIRECTIONS = {
 NEIGHBOURHOOD = {"alone": 1, "nearest": 1, "near": 1, "neighbours": 0}
 """What the second look adds: the first score of the pair, the least of the two beside it, the mean of four, how many."""
 
+SHORT = 3  # words; what ILSP-FC and Bitextor call very short
 REACH = 2  # pairs on either side that count as neighbours
 # Variance of a translation's length per character: Gale and Church 1993 have 6.8, for a standard deviation.
 _SPREAD = 2.6
 _PRIOR_LENGTH = 200.0  # characters on either side that a page is taken to have beside its own
 _NO_NEIGHBOUR = 0.5  # what stands alone is neither supported nor contradicted
-_OWN = 18  # features of a pair that need nothing of its page
+_OWN = 20  # features of a pair that need nothing of its page
 _MOST_ERROR = 20.0  # beyond it, all are alike
-# The probability of a link that was seen once: (1 - DISCOUNT) / (1 + EMPTY) of text/lexicon.
-_ONE_SIGHTING = 0.4546
-_FEW_WORDS = 2
+_NOTHING_LEFT = 4  # pairs of words that share one sighting: each gets a half, which is what the lexicon discounts
 _PREFIX = 4  # letters in which words look alike
 _ASCII_TOKEN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./:@+#\\-]*[A-Za-z0-9_])?", re.ASCII)
 _STRUCTURED = re.compile(r"[._/:@+#\\0-9]|.[A-Z]")
@@ -84,6 +86,10 @@ class Measured(NamedTuple):
     equal: bool  # its letters and digits
     links: int  # of the lexicon
     lengths: tuple[int, int]  # in characters, those of dense scripts counted three
+    wrong_script: bool = False  # of either text
+    weakest: tuple[float, float] | None = (
+        None  # of short texts, how far the lexicon covers the word that it covers least
+    )
 
 
 def table(page: Sequence[Measured]) -> Floats32:
@@ -91,7 +97,7 @@ def table(page: Sequence[Measured]) -> Floats32:
     rows = np.array([_alone(measured) for measured in page], np.float32).reshape(-1, _OWN)
     coverage = (rows[:, 1] + rows[:, 2]) / 2
     here = np.full(len(page), coverage.mean() if len(page) else 0.0, np.float32)
-    own = np.column_stack([rows[:, :4], here, coverage - here, _length_errors(page), rows[:, 4:]])
+    own = np.column_stack([rows[:, :4], here, coverage - here, rows[:, 4:6], _length_errors(page), rows[:, 6:]])
     return np.column_stack([own, _places([measured.pair for measured in page])]).astype(np.float32)
 
 
@@ -113,14 +119,15 @@ def neighbourhood(alone: Floats32) -> Floats32:
 
 def _alone(measured: Measured) -> list[float]:
     a, b = measured.pair.a.text, measured.pair.b.text
-    covered = sorted(_coverage(measured))
+    coverage = _coverage(measured)
     shared, different = _kept(a, b)
     sizes = sorted(log1p(len(words)) for words in measured.words)
     sentences = _sentence_counts(measured.pair)
     return [
         measured.scores["alignment"],
-        *covered,
+        *sorted(coverage),
         float(round(log10(1 + measured.links))),
+        *sorted(_weakest(measured, coverage)),
         measured.scores["length_ratio"],
         log1p(measured.numbers.shared),
         float(min(measured.numbers.different, 4)),
@@ -144,15 +151,35 @@ def _sentence_counts(pair: SegmentPair) -> list[int]:
 def _coverage(measured: Measured) -> tuple[float, float]:
     """By the lexicon; where there is none, by the words that are the same.
 
-    The lexicon has learned from the pair itself: of a few words, what one sighting is worth does not count.
+    The lexicon has learned from the pair itself: what one sighting is worth does not count.
     """
     if "coverage_a" in measured.scores:
-        own = _ONE_SIGHTING if min(map(len, measured.words)) <= _FEW_WORDS else 0.0
-        a, b = (max(0.0, measured.scores[text] - own) / (1 - own) for text in ("coverage_a", "coverage_b"))
-        return a, b
+        return _without_own((measured.scores["coverage_a"], measured.scores["coverage_b"]), measured)
     same = set(measured.words[0]) & set(measured.words[1])
     covered = [sum(word in same for word in text) / max(1, len(text)) for text in measured.words]
     return covered[0], covered[1]
+
+
+def _weakest(measured: Measured, coverage: tuple[float, float]) -> tuple[float, float]:
+    """1 for long texts, of which it would say nothing: some word of them has no translation."""
+    if measured.weakest is not None:
+        return _without_own(measured.weakest, measured)
+    return coverage if min(map(len, measured.words)) <= SHORT else (1.0, 1.0)
+
+
+def _without_own(covered: tuple[float, float], measured: Measured) -> tuple[float, float]:
+    own = _one_sighting(*(len(set(words)) for words in measured.words))
+    a, b = (max(0.0, share - seen) / (1 - seen) for share, seen in zip(covered, own, strict=True))
+    return a, b
+
+
+def _one_sighting(count_a: int, count_b: int) -> tuple[float, float]:
+    """The coverage of two texts by a lexicon that has seen nothing but them, once: none from two words on either side on."""
+    if not 0 < count_a * count_b < _NOTHING_LEFT:
+        return 0.0, 0.0
+    seen = (count_a * count_b) ** -0.5
+    a, b = (count * (seen - DISCOUNT) / (count * seen + EMPTY) for count in (count_b, count_a))
+    return a, b
 
 
 def _kept(a: str, b: str) -> tuple[int, int]:
@@ -223,6 +250,14 @@ def _places(pairs: Sequence[SegmentPair]) -> Floats32:
 
 
 _EDGE = 1e-6
+_WORDS = list(DIRECTIONS).index("words_least")
+_CLASSES = (1, SHORT)
+LENGTH_CLASSES = len(_CLASSES) + 1
+
+
+def length_classes(rows: Floats32) -> Ints:
+    """0 for pairs with a side of one word, 1 for short ones, 2 for all others: the shorter, the less there is to tell by."""
+    return np.searchsorted(np.log1p(np.array(_CLASSES)) + _EDGE, rows[:, _WORDS])
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +266,7 @@ class SegmentScore:
 
     alone: Trees
     in_place: Trees
-    calibration: Floats32  # slope and bias of the logit
+    calibration: Floats32  # slope and bias of the logit, a row for each of `length_classes`
 
     @classmethod
     def load(cls, path: Path | None = None) -> Self:
@@ -250,14 +285,16 @@ class SegmentScore:
         area under the curve is .911, .777, .600 by the first look, and .900, .759, .593 by the second, which gives most
         wrong pairs of Orwell and MAC 0.7 to 0.8. The first gives them 0.4 to 0.5.
         """
+        classes = length_classes(rows)
         alone = self.alone.probability(rows)
         if len(rows) == 1:
-            return self.calibrated(alone)
-        return self.calibrated(self.in_place.probability(np.column_stack([rows, neighbourhood(alone)])))
+            return self.calibrated(alone, classes)
+        return self.calibrated(self.in_place.probability(np.column_stack([rows, neighbourhood(alone)])), classes)
 
-    def calibrated(self, raw: Floats32) -> Floats32:
+    def calibrated(self, raw: Floats32, classes: Ints) -> Floats32:
         inner = np.clip(raw.astype(np.float64), _EDGE, 1 - _EDGE)
-        logits = self.calibration[0] * np.log(inner / (1 - inner)) + self.calibration[1]
+        slope, bias = self.calibration[classes].T
+        logits = slope * np.log(inner / (1 - inner)) + bias
         chances: Floats32 = (1 / (1 + np.exp(-logits))).astype(np.float32)
         return chances
 

@@ -143,6 +143,8 @@ class PageSummary:
     tags: bytes  # the tag sequence, one for each tag
     alternates: int  # how many it declares, known or not
     machine: bool  # translated by a machine
+    leads: int  # how many links it has, wherever they lead
+    canonical: Url | None  # another page that it calls the original
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,6 +501,8 @@ class Condenser:
             tags=bytes(map(self._alphabet.__getitem__, page.tags[:MAX_TAGS])),
             alternates=len(page.alternates),
             machine=bool(page.machine_translation),
+            leads=len(page.links),
+            canonical=page.canonical if page.canonical != page.url else None,
         )
 
     def _write_prose(self, number: int, texts: Sequence[str], weights: Sequence[int]) -> None:

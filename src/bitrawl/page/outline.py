@@ -90,7 +90,7 @@ def _walked(tree: LexborHTMLParser, hidden: frozenset[int], walk: type["_Walk"])
         node = node.next
     page = Outline(title=normalise(node.text()) if node is not None else "")
     if tree.root is not None:
-        walk(page).run(tree.root, hidden)
+        walk(page, tree.root).run(tree.root, hidden)
         _cap(page)
     return page
 
@@ -158,8 +158,66 @@ _UNSEEN_LETTERS = re.compile(
 )
 
 
+# What a note is called by where the text refers to it, and where it leads back: 1, [12], (a), iv, *, ↩; several of them; after
+# a few words for people who cannot see it ("Footnote 1").
+_SIGN = r"[\[(]?\s*(?:\d{1,3}|[a-z]|[ivx]{2,5}|[*†‡§¶^↑↩⏎⁎]{1,3}[\ufe0e\ufe0f]?)\s*[\])]?\.?"
+_NEXT_SIGN = rf"(?:[\s,]+|(?<=[\])])(?=[\[(])){_SIGN}"
+_NOTE_MARK = re.compile(rf"\s*(?:[^\W\d_]+\s+){{0,6}}{_SIGN}(?:{_NEXT_SIGN})*\s*", re.IGNORECASE)
+_BARE_MARK = re.compile(r"\s*(?:\[\s*\w{1,3}\s*\]|\(\s*\w{1,3}\s*\)|\d{1,3}|[*†‡§¶⁎]{1,3})\s*")
+_ARROW = re.compile(r"\s*[\[(]?[^↑↩⏎]?[\^↑↩⏎]+[\ufe0e\ufe0f]?[\])]?\s*")
+_LONGEST_MARK = 40
+_NOTE_ROLES = ("doc-noteref", "doc-backlink", "noteref", "backlink")  # of ARIA, and of EPUB
+_NOTE_CLASS = re.compile("foot-?note|end-?note|note-?ref|fn-?ref", re.IGNORECASE)
+
+
+def is_raised_mark(node: LexborNode) -> bool:
+    """Whether a superscript is the mark of a note: it leads to a place of a page, or is called so. That of m² does not."""
+    text = node.text()
+    if len(text) > _LONGEST_MARK or not _NOTE_MARK.fullmatch(text):
+        return False
+    return _is_called_note(node.attributes) or node.css_first('a[href*="#"]') is not None
+
+
+def _is_called_note(attributes: dict[str, str | None]) -> bool:
+    role = f"{attributes.get('role') or ''} {attributes.get('epub:type') or ''}"
+    return any(name in _NOTE_ROLES for name in role.split()) or bool(
+        _NOTE_CLASS.search(f"{attributes.get('class') or ''} {attributes.get('rel') or ''}")
+    )
+
+
+class NoteMarks:
+    """Which links of a page are marks of notes. They are no words, and would stick to the word before them."""
+
+    def __init__(self, root: LexborNode) -> None:
+        self._root = root
+        self._targets: frozenset[str] | None = None
+
+    def is_mark(self, node: LexborNode, attributes: dict[str, str | None]) -> bool:
+        """Of a link to a place of a page: raised, called so, an arrow back, or something else leads back to it."""
+        text = node.text()
+        if len(text) > _LONGEST_MARK or not text:
+            return False
+        if _ARROW.fullmatch(text):
+            return True
+        if not _NOTE_MARK.fullmatch(text):
+            return False
+        name = attributes.get("id") or attributes.get("name")
+        return (
+            _is_called_note(attributes)
+            or (node.first_child is not None and node.css_first("sup") is not None)
+            or (name is not None and bool(_BARE_MARK.fullmatch(text)) and name in self._linked())
+        )
+
+    def _linked(self) -> frozenset[str]:
+        """The names of places that links of the page lead to."""
+        if self._targets is None:
+            links = (link.attributes.get("href") or "" for link in self._root.css('a[href^="#"]'))
+            self._targets = frozenset(link[1:] for link in links)
+        return self._targets
+
+
 # What the walk does at a node. These are plain integers because an IntEnum compares slowly in the innermost loop.
-_CHARACTERS, _SKIP, _MUTE, _BLOCK, _INLINE, _MARKED, _ANCHOR, _AREA, _IMAGE, _BREAK = range(10)
+_CHARACTERS, _SKIP, _MUTE, _BLOCK, _INLINE, _MARKED, _ANCHOR, _AREA, _IMAGE, _BREAK, _RAISED = range(11)
 
 
 _ROLES = {  # any other tag bounds paragraphs
@@ -170,13 +228,14 @@ _ROLES = {  # any other tag bounds paragraphs
         _SKIP: "-comment -document -doctype head script style template svg math iframe noembed noframes rt rp",
         # their text is ignored, but links in them count
         _MUTE: "noscript select datalist textarea object video audio canvas",
-        _INLINE: "span font small big sub sup abbr acronym cite q dfn bdi bdo ins del s strike tt code kbd samp var time "
+        _INLINE: "span font small big sub abbr acronym cite q dfn bdi bdo ins del s strike tt code kbd samp var time "
         "data label wbr ruby rb rbc rtc nobr output meter progress input picture source map slot",
         _MARKED: "b strong i em u mark",
         _ANCHOR: "a",
         _AREA: "area",
         _IMAGE: "img",
         _BREAK: "br",
+        _RAISED: "sup",
     }.items()
     for tag in tags.split()
 }
@@ -190,10 +249,14 @@ _NAMING = ("class", "id", "role", "itemprop")
 class _Walk:
     """The state of a walk: where it is, and the paragraph that is being collected."""
 
-    __slots__ = ("anchor", "container", "link_chars", "marked_chars", "page", "parts", "position", "states", "waiting")
+    __slots__ = (
+        *("anchor", "container", "link_chars", "marked_chars", "marks", "page", "parts", "position", "states"),
+        "waiting",
+    )
 
-    def __init__(self, page: Outline) -> None:
+    def __init__(self, page: Outline, root: LexborNode) -> None:
         self.page = page
+        self.marks = NoteMarks(root)
         self.container = -1
         self.states: list[int] = []  # what each container makes of its text: see `_KINDS`
         self.anchor = -1  # index of the open anchor
@@ -282,10 +345,17 @@ class _Walk:
                         breaks += 1
                         if breaks > 1:  # two in a row start a new paragraph
                             self.end()
+                elif role == _RAISED:
+                    if muted < 0 and is_raised_mark(node):
+                        muted = len(stack)
+                        self.close_up(node)
                 elif role != _INLINE:
                     tags.append(names[tag_id])
                     if role != _MUTE:
-                        self.point(node, role)
+                        is_mark = self.point(node, role)
+                        if is_mark and muted < 0:
+                            muted = len(stack)
+                            self.close_up(node)
                     elif muted < 0:
                         muted = len(stack)
                 stack.append((node, role))
@@ -313,8 +383,8 @@ class _Walk:
             containers.end.append(-1)
         self.container = container
 
-    def point(self, node: LexborNode, role: int) -> None:
-        """Record a link or an image, whose tag was recorded last."""
+    def point(self, node: LexborNode, role: int) -> bool:
+        """Record a link or an image, whose tag was recorded last. True if it is only the mark of a note."""
         page = self.page
         position = len(page.tags) - 1
         if role == _IMAGE:
@@ -324,6 +394,15 @@ class _Walk:
                 self.anchor = len(page.anchors)
                 self.waiting.append(self.anchor)
             page.anchors.append(TreePlace(node, attributes, position))
+            return "#" in (attributes["href"] or "") and self.marks.is_mark(node, attributes)
+        return False
+
+    def close_up(self, mark: LexborNode) -> None:
+        """No space is left between a word and the full stop after a mark that is left out: "word [1]."."""
+        following = mark.next or (mark.parent.next if mark.parent is not None else None)
+        after = (following.text_content or "")[:1] if following is not None and following.tag == "-text" else ""
+        if self.parts and after and after in ".,;:!?)":
+            self.parts[-1] = self.parts[-1].rstrip()
 
     def end(self) -> None:
         """End the paragraph, if there is one."""
@@ -365,21 +444,22 @@ class _DetailedWalk(_Walk):
 
     __slots__ = ("counted", "letters")
 
-    def __init__(self, page: Outline) -> None:
-        super().__init__(page)
+    def __init__(self, page: Outline, root: LexborNode) -> None:
+        super().__init__(page, root)
         self.counted = self.letters = 0  # parts of the paragraph, and the letters in them
 
     def open(self, fresh: list[tuple[LexborNode, str]]) -> None:
         super().open(fresh)
         self.page.containers.nodes += [node for node, _ in fresh]
 
-    def point(self, node: LexborNode, role: int) -> None:
+    def point(self, node: LexborNode, role: int) -> bool:
         anchors, before = self.page.anchors, len(self.page.anchors)
-        super().point(node, role)
-        if len(anchors) > before:
+        is_mark = super().point(node, role)
+        if len(anchors) > before and not is_mark:
             self.letters += sum(len("".join(normalise(part).split())) for part in self.parts[self.counted :])
             self.counted = len(self.parts)
             anchors[-1].start = self.letters
+        return is_mark
 
     def end(self) -> None:
         super().end()

@@ -22,11 +22,11 @@ _ENOUGH_TEXT = 20_000
 _MOST_NAMED = 3  # judgement
 
 _MISSED = {
-    "threshold": "score below the threshold of {value:g} (threshold)",
-    "max_perplexity": "have a perplexity that is too high (max_perplexity)",
-    "content_terms": "have terms that weigh too little (content_terms = {value:g})",
-    "distinct_terms": "have fewer than {value:g} different terms in the text (distinct_terms)",
-    "density": "have too few for the length of the text (density = {value:g})",
+    "threshold": "with a score below the threshold of {value:g} (threshold)",
+    "max_perplexity": "with a perplexity that is too high (max_perplexity)",
+    "content_terms": "with terms that weigh too little (content_terms = {value:g})",
+    "distinct_terms": "with fewer than {value:g} different terms in the text (distinct_terms)",
+    "density": "with too few terms for the length of the text (density = {value:g})",
 }
 """What a page lacks, by the name of the threshold in [topic]."""
 
@@ -62,7 +62,7 @@ def _headline(facts: JobFacts) -> str:
         "No pair of translations was found": mined.begun and most and not mined.pairs,
         f"Only {number(mined.pairs)} of up to {number(most)} possible pairs were found": mined.begun
         and mined.pairs < LITTLE * most,
-        "No segments were found in the pairs of pages": mined.pairs and not mined.segments,
+        "No segments were found in the page pairs": mined.pairs and not mined.segments,
     }
     headline = next((text for text, is_so in sentences.items() if is_so), "")
     so_far = "" if facts.crawled.summary.ended else " so far"
@@ -127,7 +127,7 @@ def _about_languages(facts: JobFacts) -> Iterator[Point]:
     counts = enumerated(f"{number(count)} in {language_name(code)}" for code, count in wanted.items())
     missing = [language_name(code) for code, count in wanted.items() if not count]
     advice = f"Add the URL of a page in {' and one in '.join(missing)} as a seed." if missing else ""
-    yield Point(f"Of {counted(summary.pages, 'page')}, {counts}.", advice)
+    yield Point(f"The job has {counted(summary.pages, 'page')}: {counts}.", advice)
     if others and max(others.values()) > max(min(wanted.values(), default=0), _MANY * summary.pages):
         most = list(others.items())[:4]
         listed = enumerated(f"{language_name(code)} ({number(count)})" for code, count in most)
@@ -238,7 +238,7 @@ def _about_texts(topic: TopicFacts) -> Iterator[Point]:
     if settings.texts and 0 < given.bytes < _ENOUGH_TEXT and topic.model is not TopicModel.TERMS:
         yield Point(
             f"The texts are few: {counted(given.files, 'file')} with {size(given.bytes)}.",
-            "Give more: ten articles of some pages each are enough.",
+            "Give more: ten articles of a few pages each are enough.",
         )
 
 
@@ -251,7 +251,7 @@ def _about_thresholds(facts: JobFacts, topic: TopicFacts) -> Iterator[Point]:
     ]
     best = _best(topic)
     yield Point(
-        f"{counted(read.refused, 'page has', 'pages have')} terms of the topic and {'is' if read.refused == 1 else 'are'}"
+        f"{counted(read.refused, 'page has', 'pages have')} terms of the topic but {'is' if read.refused == 1 else 'are'}"
         f" not relevant: {'; '.join(misses)}.{best}",
         f"If the pages just below the threshold are about the topic (see the report), {_loosen(topic)} in [topic] of a"
         f" copy of job.toml, and judge the same pages without fetching them again: {_again(facts)}",
@@ -297,7 +297,7 @@ def _about_list(facts: JobFacts, topic: TopicFacts, listed: ListFacts) -> Iterat
     for marked, seems in listed.looks_like.items():
         yield Point(
             f"The terms of {name} are taken for {language_name(marked)}, but look like {language_name(seems)}.",
-            f"Write the language behind each term, as in 50:term>{seems}, or give a list in {language_name(marked)}.",
+            f"Write the language after each term, as in 50:term>{seems}, or give a list in {language_name(marked)}.",
         )
     if len(foreign) < len(counts) and not topic.read.with_terms:
         yield _about_unmatched(facts, topic, listed)
@@ -308,14 +308,14 @@ def _about_unmatched(facts: JobFacts, topic: TopicFacts, listed: ListFacts) -> P
     show = f"bitrawl topic show URL --topic {shlex.quote(topic.asked.terms)}"
     if listed.in_boilerplate:
         return Point(
-            f"On {number(listed.in_boilerplate)} of {counted(listed.searched, 'page')}, terms stand only in menus,"
+            f"On {number(listed.in_boilerplate)} of {counted(listed.searched, 'page')}, terms are only in menus,"
             " footers and other boilerplate, which does not count.",
-            f"Give terms that stand in the text itself. To see what a page has: {show}",
+            f"Give terms that are in the text itself. To see what a page has: {show}",
         )
     return Point(
         f"None of the {counted(total, 'term')} of {name} is in the text of any of {_searched(facts, topic)}.",
         f"Check that the seeds lead to pages about the topic, and look at one that is: {show}. bitrawl topic learn makes a"
-        " list out of texts.",
+        " list from texts.",
     )
 
 

@@ -21,7 +21,7 @@ _ANSWERS = {
     SiteAnswer.BILINGUAL: "two pages are translations of each other",
     SiteAnswer.THIN: "a page or two are translated, and nothing says that there is more",
     SiteAnswer.NO: "no translation was found",
-    SiteAnswer.UNKNOWN: "the site did not answer, or not enough",
+    SiteAnswer.UNKNOWN: "the site did not answer, or its answers were not enough",
 }
 
 

@@ -20,13 +20,12 @@ from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.walk import NewCheck, WalkMoment
 from bitrawl.job.crawl_wiring import new_site_check, walk
-from bitrawl.job.ledger import MemoryQueue
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.protocols import Analyser, BacklinkSource
 from bitrawl.show import harvest
 from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplayClock
-from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 

@@ -24,7 +24,6 @@ from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.analyses import Analyses
 from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.job.crawl_wiring import strategy
-from bitrawl.job.ledger import MemoryQueue
 from bitrawl.job.site_mining import pairing
 from bitrawl.model import (
     MAX_REDIRECTS,
@@ -46,6 +45,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
 from bitrawl.simulation.trial import (
     CountingFetcher,
+    MemoryQueue,
     Replayed,
     ReplayLedger,
     ReplayRun,

@@ -11,6 +11,7 @@ from bitrawl.job.own_files import FolderFiles
 from bitrawl.languages import same_language
 from bitrawl.model import OWN_REQUESTS, Language
 from bitrawl.show import harvest
+from bitrawl.show.wording import counted
 from bitrawl.simulation.measure import MARKS, SiteTrials, TrialFigures
 
 MEASURES = (
@@ -71,7 +72,7 @@ def cells(figures: TrialFigures) -> tuple[str, ...]:
 def headline(trials: SiteTrials) -> str:
     """The title of the table."""
     return (
-        f"{trials.site}: {len(trials.truth.pairs)} true pairs, {trials.reachable} within reach;"
+        f"{trials.site}: {counted(len(trials.truth.pairs), 'true pair')}, {trials.reachable} within reach;"
         f" 100 % is {trials.length} fetches, of which {trials.pages} are pages"
     )
 
@@ -82,7 +83,7 @@ def remarks(trials: SiteTrials) -> list[str]:
         f"{figures.strategy} would stop: {figures.stop_reason}" for figures in trials.figures if figures.stop_reason
     ]
     bugs = [
-        f"{figures.strategy}: a bug ended {figures.faults} visits, see the log"
+        f"{figures.strategy}: a bug ended {counted(figures.faults, 'visit')}; see the log"
         for figures in trials.figures
         if figures.faults
     ]

@@ -4,6 +4,7 @@ run = await run_trial("adaptive", scorer, replay.prepared(seeds, settings))
 """
 
 import csv
+import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,19 @@ from bitrawl import files
 from bitrawl.crawl.loop import Crawl
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import asked_language, parse_language
-from bitrawl.model import OWN_REQUESTS, Capture, Language, Link, LinkKind, Page, PagePair, SiteKnowledge, Skip, Visit
+from bitrawl.model import (
+    OWN_REQUESTS,
+    Capture,
+    Language,
+    Lease,
+    Link,
+    LinkKind,
+    Page,
+    PagePair,
+    SiteKnowledge,
+    Skip,
+    Visit,
+)
 from bitrawl.protocols import Fetcher, LinkScorer
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
@@ -220,3 +233,63 @@ def _is_fetch(visit: Visit) -> bool:
         return True
     # If a bug occurs while a visit is recorded, the loop records it a second time.
     return outcome.stage not in (Stage.ROBOTS, Stage.FRONTIER) and outcome.reason is not Reason.INTERNAL
+
+
+class MemoryQueue:
+    """Is forgotten with the process: for replays, simulations and tests.
+
+    Heaps by host; an entry that was raised or rescored leaves its old one behind, to be passed over.
+    """
+
+    def __init__(self) -> None:
+        self._queued: dict[str, Lease] = {}
+        self._heaps: dict[str, list[tuple[int, float, int, str]]] = {}
+        self._arrival: dict[str, int] = {}  # the number of each link that was ever queued
+
+    def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
+        hosts = set()
+        for link, score in scored:
+            queued = self._queued.get(link.url)
+            if queued is None and link.url in self._arrival:
+                continue
+            if queued is None or score > queued.score:
+                self._push(msgspec.structs.replace(queued, score=score) if queued else Lease(link, score))
+            hosts.add(link.url.host)
+        return hosts
+
+    def pop(self, host: str) -> Lease | None:
+        lease = self._first(host)
+        if lease is not None:
+            heapq.heappop(self._heaps[host])
+            del self._queued[lease.link.url]
+        return lease
+
+    def best(self, host: str) -> float:
+        lease = self._first(host)
+        return -1.0 if lease is None else lease.score
+
+    def give_back(self, lease: Lease) -> None:
+        self._push(msgspec.structs.replace(lease, attempt=lease.attempt + 1))
+
+    def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
+        for url, value in scores:
+            lease = self._queued.get(url)
+            if lease is not None and value != lease.score:
+                self._push(msgspec.structs.replace(lease, score=value))
+
+    def _first(self, host: str) -> Lease | None:
+        heap = self._heaps.get(host, [])
+        while heap:
+            attempt, score, _, url = heap[0]
+            lease = self._queued.get(url)
+            if lease is not None and (lease.attempt, -lease.score) == (attempt, score):
+                return lease
+            heapq.heappop(heap)
+        self._heaps.pop(host, None)
+        return None
+
+    def _push(self, lease: Lease) -> None:
+        url = lease.link.url
+        self._queued[url] = lease
+        arrival = self._arrival.setdefault(url, len(self._arrival))
+        heapq.heappush(self._heaps.setdefault(url.host, []), (lease.attempt, -lease.score, arrival, url))

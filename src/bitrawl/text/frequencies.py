@@ -156,7 +156,10 @@ MIN_PHRASE_COUNT = 2  # of two words, which hold together by themselves
 MAX_WORDS, MAX_CHARACTERS = 4, 6  # of a phrase, in scripts with and without spaces
 _JOINERS = frozenset(" -'’‐\u00ad")  # what may stand between the words of a phrase
 _HYPHENS = frozenset("-‐")
+# What parts words as punctuation does, and ties them all the same where no space is beside it: GNU/Linux, example.org, x_y
+_GLUE = frozenset("/\\._:@+#&~=")
 _LONGEST_GAP = 2
+_GLUED = 1  # the number of a gap that is only remembered as such
 _FORMS = 100  # occurrences of a phrase that its usual form is taken from
 
 
@@ -171,7 +174,7 @@ class Texts:
         self._stems: dict[str, int] = {}
         self._known: dict[str, tuple[int, int]] = {}  # from a written word to the numbers of its stem and of its form
         self._forms: list[str] = []
-        self._gaps = {"": 0}
+        self._gaps = {"": 0, "/": _GLUED}
         self._numbers, self._written, self._before = array("i"), array("i"), array("b")
         self._begins = array("q")
         for text in texts:
@@ -188,8 +191,8 @@ class Texts:
         for begin, after in word_places(text):
             gap = self._gap(text[end:begin]) if end else 0
             if gap == BREAK:
-                self._append((BREAK, BREAK), 0)
-                gap = 0
+                gap = _GLUED if begin - end <= _LONGEST_GAP and _GLUE.issuperset(text[end:begin]) else 0
+                self._append((BREAK, BREAK), gap)
             end = after
             if text[begin] >= "\u0e00" and is_unspaced(text[begin]):
                 for character in text[begin:after]:
@@ -213,10 +216,14 @@ class Texts:
         return np.array(self._begins, np.int64)
 
     @property
-    def hyphenated(self) -> Bools:
-        """Whether a hyphen ties each unit to the one before it."""
-        hyphens = np.array([bool(_HYPHENS.intersection(gap)) for gap in self._gaps])
-        return hyphens[np.array(self._before, np.int8)]
+    def tied(self) -> Bools:
+        """Whether each unit is tied to the one before it: by a hyphen, by what glues words, or with nothing between."""
+        ties = np.array([gap == "/" or bool(_HYPHENS.intersection(gap)) for gap in self._gaps])
+        before, numbers = np.array(self._before, np.int8), self.numbers
+        spaced = np.array([not is_unspaced(stem[0]) for stem in self._stems] + [False])[numbers]
+        touching = (before == 0) & spaced & np.append(False, spaced[:-1])
+        tied: Bools = ties[before] | touching
+        return tied
 
     def form(self, place: int, length: int) -> str:
         """Some units in a row as they are written."""
@@ -344,8 +351,8 @@ class Phrases:
         return inside
 
     def tied(self) -> Floats:
-        """In which share of its places a hyphen ties a phrase to a word outside: 1 for the "ray" of "x-ray"."""
-        before = self.texts.hyphenated
+        """In which share of its places a phrase is tied to a word outside: 1 for the "ray" of "x-ray", the GNU of GNU/Linux."""
+        before = self.texts.tied
         count = np.zeros(len(self))
         for length, here in enumerate(self.at, 1):
             after = np.append(before, np.zeros(length, np.bool_))[length:]

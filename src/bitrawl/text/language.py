@@ -16,7 +16,7 @@ import numpy as np
 from langcodes import data_dicts
 from numpy.typing import NDArray
 
-from bitrawl.languages import in_script, same_language, script_of
+from bitrawl.languages import in_script, same_language, script_of, scripts_of
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32, Ints, Ints32
@@ -37,6 +37,7 @@ _ADDRESS = re.compile(r"(?:\b[a-z]{2,8}://|\bwww\.)\S+|[\w.+-]{1,64}@\S+")
 _COMPOSITE = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
 # Judgement: fewer letters are in no language ("OK"). A character of a script without an alphabet carries more.
 _MIN_LETTERS, _MIN_IDEOGRAPHS = 3, 2
+_RARE_IDEOGRAPHS = "\U00020000-\U0003ffff"  # beyond the basic plane, which the table is of
 _IDEOGRAPHIC = frozenset({"Hani", "Hira", "Kana", "Hang"})
 # A claim multiplies the odds of its language by this. A judgement, which tests/unit/text/test_language.py checks: enough for
 # "Contact", nothing against a sentence, because untranslated pages with a foreign claim must be noticed.
@@ -395,6 +396,30 @@ def _weigh_unknown(claim: Language, language: Language, confidence: float, *, fe
 def _parts(language: Language) -> tuple[str, ...]:
     script = script_of(language)
     return _COMPOSITE.get(script, (script,))
+
+
+def is_in_another_script(text: str, language: Language) -> bool:
+    """Whether a text has letters, and none of them is of a script that the language is written in."""
+    own, foreign = _letters_of(language)
+    return own.search(text) is None and foreign.search(text) is not None
+
+
+@lru_cache(maxsize=64)
+def _letters_of(language: Language) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Letters of its scripts, and letters of others. What the table lacks is neither."""
+    with np.load(model_file("language.npz")) as data:
+        names, table = str(data["scripts"]).split(), data["script_table"]
+    parts = {part for script in scripts_of(language) for part in _COMPOSITE.get(script, (script,))}
+    own = np.isin(table, [number for number, name in enumerate(names) if name in parts])
+    foreign = (table > 0) & ~own & (script_of(language) in _COMPOSITE or script_of(language) in names)
+    beyond = _RARE_IDEOGRAPHS if "Hani" in parts else ""
+    return re.compile(f"[{_ranges(own)}{beyond}]"), re.compile(f"[{_ranges(foreign)}]")
+
+
+def _ranges(wanted: NDArray[np.bool_]) -> str:
+    """The characters by their codes, for a pattern; NUL if there are none, which no text has."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], wanted, [False])).astype(np.int8))).reshape(-1, 2)
+    return "".join(f"\\U{first:08x}-\\U{end - 1:08x}" for first, end in edges.tolist()) or "\0"
 
 
 STANDARDS = ("bs", "hr", "sr")

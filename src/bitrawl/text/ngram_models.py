@@ -288,7 +288,7 @@ def _sections(path: Path, words: dict[str, int]) -> Iterator[_Section]:
     while text != "\\data\\":  # what stands before it is a comment
         line, text = next(lines, (line, ""))
         if not text:
-            raise fault(path, line, "the file ends without \\data\\; it is no ARPA file")
+            raise fault(path, line, "the file ends without \\data\\; it is not an ARPA file")
     for line, text in lines:
         if text.startswith("\\") and (section is None or text == "\\end\\" or _SECTION.fullmatch(text)):
             if section is not None:
@@ -366,7 +366,7 @@ def _sorted(path: Path, section: _Section) -> _ArpaTable:
     grams = grams[:, order]
     again = np.flatnonzero(shared(grams) == section.order)
     if len(again):
-        raise fault(path, section.lines[order[again[0]]], "this n-gram is listed for the second time")
+        raise fault(path, section.lines[order[again[0]]], "this n-gram is listed a second time")
     return _ArpaTable(grams, np.array(section.logs)[order], np.array(section.backoffs)[order])
 
 

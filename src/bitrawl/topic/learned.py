@@ -114,8 +114,12 @@ class LearnedRelevance:
             return "it has no running text"
         if self._wanted(page.language) is None:
             wanted = ", ".join(map(language_name, self._languages))
-            named = "no language that can be told" if page.language == UNDETERMINED else language_name(page.language)
-            return f"its text is in {named}, and the job asks for {wanted}"
+            named = (
+                "a language that could not be identified"
+                if page.language == UNDETERMINED
+                else language_name(page.language)
+            )
+            return f"its text is in {named}, but the job asks for {wanted}"
         return _lack([read_page(page)])
 
     def _begin(self, language: Language, examples: Sequence[str]) -> None:
@@ -123,8 +127,8 @@ class LearnedRelevance:
         read = [text for text in (_text(part, language) for part in parts) if text.size]
         if why := _lack(read):
             raise ConfigError(
-                f"the example texts in {language} do not tell what the topic is: {why};"
-                f" bring at least {LEAST_WORDS} words about it (one article is enough), or a term list"
+                f"the example texts in {language} do not show what the topic is: {why};"
+                f" give at least {LEAST_WORDS} words about it (one article is enough), or a term list"
             )
         subject = self._subject(language)
         for example in read:
@@ -191,7 +195,7 @@ def _lack(read: Sequence[TopicDocument]) -> str:
     if total < LEAST_WORDS:
         return f"{total} words are too few to learn a topic from"
     telling = {int(key) for text in read for key in text.keys[text.rates < COMMON]}
-    return "" if len(telling) >= LEAST_TELLING else "it has hardly a word that not every text has"
+    return "" if len(telling) >= LEAST_TELLING else "it has hardly any word that is not in every text"
 
 
 def _texts(page: Page) -> list[str]:

@@ -123,7 +123,7 @@ def learn_terms(
     phrases = Phrases(Texts(language, texts))
     if phrases.words < MIN_WORDS:
         raise ConfigError(
-            f"the texts have {phrases.words} words in all, too few to learn terms from; give at least {MIN_WORDS}, better 5,000"
+            f"the texts have {phrases.words} words in all, too few to learn terms from; give at least {MIN_WORDS}, preferably 5,000"
         )
     keyness = Keyness(phrases, background, against)
     spread = phrases.spread(keyness.key)
@@ -158,7 +158,7 @@ def _text(path: Path) -> str:
         content = path.read_bytes()
         return content.decode(_BYTE_ORDER_MARKS.get(content[:2], "utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is no text in UTF-8; save it as UTF-8") from error
+        raise ConfigError(f"{path} is not a text file in UTF-8; save it as UTF-8") from error
     except OSError as error:
         raise ConfigError(f"the term list {path} cannot be read: {error.strerror}; check the name") from error
 
@@ -177,7 +177,7 @@ def _parsed_line(written: str, place: str) -> Term:
     if match := _LINE.fullmatch(written):
         weight, rest = _weight(match["weight"], place), match["rest"]
     elif ":" in written:
-        raise ConfigError(f"{place}: the weight of {written[:60]!r} is no number; write {_SHAPE}")
+        raise ConfigError(f"{place}: the weight of {written[:60]!r} is not a number; write {_SHAPE}")
     else:
         weight, rest = FULL_WEIGHT, written
     language = UNDETERMINED
@@ -239,7 +239,7 @@ def _weight(written: str, place: str) -> float:
             return weight
     except ValueError:
         pass
-    raise ConfigError(f"{place}: the weight {written[:20]!r} is no number; write one as 50 or -20")
+    raise ConfigError(f"{place}: the weight {written[:20]!r} is not a number; write one as 50 or -20")
 
 
 def _language(written: str, place: str) -> Language:
@@ -277,7 +277,7 @@ class _TbxReader:
             self._parser.Parse(body, True)
         except expat.ExpatError as error:
             raise ConfigError(
-                f"{self._path}, line {error.lineno}: this is no XML ({error}); export the TBX again"
+                f"{self._path}, line {error.lineno}: this is not XML ({error}); export the TBX again"
             ) from error
         return self._entries
 
@@ -322,7 +322,7 @@ def _completed(entry: _Entry, path: Path, languages: Sequence[Language] | None) 
         codes = _listed(languages)
         raise ConfigError(
             f"{path}, line {entry.line}: {entry.term.text!r} has no language, and the job has {codes};"
-            f" write its language behind it: {line(entry.term)}>{languages[0] if languages else 'en'}"
+            f" write its language after it: {line(entry.term)}>{languages[0] if languages else 'en'}"
         )
     return msgspec.structs.replace(entry.term, language=languages[0])
 

@@ -55,7 +55,7 @@ def propose(pairs: Iterable[TextPair], terms: TermList, languages: tuple[Languag
     examples, others = _gathered(pairs, matcher)
     if not examples:
         raise ConfigError(
-            f"none of the {len(matcher.terms)} terms in {source} occurs in the corpus;"
+            f"no term of the list in {source} occurs in the corpus ({len(matcher.terms)} looked for);"
             " check the order of --langs (the list's language first), or give a corpus on the subject"
         )
     learned_from = list(dict.fromkeys(chain(*examples.values(), others)))[:MOST_PAIRS]

@@ -158,7 +158,7 @@ class WikiClient:
             if not answer.more:
                 return
             if answer.more == more:
-                raise WikiError(f"{self.endpoint} goes on with the same answer again and again; try another wiki")
+                raise WikiError(f"{self.endpoint} keeps giving the same answer; try another wiki")
             more = answer.more
 
     async def ask(self, parameters: Parameters) -> Query:
@@ -208,7 +208,7 @@ class WikiClient:
                     return capture.body, answer
                 if answer.error.code not in _BUSY and not answer.error.code.startswith("internal_api_error"):
                     raise WikiRefusedError(
-                        f"{self.endpoint} refuses the question: {answer.error.info or answer.error.code}"
+                        f"{self.endpoint} refused the request: {answer.error.info or answer.error.code}"
                     )
                 trouble, asked_to_wait = WikiError(answer.error.info or answer.error.code), _retry_after(capture)
             if asked_to_wait > LONGEST_WAIT:

@@ -106,7 +106,7 @@ def nearest(name: str, candidates: Iterable[str], most: int = NEAREST) -> list[s
 
 def unknown_category(name: str, where: str, near: list[str]) -> ConfigError:
     if near:
-        return ConfigError(f'{where} has no category "{name}". Near it are: {_quoted(near)}. Try one of these')
+        return ConfigError(f'{where} has no category "{name}". Similar names: {_quoted(near)}. Try one of these')
     return ConfigError(
         f'{where} has no category "{name}" and none like it. Look the subject up there: the categories are at the foot of '
         "each article",

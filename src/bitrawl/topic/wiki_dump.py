@@ -51,7 +51,7 @@ def columns(path: Path) -> list[str]:
                 break
     _, mark, table = head.partition(b"CREATE TABLE")
     if not mark:
-        raise WikiError(f"{path} is no table of a MySQL dump: it has no CREATE TABLE")
+        raise WikiError(f"{path} is not a table of a MySQL dump: it has no CREATE TABLE")
     return [name.decode() for name in _COLUMN.findall(table[: table.find(b"ENGINE=")].partition(b"(")[2])]
 
 
@@ -318,5 +318,5 @@ def _language(path: Path) -> Language:
         database = match[1].decode() if match else ""
     language = edition_language(_PROJECT.sub("", database).replace("_", "-"))
     if language == UNDETERMINED:
-        raise ConfigError(f"{path} does not tell its language; name it as Wikimedia does: enwiki-latest-page.sql.gz")
+        raise ConfigError(f"{path} does not say its language; name it as Wikimedia does: enwiki-latest-page.sql.gz")
     return language

@@ -104,7 +104,7 @@ async def find_mining_job(request: Request) -> ServedJob:
     return job
 
 
-async def start_job(request: Request, job: allowed.JobRequest | allowed.TopicRequest, name: str = "") -> str:
+async def start_job(request: Request, job: allowed.StartedRequest, name: str = "") -> str:
     """The id of the new job. Raises `FieldError` for what cannot be run, and `RefusedError`."""
     server = server_of(request)
     return await server.supervised(server.supervisor.create, request.state.user, job.prepare, name=name or job.name)
@@ -255,5 +255,5 @@ async def give_verdict(job: ServedJob, kind: str, key: str, within: str, verdict
     else:
         done = await asyncio.to_thread(reading.judge_segment, within, key, Verdict(verdict), by, now)
     if not done:
-        gone = message("That is not there any more: the site was mined again. Open the page again.")
+        gone = message("That is no longer there: the site was mined again. Open the page again.")
         raise RequestError(404, gone)

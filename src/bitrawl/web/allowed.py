@@ -27,8 +27,8 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.own_files import GIVEN
 from bitrawl.languages import parse_language
 from bitrawl.url import Url
-from bitrawl.web.job_list import Command, JobVerb, Prepared
-from bitrawl.web.messages import Message, message, message_of, quoted, typed_languages
+from bitrawl.web.job_list import TEXTS, Command, JobVerb, Prepared
+from bitrawl.web.messages import MOST_QUOTED, Message, message, message_of, quoted, shortened, typed_languages
 from bitrawl.web.operator_settings import Settings, WikiSection
 from bitrawl.web.supervisor import sites_of
 
@@ -120,6 +120,27 @@ class TopicRequest(NamedTuple):
         return Prepared(Command(JobVerb.BOOTSTRAP, self.arguments), self.sites)
 
 
+class AlignRequest(NamedTuple):
+    """Two texts, too long to wait for."""
+
+    languages: tuple[str, str]
+    texts: tuple[str, str]
+
+    @property
+    def name(self) -> str:
+        return " – ".join(self.languages)
+
+    def prepare(self, folder: Path) -> Prepared:
+        paths = [folder.resolve() / GIVEN / name for name in ("a.txt", "b.txt")]
+        for path, text in zip(paths, self.texts, strict=True):
+            files.write(path, text.encode("utf-8", "replace"))
+        files.write(folder / TEXTS, "\t".join(map(str, paths)).encode() + b"\n")
+        return Prepared(Command(JobVerb.ALIGN, (f"--langs={','.join(self.languages)}", "--format=tsv")))
+
+
+StartedRequest: TypeAlias = JobRequest | TopicRequest | AlignRequest
+
+
 def mining(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> JobRequest:
     """A job that mines sites; raises `FieldError`, which names each field that is wrong."""
     return _job_request(JobVerb.MINE, given, settings, uploads or Uploads(), MINING)
@@ -135,9 +156,9 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicReque
     read = _Reading(given, BOOTSTRAP, settings)
     values, wiki = read.values, settings.wiki
     if "category" not in values:
-        missing = message("name a subject, as a category of Wikipedia is called")
+        missing = message("name a subject: a category of Wikipedia")
         if wiki is not None:
-            missing = message("name a subject, as a category of {wiki} is called", wiki=wiki.title)
+            missing = message("name a subject: a category of {wiki}", wiki=wiki.title)
         read.mistakes.setdefault("category", missing)
     if "langs" not in values:
         read.mistakes.setdefault("languages", message("name at least one language"))
@@ -239,7 +260,9 @@ class _Reading:
         self._settings = settings
         for name, value in given.items():
             if name not in fields:
-                self.mistakes[name] = _refusal(name, fields)
+                self.mistakes[shortened(name)] = refusal(name, fields)
+                if len(self.mistakes) >= MOST_MISTAKES:
+                    break
             elif value not in ("", None, []):
                 try:
                     self.values[fields[name].key] = fields[name].read(value, settings)
@@ -259,16 +282,16 @@ class _Reading:
             raise FieldError(self.mistakes)
 
 
-def _refusal(name: str, fields: Fields) -> Message:
+def refusal(name: str, fields: Iterable[str]) -> Message:
     """Of a key that users may not give."""
     keys = schema_keys()
     operators = {*keys, *(key.rpartition(".")[2] for key in keys), *(row.name for row in SETTINGS.values() if row.help)}
     if name in operators:
         return message("only the operator of this server can set {name}", name=name)
-    near = difflib.get_close_matches(name, fields, 1)
+    near = difflib.get_close_matches(name, fields, 1) if len(name) <= MOST_QUOTED else []
     if near:
-        return message("there is no setting {name}; did you mean {near}?", name=name[:LONGEST], near=near[0])
-    return message("there is no setting {name}", name=name[:LONGEST])
+        return message("there is no setting {name}; did you mean {near}?", name=name, near=near[0])
+    return message("there is no setting {name}", name=name)
 
 
 def _with_budget(values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
@@ -279,7 +302,10 @@ def _with_budget(values: Mapping[str, Any], settings: Settings) -> dict[str, Any
 
 MOST_SEEDS = 10_000  # more is an attack or a mistake
 MOST_PREFIXES = 100  # each is tried on every link
-LONGEST = 2000  # characters of a URL, a path or a name
+LONGEST = 2000  # characters of a URL, a path, a name or a line of a term list
+MOST_TERMS = 1_000_000  # characters of a term list that was typed
+MOST_TEXTS = 2_000_000  # characters of all texts about a topic that were typed
+MOST_MISTAKES = 20  # that one answer names
 _TRUE, _FALSE = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
 
 
@@ -302,6 +328,10 @@ def text(value: object, _settings: Settings) -> str:
 def content(value: object, _settings: Settings) -> str:
     if not isinstance(value, str):
         raise MistakeError("give a text")
+    if len(value) > MOST_TERMS:
+        raise MistakeError("give at most {most} characters", most=MOST_TERMS)
+    if any(len(line) > LONGEST for line in value.splitlines()):
+        raise MistakeError("write one term on each line, of at most {most} characters", most=LONGEST)
     return value
 
 
@@ -309,6 +339,8 @@ def contents(value: object, _settings: Settings) -> list[str]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise MistakeError("give a text, or a list of texts")
+    if sum(map(len, texts)) > MOST_TEXTS:
+        raise MistakeError("give at most {most} characters", most=MOST_TEXTS)
     return [text for text in texts if text.strip()]
 
 
@@ -341,12 +373,12 @@ def _url(typed: str) -> str:
         raise MistakeError("{address} is too long", address=typed[:80] + "…")
     scheme, mark, _ = typed.partition("://")
     if mark and scheme.lower() not in ("http", "https"):
-        raise MistakeError("{address} is no web address; write it as in https://www.example.org/", address=typed)
+        raise MistakeError("{address} is not a web address; write it as in https://www.example.org/", address=typed)
     try:
         (url,) = Job(seeds=[typed]).seed_urls()
     except ConfigError as error:
         raise MistakeError(
-            "{address} is no web address; write it as in https://www.example.org/", address=typed
+            "{address} is not a web address; write it as in https://www.example.org/", address=typed
         ) from error
     return str(url)
 
@@ -450,7 +482,7 @@ def _pattern(prefix: str) -> str:
         if prefix.lower().startswith(("http://", "https://")):
             return "^" + re.escape(Url.parse(prefix))
     except UrlError as error:
-        raise MistakeError("{prefix} is no beginning of an address", prefix=prefix) from error
+        raise MistakeError("{prefix} is not the beginning of an address", prefix=prefix) from error
     raise MistakeError("begin {prefix} with / or with https://", prefix=prefix)
 
 

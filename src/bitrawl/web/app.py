@@ -27,18 +27,34 @@ from bitrawl.web.actions import LANGUAGE_COOKIE, Server, words_of
 from bitrawl.web.api import operations as api
 from bitrawl.web.api.operations import json_answer
 from bitrawl.web.api.shapes import ApiError
-from bitrawl.web.commands import CommandError, CommandRunner, ExportCache, Indexing, clean
+from bitrawl.web.commands import CommandError, CommandRunner, ExportCache, Indexing, clean, with_proxy
 from bitrawl.web.job_list import JobList
 from bitrawl.web.messages import Message, RequestError, catalogues, marked, message, message_of, quoted
+from bitrawl.web.open_connections import patient_protocol
 from bitrawl.web.operator_settings import Settings
 from bitrawl.web.pages import comparison, downloads, job_page, review, start_forms, tools
 from bitrawl.web.pages.rendering import rendered
-from bitrawl.web.security import SAFE, Guard, Users, host_names, is_loopback, posted, secret_of, set_cookie
+from bitrawl.web.security import (
+    SAFE,
+    Compression,
+    Guard,
+    Users,
+    cookie_of,
+    host_names,
+    is_loopback,
+    posted,
+    secret_of,
+    set_cookie,
+)
 from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
 _PAGES = (api, start_forms, review, downloads, comparison, tools, job_page)
 GRACE = 3  # seconds for answers in flight when the server is stopped
-BACKLOG = 128  # connections that wait to be taken
+BACKLOG = 1024  # connections that wait to be taken
+TAKEN_AT_ONCE = 32  # of these, before one of them is looked at: each takes a file
+LONGEST_TOKEN = 4096
+SHORTEST_TOKEN = 16  # characters, where strangers may try
+ENDED_SESSIONS = ".ended-sessions"
 TICK = 1.0  # seconds between two looks at the jobs
 UPLOAD_MEGABYTES = 512  # of one request: a web archive
 
@@ -50,7 +66,7 @@ def application(server: Server, hosts: Iterable[str]) -> Starlette:
     app = Starlette(
         # The actions of a job come last: the others are more particular.
         routes=[*_own_routes(), *(route for page in _PAGES for route in page.ROUTES)],
-        middleware=[guard],
+        middleware=[guard, Middleware(Compression)],
         exception_handlers={HTTPException: _refused, BitrawlError: _faulty, Exception: _broken},
         lifespan=partial(_living, server),
     )
@@ -119,7 +135,7 @@ async def _ask_login(request: Request) -> Response:
 
 async def _login(request: Request) -> Response:
     """Its form carries no secret of a session, since there is none yet; the origin has been checked."""
-    form = await request.form(max_files=0, max_fields=4)
+    form = await request.form(max_files=0, max_fields=4, max_part_size=LONGEST_TOKEN)
     users: Users = request.app.state.server.users
     there = _local(str(form.get("next", "/")))
     user = users.by_token(str(form.get("token", "")).strip())
@@ -131,6 +147,8 @@ async def _login(request: Request) -> Response:
 
 async def _logout(request: Request) -> Response:
     await posted(request)
+    users: Users = request.app.state.server.users
+    await asyncio.to_thread(users.end_session, cookie_of(request.headers))
     return RedirectResponse("/login", 303, {"Set-Cookie": set_cookie("", secure=request.url.scheme == "https")})
 
 
@@ -139,7 +157,7 @@ async def _language(request: Request) -> Response:
     answer = RedirectResponse(_local(request.query_params.get("next", "/")), 303)
     code = request.query_params.get("code", "")
     if code in request.app.state.server.catalogues:
-        answer.set_cookie(LANGUAGE_COOKIE, code, max_age=31536000, samesite="strict", httponly=True)
+        answer.set_cookie(LANGUAGE_COOKIE, code, max_age=31536000, samesite="lax", httponly=True)
     return answer
 
 
@@ -169,13 +187,13 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _faulty(request: Request, error: Exception) -> Response:
     """Mistakes of the asker are 422; what cannot be done now is 409."""
-    fields = {name: str(why) for name, why in error.fields.items()} if isinstance(error, FieldError) else {}
+    fields = {name: str(why) for name, why in error.fields.items() if name} if isinstance(error, FieldError) else {}
     mistaken = isinstance(error, ConfigError | UrlError | CommandError)
     return _error_page(request, 422 if mistaken else 409, message_of(error), fields)
 
 
 async def _broken(request: Request, _error: Exception) -> Response:
-    return _error_page(request, 500, message("The server has written down what happened."))
+    return _error_page(request, 500, message("The server's log says what happened."))
 
 
 def _error_page(request: Request, status: int, why: Message, fields: Mapping[str, str] | None = None) -> Response:
@@ -205,14 +223,20 @@ def new_server(serving: Serving) -> Server:
             f"{serving.host} can be reached from other machines, so a token is needed: set BITRAWL_TOKEN or give --token,"
             " or name users in --settings. Make a token with: bitrawl serve --new-token"
         )
+    if not is_loopback(serving.host) and 0 < len(serving.token) < SHORTEST_TOKEN:
+        raise ConfigError(
+            f"the token has {len(serving.token)} characters, and {serving.host} can be reached from other machines: others could"
+            f" guess it. Give one of at least {SHORTEST_TOKEN}. Make one with: bitrawl serve --new-token"
+        )
     jobs = JobList(serving.jobs.resolve())
-    commands = CommandRunner(clean(os.environ))
+    proxy = settings.job.get("fetch", {}).get("proxy", "")
+    commands = CommandRunner(with_proxy(clean(os.environ), proxy))
     return Server(
         settings,
         jobs,
-        Supervisor(jobs, settings, SystemProcesses(proxy=settings.job.get("fetch", {}).get("proxy", ""))),
+        Supervisor(jobs, settings, SystemProcesses(proxy=proxy)),
         Sampler(),
-        Users(settings.users, secret_of(jobs.path), token=serving.token),
+        Users(settings.users, secret_of(jobs.path), token=serving.token, ended=jobs.path / ENDED_SESSIONS),
         commands,
         ExportCache(jobs.path),
         Indexing(commands),
@@ -226,15 +250,33 @@ def run(serving: Serving, ready: Callable[[str], None]) -> None:
     server = new_server(serving)
     listening = _listening(serving.host, serving.port)
     host, port = listening.getsockname()[:2]
-    ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+    ready(address(host, port))
     config = uvicorn.Config(
         application(server, host_names(serving.host, serving.names)),
-        log_level="warning",
+        http=patient_protocol(),
+        ws="none",
+        log_level="error",  # a line for each odd request would fill the disk
         access_log=False,
         timeout_graceful_shutdown=GRACE,
         server_header=False,
+        backlog=TAKEN_AT_ONCE,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """asyncio has one number for the connections that wait, and for those that it takes at once. They are two here."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(BACKLOG)
+
+
+def address(host: str, port: int) -> str:
+    """Where a browser on this machine finds the app: "every address" is no address to open."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - no address to bind
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 def _listening(host: str, port: int) -> socket.socket:

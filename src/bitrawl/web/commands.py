@@ -19,9 +19,11 @@ from bitrawl.job.reading_index import index_signature, is_due
 from bitrawl.job.verdicts import VERDICTS
 from bitrawl.process import Running
 from bitrawl.web.messages import message, quoted
+from bitrawl.web.turns import Turns
 
 COMMAND_SECONDS = 60.0
-COMMANDS_AT_ONCE = 2
+COMMANDS_AT_ONCE = 4
+LONG_AT_ONCE = 3  # of these, what may take longer than `COMMAND_SECONDS`; two of one person
 MOST_OUTPUT = 8 << 20  # bytes of a command
 INDEX_SECONDS = 3600.0  # for one refresh of a large job
 INDEX_REST = 5.0  # seconds after a refresh before the next one of the same job
@@ -41,22 +43,23 @@ class CommandError(BitrawlError):
 
 
 class CommandRunner:
-    """Runs a few commands at a time, with limits. They end with the server."""
+    """Runs a few commands at a time, with limits. People take turns. They end with the server."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
-        self._room = asyncio.Semaphore(COMMANDS_AT_ONCE)
+        self._turns = Turns(COMMANDS_AT_ONCE, most_long=LONG_AT_ONCE, long_of_one=2)
 
     async def run(
         self,
         arguments: Sequence[str],
         given: bytes = b"",
         *,
+        person: str = "",
         seconds: float = COMMAND_SECONDS,
         module: str = "bitrawl.cli",
     ) -> str:
-        """Its output. Raises `CommandError` with its last line if it fails or takes too long."""
-        async with self._room:
+        """Its output, for that person. Raises `CommandError` with its last line if it fails or takes too long."""
+        async with self._turns.turn(person, is_long=seconds > COMMAND_SECONDS):
             with Running.start(module, *arguments, stdout=subprocess.PIPE, environment=self._environment) as process:
                 try:
                     output = await asyncio.to_thread(_output, process.popen, given, seconds)
@@ -84,6 +87,11 @@ def clean(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def with_proxy(environment: Mapping[str, str], proxy: str) -> dict[str, str]:
+    """With the operator's proxy, for commands that have no job file; in their arguments all users would see its password."""
+    return {**environment, "all_proxy": proxy} if proxy else dict(environment)
+
+
 class Indexing:
     """Keeps the reading index of a job up to date while somebody reads there. One refresh at a time for each job."""
 
@@ -94,7 +102,7 @@ class Indexing:
         self._rests_until: dict[str, float] = {}
         self._faults: dict[str, BitrawlError] = {}
 
-    async def is_fresh(self, folder: JobFolder, *, wait: float = INDEX_PATIENCE) -> bool:
+    async def is_fresh(self, folder: JobFolder, person: str, *, wait: float = INDEX_PATIENCE) -> bool:
         """Whether the index has all that was mined. If not, a refresh begins, and is waited for a little.
 
         If the index cannot be made, so that there is nothing to show, it raises the error of the refresh; not to those
@@ -115,7 +123,7 @@ class Indexing:
                 if wait:
                     self._complain(folder)
                 return False
-            self._refreshes[key] = asyncio.ensure_future(self._refresh(folder))
+            self._refreshes[key] = asyncio.ensure_future(self._refresh(folder, person))
         if wait:
             if key in self._refreshes:
                 await asyncio.wait([self._refreshes[key]], timeout=wait)
@@ -127,11 +135,12 @@ class Indexing:
         if fault is not None and not index_signature(folder.reading_index):
             raise fault
 
-    async def _refresh(self, folder: JobFolder) -> None:
+    async def _refresh(self, folder: JobFolder, person: str) -> None:
         key = folder.path.name
         self._faults.pop(key, None)
         try:
-            await self._commands.run([str(folder.path)], module="bitrawl.job.reading_index", seconds=INDEX_SECONDS)
+            module = "bitrawl.job.reading_index"
+            await self._commands.run([str(folder.path)], person=person, module=module, seconds=INDEX_SECONDS)
         except BitrawlError as error:
             self._faults[key] = error
         finally:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from bitrawl import config
-from bitrawl.config.choices import corpus_formats, format_names
+from bitrawl.config.choices import ready_formats
 from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
 from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.corpus.term_pairs import TermFormat, TermPair
@@ -27,9 +27,9 @@ from bitrawl.job.searching import FoundSegment, all_hits
 from bitrawl.model import Language, TranslationUnit, Verdict
 from bitrawl.text.words import one_line
 from bitrawl.url import Url
-from bitrawl.web.actions import Server, find_mining_job, search_query, server_of
+from bitrawl.web.actions import find_job, find_mining_job, search_query, server_of
 from bitrawl.web.commands import Make
-from bitrawl.web.job_list import ServedJob
+from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
 from bitrawl.web.security import REPORT_POLICY
 
@@ -61,27 +61,36 @@ async def export(request: Request) -> Response:
     header = next((header for header in corpus_headers(langs, 0.0) if header.name == query.get("languages")), None)
     header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
     name = query.get("format", "tmx")
-    if name not in format_names():
-        raise RequestError(422, quoted(f"{name!r} is not a valid Format."))
-    try:
-        score = float(query["min_score"]) if query.get("min_score") else None
-    except ValueError as error:
-        raise RequestError(422, quoted(f"{error}.")) from error
-    if score is not None and not 0 <= score <= 1:
-        raise RequestError(422, message("A score is a number from 0 to 1."))
-    if name not in corpus_formats(len(langs)):
-        raise RequestError(422, message("There is no {format} for these languages.", format=name))
+    score = _score(query.get("min_score", ""))
+    if name not in (names := ready_formats(len(langs))):
+        why = message(
+            "There is no {format} for these languages. Choose one of {names}.", format=name, names=", ".join(names)
+        )
+        raise RequestError(422, why)
     flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
     flags += ["--accepted-only"] if query.get("accepted_only") in ("true", "on", "1") else []
-    path = await _written(server_of(request), job, flags, header.name)
-    return FileResponse(path, filename=f"{_safe(job.name)}.{path.name}", media_type=_type(path))
+    path = await _written(request, job, flags, header.name)
+    called = f"{header.name}.{name}.zip" if path.suffix == ".zip" else path.name  # several formats have several files
+    return FileResponse(path, filename=f"{_safe(job.name)}.{called}", media_type=_type(path))
 
 
-async def _written(server: Server, job: ServedJob, flags: list[str], corpus: str) -> Path:
+def _score(text: str) -> float | None:
+    try:
+        score = float(text) if text else None
+    except ValueError:
+        score = -1.0
+    if score is not None and not 0 <= score <= 1:
+        raise RequestError(422, message("A score is a number from 0 to 1."))
+    return score
+
+
+async def _written(request: Request, job: ServedJob, flags: list[str], corpus: str) -> Path:
     """Made once for the same question about the same state, so that parts of a download belong together."""
+    server, person = server_of(request), request.state.user.name
 
     async def make(draft: Path) -> None:
-        await server.commands.run(["export", str(job.folder.path), "--to", str(draft), *flags], seconds=SECONDS)
+        command = ["export", str(job.folder.path), "--to", str(draft), *flags]
+        await server.commands.run(command, person=person, seconds=SECONDS)
 
     return await asyncio.to_thread(_one_file, await server.exports.get(job.folder, ["export", *flags], make), corpus)
 
@@ -121,7 +130,7 @@ async def hits_file(request: Request) -> Response:
     style, query = values.get("format") or "tsv", search_query(values)
     if style not in _HIT_FILES:
         raise FieldError({"format": message("Choose one of: {choices}.", choices=", ".join(_HIT_FILES))})
-    await server_of(request).indexing.is_fresh(job.folder)
+    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     hits = all_hits(Reading(job.folder), query)
     first = await asyncio.to_thread(lambda: list(islice(hits, 1)))  # A query that cannot be read is refused here.
     headers = {"Content-Disposition": f'attachment; filename="hits.{style}"'}
@@ -149,6 +158,15 @@ def _tmx_hits(hits: Iterable[FoundSegment], query: SearchQuery) -> Iterator[str]
 
 
 _HIT_FILES = {"tsv": _tsv_hits, "tmx": _tmx_hits}
+
+
+async def aligned(request: Request) -> Response:
+    """What a job has made of two texts."""
+    job = await find_job(request)
+    path = job.folder.path / ALIGNED / "1.tsv"
+    if job.kind != "align" or not path.exists():
+        raise RequestError(404, message("Nothing is aligned here yet."))
+    return FileResponse(path, filename=f"{_safe(job.name)}.tsv", media_type=_type(path))
 
 
 async def job_file(request: Request) -> Response:
@@ -186,7 +204,7 @@ async def terms_file(request: Request) -> Response:
     header = chosen_corpus(request, await bilingual_corpora(job))
     if style not in TERM_TYPES or header is None:
         raise HTTPException(404)
-    path = await _gathered_terms(server_of(request), job, header.name, style)
+    path = await _gathered_terms(request, job, header.name, style)
     return FileResponse(path, filename=path.name, media_type=TERM_TYPES[style])
 
 
@@ -201,31 +219,35 @@ def chosen_corpus(request: Request, headers: Sequence[CorpusHeader]) -> CorpusHe
     return next((header for header in headers if header.name == name), headers[0] if headers else None)
 
 
-def begin_terms(server: Server, job: ServedJob, languages: str) -> bool:
+def begin_terms(request: Request, job: ServedJob, languages: str) -> bool:
     """Whether the terms are gathered already; if not, that begins."""
-    question = ["terms", languages, "jsonl"]
+    server, question = server_of(request), ["terms", languages, "jsonl"]
     if server.exports.is_ready(job.folder, question):
         return True
-    server.exports.begin(job.folder, question, _term_maker(server, job, languages, "jsonl"))
+    server.exports.begin(job.folder, question, _term_maker(request, job, languages, "jsonl"))
     return False
 
 
-async def terms_of(server: Server, job: ServedJob, languages: str) -> list[TermPair]:
+async def terms_of(request: Request, job: ServedJob, languages: str) -> list[TermPair]:
     """Raises `CommandError` where there are none."""
-    path = await _gathered_terms(server, job, languages, "jsonl")
+    path = await _gathered_terms(request, job, languages, "jsonl")
     decode = msgspec.json.Decoder(TermPair, dec_hook=lambda _kind, text: Url.known(text)).decode
     return [decode(line) for line in (await asyncio.to_thread(path.read_bytes)).splitlines()]
 
 
-async def _gathered_terms(server: Server, job: ServedJob, languages: str, style: str) -> Path:
-    make = _term_maker(server, job, languages, style)
-    return await server.exports.get(job.folder, ["terms", languages, style], make) / f"terms.{languages}.{style}"
+async def _gathered_terms(request: Request, job: ServedJob, languages: str, style: str) -> Path:
+    make = _term_maker(request, job, languages, style)
+    folder = await server_of(request).exports.get(job.folder, ["terms", languages, style], make)
+    return folder / f"terms.{languages}.{style}"
 
 
-def _term_maker(server: Server, job: ServedJob, languages: str, style: str) -> Make:
+def _term_maker(request: Request, job: ServedJob, languages: str, style: str) -> Make:
+    server, person = server_of(request), request.state.user.name
+
     async def make(draft: Path) -> None:
         output = f"--output={draft}/terms.{languages}.{style}"
         flags = [f"--languages={languages}", f"--format={TermFormat(style)}", output]
-        await server.commands.run(["terms", str(job.folder.path), *flags], seconds=TERM_SECONDS)
+        command = ["terms", str(job.folder.path), *flags]
+        await server.commands.run(command, person=person, seconds=TERM_SECONDS)
 
     return make

@@ -46,11 +46,16 @@ class JobVerb(StrEnum):
     BOOTSTRAP = "bootstrap"
     PAIR = "pair"
     SIMULATE = "simulate"
+    ALIGN = "align"  # two texts, without a crawl
 
 
-OFFLINE = frozenset((JobVerb.PAIR, JobVerb.SIMULATE))
-"""What is done with a job that has been crawled. It asks no site for anything."""
-_KINDS = {JobVerb.DISCOVER: "discover", JobVerb.BOOTSTRAP: "topic"}
+OFFLINE = frozenset((JobVerb.PAIR, JobVerb.SIMULATE, JobVerb.ALIGN))
+"""What asks no site for anything."""
+_KINDS = {JobVerb.DISCOVER: "discover", JobVerb.BOOTSTRAP: "topic", JobVerb.ALIGN: "align"}
+TEXTS = "texts.tsv"
+"""The list of the two texts of a job that aligns them."""
+ALIGNED = "aligned"
+"""The folder that such a job writes, in its own."""
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -138,7 +143,7 @@ class ServedJob(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """One of "mine", "discover", "topic", and "run" for many sites in bundles."""
+        """One of "mine", "discover", "topic", "align", and "run" for many sites in bundles."""
         if self.intent is not None:
             return _KINDS.get(self.intent.command.verb, "mine")
         if (self.folder.path / BUNDLES).is_file():

@@ -12,13 +12,13 @@ import msgspec
 
 from bitrawl.cluster.bundles import PROGRESS
 from bitrawl.cluster.run import FAILED, existing_run
+from bitrawl.endings import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_kinds import MERGED
 from bitrawl.job.live_facts import Live
-from bitrawl.web.job_list import Intent, JobVerb, Wish, is_topic
+from bitrawl.web.job_list import ALIGNED, Intent, JobVerb, Wish, is_topic
 from bitrawl.web.messages import Message, message, quoted
 
 LOG = "run.log"
@@ -139,6 +139,8 @@ def is_done(folder: JobFolder, intent: Intent, run: LastRun) -> bool:
                 return (folder.path / SIMULATED / "simulate.html").stat().st_mtime >= intent.since
             except OSError:
                 return False
+        case JobVerb.ALIGN:
+            return (folder.path / ALIGNED / "1.tsv").exists()
         case JobVerb.BOOTSTRAP:
             return (folder.path / BOOTSTRAPPED).exists()
         case _:
@@ -189,7 +191,7 @@ def state_of_run(folder: JobFolder, now: float | None = None) -> JobState:
     date = time.time() if now is None else now
     # A report from the future was written before somebody set the date back.
     state = State.RUNNING if any(abs(date - at) < SILENT for at in reports) else State.INTERRUPTED
-    return JobState(state, message("{left} sites are left", left=run.tally.left))
+    return JobState(state, message("sites left: {left}", left=run.tally.left))
 
 
 def figures_of_run(folder: JobFolder, now: float) -> Live:

@@ -29,6 +29,8 @@ from bitrawl.reasons import Reason
 from bitrawl.text.language_names import language_table, spaced
 
 SOURCE = "en"  # the language in which the messages are written in templates and code
+MOST_QUOTED = 200  # characters of what somebody sent that an error repeats
+_MOST_SAID = 600  # characters of a sentence of the program
 LEAST_SHARE = 0.01  # smaller ones are shown as less than this
 
 
@@ -49,12 +51,21 @@ class Message(NamedTuple):
 
 def message(text: str, **values: object) -> Message:
     """The sentence with these values. A catalogue's tool finds the text in calls of this function."""
-    return Message(text, {name: str(value) for name, value in values.items()})
+    return Message(text, {name: shortened(str(value)) for name, value in values.items()})
 
 
 def quoted(text: str) -> Message:
-    """A sentence of somebody else, as it is: the ending of a job, the message of an error. It may have braces."""
+    """A sentence of somebody else, as it is: the ending of a job, the message of an error. It may have braces.
+
+    A very long one has lost its middle, which repeats what somebody sent: only its beginning and its end tell something.
+    """
+    if len(text) > _MOST_SAID:
+        text = f"{text[: MOST_QUOTED - 1]}… {text[-MOST_QUOTED + 1 :]}"
     return Message("{quoted}", {"quoted": text}) if text else Message("")
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= MOST_QUOTED else f"{text[: MOST_QUOTED - 1]}…"
 
 
 def message_of(error: Exception) -> Message:
@@ -105,6 +116,7 @@ FLAGS: Mapping[str, str] = {
     Flag.MAIL: marked("e-mail address"),
     Flag.ADDRESS: marked("web address"),
     Flag.CODE: marked("program code"),
+    Flag.SCRIPT: marked("written in another script"),
     Flag.PARTIAL: marked("page translated in part"),
 }
 """What is noted of a segment."""
@@ -223,7 +235,7 @@ def _read(path: Path) -> Words:
         with path.open("rb") as file:
             catalogue = read_po(file, locale=code.replace("-", "_"), abort_invalid=True)
     except (OSError, ValueError, UnknownLocaleError, PoFileError) as error:
-        raise ConfigError(f"{path} is no message catalogue: {error}") from error
+        raise ConfigError(f"{path} is not a message catalogue: {error}") from error
     messages, plurals = {}, {}
     for entry in catalogue:
         if not entry.id or entry.fuzzy:
@@ -248,7 +260,9 @@ def _check_names(path: Path, entry: CatalogueEntry) -> None:
         except ValueError as error:
             raise ConfigError(f"{path}: the translation of {sources[0]!r} is wrong: {error}") from error
         if strange:
-            raise ConfigError(f"{path}: the translation of {sources[0]!r} has no use for {{{min(strange)}}}")
+            raise ConfigError(
+                f"{path}: the translation of {sources[0]!r} has {{{min(strange)}}}, which the message does not have"
+            )
 
 
 def names_in(text: str) -> list[str]:
@@ -315,8 +329,8 @@ def _unknown_language(text: str) -> Message:
     usual = _usual_names()
     near = difflib.get_close_matches(spaced(text), usual, 1) if len(text) > _SHORTEST_NAME else []
     if near:
-        return message("{typed} is no known language; did you mean {near}?", typed=text, near=usual[near[0]])
-    return message("{typed} is no known language; type its name, or its code", typed=text)
+        return message("{typed} is not a known language; did you mean {near}?", typed=text, near=usual[near[0]])
+    return message("{typed} is not a known language; type its name, or its code", typed=text)
 
 
 @lru_cache(maxsize=1)

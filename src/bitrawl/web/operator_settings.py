@@ -92,7 +92,7 @@ def _checked(settings: Settings) -> Settings:
             raise ConfigError(f"[users.{name}]: a name has letters, digits, dots, dashes and underscores, at most 64")
         if not _HASH.fullmatch(user.token_sha256):
             raise ConfigError(
-                f"[users.{name}]: token_sha256 is no SHA-256 hash, which has 64 digits from 0 to f."
+                f"[users.{name}]: token_sha256 is not a SHA-256 hash, which has 64 digits from 0 to f."
                 " Make one with: bitrawl serve --new-token"
             )
     hashes = [user.token_sha256 for user in settings.users.values()]

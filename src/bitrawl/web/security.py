@@ -1,4 +1,4 @@
-"""Who is asking: users and their tokens, and the sessions of their browsers."""
+"""Who is asking, and for how much: users and their tokens, the sessions of their browsers, the bounds of a request."""
 
 import hmac
 import ipaddress
@@ -7,24 +7,43 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Iterable, Mapping
+from contextlib import AsyncExitStack
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit
 
+import msgspec
 from starlette.datastructures import FormData, Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bitrawl import files
 from bitrawl.files import write_fault
-from bitrawl.web.messages import RequestError, message
+from bitrawl.web.api.shapes import ApiError
+from bitrawl.web.messages import RequestError, message, shortened
 from bitrawl.web.operator_settings import SINGLE_USER, User, UserSection, hashed
+from bitrawl.web.turns import Turns
 
 SESSION_DAYS = 30
 COOKIE = "bitrawl"
 LOGIN_ATTEMPTS = 10  # a minute and address
 MEGABYTE = 1 << 20
 MOST_FIELDS = 200  # of a form
+MOST_FILES = 20  # of a form
+MOST_BODY = 4 * MEGABYTE  # of a request without files, and of what is typed into a form with files
+SMALL_BODY = 256 << 10  # bytes that are read at once, whoever sends them
+LARGE_AT_ONCE = 2  # larger bodies in memory: an odd one takes 30 times its size while it is read
+UPLOADS_AT_ONCE = 4
+LEAST_PACKED = 1000  # bytes of an answer that is worth packing
+PACKING = 5  # of gzip: within a few per cent of the best, in a third of the time
+_AS_IT_IS = "identity"
+UPLOADS = ("/jobs", "/discover")
+"""The forms that have files."""
 PUBLIC = ("/login", "/static/", "/favicon.ico", "/health", "/language", "/openapi.json")
 """Paths that need no token."""
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -51,8 +70,13 @@ _HEADERS = {
 class Users:
     """All who may use the app. Without users and without a token there is one user, who needs no token."""
 
-    def __init__(self, users: Mapping[str, UserSection], secret: bytes, *, token: str = "") -> None:
+    def __init__(
+        self, users: Mapping[str, UserSection], secret: bytes, *, token: str = "", ended: Path | None = None
+    ) -> None:
+        """`ended` is the file of the sessions that somebody has ended, so that they stay so."""
         self._secret = secret
+        self._ended_file = ended
+        self._ended = _read_ended(ended) if ended is not None else {}
         self._hashes = {name: user.token_sha256.lower() for name, user in users.items()}
         self._users = {name: User(name, user.admin) for name, user in users.items()}
         if token:
@@ -83,7 +107,20 @@ class Users:
             return None
         if not hmac.compare_digest(signature.encode(), self._signed(issued, name).encode()):
             return None
+        if _session_key(cookie) in self._ended:
+            return None
         return self._users[name] if time.time() - int(at) < SESSION_DAYS * 86400 else None
+
+    def end_session(self, cookie: str) -> None:
+        """Whoever has a copy of the cookie cannot use it any more. Raises `StoreError`."""
+        if self.by_session(cookie) is None:
+            return
+        oldest = time.time() - SESSION_DAYS * 86400
+        self._ended = {key: at for key, at in self._ended.items() if at > oldest}
+        self._ended[_session_key(cookie)] = int(time.time())
+        if self._ended_file is not None:
+            lines = [f"{key} {at}\n" for key, at in self._ended.items()]
+            files.write(self._ended_file, "".join(lines).encode())
 
     def csrf_of(self, cookie: str) -> str:
         """What a form of this session carries; a foreign site cannot know it."""
@@ -91,6 +128,20 @@ class Users:
 
     def _signed(self, issued: str, name: str) -> str:
         return hmac.new(self._secret, f"session\0{issued}\0{self._hashes.get(name, '')}".encode(), sha256).hexdigest()
+
+
+def _session_key(cookie: str) -> str:
+    """As it is kept of a session that has ended; the cookie itself is a secret."""
+    return sha256(cookie.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read_ended(path: Path) -> dict[str, int]:
+    """When each ended, by key."""
+    try:
+        lines = [line.split() for line in path.read_text("ascii").splitlines()]
+    except (OSError, ValueError):
+        return {}
+    return {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdecimal()}
 
 
 def secret_of(jobs: Path) -> bytes:
@@ -133,16 +184,44 @@ class RateLimit:
         return 0.0
 
 
+class Compression:
+    """Packs answers, but no downloads, which can go on from any byte, and none that another site has asked for.
+
+    By the length of packed answers, a page that could ask often enough would learn secrets (BREACH, Gluck et al. 2013).
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._packing = GZipMiddleware(self._marking, LEAST_PACKED, PACKING)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        plain = scope["type"] != "http" or "range" in headers or _comes_from_another_site(headers)
+        await (self._app if plain else self._packing)(scope, receive, send)
+
+    async def _marking(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(event: Message) -> None:
+            if event["type"] == "http.response.start":
+                headers = MutableHeaders(scope=event)
+                if "content-disposition" in headers:
+                    headers["Content-Encoding"] = _AS_IT_IS  # the packing leaves alone what has one
+            await send(event)
+
+        await self._app(scope, receive, sending)
+
+
 class Guard:
     """Checks the host, the origin, the size, the rate and the user, before anything else looks at a request."""
 
     def __init__(self, app: ASGIApp, users: Users, hosts: Iterable[str], *, per_minute: int, megabytes: int) -> None:
         self._app = app
         self._users = users
-        self._hosts = frozenset(hosts)
+        self._hosts = frozenset(host.lower() for host in hosts)
         self._requests = RateLimit(per_minute)
         self._logins = RateLimit(LOGIN_ATTEMPTS)
-        self._most_bytes = megabytes * MEGABYTE
+        self._most_uploaded = megabytes * MEGABYTE
+        self._large = Turns(LARGE_AT_ONCE, of_one=1)
+        self._uploads = Turns(UPLOADS_AT_ONCE, of_one=1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -151,7 +230,31 @@ class Guard:
         scope.setdefault("state", {})
         answer = self._refused(scope)
         app: ASGIApp = self._app if answer is None else answer
-        await app(scope, _bounded(receive, self._most_bytes), _with_headers(send, self._session(scope)))
+        async with AsyncExitStack() as at_end:
+            scope["state"]["at_end"] = at_end
+            bounded = self._bounded(scope, receive, at_end)
+            await app(scope, bounded, _with_headers(send, self._session(scope)))
+
+    def _bounded(self, scope: Scope, receive: Receive, at_end: AsyncExitStack) -> Receive:
+        """A body is counted while it is read, whatever it says of its length. A large one waits for its turn."""
+        most, read, has_place = self._most_bytes(scope), 0, False
+        turns, free = (self._uploads, 0) if _has_files(scope) else (self._large, SMALL_BODY)
+
+        async def bounded() -> Message:
+            nonlocal read, has_place
+            event = await receive()
+            read += len(event.get("body", b""))
+            if read > most:
+                raise RequestError(413, message("That is more than {most} MB.", most=most // MEGABYTE))
+            if read > free and not has_place:
+                has_place = True
+                await at_end.enter_async_context(turns.turn(_person(scope)))
+            return event
+
+        return bounded
+
+    def _most_bytes(self, scope: Scope) -> int:
+        return self._most_uploaded if scope["path"] in UPLOADS and _has_files(scope) else MOST_BODY
 
     def _session(self, scope: Scope) -> str:
         """A cookie to set, where everybody is the same user; the forms of a page are bound to it."""
@@ -164,17 +267,19 @@ class Guard:
         return set_cookie(state["cookie"], secure=scope["scheme"] == "https")
 
     def _refused(self, scope: Scope) -> Response | None:
-        headers = Headers(scope=scope)
+        headers, most = Headers(scope=scope), self._most_bytes(scope)
         if (host := _host_name(headers.get("host", ""))) not in self._hosts:
-            return _plain(421, f"This server does not go by the name {host}. Its operator may add it with --name.")
+            why = f"This server does not go by the name {shortened(host)}. Its operator may add it with --name."
+            return _refusal(scope, 421, why)
         if scope["method"] not in SAFE and _is_foreign(headers):
-            return _plain(403, "This request came from another site.")
-        if int(headers.get("content-length") or 0) > self._most_bytes:
-            return _plain(413, f"That is more than {self._most_bytes // MEGABYTE} MB.")
+            return _refusal(scope, 403, "This request came from another site.")
+        if int(headers.get("content-length") or 0) > most:
+            return _refusal(scope, 413, f"That is more than {most // MEGABYTE} MB.")
         user, by_token = self._identified(headers)
         scope["state"] |= {"user": user, "by_token": by_token}
         if wait := self._wait(scope, user):
-            return _plain(429, "Too many requests. Try again in a moment.", {"Retry-After": f"{wait:.0f}"})
+            headers_of_answer = {"Retry-After": f"{wait:.0f}"}
+            return _refusal(scope, 429, "Too many requests. Try again in a moment.", headers_of_answer)
         if user is None and (by_token or not scope["path"].startswith(PUBLIC)):
             return _asks_for_token(scope)
         return None
@@ -185,15 +290,15 @@ class Guard:
         is_login = scope["path"] == "/login" and scope["method"] == "POST"
         if (is_login or (scope["state"]["by_token"] and user is None)) and (wait := self._logins.wait(address, now)):
             return wait
-        return self._requests.wait(f"user {user.name}" if user else address, now)
+        return self._requests.wait(_person(scope), now)
 
     def _identified(self, headers: Headers) -> tuple[User | None, bool]:
         """The user, and whether the request came with a token instead of a cookie."""
+        if self._users.open is not None:  # a token that nobody asked for is no mistake
+            return self._users.open, False
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             return self._users.by_token(token.strip()), True
-        if self._users.open is not None:
-            return self._users.open, False
         return self._users.by_session(cookie_of(headers)), False
 
 
@@ -206,9 +311,12 @@ def cookie_of(headers: Headers) -> str:
 
 
 def set_cookie(value: str, *, secure: bool) -> str:
-    """The header of a session; an empty value ends it."""
+    """The header of a session; an empty value ends it.
+
+    It comes with links from other sites too. What they could do by it is checked by origin and by the secret of a form.
+    """
     age = SESSION_DAYS * 86400 if value else 0
-    return f"{COOKIE}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict{'; Secure' if secure else ''}"
+    return f"{COOKIE}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax{'; Secure' if secure else ''}"
 
 
 def csrf_of(request: Request) -> str:
@@ -219,7 +327,7 @@ def csrf_of(request: Request) -> str:
 
 async def posted(request: Request) -> FormData:
     """The form of a request that its own page sent."""
-    form = await request.form(max_files=20, max_fields=MOST_FIELDS, max_part_size=4 * MEGABYTE)
+    form = await _form(request)
     if request.state.by_token:
         return form
     secret = request.headers.get("x-csrf-token") or str(form.get("csrf", ""))
@@ -229,6 +337,38 @@ async def posted(request: Request) -> FormData:
     if not cookie or secret != users.csrf_of(cookie):
         raise RequestError(403, message("This form is out of date. Open the page again, then send it again."))
     return form
+
+
+async def _form(request: Request) -> FormData:
+    if not _has_files(request.scope):
+        return await request.form(max_fields=MOST_FIELDS, max_part_size=MOST_BODY)
+    parser = _FormWithFiles(request.headers, request.stream(), max_files=MOST_FILES, max_fields=MOST_FIELDS)
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise HTTPException(400, error.message) from error
+    request.state.at_end.push_async_callback(form.close)
+    return form
+
+
+class _FormWithFiles(MultiPartParser):
+    """All that was typed is bounded together, and files are soon on the disk."""
+
+    spool_max_size = 64 << 10
+
+    def __init__(self, *args: Any, **limits: Any) -> None:
+        super().__init__(*args, max_part_size=MOST_BODY, **limits)
+        self._typed = 0
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._current_part.file is None:
+            self._typed += end - start
+        if self._typed > MOST_BODY:
+            why = message(
+                "You typed more than {most} MB. Put it into a file, and send that.", most=MOST_BODY // MEGABYTE
+            )
+            raise RequestError(413, why)
+        super().on_part_data(data, start, end)
 
 
 def host_names(bound: str, names: Iterable[str]) -> set[str]:
@@ -246,44 +386,50 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def _has_files(scope: Scope) -> bool:
+    return Headers(scope=scope).get("content-type", "").strip().lower().startswith("multipart/")
+
+
+def _person(scope: Scope) -> str:
+    """Whose request it is: a user's, or else an address's."""
+    user = scope["state"].get("user")
+    return f"user {user.name}" if user else str((scope.get("client") or ("", 0))[0])
+
+
 def _host_name(host: str) -> str:
+    host = host.lower()
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and ":" in host else host
 
 
+def _comes_from_another_site(headers: Headers) -> bool:
+    return headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+
+
 def _is_foreign(headers: Headers) -> bool:
-    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    if _comes_from_another_site(headers):
         return True
     origin = headers.get("origin")
-    return origin is not None and (origin == "null" or urlsplit(origin).netloc != headers.get("host"))
+    return origin is not None and (
+        origin == "null" or urlsplit(origin.lower()).netloc != headers.get("host", "").lower()
+    )
 
 
 def _asks_for_token(scope: Scope) -> Response:
     if scope["path"].startswith("/api/") or scope["method"] not in SAFE or scope["state"]["by_token"]:
         wrong = "This token is not known." if scope["state"]["by_token"] else "This needs a token."
-        return _plain(401, f"{wrong} Send one with: -H 'Authorization: Bearer TOKEN'", {"WWW-Authenticate": "Bearer"})
+        why = f"{wrong} Send one with: -H 'Authorization: Bearer TOKEN'"
+        return _refusal(scope, 401, why, {"WWW-Authenticate": "Bearer"})
     query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
     return RedirectResponse(f"/login?next={quote(scope['path'] + query)}", 303)
 
 
-def _plain(status: int, text: str, headers: dict[str, str] | None = None) -> Response:
+def _refusal(scope: Scope, status: int, text: str, headers: dict[str, str] | None = None) -> Response:
+    """In the shape of the API's errors, or as a line of text."""
+    if scope["path"].startswith("/api/"):
+        return Response(msgspec.json.encode(ApiError(text)), status, headers, media_type="application/json")
     return Response(text + "\n", status, headers, media_type="text/plain")
-
-
-def _bounded(receive: Receive, most: int) -> Receive:
-    """A body without a stated length ends with an error as well."""
-    read = 0
-
-    async def bounded() -> Message:
-        nonlocal read
-        event = await receive()
-        read += len(event.get("body", b""))
-        if read > most:
-            raise RequestError(413, message("That is more than {most} MB.", most=most // MEGABYTE))
-        return event
-
-    return bounded
 
 
 def _with_headers(send: Send, cookie: str) -> Send:
@@ -292,6 +438,8 @@ def _with_headers(send: Send, cookie: str) -> Send:
             headers = MutableHeaders(scope=event)
             if cookie and headers.get("content-type", "").startswith("text/html"):
                 headers.append("Set-Cookie", cookie)
+            if headers.get("content-encoding") == _AS_IT_IS:
+                del headers["Content-Encoding"]
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
         await send(event)

@@ -21,12 +21,24 @@ import psutil
 from msgspec.structs import replace
 
 from bitrawl import config
+from bitrawl.endings import State
 from bitrawl.errors import BitrawlError, ChildError, ConfigError, RefusedError, StoreError
-from bitrawl.facts import State
 from bitrawl.job.fetching import SystemClock
 from bitrawl.process import spawn
-from bitrawl.web.commands import clean
-from bitrawl.web.job_list import OFFLINE, Command, Intent, JobList, JobVerb, Prepared, Process, ServedJob, Wish
+from bitrawl.web.commands import clean, with_proxy
+from bitrawl.web.job_list import (
+    ALIGNED,
+    OFFLINE,
+    TEXTS,
+    Command,
+    Intent,
+    JobList,
+    JobVerb,
+    Prepared,
+    Process,
+    ServedJob,
+    Wish,
+)
 from bitrawl.web.job_state import LOG, SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
 from bitrawl.web.messages import Message, message, quoted
 from bitrawl.web.operator_settings import Settings, User
@@ -48,9 +60,7 @@ class SystemProcesses:
 
     def __init__(self, environment: Mapping[str, str] | None = None, *, proxy: str = "") -> None:
         """`proxy` is the operator's, for commands that have no job file; in their arguments all users would see its password."""
-        self._environment = clean(os.environ if environment is None else environment)
-        if proxy:
-            self._environment["all_proxy"] = proxy
+        self._environment = with_proxy(clean(os.environ if environment is None else environment), proxy)
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
     def start(self, arguments: Sequence[str], folder: Path) -> Process:
@@ -154,7 +164,7 @@ class Supervisor:
         """A new job, which waits for its turn; its id. What `prepare` raises leaves no folder behind."""
         most = self._limits.user_jobs
         if sum(job.intent is not None and job.intent.owner == user.name for job in self._jobs) >= most:
-            raise RefusedError(message("you have {most} jobs, which is the limit; delete one first", most=most))
+            raise RefusedError(message("you have reached the limit on jobs ({most}); delete one first", most=most))
         job_id, folder = self._jobs.add()
         try:
             prepared = prepare(folder)
@@ -210,7 +220,7 @@ class Supervisor:
         """The same job with other settings, which must be checked already: all of a site, a larger budget."""
         intent = _ours(job)
         self._check_idle(job)
-        if intent.command.verb is JobVerb.BOOTSTRAP:
+        if intent.command.verb in (JobVerb.BOOTSTRAP, JobVerb.ALIGN):
             raise RefusedError(message("this has no settings to go on with"))
         config.write(job.folder.changed(changed), job.folder.description)
         self._wait(job, replace(intent, again=None))
@@ -411,7 +421,7 @@ class Supervisor:
 
     def _check_idle(self, job: ServedJob) -> None:
         if self.state(job).is_pending:
-            raise RefusedError(message("the job is running, or waits for its turn"))
+            raise RefusedError(message("the job is running, or waiting for its turn"))
 
     def _is_alive(self, intent: Intent | None) -> bool:
         if intent is None or intent.process is None or intent.gone:
@@ -436,6 +446,8 @@ def arguments(command: Command, job: ServedJob) -> list[str]:
         archives = described.replay or described.warc or [f"{folder}/warc"]
         out = ["--langs", ",".join(described.langs), "--out", f"{folder}/{SIMULATED}", "--quiet"]
         return [command.verb, *archives, *out, *command.arguments]
+    if command.verb is JobVerb.ALIGN:
+        return [command.verb, "--list", f"{folder}/{TEXTS}", "--out", f"{folder}/{ALIGNED}", *command.arguments]
     if command.verb is JobVerb.BOOTSTRAP:  # it says little, and its words are all that there is to see
         return [command.verb, "--out", folder, *command.arguments]
     verb = [command.verb, "sites"] if command.verb is JobVerb.DISCOVER else [command.verb]

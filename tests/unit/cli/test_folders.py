@@ -131,7 +131,7 @@ MERGED = "merged is a merged corpus, not a job; sample, terms, export, status, r
 COPY = "copy is a corpus without its job; sample, terms, status and check work on it. For other verbs, name the job that it comes from"
 START = "start one with: bitrawl mine URL --langs en,fr --out"
 NO_JOB = {
-    "bootstrapped": "bootstrapped holds no job but a topic; to mine with it: bitrawl mine --bootstrap bootstrapped --out DIR",
+    "bootstrapped": "bootstrapped holds a topic, not a job; to mine with it: bitrawl mine --bootstrap bootstrapped --out DIR",
     "empty": f"empty holds no job: it is empty; {START} empty",
     "file": "file holds no job: it is a file; name a folder",
     "other": f"other holds no job; {START} other",
@@ -259,7 +259,7 @@ def test_a_merged_corpus_is_written_again_in_more_formats_and_with_another_thres
     assert bitrawl("check", "job")[0] == 0
     shutil.rmtree(tmp_path / "job")
     code, said = bitrawl("export", "merged")
-    assert (code, "merged was merged from jobs that are not there any more: job" in said) == (2, True), said
+    assert (code, "merged was merged from jobs that no longer exist: job" in said) == (2, True), said
     assert units(merged / "corpus") == 6
 
 

@@ -200,7 +200,7 @@ def test_an_input_that_changed_is_refused(tmp_path, mixed):
 def test_what_is_no_archive_is_named(tmp_path):
     (tmp_path / "in.warc.gz").write_bytes(b"<html>")
 
-    with pytest.raises(ArchiveError, match="is no WARC file"):
+    with pytest.raises(ArchiveError, match="is not a WARC file"):
         partition([tmp_path / "in.warc.gz"], tmp_path / "out", Grouping())
     with pytest.raises(ArchiveError, match="cannot be read"):
         partition([tmp_path / "nothing.warc.gz"], tmp_path / "out", Grouping())

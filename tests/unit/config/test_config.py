@@ -51,18 +51,24 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"langs": ["EN_FR"]}, "write --langs en,fr,"),
         ({"langs": ["en", "en"]}, "one language, English"),
         ({"langs": ["en", "eng", "en-GB"]}, "one language, English"),
-        ({"scope": {"include": ["*.html"]}}, "no regular expression"),
+        ({"scope": {"include": ["*.html"]}}, "not a valid regular expression"),
         ({"seeds": ["example"]}, "'example' is not a URL; write it in full"),
         ({"seeds": ["https//www.example.org"]}, r"did you mean https://www\.example\.org \?"),
         ({"seeds": ["ftp://example.org/"]}, "only http and https"),
-        ({"seeds": ["https://me:secret@example.org/x"]}, "the seed https://example.org/x was given with a user name"),
+        ({"seeds": ["https://me:secret@example.org/x"]}, "the seed https://example.org/x has a user name"),
         ({"seeds": []}, "nowhere to start"),
         ({"strategy": "depth-first"}, "there is no strategy 'depth-first'; the strategies are breadth-first"),
         ({"export": {"formats": ["foo"]}}, "there is no format 'foo'; the formats are tmx, jsonl"),
         ({"warc": ["/no/such.warc.gz"], "seeds": []}, "no file or folder /no/such.warc.gz"),
         ({"warc": ["x"]}, "--replay"),
-        ({"export": {"formats": ["tmx", "text"]}}, "text is not for pairs of languages; there are tmx, jsonl"),
-        ({"langs": ["fr"], "export": {"formats": ["tmx"]}}, "tmx is not for one language; there are text, jsonl, xces"),
+        (
+            {"export": {"formats": ["tmx", "text"]}},
+            "text is not a format for pairs of languages; choose from tmx, jsonl",
+        ),
+        (
+            {"langs": ["fr"], "export": {"formats": ["tmx"]}},
+            "tmx is not a format for one language; choose from text, jsonl, xces",
+        ),
     ],
 )
 def test_a_mistake_is_refused_with_its_fix(change, says):
@@ -109,7 +115,7 @@ def test_another_job_does_not_continue_in_the_same_folder():
         ('langs: "en,fr"', r'line 1 .*; write key = value, as in langs = "en,fr"'),
         ('langs = "en"\nlangs = "fr"', "line 2 .*; the key is there twice"),
         ("[budget]\npages = 3\n[budget]", "line 3 .*; the table is there twice"),
-        ("exhaustive = True", "line 1 .*; write true or false, in small letters"),
+        ("exhaustive = True", "line 1 .*; write true or false, in lowercase letters"),
     ],
 )
 def test_a_job_file_that_is_not_toml_is_refused_with_the_line_and_what_to_write(tmp_path: Path, text: str, says: str):

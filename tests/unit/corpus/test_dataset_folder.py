@@ -80,7 +80,7 @@ def test_a_card_under_its_earlier_name_is_read_and_goes_when_the_corpus_is_writt
 def test_a_file_of_somebody_else_is_never_replaced_by_the_card(corpora, tmp_path, name):
     job = JobFolder(corpora["as mine writes it"].folder.parent)
     files.write(tmp_path / name, "# My thesis\n")
-    with pytest.raises(ConfigError, match=f"would write over: {name}"):
+    with pytest.raises(ConfigError, match=f"would overwrite: {name}"):
         export_copy(job.job(), job, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "# My thesis\n"

@@ -103,6 +103,25 @@ def test_numbers_are_no_terms():
     assert "bees" in terms
 
 
+THEME = [
+    (
+        f"{en}: Government of Canada Intranet theme, download production files",
+        f"{fr} : Thème du gouvernement du Canada pour les sites intranet, télécharger les fichiers de production",
+    )
+    for en, fr, _ in PLACES
+]
+
+
+def test_a_part_of_a_fixed_phrase_is_no_term_unless_it_is_the_same_part_in_both_languages():
+    sides = [
+        Keyness(Phrases(Texts(Language(code), (one[at] for one in THEME))), general_rates(Language(code)))
+        for at, code in enumerate(("en", "fr"))
+    ]
+    pairs = {(one.term_a.casefold(), one.term_b.casefold()) for one in find_pairs(*sides)}
+    assert not [pair for pair in pairs if "intranet" in pair[0] and pair[1] != "intranet"]
+    assert not [pair for pair in pairs if pair[1].endswith(("pour les sites", "du gouvernement"))]
+
+
 def test_no_segments_have_no_terms():
     empty = Keyness(Phrases(Texts(Language("en"))), None)
     assert find_pairs(empty, empty) == []

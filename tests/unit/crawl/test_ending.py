@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from bitrawl.crawl.ending import Ending, SeedSkip, crawl_end, ending, seed_skips, stored_doing, stored_end
-from bitrawl.facts import CrawlEnd, EndKind
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.model import Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
@@ -54,7 +54,7 @@ NOT_FOUND = skipped(Reason.HTTP_STATUS, "Not Found", 404)
             {"parked": {"a.org": "a.org has no address (DNS)", "b.org": "x", "c.org": "x"}, "pages": 8, "queued": 5},
             Ending.DONE,
             (
-                "gave up a.org and 2 other hosts: a.org has no address (DNS); 5 links still queued;"
+                "gave up on a.org and 2 other hosts: a.org has no address (DNS); 5 links still queued;"
                 " the same command tries again"
             ),
         ),
@@ -152,11 +152,11 @@ def test_redirects_in_a_circle_and_to_nowhere_end():
 @pytest.mark.parametrize(
     ("rest", "kind", "says"),
     [
-        ({"pages": 7, "relevant": 0}, Ending.FAILED, "none of 7 pages is about the topic"),
+        ({"pages": 7, "relevant": 0}, Ending.FAILED, "no page is about the topic (7 pages read)"),
         (
             {"pages": 7, "relevant": 0, "budget": "7 pages", "queued": 3},
             Ending.FAILED,
-            "none of 7 pages is about the topic; budget of 7 pages used up; 3 links still queued",
+            "no page is about the topic (7 pages read); budget of 7 pages used up; 3 links still queued",
         ),
         ({"pages": 7, "relevant": 1}, Ending.DONE, "done: nothing is left to visit"),
         ({"pages": 0, "relevant": None}, Ending.FAILED, "no page was found"),

@@ -43,7 +43,7 @@ def test_one_proxy_may_stand_for_all():
     "proxy", ["socks5://me:secret@x:1080", "http://me:secret@:1", "http://me:secret@x:port", "ftp://me:secret@x"]
 )
 def test_a_proxy_that_we_cannot_use_is_refused_without_showing_its_password(proxy):
-    with pytest.raises(ConfigError, match="no http proxy") as caught:
+    with pytest.raises(ConfigError, match="not an HTTP proxy") as caught:
         Proxies.for_all(proxy)
     assert "secret" not in str(caught.value)
 

@@ -38,14 +38,14 @@ def file(path: Path, content: bytes | str) -> Path:
     ("content", "told"),
     [
         (b"PAR1xxxx", "is Parquet, which has no links"),
-        ("just some words\n", "is no source of backlinks"),
+        ("just some words\n", "is not a source of backlinks"),
         (gzip.compress(b"0\t5\n", mtime=0), "is a file of edges, one part of a graph; give the folder"),
         (gzip.compress(b"0\torg.a\n", mtime=0), "is a file of vertices, one part of a graph"),
         (gzip.compress(TABLE.encode() * 500, mtime=0)[:40], "is cut off"),
         ("name\tvalue\nx\ty\n", "is not a table of links: it has the columns 'name, value'"),
         ("source\ttarget\n \t \n?\t?\n", "no row has a URL or a host"),
         ("source\ttarget\norg.hub.www\tcom.a\norg.hub\tcom.b\n", "has its hosts reversed, as com.a"),
-        ("", "is no source of backlinks"),
+        ("", "is not a source of backlinks"),
     ],
 )
 async def test_a_file_that_is_no_source_is_named_with_the_reason(tmp_path: Path, content: bytes | str, told: str):
@@ -273,7 +273,7 @@ def test_a_build_never_replaces_a_folder_that_holds_something_else(tmp_path: Pat
     folder = write_graph(tmp_path / "graph")
     with pytest.raises(ConfigError, match="is read by this command"):
         build(folder, folder)
-    with pytest.raises(ConfigError, match="holds something else"):
+    with pytest.raises(ConfigError, match="holds something other"):
         build(folder, write_graph(tmp_path / "another"))
     (tmp_path / "empty").mkdir()
     assert build(folder, tmp_path / "empty").edges == 1
@@ -299,7 +299,7 @@ def test_the_command_builds_a_graph_and_shows_who_links(tmp_path: Path):
     assert "https://www.a.com/\thttps://hub.org/\t\t1" in shown.output
     nobody = CliRunner().invoke(graph, ["show", "hub.org", "--backlinks", str(out)])
     assert nobody.exit_code == 1
-    assert "nobody is known to link to hub.org" in nobody.output
+    assert "no links to hub.org are known" in nobody.output
 
 
 def test_a_table_of_sites_with_a_host_for_each_language_is_not_taken_for_reversed(tmp_path: Path):

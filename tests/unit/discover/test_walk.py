@@ -18,11 +18,10 @@ from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.discover.walk import MOST_PAGES, DiscoveryWalk, gather
 from bitrawl.discover.walk_plan import Citations, NaiveBayes, Neighbourhood, PlacedLinkWords, SiteCandidate
 from bitrawl.job.crawl_wiring import walk as new_walk
-from bitrawl.job.ledger import MemoryQueue
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.replay import ReplayClock
-from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")

@@ -260,7 +260,7 @@ FIGURES: dict[str, list[Callable[[Shown], Any]]] = {
         lambda s: s.facts.mined.duplicates,
         lambda s: number(r"(\d+) duplicate page")(s.end),
         lambda s: number(r"(\d+) duplicate pages")(s.report),
-        lambda s: number(r"(\d+) page left out as duplicates")(s.card),
+        lambda s: number(r"Left out as duplicates: (\d+) page")(s.card),
     ],
 }
 

@@ -305,10 +305,10 @@ ARC = b"filedesc://x.arc 127.0.0.1 20140216050221 text/plain 75\n1 0 LiveWeb Cap
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "no WARC file"),
-        (b"<html>", "no WARC file"),
-        (gzip.compress(b"<html>", mtime=0), "no WARC file"),
-        (b"\x1f\x8b", "no WARC file"),
+        (b"", "not a WARC file"),
+        (b"<html>", "not a WARC file"),
+        (gzip.compress(b"<html>", mtime=0), "not a WARC file"),
+        (b"\x1f\x8b", "not a WARC file"),
         (ARC, "is an ARC file.*warcio recompress"),
         (gzip.compress(ARC, mtime=0), "is an ARC file.*warcio recompress"),
     ],

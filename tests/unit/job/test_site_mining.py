@@ -13,7 +13,7 @@ from prose_site import keep
 from small_site import articles, page
 
 from bitrawl import config
-from bitrawl.facts import Doing
+from bitrawl.endings import Doing
 from bitrawl.job import site_mining
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner

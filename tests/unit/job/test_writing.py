@@ -222,7 +222,7 @@ BY = "https://creativecommons.org/licenses/by/4.0/"
 def test_licences_are_those_that_the_pages_of_the_corpus_state(mined):
     mined.visited(licensed(EN, 0, BY), page(FR, 0)).found(good(EN, FR)).written(job())
     assert f"| {BY} | 1 |" in mined.card()
-    assert "- 1 page without a licence statement." in mined.card()
+    assert "- Without a licence statement: 1 page." in mined.card()
 
 
 def test_licences_of_pages_whose_texts_are_not_in_the_corpus_are_not_counted(mined):
@@ -234,7 +234,7 @@ def test_licences_of_pages_whose_texts_are_not_in_the_corpus_are_not_counted(min
     assert f"{BY}?1" not in mined.card()
     assert f"{BY}?2" not in mined.card()
     assert f"{BY}?3" not in mined.card()
-    assert "- 0 pages without a licence statement." in mined.card()
+    assert "- Without a licence statement: 0 pages." in mined.card()
     assert 'license: "cc-by-4.0"' in mined.card()
 
 

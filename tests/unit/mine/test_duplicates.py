@@ -1,10 +1,11 @@
 import random
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from bitrawl.mine.duplicates import SHARED, duplicates
-from bitrawl.model import Language, Page, Paragraph
+from bitrawl.model import Language, Link, LinkKind, Page, Paragraph
 from bitrawl.url import Url
 
 MORE = [f"Paragraph number {n} of the text." for n in range(40)]
@@ -43,6 +44,34 @@ def found(*pages: Page, protected: tuple[str, ...] = ()) -> dict[str, str]:
 def test_the_shorter_of_two_pages_that_share_eighty_percent_is_dropped(a, b, expected):
     assert found(page("a", a), page("b", b)) == expected
     assert found(page("b", b), page("a", a)) == expected
+
+
+def with_links(made: Page, count: int) -> Page:
+    return msgspec.structs.replace(made, links=tuple(Link(url(str(n)), LinkKind.PAGE, made.url) for n in range(count)))
+
+
+@pytest.mark.parametrize("address", ["x?print=1", "drucken/x", "x/version-imprimable"])
+def test_a_page_to_print_gives_way_to_the_original_though_it_is_longer(address):
+    original, rendering = with_links(page("x", MORE[:10]), 40), with_links(page(address, MORE[:11]), 3)
+    assert list(duplicates([rendering, original]).items()) == [(rendering.url, original.url)]
+    third = page("y", MORE[:10])
+    assert duplicates([rendering, original, third]) == {rendering.url: original.url, third.url: original.url}
+
+
+@pytest.mark.parametrize(
+    ("address", "links", "count"),
+    [("x?v=2", 30, 11), ("x?print=1", 3, 40), ("z", 3, 11)],
+    ids=["menus", "book", "other"],
+)
+def test_a_longer_page_that_is_no_rendering_stays(address, links, count):
+    original, other = with_links(page("x", MORE[:10]), 40), with_links(page(address, MORE[:count]), links)
+    assert duplicates([original, other]) == {original.url: other.url}
+
+
+def test_a_page_that_calls_another_the_original_gives_way_to_it():
+    copy = msgspec.structs.replace(page("z", MORE[:11]), canonical=url("x"))
+    assert found(page("x", MORE[:10]), copy) == {"z": "x"}
+    assert found(page("y", MORE[:10]), copy) == {"y": "z"}  # the page that it names is not here
 
 
 def test_a_short_page_within_a_much_longer_one_is_found():

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from bitrawl.config.schema import Thresholds
 from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE, merged
+from bitrawl.languages import parse_language
 from bitrawl.mine.judging import MEASURES, Flag, Judge, Rejection, ThresholdFilter, length_ratio, rejection
+from bitrawl.mine.segment_score import DIRECTIONS, table
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
@@ -118,6 +120,34 @@ def test_prose_with_symbols_is_told_from_markup_and_programs(text, is_code):
 )
 def test_a_good_pair_in_any_script_has_no_flag(a, b, languages):
     assert judged(a, b, languages=tuple(map(Language, languages))).flags == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "is_wrong"),
+    [
+        ("apiVersion: v1 kind: Service", "zh", True),
+        ("使用 Nginx 1.25", "zh", False),
+        ("使用 Nginx 1.25", "zh-Hant", False),
+        ("カタカナ", "ja", False),
+        ("漢字", "ja", False),
+        ("Debian GNU/Linux", "ko", True),
+        ("데비안 GNU/Linux", "ko", False),
+        ("Dobar dan svima", "sr", False),
+        ("Добар дан свима", "sr", False),
+        ("Dobar dan svima", "sr-Cyrl", True),
+        ("Добар дан свима", "sr-Latn", True),
+        ("Dobryi den vsem", "ru", True),
+        ("Русский язык", "de", True),
+        ("2009 – 2011", "ru", False),
+        ("Œuvre ﬁnale", "fr", False),
+    ],
+)
+def test_a_segment_without_a_letter_of_its_languages_script_is_left_out(text, language, is_wrong):
+    languages = Language("el"), parse_language(language)
+    found = judged("Καλημέρα σε όλους", text, languages=languages)
+    assert (Flag.SCRIPT in found.flags) is is_wrong
+    thresholds = Thresholds(score=0, length_ratio=0, refuse=("wrong script",))
+    assert rejection(found, thresholds) is (Rejection.SCRIPT if is_wrong else None)
 
 
 @pytest.mark.parametrize(
@@ -278,6 +308,9 @@ def test_the_length_of_a_script_without_an_alphabet_counts_three():
         ({"flags": ("equal TUVs",)}, {"refuse": []}, None),
         ({"flags": (str(Flag.SHORT),)}, {"refuse": ["very short segments"]}, Rejection.FLAG),
         ({"flags": ("url",)}, {}, None),
+        ({"flags": ("wrong script",)}, {}, Rejection.SCRIPT),
+        ({"flags": ("equal TUVs", "wrong script")}, {}, Rejection.FLAG),
+        ({"flags": ("wrong script",)}, {"refuse": ["code"]}, None),
     ],
 )
 def test_a_threshold_refuses_by_what_was_measured(change, thresholds, reason):
@@ -314,3 +347,37 @@ def test_the_reference_explains_thresholds_with_their_defaults_flags_and_refusal
         written = json.dumps(default) if not isinstance(default, str) else default
         assert explained[field.name] == written
     assert all(f"`{word}`" in text for word in (*Flag, *Rejection, DUPLICATE, NEAR_DUPLICATE))
+
+
+def features(pairs: list[SegmentPair], elsewhere: tuple[tuple[str, str], ...] = ()) -> dict[str, list[float]]:
+    """Of the pairs of one page, with a lexicon that has learned from them and from texts of other pages."""
+    texts = [*((one.a.text, one.b.text) for one in pairs), *elsewhere]
+    lexicon = Lexicon.learn([(words(a, EN), words(b, FR)) for a, b in texts])
+    rows = table(Judge((EN, FR), Fixed(), lexicon).measured(pairs))
+    return dict(zip(DIRECTIONS, rows.T.tolist(), strict=True))
+
+
+def test_the_word_that_nothing_translates_shows_in_a_short_pair():
+    known = (
+        ("red wine", "vin rouge"),
+        ("red bread", "pain rouge"),
+        ("old wine", "vieux vin"),
+        ("old bread", "vieux pain"),
+    )
+    right, wrong = (
+        features([pair("red wine", "vin rouge")], known * 3),
+        features([pair("red wine", "pain rouge")], known * 3),
+    )
+    assert right["weakest_least"][0] > 0.5 > wrong["weakest_least"][0]
+    assert wrong["weakest_least"][0] < wrong["coverage_least"][0]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("Home", "Accueil"), ("Footnotes", "notes annexes"), ("Opening hours", "Horaire"), ("Jar", "un pot neuf")],
+)
+def test_what_a_pair_has_taught_the_lexicon_itself_does_not_count(a, b):
+    elsewhere = (("The museum closes early", "Le musée ferme tôt"), ("early", "tôt"))
+    once, twice = features([pair(a, b)], elsewhere), features([pair(a, b)], (*elsewhere, *[(a, b)] * 2))
+    assert once["coverage_most"] == once["weakest_most"] == [0]
+    assert twice["coverage_least"][0] > 0.1

@@ -5,7 +5,10 @@ from bitrawl.mine.evidence import Evidence, UntranslatedText, same_text
 from bitrawl.mine.findings import RefusalReason
 from bitrawl.mine.pairing import Pairing, PairingSettings, copies, match, misplaced
 from bitrawl.mine.site import condense, is_code, is_sentence, language_of
+from bitrawl.model import Link, LinkKind
+from bitrawl.url import Url
 
+NOWHERE = Url.parse("http://s.test/")
 TEXT = ["The harbour opens before the winter and the boat sees the storm.", "A second paragraph of running text."]
 OTHER = ["Le port ouvre avant l'hiver et le bateau voit la tempête.", "Un deuxième paragraphe de texte courant."]
 
@@ -201,3 +204,16 @@ def test_an_untranslated_page_below_another_languages_folder_is_no_page_in_its_o
     twins = condense([page(f"http://s.test/en/{n}", EN, TEXT) for n in range(2)], [EN, FR])
     assert copies(twins) == {1: 0}
     assert misplaced(twins, copies(twins)) == set()
+
+
+def test_a_page_to_print_is_no_page_in_its_own_right():
+    links = tuple(Link(Url.parse(f"http://s.test/en/{n}"), LinkKind.PAGE, NOWHERE) for n in range(9))
+    original = page("http://s.test/en/x", EN, TEXT, links=links)
+    for other in (
+        page("http://s.test/en/x?print=1", EN, TEXT),
+        page("http://s.test/en/a", EN, TEXT, links=links, canonical=original.url),
+    ):
+        site = condense([other, original], [EN, FR])
+        assert misplaced(site, copies(site)) == {0}
+    version = condense([page("http://s.test/en/2/x", EN, TEXT, links=links), original], [EN, FR])
+    assert misplaced(version, copies(version)) == set()

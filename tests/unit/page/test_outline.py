@@ -38,6 +38,32 @@ def test_every_visible_paragraph_is_a_block(html, texts):
 
 
 @pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ('word<sup><a href="#fn1">1</a></sup> more', "word more"),
+        ('word <a href="#ftn.1" class="footnote"><sup class="footnote">[1]</sup></a>.', "word."),
+        ('word<sup id="r" class="reference"><a href="#n"><span>[</span>1<span>]</span></a></sup>, so', "word, so"),
+        (
+            'word<a href="#_ftn1" name="_ftnref1">[1]</a> is<br><a href="#_ftnref1" name="_ftn1">[1]</a> a note',
+            "word is a note",
+        ),
+        ('word<sup><a href="#fn1">1</a>, <a href="#fn2">2</a></sup> more', "word more"),
+        ('word<a role="doc-noteref" href="notes.xhtml#n1">7</a> more', "word more"),
+        ('word<sup><a href="#fn1"><span>Footnote </span>1</a></sup> more', "word more"),
+        ('word<sup class="footnote">3</sup> more', "word more"),
+        ('A note. <a href="#fnref1" class="footnote-backref">↩</a>', "A note."),
+        ("5 m<sup>2</sup>, 1<sup>st</sup>, H<sub>2</sub>O, x<sup>n</sup>", "5 m2, 1st, H2O, xn"),
+        ('Name<sup><a href="#tm">TM</a></sup>', "NameTM"),
+        ('see <a href="#ref1">[1]</a> and <a href="#s2">2</a>', "see [1] and 2"),
+        ('<a id="toc1" href="#c1">Chapter 1</a> <a id="c1" href="#toc1">Chapter 1</a>', "Chapter 1 Chapter 1"),
+        ('<a href="/2024#top">2024</a> <a href="#top">Back to top ↑</a>', "2024 Back to top ↑"),
+    ],
+)
+def test_marks_of_notes_are_no_words(html, text):
+    assert " ".join(block.text for block in outline_of(f"<p>{html}</p>").blocks) == text
+
+
+@pytest.mark.parametrize(
     ("raw", "clean"),
     [
         ("a\u00a0\u2003b\u3000c\t\n d", "a b c d"),

@@ -477,7 +477,7 @@ def test_a_ring_marks_where_a_curve_stops():
         ("el", "Greek"),
         ("zh-Hant", "Chinese (Hant)"),
         ("cnr", "Montenegrin"),
-        ("und", "no language told"),
+        ("und", "unknown language"),
     ],
 )
 def test_languages_are_called_by_their_names(code: str, name: str):

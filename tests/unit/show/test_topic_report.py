@@ -335,7 +335,7 @@ def lost_example(folder: Path) -> Job:
         (
             only_in_boilerplate,
             "No page is about the topic.",
-            ["On 3 of 4 pages, terms stand only in menus, footers and other boilerplate"],
+            ["On 3 of 4 pages, terms are only in menus, footers and other boilerplate"],
         ),
         (few_texts, "No page is about the topic.", ["The texts are few: 1 file with 900 B.", "Give more"]),
         (
@@ -343,7 +343,7 @@ def lost_example(folder: Path) -> Job:
             "No page is about the topic.",
             [
                 "4 pages have terms",
-                "4 score below the threshold of 0.8",
+                "4 with a score below the threshold of 0.8",
                 "highest relevance is 0.70",
                 "lower threshold",
             ],
@@ -352,9 +352,9 @@ def lost_example(folder: Path) -> Job:
             strict_terms,
             "No page is about the topic.",
             [
-                "3 have fewer than 3 different terms in the text (distinct_terms)",
-                "1 have terms that weigh too little (content_terms = 2)",
-                "1 have too few for the length of the text (density = 0.4)",
+                "3 with fewer than 3 different terms in the text (distinct_terms)",
+                "1 with terms that weigh too little (content_terms = 2)",
+                "1 with too few terms for the length of the text (density = 0.4)",
                 "lower distinct_terms",
                 "--replay",
             ],
@@ -362,9 +362,9 @@ def lost_example(folder: Path) -> Job:
         (
             strict_perplexity,
             "No page is about the topic.",
-            ["3 have a perplexity that is too high", "The lowest perplexity is 812.", "raise max_perplexity"],
+            ["3 with a perplexity that is too high", "The lowest perplexity is 812.", "raise max_perplexity"],
         ),
-        (other_language, "No page in English was found.", ["Of 4 pages, 0 in English", "German (4)"]),
+        (other_language, "No page in English was found.", ["The job has 4 pages: 0 in English", "German (4)"]),
         (
             lost_example,
             "No page is about the topic.",

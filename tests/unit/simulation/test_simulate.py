@@ -10,12 +10,12 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError
-from bitrawl.job.ledger import MemoryQueue
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.simulation.measure import best_harvest, harvest, measure
 from bitrawl.simulation.replay import landed
 from bitrawl.simulation.trial import (
     CountingFetcher,
+    MemoryQueue,
     Replayed,
     ReplayLedger,
     ReplayRun,

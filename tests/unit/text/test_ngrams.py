@@ -190,7 +190,7 @@ def test_a_pruned_model_is_read_as_its_file_says(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("\\data\\", "data", 23, "no ARPA file"),
+        ("\\data\\", "data", 23, "not an ARPA file"),
         ("ngram 2=2", "ngram 2", 5, "expected `ngram 2=COUNT`"),
         ("ngram 2=2", "ngram 3=2", 5, "expected `ngram 2=COUNT`"),
         ("\\2-grams:", "\\3-grams:", 15, "expected"),
@@ -222,7 +222,7 @@ def test_a_malformed_arpa_file_is_refused_with_its_line(tmp_path, old, new, line
     [
         (gzip.compress(PRUNED.encode(), mtime=0)[:-30], "damaged or cut off"),
         (PRUNED.encode().replace(b"<s> a", b"<s> \xff"), "line 17: not UTF-8"),
-        (b"", "no ARPA file"),
+        (b"", "not an ARPA file"),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path, content, message):

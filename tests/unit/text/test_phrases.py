@@ -45,6 +45,16 @@ def test_what_a_hyphen_ties_to_another_word_is_a_part():
     assert tied[found["x ray"]] == 0
 
 
+def test_what_touches_another_word_is_a_part():
+    texts = ["Debian GNU/Linux", "see example.org", "Debian GNU/Linux", "an IPv4 address, and IPv6", "Debian or GNU."]
+    phrases = Phrases(Texts(EN, texts))
+    tied, found = phrases.tied(), named(phrases)
+    assert tied[found["gnu"]] == tied[found["debian gnu"]] * 2 / 3 == pytest.approx(2 / 3)
+    assert tied[found["ipv"]] == tied[found["org"]] == 1
+    assert tied[found["debian"]] == tied[found["address"]] == 0
+    assert Phrases(Texts(ZH, ["插件API", "插件API"])).tied().max() == 0
+
+
 def test_texts_of_a_phrase_are_counted_once():
     phrases = Phrases(Texts(EN, ["rain, rain, rain", "snow", "rain"]))
     wanted = phrases.numbered({named(phrases)["rain"]})

@@ -134,7 +134,7 @@ def test_texts_too_short_to_tell_terms_from_are_long_enough_to_judge_by(tmp_path
     (tmp_path / "bees.txt").write_text(BEES, "utf-8")
     judging = topic_judge(job(tmp_path, texts=[str(tmp_path / "bees.txt")]), Examples({EN: [BEES]}))
     assert visited(judging, "/page").is_on_topic
-    with pytest.raises(ConfigError, match="bring at least 50"):
+    with pytest.raises(ConfigError, match="give at least 50"):
         topic_judge(job(tmp_path, texts=[str(tmp_path / "bees.txt")]), Examples({EN: ["Bees and a hive."]}))
 
 

@@ -87,7 +87,7 @@ def test_a_page_without_words_is_undecided_at_most():
 
 
 def test_texts_with_too_few_words_are_refused_with_what_to_do():
-    with pytest.raises(ConfigError, match=r"in en .*3 words are too few.*bring at least 50"):
+    with pytest.raises(ConfigError, match=r"in en .*3 words are too few.*give at least 50"):
         LearnedRelevance({EN: ["wine and grapes"]}, [EN])
     with pytest.raises(ConfigError, match="0 words are too few"):
         LearnedRelevance({EN: []}, [EN])
@@ -225,7 +225,7 @@ def test_one_page_or_one_short_text_is_enough_to_tell_two_subjects_apart(words: 
     ("made", "reason"),
     [
         (Page(Url.parse("https://example.org/"), Language("und")), "no running text"),
-        (page(text(WINE, EN, 3), Language("und")), "no language that can be told"),
+        (page(text(WINE, EN, 3), Language("und")), "a language that could not be identified"),
         (page(text(WINE, FR, 3), FR), "French"),
         (page(text(WINE, EN, 3)[:80]), "too few"),
         (page("and this is what they have when you will be there with all of us, or so it is. " * 10), "every text"),

@@ -71,7 +71,7 @@ async def test_an_answer_in_parts_is_asked_for_to_its_end(tmp_path: Path):
 async def test_a_wiki_that_goes_on_with_the_same_part_ends(tmp_path: Path):
     same = {**titles("A"), "continue": {"gcmcontinue": "1"}}
     asking, script, _ = client(tmp_path, *[same] * 9)
-    with pytest.raises(WikiError, match="again and again"):
+    with pytest.raises(WikiError, match="keeps giving the same answer"):
         [query async for query in asking.all({"list": "x"})]
     assert len(script.asked) == 2
 

@@ -147,7 +147,7 @@ async def test_a_category_is_found_in_another_spelling_or_its_neighbours_are_nam
     wiki = DumpWiki(dump(tmp_path / "d", NEW))
     assert await wiki.category("clouds & rain") == "Clouds and 'rain'"
     assert await wiki.category("Category:storm") == "Storms"
-    with pytest.raises(ConfigError, match=r'no category "Wether"\. Near it are: "Weather"'):
+    with pytest.raises(ConfigError, match=r'no category "Wether"\. Similar names: "Weather"'):
         await wiki.category("Wether")
 
 

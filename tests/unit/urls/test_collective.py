@@ -304,7 +304,7 @@ def test_the_command_pairs_site_by_site_and_counts_what_is_no_url(flags):
     answer = CliRunner().invoke(urls, ["pairs", "--langs", "en,fr", *flags], input="\n".join(lines))
     assert answer.exit_code == 0
     assert [line.split("\t")[:2] for line in answer.stdout.splitlines()] == [[lines[0], lines[3]]]
-    assert "1 line is no URL" in answer.stderr
+    assert "1 line is not a URL" in answer.stderr
 
 
 def test_the_command_wants_two_languages():

@@ -188,7 +188,7 @@ def test_the_command_prints_url_language_and_probability():
     assert first[:2] == ["https://www.example.org/fr/", "fr"]
     assert 0 < float(first[2]) <= 1
     assert second == ["not a url", "und", "0"]
-    assert "1 line is no URL" in " ".join(result.stderr.split())
+    assert "1 line is not a URL" in " ".join(result.stderr.split())
     assert result.exit_code == 0
 
 

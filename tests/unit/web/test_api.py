@@ -104,6 +104,67 @@ def test_odd_requests(client: TestClient):
     assert client.put(f"{ROOT}/jobs").status_code == 405
 
 
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("limit=501", "limit"),
+        ("limit=0", "limit"),
+        ("limit=many", "limit"),
+        ("limit=-1", "limit"),
+        ("limit=１", "limit"),
+        ("offset=x", "offset"),
+        ("offset=99999999999", "offset"),
+        ("sort=bogus", "sort"),
+        ("verdict=bogus", "verdict"),
+        ("languages=bogus!", "languages"),
+    ],
+)
+def test_a_parameter_that_cannot_be_used_is_refused(client: TestClient, query: str, named: str):
+    job = client.post(f"{ROOT}/jobs", json={"seeds": ["www.example.org"], "languages": ["en", "fr"]}).json()["id"]
+    answer = client.get(f"{ROOT}/jobs/{job}/pairs?{query}")
+    assert (answer.status_code, list(answer.json()["fields"])) == (422, [named])
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "error"),
+    [
+        ("/jobs", {"seeds": {"a": 1}, "languages": "en"}, "seeds: give a text or a list of texts"),
+        ("/jobs", {"seeds": [1], "languages": "en"}, "seeds: give a text"),
+        (
+            "/jobs",
+            {"seeds": "x.org", "languages": "en", "pages": [1]},
+            "pages: give a single value, not a list or an object",
+        ),
+        ("/jobs", [], "The body must be an object, as in the example."),
+        ("/tools/align", {"language_a": 1}, "language_a: give a text"),
+        ("/tools/align", {"language_a": "en"}, "language_b: this is missing"),
+        ("/tools/urls", {"urls": "www.example.org"}, "urls: give a list of texts"),
+        ("/tools/urls", {"urls": [None]}, "urls: give a text"),
+        ("/tools/clean", {"html": True}, "html: give a text"),
+    ],
+)
+def test_a_wrong_type_is_told_in_a_sentence(client: TestClient, path: str, body: object, error: str):
+    answer = client.post(ROOT + path, json=body)
+    assert (answer.status_code, answer.json()["error"]) == (422, error)
+
+
+def test_every_refusal_has_the_shape_of_an_error(client: TestClient):
+    there = f"{ROOT}/jobs"
+    answers = {
+        401: client.get(there, headers={"Authorization": "Bearer wrong"}),
+        403: client.post(there, json={}, headers={"Origin": "http://evil.example"}),
+        404: client.get(f"{there}/nothing"),
+        405: client.put(there),
+        421: client.get(there, headers={"Host": "a" * 5000}),
+    }
+    answers[429] = [client.get(there, headers={"Authorization": "Bearer wrong"}) for _ in range(10)][-1]
+    for status, answer in answers.items():
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
+        assert list(answer.json()) == ["error"]
+        assert len(answer.content) < 400
+    assert 0 < int(answers[429].headers["Retry-After"]) <= 60
+
+
 def test_a_token_is_needed(client: TestClient):
     for token in ("", "Bearer wrong", "Basic x"):
         answer = client.get(f"{ROOT}/jobs", headers={"Authorization": token})
@@ -118,7 +179,7 @@ def test_wrong_tokens_are_slowed_down(client: TestClient):
 
 def test_the_page_of_examples_has_all(client: TestClient):
     page = client.get("/api").text
-    assert page.count("<pre") == len(OPERATIONS)
+    assert page.count("<pre") == len(OPERATIONS) + 1
     assert "curl -H" in page
 
 

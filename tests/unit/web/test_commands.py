@@ -131,3 +131,17 @@ async def test_a_command_dies_with_the_request_that_waits_for_it(commands: Comma
         with pytest.raises(asyncio.CancelledError):
             await waiting
         assert alive.read() == b"", "the command lives on"
+
+
+async def test_the_long_work_of_one_person_does_not_keep_another_waiting(commands: CommandRunner):
+    forever = "import signal; signal.pause()"
+    work = [commands.run([forever], module="command", person="anna", seconds=3600.0) for _ in range(6)]
+    annas = [asyncio.create_task(one) for one in work]
+    await asyncio.sleep(0)
+    for seconds in (60.0, 3600.0):
+        output = commands.run(["print('ready')"], module="command", person="ben", seconds=seconds)
+        assert await asyncio.wait_for(output, 60) == "ready\n"
+    assert not any(task.done() for task in annas)
+    for task in annas:
+        task.cancel()
+    await asyncio.gather(*annas, return_exceptions=True)

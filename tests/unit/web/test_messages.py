@@ -14,8 +14,8 @@ from bitrawl.crawl.ending import crawl_end
 from bitrawl.discover import site_check
 from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
+from bitrawl.endings import Doing, MiningStep, State
 from bitrawl.errors import ConfigError
-from bitrawl.facts import Doing, MiningStep, State
 from bitrawl.job.live_facts import Live
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Method
@@ -240,7 +240,7 @@ def test_a_language_is_typed_in_any_language_or_a_near_one_is_named():
     assert typed_languages("Anglais, español, 中文") == ["en", "es", "zh"]
     with pytest.raises(ConfigError) as caught:
         typed_languages("xq")
-    assert str(caught.value) == "xq is no known language; type its name, or its code"
+    assert str(caught.value) == "xq is not a known language; type its name, or its code"
     assert OURS["fr"].tell(message_of(caught.value)).startswith("xq n’est pas une langue connue")
 
 
@@ -286,7 +286,7 @@ def test_numbers_of_charts_are_in_the_language_of_the_page():
 
 @pytest.mark.parametrize(("n", "shown"), [(0, "0 paire de pages"), (1, "1 paire de pages"), (2, "2 paires de pages")])
 def test_a_language_has_its_own_plural(n: int, shown: str):
-    assert OURS["fr"].count("{n} pair of pages", "{n} pairs of pages", n) == shown
+    assert OURS["fr"].count("{n} page pair", "{n} page pairs", n) == shown
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from bitrawl.cluster.bundles import (
 )
 from bitrawl.cluster.places import place
 from bitrawl.config import Job
-from bitrawl.facts import State
+from bitrawl.endings import State
 from bitrawl.job.folder import JobFolder
 from bitrawl.web.app import Serving, application, new_server
 from bitrawl.web.job_list import ServedJob
@@ -68,7 +68,7 @@ def test_the_app_lists_and_shows_it_and_gives_what_was_merged(run: JobFolder):
     client = TestClient(application(new_server(Serving(run.path.parent)), ["testserver"]))
     assert [one["kind"] for one in client.get("/api/v1/jobs").json()] == ["run"]
     page = client.get("/jobs/many").text
-    assert "1 sites are left" in page
+    assert "sites left: 1" in page
     assert client.get("/jobs/many/found/merged/corpus/en-fr.tmx").text == "<tmx/>"
     assert client.get("/jobs/many/found/merged/../job.toml").status_code == 404
     assert client.get("/jobs/many/pairs").status_code == 404

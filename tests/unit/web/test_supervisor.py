@@ -7,8 +7,8 @@ import pytest
 
 from bitrawl import config
 from bitrawl.config import Job
+from bitrawl.endings import CrawlEnd, EndKind, State
 from bitrawl.errors import ChildError, ConfigError, RefusedError
-from bitrawl.facts import CrawlEnd, EndKind, State
 from bitrawl.job.database import locked
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
@@ -408,7 +408,7 @@ def test_no_job_starts_on_a_full_disk(tmp_path: Path):
 
 def test_more_jobs_than_allowed_are_refused_and_a_refused_job_leaves_nothing(server: Server):
     ids = [server.add(f"a{n}.example") for n in range(4)]
-    with pytest.raises(RefusedError, match="4 jobs"):
+    with pytest.raises(RefusedError, match=r"limit on jobs \(4\)"):
         server.add("more.example")
 
     def prepare(folder: Path) -> Prepared:

@@ -3,8 +3,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bitrawl.endings import State
 from bitrawl.errors import WikiError
-from bitrawl.facts import State
 from bitrawl.job.bootstrapping import BilingualSite, BootstrapProgress, BootstrapStep, BootstrapSummary, ProgressFile
 from bitrawl.job.folder import JobFolder
 from bitrawl.show.diagnosis import Diagnosis, Point

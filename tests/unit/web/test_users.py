@@ -1,10 +1,13 @@
 """Users, sessions and the rate of requests."""
 
+from urllib.parse import urlsplit
+
 import pytest
 
-from bitrawl.errors import StoreError
+from bitrawl.errors import ConfigError, StoreError
+from bitrawl.web.app import Serving, address, new_server
 from bitrawl.web.operator_settings import UserSection, hashed
-from bitrawl.web.security import RateLimit, Users, secret_of
+from bitrawl.web.security import RateLimit, Users, host_names, secret_of
 
 SECRET = b"of the test" * 3
 TOKENS = {"anna": "first", "ben.b": "second"}
@@ -89,3 +92,52 @@ def test_many_addresses_are_not_remembered_for_ever(monkeypatch):
     for number in range(100):
         assert rate.wait(str(number), float(number * 10)) == 0
     assert len(rate._times) <= 11
+
+
+def test_a_session_that_was_ended_stays_ended_also_for_the_next_server(tmp_path):
+    section = {"anna": UserSection(token_sha256=hashed("first"))}
+    users = Users(section, SECRET, ended=tmp_path / "ended")
+    user = users.by_token("first")
+    assert user is not None
+    copied, other = users.new_session(user), users.new_session(user)
+    users.end_session(copied)
+    users.end_session("anna.1.x.y")  # of nobody: nothing to keep
+    for server in (users, Users(section, SECRET, ended=tmp_path / "ended")):
+        assert server.by_session(copied) is None
+        assert server.by_session(other) == user
+    assert copied not in (tmp_path / "ended").read_text()
+    assert len((tmp_path / "ended").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "token", "says"),
+    [("0.0.0.0", "", "a token is needed"), ("0.0.0.0", "x" * 15, "at least 16"), ("::", "x" * 15, "at least 16")],
+)
+def test_an_open_address_needs_a_token_that_nobody_guesses(tmp_path, host: str, token: str, says: str):
+    with pytest.raises(ConfigError, match=says):
+        new_server(Serving(tmp_path, host, token=token))
+
+
+@pytest.mark.parametrize(("host", "token"), [("0.0.0.0", "x" * 16), ("127.0.0.1", "x"), ("localhost", "")])
+def test_long_tokens_are_taken_and_on_this_machine_any(tmp_path, host: str, token: str):
+    assert new_server(Serving(tmp_path, host, token=token)).users is not None
+
+
+@pytest.mark.parametrize(
+    ("host", "there"),
+    [
+        ("0.0.0.0", "http://127.0.0.1:8103/"),
+        ("::", "http://[::1]:8103/"),
+        ("192.0.2.1", "http://192.0.2.1:8103/"),
+        ("127.0.0.1", "http://127.0.0.1:8103/"),
+    ],
+)
+def test_the_address_that_is_printed_is_one_that_the_server_answers_to(host: str, there: str):
+    assert address(host, 8103) == there
+    assert urlsplit(there).hostname in host_names(host, ())
+
+
+def test_a_command_sees_the_proxy_of_the_operator(tmp_path):
+    (tmp_path / "serve.toml").write_text('[job.fetch]\nproxy = "http://me:hush@proxy:3128"\n')
+    server = new_server(Serving(tmp_path / "jobs", settings=tmp_path / "serve.toml"))
+    assert server.commands._environment["all_proxy"] == "http://me:hush@proxy:3128"

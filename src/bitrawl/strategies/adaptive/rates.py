@@ -172,7 +172,7 @@ class Stopping:
         if recent / window + promised / BEST >= MIN_PAIRS_PER_FETCH:
             return ""
         return (
-            f"{pairs} likely pairs after {fetches} fetches; the last {window} completed {recent}, and the best {BEST} of"
+            f"{pairs} likely pair{'' if pairs == 1 else 's'} after {fetches} fetches; the last {window} completed {recent}, and the best {BEST} of"
             f" {queued} queued links are expected to bring {promised:.1f}"
         )
 

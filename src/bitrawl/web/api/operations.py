@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -21,20 +21,31 @@ from bitrawl.job.bootstrapping import BootstrapSummary, read_found
 from bitrawl.job.reviewing import Reading, ReadPair
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed
-from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, number_in, server_of
+from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, server_of
 from bitrawl.web.api import shapes
-from bitrawl.web.api.shapes import ApiError
-from bitrawl.web.corpus_files import bilingual_corpora, export, file, hits_file, job_file, report, terms_file, terms_of
+from bitrawl.web.api.shapes import ApiError, Texts
+from bitrawl.web.corpus_files import (
+    aligned,
+    bilingual_corpora,
+    export,
+    file,
+    hits_file,
+    job_file,
+    report,
+    terms_file,
+    terms_of,
+)
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
-from bitrawl.web.security import MEGABYTE
+from bitrawl.web.messages import shortened
 from bitrawl.web.text_tools import TOOLS, MissingError
 
 ROOT = "/api/v1"
 MOST_ROWS = 500  # of one answer
-MOST_JSON = 50 * MEGABYTE  # of a body: texts about a topic may be in it
+MOST_OFFSET = 10_000_000
 PATIENCE = 60.0  # seconds that a program waits for a new index
 JSON = "application/json"
+A_KEY = "0123456789abcdef"  # of a pair, in examples
 
 Body = Any
 Handle = Callable[[Request, Any], Awaitable[Any]]
@@ -110,21 +121,22 @@ def _acting(action: str) -> Handle:
 async def _indexed(request: Request) -> Reading:
     """What there is to read of a job, as new as a program can wait for."""
     job = await find_mining_job(request)
-    await server_of(request).indexing.is_fresh(job.folder, wait=PATIENCE)
+    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=PATIENCE)
     return Reading(job.folder)
 
 
 async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
-    reading, values = await _indexed(request), dict(request.query_params)
-    chosen = actions.pair_filter(values, number_in(values, "offset"), _limit(values))
-    page = await asyncio.to_thread(reading.pairs, chosen)
+    values = dict(request.query_params)
+    _check_choices(values, sort=actions.SORTS, verdict=actions.VERDICT_STATES)
+    chosen = actions.pair_filter(values, **_place(values))
+    page = await asyncio.to_thread((await _indexed(request)).pairs, chosen)
     return shapes.ApiPairs(page.pairs, page.total, page.partial)
 
 
 async def read_pair(request: Request, _body: Body) -> ReadPair:
     pair = await asyncio.to_thread((await _indexed(request)).pair, request.path_params["key"])
     if pair is None:
-        raise HTTPException(404, "There is no such pair of pages.")
+        raise HTTPException(404, "There is no such page pair.")
     return pair
 
 
@@ -134,14 +146,34 @@ async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
 
 
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
-    reading, values = await _indexed(request), dict(request.query_params)
-    part = {"offset": number_in(values, "offset"), "limit": _limit(values)}
-    hits = await asyncio.to_thread(searching.search, reading, actions.search_query(values), **part)
+    values = dict(request.query_params)
+    _check_choices(values)
+    place, query = _place(values), actions.search_query(values)
+    reading = await _indexed(request)
+    hits = await asyncio.to_thread(searching.search, reading, query, **place)
     return shapes.ApiHits(hits.hits, hits.total)
 
 
-def _limit(values: dict[str, str]) -> int:
-    return min(number_in(values, "limit") or 50, MOST_ROWS)
+def _place(values: Mapping[str, str]) -> dict[str, int]:
+    """Which rows of the answer are wanted."""
+    numbers = {"offset": (0, 0, MOST_OFFSET), "limit": (50, 1, MOST_ROWS)}
+    place = {}
+    for name, (usual, least, most) in numbers.items():
+        text = values.get(name, "") or str(usual)
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else -1
+        if not least <= number <= most:
+            raise FieldError({name: f"give a whole number from {least} to {most:,}"})
+        place[name] = number
+    return place
+
+
+def _check_choices(values: Mapping[str, str], **choices: Iterable[str]) -> None:
+    """Raises `FieldError` for what a page would leave out of account: a program is told."""
+    for name, names in choices.items():
+        if values.get(name) and values[name] not in set(names):
+            raise FieldError({name: f"choose one of {', '.join(names)}"})
+    if values.get("languages") and actions.two_languages(values["languages"]) is None:
+        raise FieldError({"languages": "name two languages, as in en-fr"})
 
 
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
@@ -149,8 +181,8 @@ async def list_terms(request: Request, _body: Body) -> list[TermPair]:
     names = [header.name for header in await bilingual_corpora(job)]
     name = request.query_params.get("languages") or next(iter(names), "")
     if name not in names:
-        raise HTTPException(422, f"languages is one of: {', '.join(names)}")
-    return await terms_of(server_of(request), job, name)
+        raise FieldError({"languages": f"choose one of {', '.join(names)}"})
+    return await terms_of(request, job, name)
 
 
 def _as_file(handle: Callable[[Request], Awaitable[Response]]) -> Handle:
@@ -165,7 +197,7 @@ async def found_sites(request: Request, _body: Body) -> list[FoundSite]:
 async def found_topic(request: Request, _body: Body) -> BootstrapSummary:
     summary = await asyncio.to_thread(read_found, (await find_job(request)).folder.path)
     if summary is None:
-        raise HTTPException(404, "This job is no topic, or it has not ended yet.")
+        raise HTTPException(404, "This job is not a topic, or it has not ended yet.")
     return summary
 
 
@@ -173,7 +205,7 @@ async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
     try:
         fields = await asyncio.to_thread(allowed.handed_over, (await find_job(request)).folder)
     except ConfigError as error:
-        raise HTTPException(404, "This job is no search and no topic, or it has found nothing yet.") from error
+        raise HTTPException(404, "This job is neither a search nor a topic, or it has found nothing yet.") from error
     return shapes.NewJob(
         languages=fields["languages"].split(", "),
         seeds=fields["seeds"].splitlines(),
@@ -202,8 +234,8 @@ def _tool(name: str) -> Handle:
         try:
             result = await TOOLS[name](request, values)
         except MissingError as missing:
-            raise HTTPException(422, f"{missing.field} is missing") from missing
-        return shapes.ToolResult([row.cells for row in result.rows], result.text)
+            raise FieldError({missing.field: "this is missing"}) from missing
+        return shapes.ToolResult([row.cells for row in result.rows], result.text, result.job)
 
     return handle
 
@@ -251,7 +283,7 @@ OPERATIONS = (
         }.items()
     ),
     Operation(
-        "GET", "/jobs/{id}/pairs", "List pairs of pages.", list_pairs, gives=shapes.ApiPairs,
+        "GET", "/jobs/{id}/pairs", "List page pairs.", list_pairs, gives=shapes.ApiPairs,
         query={
             **_LANGUAGES,
             "text": "In an address or a title.",
@@ -264,7 +296,7 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/pairs/{key}", "Read two pages, segment by segment.", read_pair, gives=ReadPair),
     Operation(
         "POST", "/jobs/{id}/verdicts", "Accept or reject, or take it back.", give_verdict, shapes.ApiVerdict, status=204,
-        example='{"kind": "pair", "key": "0123456789abcdef", "verdict": "reject"}',
+        example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "reject"}}',
     ),
     Operation(
         "GET", "/jobs/{id}/search", "Find words, with their counterpart.", search, gives=shapes.ApiHits,
@@ -279,6 +311,7 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/files/{name}", "A file of the corpus as it was written last.", _as_file(file)),
     Operation("GET", "/jobs/{id}/report", "The report, as HTML.", _as_file(report)),
     Operation("GET", "/jobs/{id}/job.toml", "The job file, to repeat the job.", _as_file(job_file)),
+    Operation("GET", "/jobs/{id}/aligned", "Two long texts, aligned by a job: TSV.", _as_file(aligned)),
     Operation("GET", "/jobs/{id}/sites", "The sites that a search has judged.", found_sites, gives=list[FoundSite]),
     Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=BootstrapSummary),
     Operation(
@@ -289,20 +322,31 @@ OPERATIONS = (
         "POST", "/jobs/{id}/compare", "Compare strategies on the job's archive.", start_comparison, shapes.Comparison,
         shapes.ApiJob, 202, example='{"strategies": ["breadth-first", "adaptive"]}',
     ),
-    Operation("GET", "/jobs/{id}/compare", "What came of the comparison.", show_comparison, gives=shapes.Compared),
+    Operation("GET", "/jobs/{id}/compare", "The result of the comparison.", show_comparison, gives=shapes.Compared),
     Operation(
         "POST", "/tools/align", "Align two texts.", _tool("align"), shapes.TwoTexts, shapes.ToolResult,
         example='{"language_a": "en", "language_b": "fr", "text_a": "One. Two.", "text_b": "Un. Deux."}',
     ),
     Operation(
         "POST", "/tools/clean", "The main text of a page.", _tool("clean"), shapes.PageToClean, shapes.ToolResult,
-        example='{"url": "https://www.example.org/"}',
+        example='{"html": "<article><h1>Water</h1><p>The river is long and clear.</p></article>"}',
     ),
     Operation(
         "POST", "/tools/urls", "The languages of pages, by their addresses.", _tool("urls"), shapes.Addresses,
         shapes.ToolResult, example='{"urls": ["https://www.example.org/fr/"]}',
     ),
 )  # fmt: skip
+
+_Value = str | float | bool | None
+_Listed = Texts | None
+_KINDS = {
+    "int": "a number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "a text",
+    "array": "a list of texts",
+    "object": "an object",
+}
 
 _json = msgspec.json.Encoder(enc_hook=str)
 
@@ -316,7 +360,7 @@ def _endpoint(operation: Operation) -> Callable[[Request], Any]:
         body = await _body(request, operation) if operation.takes is not None else None
         unknown = set(request.query_params) - set(operation.query)
         if unknown:
-            raise FieldError(dict.fromkeys(sorted(unknown), "there is no such parameter"))
+            raise FieldError({shortened(min(unknown)): "there is no such parameter"})
         answer = await operation.handle(request, body)
         if isinstance(answer, Response):
             return answer
@@ -328,15 +372,52 @@ def _endpoint(operation: Operation) -> Callable[[Request], Any]:
 async def _body(request: Request, operation: Operation) -> Any:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
         raise HTTPException(415, f"Send JSON, with the header Content-Type: {JSON}")
-    if int(request.headers.get("content-length") or 0) > MOST_JSON:
-        raise HTTPException(413, f"That is more than {MOST_JSON // MEGABYTE} MB.")
     content = await request.body()
+    names = [field.name for field in msgspec.structs.fields(operation.takes)]
     try:
-        return msgspec.json.decode(content, type=dict[str, Any] if operation.open else operation.takes)
+        if not operation.open:
+            return msgspec.json.decode(content, type=operation.takes)
+        body = msgspec.json.decode(content, type=_loose(operation.takes))
+        return {name: value for name, value in msgspec.structs.asdict(body).items() if value is not msgspec.UNSET}
     except msgspec.ValidationError as error:
-        raise HTTPException(422, str(error)) from error
+        raise _mistake(str(error), names) from error
     except NO_JSON as error:
-        raise HTTPException(400, f"That is no JSON: {error}") from error
+        raise HTTPException(400, f"That is not JSON: {error}") from error
+
+
+@lru_cache(maxsize=8)
+def _loose(shape: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """Takes what the readers of `allowed` may take, and nothing that would need much memory to be refused."""
+    rows = msgspec.structs.fields(shape)
+    fields = [(row.name, (_Listed if row.type == Texts else _Value) | msgspec.UnsetType, msgspec.UNSET) for row in rows]
+    return msgspec.defstruct(shape.__name__, fields, forbid_unknown_fields=True)
+
+
+_ROOT_OF_BODY = re.compile(r" - at `\$\.?(\w*).*`$")
+
+
+def _mistake(error: str, names: list[str]) -> Exception:
+    """What msgspec says, as a sentence about the key."""
+    if unknown := re.search(r"unknown field `(.*)`", error, re.DOTALL):
+        return FieldError({shortened(unknown[1]): allowed.refusal(unknown[1], names)})
+    if missing := re.search(r"missing required field `(\w+)`", error):
+        return FieldError({missing[1]: "this is missing"})
+    place = _ROOT_OF_BODY.search(error)
+    if place is None or not place[1]:
+        return HTTPException(422, "The body must be an object, as in the example.")
+    return FieldError({place[1]: _expected(error)})
+
+
+def _expected(error: str) -> str:
+    if most := re.match(r"Expected `(str|array)` of length <= (\d+)", error):
+        return f"give at most {int(most[2]):,} {'characters' if most[1] == 'str' else 'of them'}"
+    kinds = re.match(r"Expected `([^`]*)`", error)
+    words = [_KINDS[kind] for kind in kinds[1].split(" | ") if kind in _KINDS] if kinds else []
+    return (
+        "give a single value, not a list or an object"
+        if len(words) > 2
+        else f"give {' or '.join(words) or 'another value'}"
+    )
 
 
 async def openapi(_request: Request) -> Response:

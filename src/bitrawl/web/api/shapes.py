@@ -5,12 +5,17 @@ from typing import Annotated
 import msgspec
 
 from bitrawl.config import Reach, Strategy, Walk
-from bitrawl.facts import State
+from bitrawl.endings import State
 from bitrawl.job.live_facts import Live
 from bitrawl.job.reviewing import ListedPair
 from bitrawl.job.searching import Hit
 
+MOST_CHARACTERS = 1_000_000  # of one text
+MOST_ADDRESSES = 10_000  # of one request
+
 Texts = list[str] | str
+Short = Annotated[str, msgspec.Meta(max_length=2000)]
+LongText = Annotated[str, msgspec.Meta(max_length=MOST_CHARACTERS)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
@@ -78,7 +83,7 @@ class ApiJob(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     name: str
-    kind: str  # mine, discover or topic
+    kind: str  # mine, discover, topic or align
     state: State
     said: str  # about the state
     created: float = 0.0  # seconds since the epoch; 0 for a job of the command line
@@ -109,16 +114,16 @@ class ApiHits(msgspec.Struct, frozen=True):
 class ApiVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a person says about a pair of pages, or about a segment."""
 
-    kind: str  # pair or segment
-    key: str
-    verdict: str  # accept, reject or undo
-    within: str = ""  # the key of the pair that has the segment
+    kind: Short  # pair or segment
+    key: Short
+    verdict: Short  # accept, reject or undo
+    within: Short = ""  # the key of the pair that has the segment
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which strategies to compare on the job's own archive."""
 
-    strategies: list[str] = []
+    strategies: Annotated[list[Short], msgspec.Meta(max_length=100)] = []
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -131,31 +136,32 @@ class Compared(msgspec.Struct, frozen=True):
 class TwoTexts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Two texts that translate each other."""
 
-    language_a: str
-    language_b: str
-    text_a: str
-    text_b: str
+    language_a: Short
+    language_b: Short
+    text_a: LongText
+    text_b: LongText
 
 
 class PageToClean(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The address of a page, or its HTML."""
 
-    url: str = ""
-    html: str = ""
+    url: Short = ""
+    html: LongText = ""
 
 
 class Addresses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Addresses whose languages are asked for."""
 
-    urls: list[str]
-    langs: str = ""  # choose among these only: "en,fr"
+    urls: Annotated[list[Short], msgspec.Meta(max_length=MOST_ADDRESSES)]
+    langs: Short = ""  # choose among these only: "en,fr"
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """Rows of a table, or a text."""
+    """Rows of a table, or a text; for long texts the id of a job, whose rows are at /jobs/{id}/aligned."""
 
     rows: list[tuple[str, ...]] = []
     text: str = ""
+    job: str = ""
 
 
 class ApiError(msgspec.Struct, frozen=True, omit_defaults=True):

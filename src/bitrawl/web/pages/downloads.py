@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config.choices import corpus_formats
+from bitrawl.config.choices import ready_formats
 from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
 from bitrawl.web import corpus_files
-from bitrawl.web.actions import find_mining_job, server_of, words_of
+from bitrawl.web.actions import find_mining_job, words_of
 from bitrawl.web.messages import Message, Words, message_of
 from bitrawl.web.pages.rendering import load_again, rendered
 
@@ -30,7 +30,7 @@ async def show(request: Request) -> Response:
         job=job,
         tab="/download",
         language_choices=_choices(words, await asyncio.to_thread(corpus_files.filled_corpora, job, langs)),
-        formats=[(name, name.upper()) for name in corpus_formats(len(langs))],
+        formats=[(name, name.upper()) for name in ready_formats(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
         has_report=job.folder.report.exists(),
@@ -39,12 +39,12 @@ async def show(request: Request) -> Response:
 
 
 async def show_terms(request: Request) -> Response:
-    job, server = await find_mining_job(request), server_of(request)
+    job = await find_mining_job(request)
     headers = await corpus_files.bilingual_corpora(job)
     header = corpus_files.chosen_corpus(request, headers)
     values: dict[str, Any] = {"waiting": False, "problem": Message(""), "terms": ()}
     is_part = bool(request.query_params.get("part"))
-    if header is not None and not corpus_files.begin_terms(server, job, header.name):
+    if header is not None and not corpus_files.begin_terms(request, job, header.name):
         if is_part:
             return Response(status_code=304)
         values["waiting"] = True
@@ -52,7 +52,7 @@ async def show_terms(request: Request) -> Response:
         return load_again()
     elif header is not None:
         try:
-            values["terms"] = (await corpus_files.terms_of(server, job, header.name))[:MOST_TERMS_SHOWN]
+            values["terms"] = (await corpus_files.terms_of(request, job, header.name))[:MOST_TERMS_SHOWN]
         except BitrawlError as error:
             values["problem"] = message_of(error)
     values |= {"lang_a": header.languages[0], "lang_b": header.languages[1]} if header else {"lang_a": "", "lang_b": ""}

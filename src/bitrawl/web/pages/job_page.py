@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from bitrawl.endings import Doing, MiningStep, State
 from bitrawl.errors import BitrawlError
-from bitrawl.facts import Doing, MiningStep, State
 from bitrawl.job import bootstrapping
 from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, BootstrapSummary
 from bitrawl.job.folder import JobFolder
@@ -24,7 +24,7 @@ from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.actions import carry_out, find_job, found_sites, look_at, server_of, words_of
-from bitrawl.web.job_list import ServedJob
+from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.job_state import JobState, last_lines, merged_files, without_place
 from bitrawl.web.messages import REASONS, Words, marked, message
 from bitrawl.web.pages.rendering import STATES, answer_part, fragment, rendered, written
@@ -39,8 +39,9 @@ MESSAGES = 30  # lines
 FOUND = {
     "discover": ("sites.txt", "sites.tsv", "sites.jsonl"),
     "topic": (bootstrapping.TERMS, bootstrapping.TOPIC, bootstrapping.SEEDS, bootstrapping.SITES),
+    "align": (f"{ALIGNED}/1.tsv",),
 }
-"""Files of a search, and of a topic, that can be taken away; the first is there when something was found."""
+"""Files of a search, of a topic and of two texts that can be taken away; the first is there when something was found."""
 
 STEPS = {
     MiningStep.PAIRING: marked("pairing pages"),
@@ -50,7 +51,7 @@ STEPS = {
 }
 
 EXCLUSIONS = {
-    Exclusion.DISAMBIGUATION: marked("page that only tells meanings apart"),
+    Exclusion.DISAMBIGUATION: marked("disambiguation page"),
     Exclusion.REDIRECT: marked("other name of an article"),
     Exclusion.LIST: marked("list"),
     Exclusion.ABBREVIATION: marked("abbreviation"),
@@ -164,9 +165,9 @@ class TopicView(NamedTuple):
         if not summary.complete:
             yield words.say("The category has more articles than were read. Try fewer levels of subcategories.")
         if not summary.cited:
-            yield words.say("The articles cite no site. Give the form that comes next a site of your own.")
+            yield words.say("The articles cite no site. Enter a site of your own in the next form.")
         elif summary.checked and not summary.candidates:
-            yield words.say("No cited site has translated pages. The form that comes next has the cited pages instead.")
+            yield words.say("No cited site has translated pages. The next form has the cited pages instead.")
 
 
 def topic_view(folder: JobFolder) -> TopicView:
@@ -210,9 +211,11 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
     state, figures = await look_at(request, job)
     why = await _why(job, state, figures)
     if job.kind == "mine":
-        await server_of(request).indexing.is_fresh(job.folder, wait=0)
+        await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=0)
     topic = await asyncio.to_thread(topic_view, job.folder) if job.kind == "topic" else None
     text = _topic_text(words, state, topic, wiki.title if wiki else "") if topic else _state_text(words, state, figures)
+    if job.kind == "align" and state.state is State.RUNNING:
+        text = text._replace(detail=words.say(STEPS[MiningStep.ALIGNING]))
     skips = {words.say(REASONS.get(reason, reason)): n for reason, n in figures.skips.items()}
     return {
         "live": figures,
@@ -266,7 +269,7 @@ def _step(words: Words, doing: Doing) -> str:
 def _actions(words: Words, job: ServedJob, state: JobState) -> list[Action]:
     if job.intent is None:
         return []
-    unfit = () if job.kind == "mine" else (_ALL,) if job.kind != "topic" else (_ALL, _STOP, _STOP_NOW)
+    unfit = () if job.kind == "mine" else (_ALL,) if job.kind not in ("topic", "align") else (_ALL, _STOP, _STOP_NOW)
     return [
         action._replace(label=words.say(action.label), ask=words.say(action.ask) if action.ask else "")
         for action in _ACTIONS[state.state]
@@ -275,6 +278,8 @@ def _actions(words: Words, job: ServedJob, state: JobState) -> list[Action]:
 
 
 def _tiles(words: Words, job: ServedJob, figures: Live) -> list[tuple[str, str]]:
+    if job.kind == "align":
+        return []
     tiles = [(words.number(figures.pages), words.say("pages"))]
     if figures.relevant is not None:
         tiles.append((words.number(figures.relevant), words.say("on the topic")))

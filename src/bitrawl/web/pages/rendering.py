@@ -9,7 +9,7 @@ from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from bitrawl.facts import State
+from bitrawl.endings import State
 from bitrawl.job.folder import JobFolder
 from bitrawl.show.plots import Written
 from bitrawl.show.templating import new_environment

@@ -31,7 +31,7 @@ VERDICTS = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected
 
 async def pairs(request: Request) -> Response:
     job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
-    ready = await server_of(request).indexing.is_fresh(job.folder)
+    ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     offset, reading = number_in(values, "offset"), Reading(job.folder)
     page = await asyncio.to_thread(reading.pairs, pair_filter(values, offset, PAIRS))
     return rendered(
@@ -69,7 +69,7 @@ async def _language_choices(words: Words, reading: Reading) -> list[tuple[str, s
 
 async def pair(request: Request) -> Response:
     job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
-    await server_of(request).indexing.is_fresh(job.folder)
+    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     texts, offset = await _pair(job, request.path_params["key"]), number_in(values, "offset")
     evidence = texts.pair.row.evidence
     return rendered(
@@ -90,7 +90,7 @@ async def pair(request: Request) -> Response:
 async def _pair(job: ServedJob, key: str) -> ReadPair:
     pair = await asyncio.to_thread(Reading(job.folder).pair, key)
     if pair is None:
-        raise RequestError(404, message("There is no such pair of pages any more."))
+        raise RequestError(404, message("That page pair no longer exists."))
     return pair
 
 
@@ -112,7 +112,7 @@ async def judge(request: Request) -> Response:
 
 async def search(request: Request) -> Response:
     job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
-    ready = await server_of(request).indexing.is_fresh(job.folder)
+    ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     offset, reading = number_in(values, "offset"), Reading(job.folder)
     values.setdefault("q", "")
     hits, errors = HitList((), 0), dict[str, Message]()
@@ -183,7 +183,7 @@ def _split(text: str, marks: tuple[Mark, ...]) -> list[tuple[str, bool]]:
 async def index_part(request: Request) -> Response:
     """Tells the script to load the page again when the index is ready."""
     job = await find_mining_job(request)
-    ready = await server_of(request).indexing.is_fresh(job.folder, wait=0)
+    ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=0)
     return load_again() if ready else Response(status_code=304)
 
 

@@ -21,11 +21,12 @@ from bitrawl.web import allowed
 from bitrawl.web.actions import find_job, server_of, start_job, words_of
 from bitrawl.web.allowed import Upload, Uploads
 from bitrawl.web.job_list import ServedJob
+from bitrawl.web.messages import RequestError, message
 from bitrawl.web.pages.rendering import answer_part, fragment, job_rows, rendered
 from bitrawl.web.security import MEGABYTE, posted
 
 CHUNK = 1 << 20
-MOST_TEXT = 20 * MEGABYTE  # of an uploaded list or text
+MOST_TEXT = 8 * MEGABYTE  # of all uploaded lists and texts, which are read into memory
 FILLED_BY = "filled by"
 """The name of the search that has filled the form, among its values."""
 _LANGUAGES = ("language_a", "language_b", "further")
@@ -66,6 +67,10 @@ def _typed(form: FormData) -> dict[str, object]:
 
 async def _uploads(request: Request, form: FormData) -> Uploads:
     """What was uploaded. An archive goes to the disk, the rest is small."""
+    read = [field for name in _FILES[:-1] for field in form.getlist(name) if isinstance(field, UploadFile)]
+    if sum(field.size or 0 for field in read) > MOST_TEXT:
+        why = message("The lists and texts are larger than {most} MB together.", most=MOST_TEXT // MEGABYTE)
+        raise RequestError(413, why)
     texts = [await _read(field) for field in form.getlist("texts")]
     warc = form.get("warc")
     return Uploads(
@@ -79,7 +84,7 @@ async def _uploads(request: Request, form: FormData) -> Uploads:
 async def _read(field: object) -> Upload | None:
     if not isinstance(field, UploadFile) or not field.size:
         return None
-    return Upload(field.filename or "", await field.read(MOST_TEXT))
+    return Upload(field.filename or "", await field.read())
 
 
 async def _written(request: Request, upload: UploadFile) -> Path:

@@ -2,17 +2,17 @@
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
-from bitrawl.web.api.operations import JSON, OPERATIONS, ROOT, Operation
+from bitrawl.web.actions import server_of
+from bitrawl.web.api.operations import A_KEY, JSON, OPERATIONS, ROOT, Operation
+from bitrawl.web.api.shapes import MOST_CHARACTERS
 from bitrawl.web.messages import Message, message, message_of
 from bitrawl.web.pages.rendering import rendered
 from bitrawl.web.security import posted
 from bitrawl.web.text_tools import TOOLS, MissingError, Result
-
-MOST_CHARACTERS = 1_000_000  # of a text
 
 
 async def show(request: Request) -> Response:
@@ -21,13 +21,19 @@ async def show(request: Request) -> Response:
 
 async def use(request: Request) -> Response:
     form = await posted(request)
-    values = {name: value[:MOST_CHARACTERS] for name, value in form.items() if isinstance(value, str)}
+    values = {name: value for name, value in form.items() if isinstance(value, str)}
+    long = [name for name, value in values.items() if len(value) > MOST_CHARACTERS]
+    if long:
+        why = message("give at most {most} characters", most=MOST_CHARACTERS)
+        return _page(request, {**values, **dict.fromkeys(long, "")}, dict.fromkeys(long, why), 422)
     try:
         result = await TOOLS[_tool(request)](request, values)
     except MissingError as missing:
         return _page(request, values, {missing.field: message("Fill this in.")}, 422)
     except BitrawlError as error:
         return _page(request, values, {}, 422, problem=message_of(error))
+    if result.job:
+        return RedirectResponse(f"/jobs/{result.job}", 303)
     return _page(request, values, {}, result=result)
 
 
@@ -52,17 +58,24 @@ def _page(
 
 async def show_api(request: Request) -> Response:
     """The page for people who write programs."""
-    base = str(request.base_url).rstrip("/")
-    return rendered(request, "api.html", examples=[(row, _curl(row, base)) for row in OPERATIONS], root=ROOT)
+    root = str(request.base_url).rstrip("/") + ROOT
+    curl = "curl" if server_of(request).users.open else 'curl -H "Authorization: Bearer $TOKEN"'
+    names = {"JOB": ("/jobs", '[0]["id"]'), "KEY": ("/jobs/$JOB/pairs", '["pairs"][0]["row"]["key"]')}
+    first = [
+        f"{name}=$({curl} -s \"{root}{path}\" \\\n  | python3 -c 'import json, sys; print(json.load(sys.stdin){place})')"
+        for name, (path, place) in names.items()
+    ]
+    examples = [(row, _curl(row, curl, root)) for row in OPERATIONS]
+    return rendered(request, "api.html", examples=examples, first="\n".join(first), root=ROOT)
 
 
-def _curl(row: Operation, base: str) -> str:
+def _curl(row: Operation, curl: str, root: str) -> str:
     path = row.path.replace("{id}", "$JOB").replace("{key}", "$KEY").replace("{style}", "tbx")
     query = "?q=wat*" if "q" in row.query else "?format=tmx" if "format" in row.query else ""
     method = f" -X {row.method}" if row.method != "GET" and not row.example else ""
-    body = f" \\\n  -H 'Content-Type: {JSON}' -d '{row.example}'" if row.example else ""
-    address = f"{base}{ROOT}{path.replace('{name}', 'en-fr.tmx')}{query}"
-    return f'curl{method} -H "Authorization: Bearer $TOKEN" "{address}"{body}'
+    given = row.example.replace(A_KEY, "'$KEY'")
+    body = f" \\\n  -H 'Content-Type: {JSON}' -d '{given}'" if row.example else ""
+    return f'{curl}{method} "{root}{path.replace("{name}", "en-fr.tmx")}{query}"{body}'
 
 
 ROUTES: list[BaseRoute] = [
