@@ -5,6 +5,8 @@ What is listed comes from the index (`reading_index.py`), segments from the ledg
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -193,7 +195,7 @@ class Reading:
             return None
         [pair] = self.listed([place.pair])
         [segments] = self.segments([place.alignment])
-        verdicts, thresholds = self.segment_verdicts(segments), self.folder.job().judge
+        verdicts, thresholds = self.segment_verdicts(segments), self.thresholds()
         return ReadPair(
             pair, tuple(read_segment(segment, n, verdicts, thresholds) for n, segment in enumerate(segments))
         )
@@ -300,10 +302,22 @@ class Reading:
             segments = {key: findings.segments_of(key) for key in set(alignments)}
         return [segments[key] for key in alignments]
 
+    def thresholds(self) -> Thresholds:
+        """The job's. Reading its description takes as long as a search, so it is read when it has changed."""
+        if not self.folder.description.exists():
+            return self.folder.job().judge
+        state = self.folder.description.stat()
+        return _thresholds(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
+
     def segment_verdicts(self, segments: Sequence[SegmentPair]) -> dict[str, Verdict]:
         if not self.folder.verdicts.exists():
             return {}
         return self._verdicts.of(SubjectKind.SEGMENT, {segment_key(pair.a.text, pair.b.text) for pair in segments})
+
+
+@lru_cache(maxsize=64)
+def _thresholds(path: Path, *_state: int) -> Thresholds:
+    return JobFolder(path).job().judge
 
 
 class IndexedPair(NamedTuple):

@@ -71,17 +71,19 @@ class _HitPlace(NamedTuple):
 def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int = 20) -> HitList:
     """A part of the hits, in the order asked for. Raises `FieldError` for a query that cannot be read."""
     with reading(library.index, LAYOUT) as index:
-        pattern = read_query(query, _languages(index))
+        pattern = read_query(query, _languages(index, query))
         if index is None or pattern is None:
             return HitList((), 0)
         rows = _Rows(index, pattern, query)
         places = rows.places(*bounded_part(limit, offset))
         total = rows.count()
+    if not places:
+        return HitList((), total)
     pairs = library.listed([hit.indexed.pair for hit in places])
     texts = library.segments([hit.indexed.alignment for hit in places])
     around = [segments[max(hit.place - 1, 0) : hit.place + 2] for hit, segments in zip(places, texts, strict=True)]
     verdicts = library.segment_verdicts([segment for some in around for segment in some])
-    thresholds = library.folder.job().judge
+    thresholds = library.thresholds()
     hits = list[Hit]()
     for hit, pair, some in zip(places, pairs, around, strict=True):
         numbered = enumerate(some, max(hit.place - 1, 0))
@@ -96,7 +98,7 @@ def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
     last = -1
     while True:
         with reading(library.index, LAYOUT) as index:
-            pattern = read_query(query, _languages(index))
+            pattern = read_query(query, _languages(index, query))
             if index is None or pattern is None:
                 return
             rows = _Rows(index, pattern, query)
@@ -122,9 +124,15 @@ def _found(library: Reading, places: Sequence[_HitPlace]) -> Iterator[FoundSegme
         yield FoundSegment(pair, segment, said or pair.verdict)
 
 
-def _languages(index: sqlite3.Connection | None) -> list[Language]:
-    rows = index.execute("SELECT lang_a, lang_b FROM pairs GROUP BY 1, 2") if index else ()
-    return sorted({Language(code) for row in rows for code in row})
+def _languages(index: sqlite3.Connection | None, query: SearchQuery) -> list[Language]:
+    """Those of the corpus in which the words of a query may have other forms: ASCII has the same in all of them."""
+    if index is None or (query.text + query.other + query.without).isascii():
+        return []
+    codes, last = set[str](), ("", "")  # A step for each two languages: grouping reads all page pairs.
+    following = "SELECT lang_a, lang_b FROM pairs WHERE (lang_a, lang_b) > (?, ?) ORDER BY lang_a, lang_b LIMIT 1"
+    while last := index.execute(following, last).fetchone():
+        codes.update(last)
+    return sorted(map(Language, codes))
 
 
 class _Rows:

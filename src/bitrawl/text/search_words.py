@@ -84,6 +84,8 @@ def search_words(text: str, language: Language) -> list[str]:
 
 def placed_words(text: str, language: Language) -> list[PlacedWord]:
     """The same words with their places."""
+    if text.isascii():
+        return [PlacedWord(match[0], *match.span()) for match in _ASCII_WORD.finditer(text.lower())]
     placed: list[PlacedWord] = []
     for match in _written().finditer(text):
         forms, start = _made_forms(match[0], language), match.start()
