@@ -91,7 +91,7 @@ VIEWS: dict[str, Callable[[Page, str], object]] = {
     "align, with mistakes": lambda page, _: mistakes(page, "/tools/align", "Align", language_a="en"),
     "clean": lambda page, _: filled(page, "/tools/clean", "Clean", html=f"<title>x</title><p>{SENTENCES * 9}</p>"),
     "clean, with mistakes": lambda page, _: mistakes(page, "/tools/clean", "Clean", url="http://"),
-    "languages of addresses": lambda page, _: filled(page, "/tools/urls", "Tell", urls="http://x.org/fr/accueil"),
+    "languages of addresses": lambda page, _: filled(page, "/tools/urls", "Identify", urls="http://x.org/fr/accueil"),
     "API": lambda page, _: page.goto("/api"),
     "overview": opened,
     "list of pairs": lambda page, there: page.goto(f"{there}/pairs"),

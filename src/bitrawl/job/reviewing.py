@@ -3,6 +3,7 @@
 What is listed comes from the index (`reading_index.py`), segments from the ledger.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
@@ -130,6 +131,12 @@ class ReadSegment(msgspec.Struct, frozen=True):
     flags: tuple[str, ...]
     verdict: Verdict | None = None
     left_out: Rejection | None = None  # why the job's thresholds keep it out of the corpus, unless somebody accepts it
+    repeat: int = 0  # how often the same two texts stand before it on these pages
+
+    @property
+    def anchor(self) -> str:
+        """Its name among the segments of the two pages, which stays when they are mined again."""
+        return f"{self.key}-{self.repeat}" if self.repeat else self.key
 
 
 class ReadPair(msgspec.Struct, frozen=True):
@@ -137,6 +144,12 @@ class ReadPair(msgspec.Struct, frozen=True):
 
     pair: ListedPair
     segments: tuple[ReadSegment, ...]  # in the order of the text
+
+    def place_of(self, anchor: str) -> int | None:
+        """The place of the segment with that anchor; if its repeat is gone, of the first with the same texts."""
+        key = anchor.partition("-")[0]
+        places = {segment.anchor: segment.place for segment in self.segments if segment.key == key}
+        return places.get(anchor, places.get(key))
 
 
 class PairCount(NamedTuple):
@@ -196,9 +209,7 @@ class Reading:
         [pair] = self.listed([place.pair])
         [segments] = self.segments([place.alignment])
         verdicts, thresholds = self.segment_verdicts(segments), self.thresholds()
-        return ReadPair(
-            pair, tuple(read_segment(segment, n, verdicts, thresholds) for n, segment in enumerate(segments))
-        )
+        return ReadPair(pair, read_segments(segments, range(len(segments)), verdicts, thresholds))
 
     def choices(self) -> Choices:
         return Choices(self._counts("lang_a || '-' || lang_b", -1), self._counts("site", _SITES))
@@ -327,19 +338,31 @@ class IndexedPair(NamedTuple):
     alignment: AlignmentKey
 
 
-def read_segment(segment: SegmentPair, place: int, verdicts: dict[str, Verdict], thresholds: Thresholds) -> ReadSegment:
-    key = segment_key(segment.a.text, segment.b.text)
-    return ReadSegment(
-        key,
-        place,
-        segment.a.text,
-        segment.b.text,
-        segment.score,
-        segment.type,
-        segment.flags,
-        verdicts.get(key),
-        rejection(segment, thresholds),
-    )
+def read_segments(
+    segments: Sequence[SegmentPair], places: range, verdicts: dict[str, Verdict], thresholds: Thresholds
+) -> tuple[ReadSegment, ...]:
+    """Those at these places. All before them are counted, because the same texts may stand there too."""
+    earlier: Counter[str] = Counter()
+    read = []
+    for place, segment in enumerate(segments[: places.stop]):
+        key = segment_key(segment.a.text, segment.b.text)
+        if place in places:
+            read.append(
+                ReadSegment(
+                    key,
+                    place,
+                    segment.a.text,
+                    segment.b.text,
+                    segment.score,
+                    segment.type,
+                    segment.flags,
+                    verdicts.get(key),
+                    rejection(segment, thresholds),
+                    earlier[key],
+                )
+            )
+        earlier[key] += 1
+    return tuple(read)
 
 
 def storable_values(values: Sequence[str | float]) -> list[str | float]:

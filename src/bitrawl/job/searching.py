@@ -16,7 +16,7 @@ from bitrawl.job.reviewing import (
     ReadSegment,
     bounded_part,
     indexed_pair,
-    read_segment,
+    read_segments,
     storable_values,
 )
 from bitrawl.job.search_query import HitOrder, Search, SearchedSide, SearchQuery, read_query
@@ -81,15 +81,17 @@ def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int 
         return HitList((), total)
     pairs = library.listed([hit.indexed.pair for hit in places])
     texts = library.segments([hit.indexed.alignment for hit in places])
-    around = [segments[max(hit.place - 1, 0) : hit.place + 2] for hit, segments in zip(places, texts, strict=True)]
-    verdicts = library.segment_verdicts([segment for some in around for segment in some])
+    around = [
+        range(max(hit.place - 1, 0), min(hit.place + 2, len(segments)))
+        for hit, segments in zip(places, texts, strict=True)
+    ]
+    verdicts = library.segment_verdicts([text[n] for text, near in zip(texts, around, strict=True) for n in near])
     thresholds = library.thresholds()
-    hits = list[Hit]()
-    for hit, pair, some in zip(places, pairs, around, strict=True):
-        numbered = enumerate(some, max(hit.place - 1, 0))
-        near = {place: read_segment(segment, place, verdicts, thresholds) for place, segment in numbered}
-        if hit.place in near:  # otherwise it was mined again since the refresh
-            hits.append(_hit(pattern, pair, hit.place, near))
+    hits = [
+        _hit(pattern, pair, hit.place, read_segments(text, near, verdicts, thresholds))
+        for hit, pair, text, near in zip(places, pairs, texts, around, strict=True)
+        if hit.place in near  # otherwise it was mined again since the refresh
+    ]
     return HitList(tuple(hits), total)
 
 
@@ -191,7 +193,8 @@ def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder
     return " ".join(near)
 
 
-def _hit(search: Search, pair: ListedPair, place: int, around: dict[int, ReadSegment]) -> Hit:
+def _hit(search: Search, pair: ListedPair, place: int, near: Sequence[ReadSegment]) -> Hit:
+    around = {segment.place: segment for segment in near}
     segment, row = around[place], pair.row
     a, b = placed_words(segment.text_a, row.lang_a), placed_words(segment.text_b, row.lang_b)
     side = search.matched_side([word.word for word in a], [word.word for word in b]) or SearchedSide.A

@@ -29,7 +29,7 @@ from bitrawl.job.verdicts import SubjectKind
 from bitrawl.languages import parse_language
 from bitrawl.model import Verdict
 from bitrawl.web import allowed
-from bitrawl.web.commands import CommandRunner, ExportCache, Indexing
+from bitrawl.web.commands import CommandRunner, CorpusWriting, ExportCache, Indexing
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
 from bitrawl.web.job_state import JobState, figures_of_run, state_of_run
 from bitrawl.web.messages import Message, RequestError, Words, marked, message, preferred, quoted
@@ -64,6 +64,7 @@ class Server(NamedTuple):
     commands: CommandRunner
     exports: ExportCache
     indexing: Indexing
+    writing: CorpusWriting
     catalogues: dict[str, Words]
     one_thread: ThreadPoolExecutor
 

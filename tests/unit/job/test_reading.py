@@ -259,6 +259,24 @@ def test_a_hit_has_its_neighbours_marks_pair_score_and_flags(library: Job):
     assert hit.marks_a == ()
 
 
+def test_the_same_texts_twice_on_two_pages_have_two_anchors_and_both_are_found(job: Job):
+    texts = (("Home", "Accueil"), ("Milk", "Du lait"), ("Home", "Accueil"), ("Home", "Accueil"))
+    job.found(aligned("fr", 0, *texts)).refreshed()
+    [row] = [pair.row for pair in job.reading.pairs(PairFilter()).pairs]
+    pair = job.reading.pair(row.key)
+    assert pair is not None
+    key = segment_key("Home", "Accueil")
+    assert [segment.anchor for segment in pair.segments] == [
+        key,
+        segment_key("Milk", "Du lait"),
+        f"{key}-1",
+        f"{key}-2",
+    ]
+    hits = job.hits("accueil").hits
+    assert {hit.segment.anchor: hit.segment.place for hit in hits} == {key: 0, f"{key}-1": 2, f"{key}-2": 3}
+    assert [pair.place_of(anchor) for anchor in (key, f"{key}-2", f"{key}-7", "gone", "")] == [0, 3, 0, None, None]
+
+
 def test_a_search_is_of_one_side_and_of_two_languages_if_asked(library: Job):
     assert library.texts("milk", SearchedSide.A) == ["Du lait"]
     assert library.texts("milk", SearchedSide.B) == []

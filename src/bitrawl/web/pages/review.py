@@ -2,7 +2,7 @@
 
 import asyncio
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -43,7 +43,7 @@ async def pairs(request: Request) -> Response:
         values=values,
         language_choices=await _language_choices(words, reading),
         methods=[("", words.say("any")), *((letter, words.say(name)) for letter, name in METHODS.items())],
-        verdict_names={verdict: words.say(name) for verdict, name in VERDICTS.items()},
+        verdict_names=_verdict_names(words),
         sorts=[(name, words.say(label)) for name, (_, _, label) in SORTS.items()],
         pairs=page.pairs,
         page_pairs=page.page_pairs,
@@ -53,6 +53,10 @@ async def pairs(request: Request) -> Response:
         size=PAIRS,
         base=_base(request, values),
     )
+
+
+def _verdict_names(words: Words) -> dict[Verdict, str]:
+    return {verdict: words.say(name) for verdict, name in VERDICTS.items()}
 
 
 def _base(request: Request, values: dict[str, str]) -> str:
@@ -71,6 +75,9 @@ async def pair(request: Request) -> Response:
     job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     texts, offset = await _pair(job, request.path_params["key"]), number_in(values, "offset")
+    place = texts.place_of(values.pop("segment", ""))
+    if place is not None:
+        offset = place - place % SEGMENTS
     evidence = texts.pair.row.evidence
     return rendered(
         request,
@@ -97,17 +104,17 @@ async def _pair(job: ServedJob, key: str) -> ReadPair:
 async def judge(request: Request) -> Response:
     """A verdict by click or key: the part of the page that it changes, or the page again."""
     form, job = await posted(request), await find_mining_job(request)
-    kind, key, within = (str(form.get(name, "")) for name in ("kind", "key", "within"))
+    kind, key, within, anchor = (str(form.get(name, "")) for name in ("kind", "key", "within", "anchor"))
     await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
     if not request.headers.get("x-part"):
-        anchor = f"#s-{key}" if kind == SubjectKind.SEGMENT else ""
-        return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{anchor}", 303)
+        where = f"?segment={quote(anchor or key)}#s-{quote(anchor or key)}" if kind == SubjectKind.SEGMENT else ""
+        return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{where}", 303)
     texts = await _pair(job, within)
     values: dict[str, Any] = {"job": job, "pair": texts.pair}
     if kind == SubjectKind.PAIR:
         return HTMLResponse(fragment(request, "pair_verdict.html", **values))
-    segment = next(segment for segment in texts.segments if segment.key == key)
-    return HTMLResponse(fragment(request, "segment.html", segment=segment, **values))
+    same = [segment for segment in texts.segments if segment.key == key]
+    return HTMLResponse("".join(fragment(request, "segment.html", segment=segment, **values) for segment in same))
 
 
 async def search(request: Request) -> Response:
@@ -139,7 +146,7 @@ async def search(request: Request) -> Response:
         query=urlencode(values),
         split=_split,
         in_line=_in_line,
-        verdict_names=VERDICTS,
+        verdict_names=_verdict_names(words),
     )
 
 
