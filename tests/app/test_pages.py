@@ -98,6 +98,7 @@ VIEWS: dict[str, Callable[[Page, str], object]] = {
     "list without pairs": lambda page, there: page.goto(f"{there}/pairs?text=nowhere"),
     "two pages": judged,
     "search": lambda page, there: page.goto(f"{there}/search?q=museum"),
+    "search in lines": lambda page, there: page.goto(f"{there}/search?q=muse*&view=lines&sort=right"),
     "terms": gathered,
     "download": lambda page, there: page.goto(f"{there}/download"),
     "compare": compared,

@@ -150,6 +150,30 @@ def test_a_phrase_is_found_in_its_language_and_direction(
     expect(page.locator(f'.heads h2[lang="{language}"][dir="{direction}"]')).to_be_visible()
 
 
+def test_words_are_searched_on_both_sides_shown_in_lines_and_saved(page: Page, app: App, job: str):
+    page.goto(f"{app.address(job)}/search")
+    page.get_by_label("Phrase").fill("m*m")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#q-problem")).to_contain_text("pag*")
+    page.get_by_label("Phrase").fill("muse*")
+    page.get_by_label("The other side has", exact=True).fill("musee")
+    page.get_by_label("Sort").select_option("left")
+    page.get_by_label("Show").select_option("lines")
+    page.get_by_role("button", name="Search").click()
+    line = page.locator(".line").first
+    expect(line.locator(".concordance mark")).to_have_text(re.compile("^musé?e", re.IGNORECASE))
+    expect(line.locator("p:not(.concordance) mark").first).to_have_text(re.compile("^musée$", re.IGNORECASE))
+    places = int(page.get_by_role("status").inner_text().split()[0])
+    with page.expect_download() as download:
+        page.get_by_role("link", name="TSV").click()
+    assert len(download.value.path().read_text("utf-8").splitlines()) == places + 1
+    page.get_by_label("The other side has", exact=True).fill("")
+    page.get_by_label("The other side has not").fill("muse*")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("status")).not_to_have_text(re.compile(f"^{places} "))
+    expect(page.locator(".line p:not(.concordance) mark")).to_have_count(0)
+
+
 def test_markup_from_the_web_stays_text_in_every_view(page: Page, app: App, own_job: str):
     there = app.address(own_job)
     for title in TITLES:

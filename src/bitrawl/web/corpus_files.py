@@ -2,26 +2,35 @@
 
 import asyncio
 import os
+import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
 from bitrawl.config.choices import ready_formats
 from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
+from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.corpus.term_pairs import TermFormat, TermPair
-from bitrawl.errors import ConfigError
+from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit
+from bitrawl.errors import ConfigError, FieldError
+from bitrawl.files import cell
 from bitrawl.job.reporting import found_so_far
-from bitrawl.model import Language
+from bitrawl.job.reviewing import Reading
+from bitrawl.job.search_query import SearchQuery
+from bitrawl.job.searching import FoundSegment, all_hits
+from bitrawl.model import Language, TranslationUnit, Verdict
+from bitrawl.text.words import one_line
 from bitrawl.url import Url
-from bitrawl.web.actions import find_job, find_mining_job, server_of
+from bitrawl.web.actions import find_job, find_mining_job, search_query, server_of
 from bitrawl.web.commands import Make
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
@@ -137,6 +146,42 @@ async def file(request: Request) -> Response:
     if name in SHOWN:
         return StoredFile(path, media_type="text/plain; charset=utf-8")
     return StoredFile(path, filename=f"{_safe(job.name)}.{name}", media_type=_type(path))
+
+
+async def hits_file(request: Request) -> Response:
+    """All that a search finds, while it is found."""
+    job, values = await find_mining_job(request), dict(request.query_params)
+    style, query = values.get("format") or "tsv", search_query(values)
+    if style not in _HIT_FILES:
+        raise FieldError({"format": message("Choose one of: {choices}.", choices=", ".join(_HIT_FILES))})
+    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
+    hits = all_hits(Reading(job.folder), query)
+    first = await asyncio.to_thread(lambda: list(islice(hits, 1)))  # A query that cannot be read is refused here.
+    headers = {"Content-Disposition": f'attachment; filename="hits.{style}"'}
+    lines = _HIT_FILES[style](chain(first, hits), query)
+    return StreamingResponse(lines, headers=headers, media_type=f"{TYPES['.' + style]}; charset=utf-8")
+
+
+def _tsv_hits(hits: Iterable[FoundSegment], _query: SearchQuery) -> Iterator[str]:
+    yield "\t".join(("lang_a", "lang_b", *PLAIN, "verdict")) + "\n"
+    for hit in hits:
+        languages = hit.pair.row.lang_a, hit.pair.row.lang_b
+        values = plain(TranslationUnit.alone(hit.segment), CorpusHeader(languages, 0.0)).values()
+        yield "\t".join(cell(one_line(value)) for value in (*languages, *values, hit.verdict or "")) + "\n"
+
+
+def _tmx_hits(hits: Iterable[FoundSegment], query: SearchQuery) -> Iterator[str]:
+    """What was rejected stays out of every translation memory."""
+    now = time.time()
+    yield tmx_header(CorpusHeader(tuple(query.languages or ()), now))
+    accepted = (hit for hit in hits if hit.verdict is not Verdict.REJECT)
+    for number, hit in enumerate(accepted, 1):
+        header = CorpusHeader((hit.pair.row.lang_a, hit.pair.row.lang_b), now)
+        yield tmx_unit(number, TranslationUnit.alone(hit.segment), header)
+    yield TMX_END
+
+
+_HIT_FILES = {"tsv": _tsv_hits, "tmx": _tmx_hits}
 
 
 async def aligned(request: Request) -> Response:
