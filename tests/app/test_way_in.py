@@ -55,3 +55,18 @@ def test_app_and_report_lead_to_each_other(page: Page, app: App, job: str):
     page.get_by_role("link", name="Report").click()
     page.get_by_role("link", name="← The town library").click()
     expect(page).to_have_url(app.address(job))
+
+
+def test_a_row_of_the_list_shows_the_same_on_a_phone_as_on_a_desk_and_headings_sort_it(page: Page, app: App, job: str):
+    page.goto(f"{app.address(job)}/pairs")
+    for size in (DESK, PHONE):
+        page.set_viewport_size(size)
+        row = page.locator(".pairs tbody tr").first
+        expect(row.locator(".address")).to_have_count(2)
+        for part in ("a", ".address >> nth=1", ".tag >> nth=0", "[data-label=Score]", "[data-label=Segments]"):
+            expect(row.locator(part)).to_be_visible()
+        assert not scrolls_sideways(page)
+    page.locator(".pairs thead").get_by_role("link", name="Pages").click()
+    expect(page.locator("[aria-sort=ascending]")).to_contain_text("Pages")
+    titles = page.locator(".pairs tbody th > a").all_inner_texts()
+    assert titles == sorted(titles, key=str.lower)

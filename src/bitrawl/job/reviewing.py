@@ -42,6 +42,7 @@ class PairOrder(StrEnum):
     SEGMENTS = "segments"
     COMPLETED = "completed"  # when the second page was fetched
     MEAN_SCORE = "mean_score"  # of the segments
+    TITLE = "iif(title_a = '', url_a, title_a) COLLATE NOCASE"  # what a list shows
 
 
 class LanguageOrder(NamedTuple):

@@ -45,6 +45,9 @@ SORTS = {
     "score": (PairOrder.SCORE, False, marked("surest first")),
     "doubtful": (PairOrder.SCORE, True, marked("most doubtful first")),
     "segments": (PairOrder.SEGMENTS, False, marked("longest first")),
+    "short": (PairOrder.SEGMENTS, True, marked("shortest first")),
+    "title": (PairOrder.TITLE, True, marked("by title, A to Z")),
+    "title-down": (PairOrder.TITLE, False, marked("by title, Z to A")),
     "mean": (PairOrder.MEAN_SCORE, True, marked("worst segments first")),
     "completed": (PairOrder.COMPLETED, False, marked("newest first")),
 }

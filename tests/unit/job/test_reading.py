@@ -437,6 +437,7 @@ def test_pairs_are_filtered_sorted_and_counted(job: Job):
     assert job.keys(site="s.test", order=PairOrder.SEGMENTS) == french
     assert job.keys(site="s.test", order=PairOrder.COMPLETED, ascending=True) == [french[1], french[0], french[2]]
     assert job.keys(site="s.test", order=PairOrder.MEAN_SCORE) == [french[2], french[1], french[0]]
+    assert job.keys(site="s.test", order=PairOrder.TITLE, ascending=True) == french
     page = job.reading.pairs(PairFilter(offset=1, limit=2))
     assert (page.total, [pair.row.url_b for pair in page.pairs]) == (4, [chinese, french[1]])
     assert [tuple(count) for count in job.reading.choices().languages] == [("en-fr", 3), ("en-zh", 1)]

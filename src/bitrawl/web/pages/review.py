@@ -1,7 +1,7 @@
 """Reading what was found: the pairs of pages, two pages side by side, verdicts, and a phrase in context."""
 
 import asyncio
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
 from bitrawl.job import searching
-from bitrawl.job.reviewing import Reading, ReadPair
+from bitrawl.job.reviewing import PairOrder, Reading, ReadPair
 from bitrawl.job.searching import Hit, HitList, Mark
 from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict
@@ -46,6 +46,7 @@ async def pairs(request: Request) -> Response:
         methods=[("", words.say("any")), *((letter, words.say(name)) for letter, name in METHODS.items())],
         verdict_names=_verdict_names(words),
         sorts=[(name, words.say(label)) for name, (_, _, label) in SORTS.items()],
+        sort_links=_sort_links(request, values),
         pairs=page.pairs,
         page_pairs=page.page_pairs,
         partial=page.partial,
@@ -54,6 +55,25 @@ async def pairs(request: Request) -> Response:
         size=PAIRS,
         base=_base(request, values),
     )
+
+
+class SortLink(NamedTuple):
+    """Of the heading of a column: where a click leads, and how the list is sorted by the column now."""
+
+    href: str
+    sorted: str  # for aria-sort; empty if it is sorted by something else
+
+
+def _sort_links(request: Request, values: dict[str, str]) -> dict[str, SortLink]:
+    """A click on a heading sorts by its column, and a second one the other way round."""
+    now = values.get("sort", "") if values.get("sort", "") in SORTS else next(iter(SORTS))
+    links = {}
+    for order in (PairOrder.TITLE, PairOrder.SCORE, PairOrder.SEGMENTS):
+        first, second = (name for name, (by, _, _) in SORTS.items() if by is order)
+        is_ascending = SORTS[now][1]
+        direction = ("ascending" if is_ascending else "descending") if now in (first, second) else ""
+        links[order.name] = SortLink(_base(request, {**values, "sort": second if now == first else first}), direction)
+    return links
 
 
 def _verdict_names(words: Words) -> dict[Verdict, str]:
