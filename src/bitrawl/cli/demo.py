@@ -27,7 +27,7 @@ def demo(
         Path, Option(help="Keep the job in this folder. An earlier demo there is deleted first.", metavar="DIR")
     ] = Path("demo"),
     langs: Annotated[str, Option(help="Languages: any of en, fr, es, zh.", metavar="CODES")] = "en,fr",
-    resume: Annotated[bool, Option("--resume", help="Go on with the demo in that folder, with its languages.")] = False,
+    resume: Annotated[bool, Option("--resume", help="Go on with the demo in that folder.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Mine a small web that comes with the package, and show the result.
