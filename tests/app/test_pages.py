@@ -97,6 +97,7 @@ VIEWS: dict[str, Callable[[Page, str], object]] = {
     "list of pairs": lambda page, there: page.goto(f"{there}/pairs"),
     "list without pairs": lambda page, there: page.goto(f"{there}/pairs?text=nowhere"),
     "two pages": judged,
+    "review": lambda page, there: opened(page, f"{there}/review"),
     "search": lambda page, there: page.goto(f"{there}/search?q=museum"),
     "terms": gathered,
     "download": lambda page, there: page.goto(f"{there}/download"),
