@@ -11,12 +11,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.reading_index import is_due
-from bitrawl.job.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, SearchedSide, VerdictState
+from bitrawl.job.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, VerdictState
+from bitrawl.job.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
+from bitrawl.job.searching import all_hits, search
 from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
@@ -31,6 +35,22 @@ LATIN = [
     for b in ("ri", "na", "té", "lo", "ku")
     for c in ("", "s", "ment", "tion", "r")
 ]
+_QUERIES = {
+    "a common word": SearchQuery(text="mari"),
+    "a rare phrase of common words": SearchQuery(text="mari toris lékution"),
+    "a word that is nowhere": SearchQuery(text="nowhere"),
+    "a word in one language pair": SearchQuery(text="mari", side=SearchedSide.A, languages=LanguageOrder(EN, FR)),
+    "one Chinese character": SearchQuery(text="学", side=SearchedSide.B),
+    "two Chinese characters": SearchQuery(text="大学", side=SearchedSide.B),
+    "two that are nowhere": SearchQuery(text="龘龘", side=SearchedSide.B),
+    "four Chinese characters": SearchQuery(text="大学生自", side=SearchedSide.B),
+    "a prefix": SearchQuery(text="mar*"),
+    "a prefix inside a phrase": SearchQuery(text="mar* tori"),
+    "two words near each other": SearchQuery(text="mari tori", between=3),
+    "two words anywhere": SearchQuery(text="mari tori", between=ANYWHERE),
+    "with and without": SearchQuery(text="mari", other="tori", without="rena", side=SearchedSide.A),
+    "by left context": SearchQuery(text="mari", order=HitOrder.LEFT),
+}
 
 
 def main() -> None:
@@ -49,6 +69,7 @@ def main() -> None:
 
 def make(folder: JobFolder, pairs: int, segments: int, sites: int) -> None:
     chance = random.Random(1)
+    folder.description.write_text('langs = ["en", "fr", "zh"]\nseeds = ["https://s0.test/"]\n')
     ledger = Ledger(folder.ledger)
     findings = Findings(ledger)
     with ledger.transaction():
@@ -99,7 +120,7 @@ def _read(folder: JobFolder) -> None:
     listed = reading.pairs(PairFilter()).pairs
     for pair in listed[:20]:
         reading.judge_pair(pair.row.key, Verdict.REJECT, "anna", at=1.0)
-    pair = listed[-1].row.key
+    key = listed[-1].row.key
     questions: dict[str, Callable[[], object]] = {
         "is a refresh due?": lambda: is_due(folder.path),
         "first pairs": lambda: reading.pairs(PairFilter()),
@@ -111,17 +132,12 @@ def _read(folder: JobFolder) -> None:
         ),
         "rejected": lambda: reading.pairs(PairFilter(verdict=VerdictState.REJECTED)),
         "not judged": lambda: reading.pairs(PairFilter(verdict=VerdictState.NONE)),
-        "one pair": lambda: reading.pair(pair),
+        "one pair": lambda: reading.pair(key),
         "choices": reading.choices,
         "harvest": lambda: reading.harvest(None),
-        "a common word": lambda: reading.search("mari"),
-        "a rare phrase of common words": lambda: reading.search("mari toris lékution"),
-        "a word that is nowhere": lambda: reading.search("nowhere"),
-        "a word in one language pair": lambda: reading.search("mari", SearchedSide.A, LanguageOrder(EN, FR)),
-        "one Chinese character": lambda: reading.search("学", SearchedSide.B),
-        "two Chinese characters": lambda: reading.search("大学", SearchedSide.B),
-        "two that are nowhere": lambda: reading.search("龘龘", SearchedSide.B),
-        "four Chinese characters": lambda: reading.search("大学生自", SearchedSide.B),
+        **{what: partial(search, reading, query) for what, query in _QUERIES.items()},
+        "a common word, 2,000 hits further": lambda: search(reading, SearchQuery(text="mari"), offset=2000),
+        "2,000 hits for a file": lambda: list(islice(all_hits(reading, SearchQuery(text="mari")), 2000)),
     }
     for what, ask in questions.items():
         ask()

@@ -16,6 +16,7 @@ from babel.messages.pofile import read_po, write_po
 from bitrawl.config import Strategy
 from bitrawl.config.resolving import RULES
 from bitrawl.config.settings import SETTINGS
+from bitrawl.job.search_query import QueryMistake
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
 
@@ -62,6 +63,7 @@ def _tables() -> dict[str, list[str]]:
     """The labels of the closed sets, by the file that has the table."""
     return {
         "model.py": [*(method.key for method in Method), *(reason.label for reason in Reason)],
+        "job/search_query.py": [str(mistake) for mistake in QueryMistake],
         "config/choices.py": [str(name) for name in Strategy],
         "config/resolving.py": [rule.said for rule in RULES if rule.said],
         "config/settings.py": [row.label for row in SETTINGS.values() if row.label],

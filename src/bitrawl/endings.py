@@ -162,6 +162,13 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+class HostRest(msgspec.Struct, frozen=True):
+    """The host that a crawl waits for, because it asked for that or does not answer."""
+
+    host: str
+    until: float  # seconds since the epoch
+
+
 class LastRun(msgspec.Struct, frozen=True):
     """What the ledger remembers of the last run, or of this one."""
 
@@ -169,6 +176,7 @@ class LastRun(msgspec.Struct, frozen=True):
     ended: CrawlEnd | None = None  # None while it crawls, and if it was killed
     doing: Doing | None = None  # None if nothing is being mined
     seconds: float = 0.0  # crawling time of all runs
+    resting: HostRest | None = None  # what is waited for, if that takes long; it may be over
 
     @property
     def complete(self) -> bool:

@@ -325,6 +325,7 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     documents: int = 0
     paragraphs: int = 0
     words: int = 0
+    verdicts: int = 0  # that people had given and taken back before
 
     @property
     def merged(self) -> int:

@@ -13,9 +13,15 @@ from app.app import App
 from app.held_web import ARABIC, HOSTILE, HeldWeb, served
 from app.program import chromium
 from app.watched import QUIET, Watched
+from kept_findings import Aligned, keep_findings
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from bitrawl.job import reading_index
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.stored_findings import Findings
+from bitrawl.model import Language, PagePair, Segment, SegmentPair
+from bitrawl.url import Url
 
 PATIENCE = 60_000.0  # milliseconds; a busy machine is slow, and nothing here waits for long on an idle one
 
@@ -78,6 +84,24 @@ def job(app: App, mined: Path) -> str:
 def own_job(app: App, mined: Path) -> str:
     """The id of a finished job that the test may change."""
     return app.add(mined, "The town library, mine")
+
+
+@pytest.fixture
+def long_job(app: App, tmp_path: Path) -> str:
+    """The id of a job with two long pages, on which one sentence stands after every 49 others."""
+    folder, urls = JobFolder(tmp_path / "long"), (Url.parse("http://l.test/en"), Url.parse("http://l.test/fr"))
+    folder.path.mkdir()
+    folder.description.write_text('langs = ["en", "fr"]\nseeds = ["http://l.test/"]\n', "utf-8")
+    texts = [
+        ("All rights reserved.", "Tous droits réservés.") if n % 50 == 49 else (f"Sentence {n}.", f"Phrase {n}.")
+        for n in range(450)
+    ]
+    segments = tuple(SegmentPair(*urls, Segment(a), Segment(b), 0.9) for a, b in texts)
+    pair = PagePair(*urls, Language("en"), Language("fr"), 0.9, {"u": 0.5})
+    ledger = Ledger(folder.ledger)
+    keep_findings(Findings(ledger), "l.test", 1, [Aligned(pair, segments)])
+    ledger.close()
+    return app.add(folder.path, "Two long pages")
 
 
 @pytest.fixture(scope="module")

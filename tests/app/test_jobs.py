@@ -60,6 +60,24 @@ def test_from_the_form_to_the_first_pages_without_a_reload(page: Page, watched: 
     assert len(watched.loads) == loads
 
 
+def test_focus_selected_text_and_what_is_open_stay_while_figures_change(page: Page, web: HeldWeb):
+    host = "www.beekeepers.test"
+    web.hold(host, 3)
+    start(page, host)
+    expect(tile(page)).to_have_text("3")
+    page.get_by_text("The latest visits").click()
+    button = page.get_by_role("button", name="Pause")
+    button.focus()
+    label = page.locator(".tile span").first
+    label.evaluate("one => { window.pressed = document.activeElement; getSelection().selectAllChildren(one); }")
+    web.hold(host, 5)
+    expect(tile(page)).to_have_text("5")
+    expect(page.locator(".log")).to_be_visible()
+    expect(button).to_be_focused()
+    assert page.evaluate("window.pressed === document.activeElement")
+    assert page.evaluate("getSelection().toString()") == "pages"
+
+
 def test_twelve_tabs_stay_live(page: Page, context: BrowserContext, web: HeldWeb):
     host = "www.mountain-rescue.test"
     web.hold(host, 2)

@@ -146,6 +146,26 @@ def test_a_rejected_pair_stays_out_of_the_tmx_when_the_site_is_mined_again(page:
     assert mined_again.count("<tu") > 5
 
 
+def test_the_files_of_the_download_page_follow_the_verdicts_after_one_click(page: Page, app: App, own_job: str):
+    there = app.address(own_job)
+    button = page.get_by_role("button", name="Write the files again")
+    page.goto(f"{there}/download")
+    expect(page.get_by_role("link", name="en-fr.tmx")).to_be_visible()
+    expect(button).to_have_count(0)
+    open_pair(page, there)
+    rejected = addresses(page)
+    page.get_by_role("button", name="No").click()
+    expect(page.get_by_role("button", name="No")).to_have_attribute("aria-pressed", "true")
+    page.goto(f"{there}/download")
+    button.click()
+    expect(page.get_by_text("do not follow the latest verdicts")).to_have_count(0)
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="en-fr.tmx").click()
+    listed = downloading.value.path().read_text("utf-8")
+    assert not any(f">{address}<" in listed for address in rejected)
+    assert listed.count("<tu>") == download(page, there).count("<tu>")
+
+
 @pytest.mark.parametrize(
     ("phrase", "language", "direction"),
     [
@@ -174,6 +194,30 @@ def test_a_phrase_is_found_in_its_language_and_direction(
     expect(page.locator(f'.heads h2[lang="{language}"][dir="{direction}"]')).to_be_visible()
 
 
+def test_words_are_searched_on_both_sides_shown_in_lines_and_saved(page: Page, app: App, job: str):
+    page.goto(f"{app.address(job)}/search")
+    page.get_by_label("Phrase").fill("m*m")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("#q-problem")).to_contain_text("pag*")
+    page.get_by_label("Phrase").fill("muse*")
+    page.get_by_label("The other side has", exact=True).fill("musee")
+    page.get_by_label("Sort").select_option("left")
+    page.get_by_label("Show").select_option("lines")
+    page.get_by_role("button", name="Search").click()
+    line = page.locator(".line").first
+    expect(line.locator(".concordance mark")).to_have_text(re.compile("^musé?e", re.IGNORECASE))
+    expect(line.locator("p:not(.concordance) mark").first).to_have_text(re.compile("^musée$", re.IGNORECASE))
+    places = int(page.get_by_role("status").inner_text().split()[0])
+    with page.expect_download() as download:
+        page.get_by_role("link", name="TSV").click()
+    assert len(download.value.path().read_text("utf-8").splitlines()) == places + 1
+    page.get_by_label("The other side has", exact=True).fill("")
+    page.get_by_label("The other side has not").fill("muse*")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("status")).not_to_have_text(re.compile(f"^{places} "))
+    expect(page.locator(".line p:not(.concordance) mark")).to_have_count(0)
+
+
 def test_markup_from_the_web_stays_text_in_every_view(page: Page, app: App, own_job: str):
     there = app.address(own_job)
     for title in TITLES:
@@ -186,7 +230,7 @@ def test_markup_from_the_web_stays_text_in_every_view(page: Page, app: App, own_
         expect(page.locator(".segment p", has_text=title).first).to_be_visible()
         page.keyboard.press("j")
         page.keyboard.press("r")  # the answer replaces a part of the page
-        expect(page.locator(".segment.reject")).to_be_visible()
+        expect(page.locator(".segment.reject").first).to_be_visible()
         expect_text_only(page)
         page.goto(f"{there}/search?q={quote(title)}")
         expect(page.locator(".hit mark").first).to_be_visible()
@@ -213,3 +257,26 @@ def expect_text_only(page: Page) -> None:
     """Nothing has run, and nothing could: no element was made of what a site wrote."""
     assert page.title() != "run"
     assert page.locator("img, body script, [onerror]").count() == 0
+
+
+def test_a_link_from_search_shows_its_segment_wherever_it_is_and_a_verdict_marks_its_repeats(
+    page: Page, app: App, long_job: str
+):
+    there = app.address(long_job)
+    page.goto(f"{there}/search?q={quote('sentence 330')}")
+    page.get_by_role("link", name="Read the pages").click()
+    segment = page.locator(".segment:target")
+    expect(segment).to_contain_text("Sentence 330")
+    bar = page.locator(".sticky").bounding_box()
+    box = segment.bounding_box()
+    assert bar is not None
+    assert box is not None
+    assert bar["y"] + bar["height"] <= box["y"] < page.evaluate("innerHeight")
+    repeats = page.locator(".segment", has_text="All rights reserved")
+    assert repeats.count() > 1
+    ids = page.locator(".segment").evaluate_all("all => all.map(one => one.id)")
+    assert len(ids) == len(set(ids))
+    repeats.last.get_by_role("button", name="Reject").click()
+    expect(page.locator(".segment.reject")).to_have_count(repeats.count())
+    page.goto(f"{there}/search?q=reserved")
+    expect(page.locator(".hit.reject .verdict").first).to_have_text("rejected")

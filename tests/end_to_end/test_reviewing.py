@@ -11,6 +11,8 @@ from small_site import articles
 from bitrawl.job import reading_index
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reviewing import PairFilter, Reading, ReadPair
+from bitrawl.job.search_query import SearchQuery
+from bitrawl.job.searching import search
 from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict
 
@@ -36,7 +38,7 @@ def test_what_people_said_survives_mining_again(bitrawl: Command, tmp_path: Path
     assert reading_index.refresh(tmp_path) is not None
     read = first_pair(tmp_path)
     key, segment = read.pair.row.key, read.segments[0]
-    assert segment.text_b in {hit.segment.text_b for hit in reading.search(segment.text_b[:80]).hits}
+    assert segment.text_b in {hit.segment.text_b for hit in search(reading, SearchQuery(text=segment.text_b[:80])).hits}
     reading.judge_pair(key, Verdict.REJECT, "anna", 1.0)
     reading.undo_last("anna", 2.0)
     reading.judge_pair(key, Verdict.REJECT, "anna", 3.0)

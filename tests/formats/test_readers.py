@@ -34,9 +34,9 @@ def test_load_dataset_loads_the_folder_as_it_lies_there(corpora: Corpora, tmp_pa
         for name, rows in corpus.rows.items():
             if not rows:
                 with pytest.raises(ValueError, match="no data"):  # says `datasets`, and it is so
-                    load_dataset(str(corpus.folder), name, cache_dir=str(tmp_path / shape))
+                    load_dataset(str(corpus.folder), name, cache_dir=str(tmp_path))
                 continue
-            loaded = load_dataset(str(corpus.folder), name, cache_dir=str(tmp_path / shape))
+            loaded = load_dataset(str(corpus.folder), name, cache_dir=str(tmp_path))
             assert set(loaded) == {"train"}
             units = loaded["train"]
             assert units.num_rows == rows, (shape, name)
@@ -46,7 +46,7 @@ def test_load_dataset_loads_the_folder_as_it_lies_there(corpora: Corpora, tmp_pa
 
 def test_the_same_columns_and_types_come_from_json_and_from_parquet(corpora: Corpora, tmp_path: Path):
     names = ("export --to, Parquet", "as mine writes it", "export --to, compressed JSONL", "merged, parquet")
-    loaded = [load_dataset(str(corpora[name].folder), "en-fr", cache_dir=str(tmp_path / name)) for name in names]
+    loaded = [load_dataset(str(corpora[name].folder), "en-fr", cache_dir=str(tmp_path)) for name in names]
     first = loaded[0]["train"]
     assert all(other["train"].features == first.features for other in loaded)
     assert loaded[1]["train"]["scores"][:] == first["scores"][:]

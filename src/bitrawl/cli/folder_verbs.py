@@ -153,7 +153,7 @@ def terms(
     """
     with read_here(folder) as here:
         pairs = bilingual_terms(here, languages, most or MOST_TERMS, min_score=min_score, tell=print_err)
-    if not pairs:
+    if not pairs and style is not TermFormat.JSONL:  # for a program an empty list is an answer
         raise ConfigError(
             f"{folder} has no terms that score at least {min_score:g}: both must be in at least three segments;"
             " lower --min-score, or crawl more pages"

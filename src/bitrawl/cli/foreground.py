@@ -218,15 +218,19 @@ class Foreground:
 
 def scope_text(rules: ScopeRules, seeds: Sequence[Url]) -> str:
     """The first line of a crawl: how far it goes, and the flag that changes that."""
+    below = f", only below {_some(rules.under)}" if rules.under else ""
     names, domains = _some(url.host for url in seeds), _some(url.site for url in seeds)
     if rules.reach is Reach.WEB:
-        return f"Scope: the whole web, beginning at {names}."
+        return f"Scope: the whole web, beginning at {names}{below}."
     if rules.same_host:
-        return f"Scope: {names} only (--same-host)."
+        return f"Scope: {names} only (--same-host){below}."
     if rules.reach is Reach.DOMAIN:
-        return f"Scope: every host of {domains}."
+        return f"Scope: every host of {domains}{below}."
     its = "its" if len({url.host for url in seeds}) == 1 else "their"
-    return f"Scope: {names} and the hosts of {its} translations. For every host of {domains}: --scope domain."
+    wider = [url.site for url in seeds if "." in url.site.rstrip("0123456789.:")]  # an IP address has no other hosts
+    if not wider:
+        return f"Scope: {names} and the hosts of {its} translations{below}."
+    return f"Scope: {names} and the hosts of {its} translations within {domains}{below}. For all of {_some(wider)}: --scope domain."
 
 
 def _some(names: Iterable[str]) -> str:

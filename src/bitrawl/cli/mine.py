@@ -222,6 +222,8 @@ def export(
     job_folder = JobFolder(path)
     job = job_folder.changed(given)
     if to is not None:
+        if kind_of(to) is FolderKind.COPY:  # its threshold may be that of an earlier command
+            print_err(f"All files in {to} are written again with --min-score {job.judge.score:g}.")
         export_copy(job, job_folder, to, only=only)
         print_out(f"{'corpus':<11}{to}")
         return

@@ -324,15 +324,21 @@ def dataset_header(facts: CardFacts, title: str) -> str:
         "task_categories": ["translation" if facts.bilingual else "text-generation"],
         "license": licence(facts.licences, facts.source_pages),
         "size_categories": [size_category(units)],
-        "configs": [
-            {"config_name": name, "data_files": data, **(_TSV if ".tsv" in data else {})}
-            for name, data in _data_files(facts)
-        ],
+        "configs": [_configuration(name, file) for name, file in _data_files(facts)],
         # Without types, datasets 5.2 loads no JSON file whose first units lack a key that later units have (20,000
         # units tried, 2026-11). With types, it loads JSON, gzipped JSON and Parquet.
-        "dataset_info": [{"config_name": name, "features": _features(data)} for name, data in _data_files(facts)],
+        "dataset_info": [{"config_name": name, "features": _features(file.name)} for name, file in _data_files(facts)],
     }
     return "\n".join(("---", *_lines(fields), "---"))
+
+
+def _configuration(name: str, file: FileFacts) -> dict[str, object]:
+    """With the checksum: `datasets` keeps what it loaded under a hash of this header and the folder's name.
+
+    Without it, datasets 5.2 gave the units of the first corpus for a second one, and old units after an export (2026-11).
+    """
+    table = _TSV if ".tsv" in file.name else {}
+    return {"config_name": name, "data_files": file.name, "description": f"sha256 {file.sha256}", **table}
 
 
 # How pandas, which `datasets` reads tables with, finds our texts in them: no quoting, and "NA" is a text.
@@ -370,15 +376,15 @@ def _size(corpus: CorpusFacts) -> int:
     return corpus.units if len(corpus.sides) > 1 else sum(side.documents for side in corpus.sides)
 
 
-def _data_files(facts: CardFacts) -> list[tuple[str, str]]:
-    return [(corpus.name, data) for corpus in facts.corpora if (data := _data(corpus))]
+def _data_files(facts: CardFacts) -> list[tuple[str, FileFacts]]:
+    return [(corpus.name, file) for corpus in facts.corpora if (file := _data(corpus))]
 
 
-def _data(corpus: CorpusFacts) -> str:
-    """Parquet if available, because it contains the types of its columns; "" if there is nothing to load."""
+def _data(corpus: CorpusFacts) -> FileFacts | None:
+    """Parquet if available, because it contains the types of its columns; None if there is nothing to load."""
     kinds = (".parquet", ".sentences.jsonl", ".tsv") if len(corpus.sides) > 1 else (".documents.jsonl", ".txt")
-    names = [file.name for file in corpus.files]
-    return next((name for kind in kinds for name in names if name.removesuffix(".gz").endswith(kind)), "")
+    files = ((kind, file) for kind in kinds for file in corpus.files)
+    return next((file for kind, file in files if file.name.removesuffix(".gz").endswith(kind)), None)
 
 
 def _features(data: str) -> list[dict[str, object]]:

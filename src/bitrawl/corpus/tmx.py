@@ -16,6 +16,7 @@ from bitrawl.model import UNDETERMINED, Language, TranslationUnit
 from bitrawl.text.words import escaped, xml
 from bitrawl.version import __version__
 
+TMX_END = "</body>\n</tmx>\n"
 _CHUNK = 1 << 16
 _MOST_VARIANTS = 200  # of a unit: more than there are languages in any corpus; each is paired with each
 
@@ -25,31 +26,33 @@ def tmx(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterat
     """`en-fr.tmx`, unit by unit: nothing of the corpus is kept in memory."""
     count = 0
     with replacing(folder / header.file_name("tmx", compress=compress), compress=compress) as file:
-        file.write(_header(header).encode())
+        file.write(tmx_header(header).encode())
 
         def write(unit: TranslationUnit) -> None:
             nonlocal count
             count += 1
-            file.write(_unit(count, unit, header).encode())
+            file.write(tmx_unit(count, unit, header).encode())
 
         yield write
-        file.write(b"</body>\n</tmx>\n")
+        file.write(TMX_END.encode())
 
 
 # No DOCTYPE, because some readers would fetch tmx14.dtd from the network, and none needs it.
-def _header(header: CorpusHeader) -> str:
+def tmx_header(header: CorpusHeader) -> str:
+    """Of two languages, or of all that the units have if the header has none."""
     created = datetime.fromtimestamp(header.at, UTC).strftime("%Y%m%dT%H%M%SZ")
-    first, second = header.languages
+    source = xml(header.languages[0]) if header.languages else "*all*"
+    sides = [f'<prop type="l{n}">{xml(language)}</prop>\n' for n, language in enumerate(header.languages, 1)]
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
-        f'<header adminlang="en" srclang="{xml(first)}" creationtool="bitrawl"'
+        f'<header adminlang="en" srclang="{source}" creationtool="bitrawl"'
         f' creationtoolversion="{xml(__version__)}" segtype="sentence" datatype="plaintext" o-tmf="bitrawl"'
         f' o-encoding="UTF-8" creationdate="{created}">\n'
-        f'<prop type="l1">{xml(first)}</prop>\n<prop type="l2">{xml(second)}</prop>\n</header>\n<body>\n'
+        f"{''.join(sides)}</header>\n<body>\n"
     )
 
 
-def _unit(number: int, unit: TranslationUnit, header: CorpusHeader) -> str:
+def tmx_unit(number: int, unit: TranslationUnit, header: CorpusHeader) -> str:
     values, sources = plain(unit, header), unit.sources
     return "".join(
         (

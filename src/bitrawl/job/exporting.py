@@ -373,6 +373,7 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     corpus, settings = to or folder / "corpus", job.export
     check_card(corpus)
     headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
+    verdicts = VerdictHistory(folder / VERDICTS).changes()  # before they are read: what is said meanwhile is not obeyed
     with Ledger(folder / "job.sqlite", read_only=True) as ledger, emptied(scratch):
         pages = partial(_pages_in, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
         plan = CorpusPlan(headers, settings.formats, settings.compress, {}, job.judge.duplicates, pages)
@@ -384,7 +385,9 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
             written = [_alone(write_merged([whole], header, plan, corpus, scratch), part) for header in headers]
         facts = card_facts([part], plan, written)
         thresholds = {**facts.thresholds, **({"accepted_only": True} if settings.accepted_only else {})}
-        write_about(corpus, msgspec.structs.replace(facts, thresholds=thresholds, job=config.public_text_of(job)))
+        write_about(
+            corpus, msgspec.structs.replace(facts, thresholds=thresholds, job=config.public_text_of(job)), verdicts
+        )
     if to is None:
         write_report(folder)
 
@@ -483,9 +486,10 @@ def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[Corp
     )
 
 
-def write_about(folder: Path, facts: CardFacts) -> None:
-    """The figures and the card."""
-    figures = {corpus.name: summary(corpus) for corpus in facts.corpora}
+def write_about(folder: Path, facts: CardFacts, verdicts: int = 0) -> None:
+    """The figures and the card. `verdicts` counts what people had said and taken back before."""
+    about_verdicts = {"verdicts": verdicts} if verdicts else {}
+    figures = {corpus.name: {**summary(corpus), **about_verdicts} for corpus in facts.corpora}
     files.write(folder / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
     write_card(folder, facts)
 

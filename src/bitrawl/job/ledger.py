@@ -14,7 +14,7 @@ from typing import Any, Self
 import msgspec
 
 from bitrawl.crawl.ending import stored_doing, stored_end
-from bitrawl.endings import LastRun
+from bitrawl.endings import HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, stored_skip
 from bitrawl.model import (
@@ -353,8 +353,10 @@ class Ledger:
 
     def last_run(self) -> LastRun:
         """What was remembered of the last run, or of this one."""
-        verb, ended, doing = (str(self.recall(key) or "") for key in ("verb", "ended", "mining"))
-        return LastRun(verb or "mine", stored_end(ended), stored_doing(doing), float(self.recall("seconds") or 0))
+        keys = ("verb", "ended", "mining", "resting")
+        verb, ended, doing, resting = (str(self.recall(key) or "") for key in keys)
+        rest = msgspec.json.decode(resting, type=HostRest) if resting else None
+        return LastRun(verb or "mine", stored_end(ended), stored_doing(doing), float(self.recall("seconds") or 0), rest)
 
     def _log(self, visit: Visit, language: str | None, outcome: str) -> None:
         lease, place = visit.lease, visit.place

@@ -31,16 +31,18 @@ from bitrawl.job.database import (
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import FetchOrder, page_title
 from bitrawl.job.stored_findings import AlignmentKey, Findings
-from bitrawl.model import PagePair, SegmentPair, pair_key
-from bitrawl.text.words import folded, unspaced_count
+from bitrawl.model import Language, PagePair, pair_key
+from bitrawl.text.search_words import folded, search_words
 
 INDEX = "index.sqlite"
 """Its name in a job folder."""
 
 # A segment's number is that of its alignment, then its place in it: at most a million segments in a page pair.
 PLACE_BITS = 20
-# Words are searched in `words`; `grams` has texts in scripts without spaces, where any three characters are searched for.
-# Both hold folded texts, which are smaller than what the ledger has, and never shown.
+_NUMBER_BITS = 49
+_LEVELS = 100  # of scores: more make the index larger, and slower to write
+# `words` has what `search_words` makes of the texts, with a space after each, and the two languages as one word. Its rows
+# have the level of the score before the segment's number, so that SQLite finds the best first and need not sort.
 LAYOUT = Layout(
     """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -56,20 +58,15 @@ CREATE INDEX pair_alignments ON pairs (alignment);
 CREATE INDEX pair_completions ON pairs (lang_a, lang_b, completed);
 CREATE TABLE alignments (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,
-    segments INTEGER NOT NULL, mean_score REAL NOT NULL, flagged INTEGER NOT NULL
+    segments INTEGER NOT NULL, mean_score REAL NOT NULL, flagged INTEGER NOT NULL, levels BLOB NOT NULL
 );
-CREATE TABLE segments (id INTEGER PRIMARY KEY, score REAL NOT NULL);
-CREATE VIRTUAL TABLE words USING fts5 (a, b, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co M*'");
-CREATE VIRTUAL TABLE grams USING fts5 (a, b, tokenize = 'trigram');
-CREATE VIRTUAL TABLE gram_terms USING fts5vocab (grams, row)
+CREATE VIRTUAL TABLE words USING fts5 (a, b, languages, tokenize = 'ascii', columnsize = 0);
+INSERT INTO words (words, rank) VALUES ('automerge', 8)
 """,
-    1,
+    2,
     derived=True,
 )
 
-GRAM = 3  # characters that the trigram index needs
-PADDING = " " * (GRAM - 1)
-"""What follows each text in `grams`, so that its last characters begin a term of three, too."""
 # Page pairs in a transaction. A kill repeats no more than these, and readers and writers wait for no more.
 _BATCH = 100
 _NOT_BROKEN = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
@@ -84,17 +81,31 @@ def check_index(path: Path) -> str:
         with reading(path, LAYOUT) as database:
             if database is None:
                 return "it has another format"
-            for table in ("words", "grams"):
-                database.execute(f"SELECT count(*) FROM {table} WHERE {table} MATCH 'a'").fetchone()
+            database.execute("SELECT count(*) FROM words WHERE words MATCH 'a'").fetchone()
             return structural_fault(database)
     except StoreError as error:
         return str(error).partition(" is damaged: ")[2].partition(" Nothing was changed.")[0] or str(error)
 
 
-def is_spaced(text: str) -> bool:
-    """Whether most of it is in a script that puts spaces between words."""
-    unspaced = unspaced_count(text)
-    return not unspaced or 2 * unspaced < sum(map(str.isalnum, text))
+def _level(score: float) -> int:
+    """0 for the best."""
+    return _LEVELS - round(_LEVELS * min(max(score, 0.0), 1.0))
+
+
+def _row_numbers(alignment: int, levels: bytes) -> list[int]:
+    """Of the segments of an alignment in `words`: the better the score, the smaller."""
+    first = alignment << PLACE_BITS
+    return [level << _NUMBER_BITS | first + place for place, level in enumerate(levels)]
+
+
+def segment_number(row: int) -> int:
+    """The segment of that row of `words`."""
+    return row & ((1 << _NUMBER_BITS) - 1)
+
+
+def language_word(lang_a: str, lang_b: str) -> str:
+    """Two languages as one word of ASCII letters and digits."""
+    return "0".join("".join(filter(str.isalnum, lang.lower())) for lang in (lang_a, lang_b))
 
 
 class Refreshed(msgspec.Struct, frozen=True):
@@ -167,6 +178,7 @@ class _Refresh:
         self._findings = Findings(ledger)
         self._index = index
         self._unpack: Blobs[PagePair] = Blobs(PagePair, ledger.path)
+        self._words: list[tuple[int, str, str, str]] = []
         self._pairs = self._alignments = self._removed = 0
 
     def run(self) -> Refreshed:
@@ -176,6 +188,7 @@ class _Refresh:
             with transaction(self._index):
                 for number, digest in rows:
                     self._take(number, digest)
+                self._write_words()
             last = rows[-1][0]
         with transaction(self._index):
             gone = "DELETE FROM pairs WHERE digest NOT IN (SELECT digest FROM temp.there)"
@@ -215,7 +228,7 @@ class _Refresh:
         replaced = "DELETE FROM pairs WHERE key = ? AND digest NOT IN (SELECT digest FROM temp.there)"
         self._removed += self._index.execute(replaced, (key,)).rowcount
         titles = [storable(page_title(self._ledger, url)) for url in (pair.url_a, pair.url_b)]
-        number_of_texts = self._alignment(alignment, count) if count >= 0 else None
+        number_of_texts = self._alignment(alignment, count, (pair.lang_a, pair.lang_b)) if count >= 0 else None
         searched = "\n".join(folded(text) for text in (pair.url_a, pair.url_b, *titles))
         self._index.execute(
             "INSERT OR IGNORE INTO pairs SELECT NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(segments, 0),"
@@ -228,7 +241,7 @@ class _Refresh:
         )
         self._pairs += 1
 
-    def _alignment(self, key: AlignmentKey, count: int) -> int:
+    def _alignment(self, key: AlignmentKey, count: int, languages: tuple[Language, Language]) -> int:
         """The number of the texts with that key, which are read if they are new."""
         row = self._index.execute("SELECT id, segments FROM alignments WHERE key = ?", (key,)).fetchone()
         if row is not None:
@@ -238,23 +251,23 @@ class _Refresh:
         segments = self._findings.segments_of(key)[: 1 << PLACE_BITS]
         mean = sum(segment.score for segment in segments) / (len(segments) or 1)
         flagged = sum(bool(segment.flags) for segment in segments)
+        levels = bytes(_level(segment.score) for segment in segments)
         number = self._index.execute(
-            "INSERT INTO alignments VALUES (NULL, ?, ?, ?, ?)", (key, len(segments), mean, flagged)
+            "INSERT INTO alignments VALUES (NULL, ?, ?, ?, ?, ?)", (key, len(segments), mean, flagged, levels)
         ).lastrowid
         assert number is not None
-        for place, segment in enumerate(segments):
-            self._keep(number << PLACE_BITS | place, segment)
+        both = language_word(*languages)
+        for row, segment in zip(_row_numbers(number, levels), segments, strict=True):
+            a, b = search_words(segment.a.text, languages[0]), search_words(segment.b.text, languages[1])
+            self._words.append((row, " ".join(a), " ".join(b), both))
         self._alignments += 1
         return number
 
-    def _keep(self, number: int, segment: SegmentPair) -> None:
-        self._index.execute("INSERT INTO segments VALUES (?, ?)", (number, segment.score))
-        texts = [folded(segment.a.text), folded(segment.b.text)]
-        spaced = [text if is_spaced(text) else "" for text in texts]
-        unspaced = [text + PADDING if unspaced_count(text) else "" for text in texts]
-        for table, sides in (("words", spaced), ("grams", unspaced)):
-            if any(sides):
-                self._index.execute(f"INSERT INTO {table} (rowid, a, b) VALUES (?, ?, ?)", (number, *sides))
+    def _write_words(self) -> None:
+        """In the order of their numbers: FTS5 writes to disk whenever a smaller one follows, which doubles the time."""
+        statement = "INSERT INTO words (rowid, a, b, languages) VALUES (?, ?, ?, ?)"
+        self._index.executemany(statement, sorted(self._words))
+        self._words.clear()
 
     def _drop_unused_texts(self) -> None:
         last = 0
@@ -269,9 +282,10 @@ class _Refresh:
             last = rows[-1][0]
 
     def _drop(self, number: int) -> None:
-        first, after = number << PLACE_BITS, (number + 1) << PLACE_BITS
-        for table in ("words", "grams", "segments"):
-            self._index.execute(f"DELETE FROM {table} WHERE rowid >= ? AND rowid < ?", (first, after))
+        self._write_words()
+        (levels,) = self._index.execute("SELECT levels FROM alignments WHERE id = ?", (number,)).fetchone()
+        rows = [(row,) for row in _row_numbers(number, levels)]
+        self._index.executemany("DELETE FROM words WHERE rowid = ?", rows)
         self._index.execute("DELETE FROM alignments WHERE id = ?", (number,))
 
     @cached_property

@@ -99,6 +99,12 @@ def written_units(folder: JobFolder) -> dict[str, int]:
     return {name: units for name, corpus in written.items() if isinstance(units := corpus.get("units"), int)}
 
 
+def is_stale(folder: JobFolder) -> bool:
+    """Whether people have given verdicts, or taken them back, since the corpus was written."""
+    changes = VerdictHistory(folder.verdicts).changes()
+    return any(corpus.verdicts != changes for corpus in _written(folder.corpus / "summary.json").values())
+
+
 def gather(folder: Path) -> JobFacts:
     """All that a report says of a job, running or ended. Memory grows by 16 bytes per page."""
     where, request = JobFolder(folder), _request(folder / "job.toml")

@@ -1,33 +1,33 @@
-"""What a reader asks of a job, while it runs or after: page pairs, their segments, a phrase in context; and verdicts.
+"""What a reader asks of a job, while it runs or after: page pairs, their segments, and verdicts.
 
-What is listed and searched comes from the index (`reading_index.py`), segments from the ledger.
+What is listed comes from the index (`reading_index.py`), segments from the ledger.
 """
 
-import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
 from bitrawl.config import Thresholds
 from bitrawl.job.database import reading, storable
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.reading_index import GRAM, LAYOUT, PLACE_BITS
+from bitrawl.job.reading_index import LAYOUT
 from bitrawl.job.stored_findings import AlignmentKey, Findings
 from bitrawl.job.verdicts import GivenVerdict, Subject, SubjectKind, VerdictHistory
 from bitrawl.mine.judging import Rejection, rejection
 from bitrawl.model import Language, PagePair, SegmentPair, Verdict, segment_key
-from bitrawl.text.words import folded, places, unspaced_count
+from bitrawl.text.search_words import folded
 from bitrawl.url import Url
 
-# Judgement: nobody reads more hits of one phrase. Counting and sorting all 200,000 hits of an article takes too long.
-MOST_HITS = 1000
-_LONGEST_PHRASE = 500  # characters
+MOST_ROWS = 1000  # of one part of a list
 _SITES = 100  # sites to choose from
 _POINTS = 200  # of a harvest curve: a screen shows no more
 _PAIR = "key, lang_a, lang_b, site, url_a, url_b, title_a, title_b, score, evidence, completed, segments, mean_score, flagged, partial"
-_WITH_ALIGNMENT = (
+WITH_ALIGNMENT = (
     f"SELECT pairs.{_PAIR.replace(', ', ', pairs.')}, alignments.key"
     " FROM pairs LEFT JOIN alignments ON alignments.id = pairs.alignment"
 )
@@ -42,14 +42,6 @@ class PairOrder(StrEnum):
     SEGMENTS = "segments"
     COMPLETED = "completed"  # when the second page was fetched
     MEAN_SCORE = "mean_score"  # of the segments
-
-
-class SearchedSide(StrEnum):
-    """In which texts a phrase is searched."""
-
-    A = "a"
-    B = "b"
-    BOTH = "both"
 
 
 class LanguageOrder(NamedTuple):
@@ -139,6 +131,12 @@ class ReadSegment(msgspec.Struct, frozen=True):
     flags: tuple[str, ...]
     verdict: Verdict | None = None
     left_out: Rejection | None = None  # why the job's thresholds keep it out of the corpus, unless somebody accepts it
+    repeat: int = 0  # how often the same two texts stand before it on these pages
+
+    @property
+    def anchor(self) -> str:
+        """Its name among the segments of the two pages, which stays when they are mined again."""
+        return f"{self.key}-{self.repeat}" if self.repeat else self.key
 
 
 class ReadPair(msgspec.Struct, frozen=True):
@@ -147,35 +145,11 @@ class ReadPair(msgspec.Struct, frozen=True):
     pair: ListedPair
     segments: tuple[ReadSegment, ...]  # in the order of the text
 
-
-class Mark(msgspec.Struct, frozen=True):
-    """Where a phrase begins and ends in a text, in characters."""
-
-    start: int
-    end: int
-
-
-class Hit(msgspec.Struct, frozen=True):
-    """A segment that has the phrase, with its neighbours."""
-
-    pair: ListedPair
-    segment: ReadSegment
-    marks_a: tuple[Mark, ...] = ()
-    marks_b: tuple[Mark, ...] = ()
-    previous: ReadSegment | None = None
-    following: ReadSegment | None = None
-
-
-class HitList(msgspec.Struct, frozen=True):
-    """A part of the hits, and the number of all."""
-
-    hits: tuple[Hit, ...]
-    total: int
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether there may be more than `total`."""
-        return self.total >= MOST_HITS
+    def place_of(self, anchor: str) -> int | None:
+        """The place of the segment with that anchor; if its repeat is gone, of the first with the same texts."""
+        key = anchor.partition("-")[0]
+        places = {segment.anchor: segment.place for segment in self.segments if segment.key == key}
+        return places.get(anchor, places.get(key))
 
 
 class PairCount(NamedTuple):
@@ -206,14 +180,14 @@ class Reading:
     """
 
     def __init__(self, folder: JobFolder) -> None:
-        self._folder = folder
-        self._index = folder.reading_index
+        self.folder = folder
+        self.index = folder.reading_index
         self._verdicts = VerdictHistory(folder.verdicts)
 
     def pairs(self, wanted: PairFilter) -> PairList:
         where, values = self._conditions(wanted)
         direction = "ASC" if wanted.ascending else "DESC"
-        with reading(self._index, LAYOUT) as index:
+        with reading(self.index, LAYOUT) as index:
             if index is None:
                 return PairList((), 0)
             counts = f"SELECT count(*), coalesce(sum(partial), 0) FROM pairs WHERE {where}"
@@ -222,20 +196,20 @@ class Reading:
                 f"SELECT {_PAIR} FROM (SELECT id AS chosen FROM pairs WHERE {where}"
                 f" ORDER BY {wanted.order} {direction}, id LIMIT ? OFFSET ?)"
                 f" JOIN pairs ON id = chosen ORDER BY {wanted.order} {direction}, id",
-                (*values, *_part(wanted.limit, wanted.offset)),
+                (*values, *bounded_part(wanted.limit, wanted.offset)),
             )
             pairs = [_pair_row(row) for row in rows]
-        return PairList(tuple(self._listed(pairs)), total, partial)
+        return PairList(tuple(self.listed(pairs)), total, partial)
 
     def pair(self, key: str) -> ReadPair | None:
         """Two pages side by side; None if there is no such page pair (any more)."""
         place = self._place_of(key)
         if place is None:
             return None
-        [pair] = self._listed([place.pair])
-        [segments] = self._segments([place.alignment])
-        verdicts, thresholds = self._segment_verdicts(segments), self._folder.job().judge
-        return ReadPair(pair, tuple(_read(segment, n, verdicts, thresholds) for n, segment in enumerate(segments)))
+        [pair] = self.listed([place.pair])
+        [segments] = self.segments([place.alignment])
+        verdicts, thresholds = self.segment_verdicts(segments), self.thresholds()
+        return ReadPair(pair, read_segments(segments, range(len(segments)), verdicts, thresholds))
 
     def choices(self) -> Choices:
         return Choices(self._counts("lang_a || '-' || lang_b", -1), self._counts("site", _SITES))
@@ -244,7 +218,7 @@ class Reading:
         """How many page pairs of two languages, or of all, were complete after so many fetches."""
         where, values = self._conditions(PairFilter(languages=languages))
         total, points = 0, list[PairHarvestPoint]()
-        with reading(self._index, LAYOUT) as index:
+        with reading(self.index, LAYOUT) as index:
             rows = index and index.execute(
                 f"SELECT max(completed), count(*) FROM pairs WHERE {where} AND NOT partial"
                 " GROUP BY completed / (1 + (SELECT max(completed) FROM pairs) / ?) ORDER BY 1",
@@ -254,36 +228,6 @@ class Reading:
                 total += count
                 points.append(PairHarvestPoint(completed, total))
         return tuple(points)
-
-    def search(
-        self,
-        phrase: str,
-        side: SearchedSide = SearchedSide.BOTH,
-        languages: LanguageOrder | None = None,
-        *,
-        offset: int = 0,
-        limit: int = 20,
-    ) -> HitList:
-        """Segments that have the phrase on that side, the best scored first. The phrase is data: it has no syntax."""
-        with reading(self._index, LAYOUT) as index:
-            hits, total = _hits(index, phrase, side, languages, _part(limit, offset)) if index else ([], 0)
-        pairs = self._listed([hit.pair for hit in hits])
-        texts = self._segments([hit.alignment for hit in hits])
-        around = [segments[max(hit.place - 1, 0) : hit.place + 2] for hit, segments in zip(hits, texts, strict=True)]
-        verdicts = self._segment_verdicts([segment for some in around for segment in some])
-        thresholds = self._folder.job().judge
-        shown = [
-            _hit(
-                phrase,
-                side,
-                hit,
-                pair,
-                [_read(segment, max(hit.place - 1, 0) + n, verdicts, thresholds) for n, segment in enumerate(some)],
-            )
-            for hit, pair, some in zip(hits, pairs, around, strict=True)
-            if len(some) > min(hit.place, 1)  # otherwise it was mined again since the refresh
-        ]
-        return HitList(tuple(shown), total)
 
     def judge_pair(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """False if there is no such page pair."""
@@ -298,7 +242,7 @@ class Reading:
     def judge_segment(self, pair_key: str, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """A segment of that page pair. False if there is none with that key."""
         place = self._place_of(pair_key)
-        [segments] = self._segments([place.alignment if place else b""])
+        [segments] = self.segments([place.alignment if place else b""])
         segment = next((pair for pair in segments if segment_key(pair.a.text, pair.b.text) == key), None)
         if segment is None:
             return False
@@ -335,7 +279,7 @@ class Reading:
         ]
         given = [(condition, values) for is_given, condition, values in conditions if is_given]
         where = " AND ".join(condition for condition, _ in given) or "1"
-        return where, _storable([value for _, values in given for value in values])
+        return where, storable_values([value for _, values in given for value in values])
 
     def _verdict_keys(self, state: VerdictState | None) -> str:
         """As JSON: of the page pairs in that state, or, if nothing was said, of all others; empty for any state."""
@@ -349,153 +293,89 @@ class Reading:
 
     def _counts(self, column: str, most: int) -> tuple[PairCount, ...]:
         statement = f"SELECT {column}, count(*) FROM pairs GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
-        with reading(self._index, LAYOUT) as index:
+        with reading(self.index, LAYOUT) as index:
             return tuple(PairCount(*row) for row in (index.execute(statement, (most,)) if index else ()))
 
-    def _place_of(self, key: str) -> "_HitPlace | None":
+    def _place_of(self, key: str) -> "IndexedPair | None":
         """The page pair with that key, and its alignment; None if it is not indexed."""
-        statement = f"{_WITH_ALIGNMENT} WHERE pairs.key = ? LIMIT 1"
-        with reading(self._index, LAYOUT) as index:
+        statement = f"{WITH_ALIGNMENT} WHERE pairs.key = ? LIMIT 1"
+        with reading(self.index, LAYOUT) as index:
             row = index and index.execute(statement, (storable(key),)).fetchone()
-            return _HitPlace(_pair_row(row[:-1]), row[-1] or b"", 0) if row else None
+            return indexed_pair(row) if row else None
 
-    def _listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
+    def listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
         verdicts = self._verdicts.of(SubjectKind.PAIR, {row.key for row in rows})
         return [ListedPair(row, verdicts.get(row.key)) for row in rows]
 
-    def _segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
-        with self._folder.reading(verified=False) as ledger:
+    def segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
+        with self.folder.reading(verified=False) as ledger:
             findings = Findings(ledger)
             segments = {key: findings.segments_of(key) for key in set(alignments)}
         return [segments[key] for key in alignments]
 
-    def _segment_verdicts(self, segments: Sequence[SegmentPair]) -> dict[str, Verdict]:
-        if not self._folder.verdicts.exists():
+    def thresholds(self) -> Thresholds:
+        """The job's. Reading its description takes as long as a search, so it is read when it has changed."""
+        if not self.folder.description.exists():
+            return self.folder.job().judge
+        state = self.folder.description.stat()
+        return _thresholds(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
+
+    def segment_verdicts(self, segments: Sequence[SegmentPair]) -> dict[str, Verdict]:
+        if not self.folder.verdicts.exists():
             return {}
         return self._verdicts.of(SubjectKind.SEGMENT, {segment_key(pair.a.text, pair.b.text) for pair in segments})
 
 
-class _HitPlace(NamedTuple):
-    """Where a segment with the phrase is."""
+@lru_cache(maxsize=64)
+def _thresholds(path: Path, *_state: int) -> Thresholds:
+    return JobFolder(path).job().judge
+
+
+class IndexedPair(NamedTuple):
+    """A page pair, and where its segments are."""
 
     pair: PairRow
     alignment: AlignmentKey
-    place: int  # its number in the alignment
 
 
-def _read(segment: SegmentPair, place: int, verdicts: dict[str, Verdict], thresholds: Thresholds) -> ReadSegment:
-    key = segment_key(segment.a.text, segment.b.text)
-    return ReadSegment(
-        key,
-        place,
-        segment.a.text,
-        segment.b.text,
-        segment.score,
-        segment.type,
-        segment.flags,
-        verdicts.get(key),
-        rejection(segment, thresholds),
-    )
+def read_segments(
+    segments: Sequence[SegmentPair], places: range, verdicts: dict[str, Verdict], thresholds: Thresholds
+) -> tuple[ReadSegment, ...]:
+    """Those at these places. All before them are counted, because the same texts may stand there too."""
+    earlier: Counter[str] = Counter()
+    read = []
+    for place, segment in enumerate(segments[: places.stop]):
+        key = segment_key(segment.a.text, segment.b.text)
+        if place in places:
+            read.append(
+                ReadSegment(
+                    key,
+                    place,
+                    segment.a.text,
+                    segment.b.text,
+                    segment.score,
+                    segment.type,
+                    segment.flags,
+                    verdicts.get(key),
+                    rejection(segment, thresholds),
+                    earlier[key],
+                )
+            )
+        earlier[key] += 1
+    return tuple(read)
 
 
-def _hit(phrase: str, side: SearchedSide, hit: _HitPlace, pair: ListedPair, around: Sequence[ReadSegment]) -> Hit:
-    by_place = {segment.place: segment for segment in around}
-    segment = by_place[hit.place]
-    return Hit(
-        pair,
-        segment,
-        _marks(segment.text_a, phrase) if side is not SearchedSide.B else (),
-        _marks(segment.text_b, phrase) if side is not SearchedSide.A else (),
-        by_place.get(hit.place - 1),
-        by_place.get(hit.place + 1),
-    )
-
-
-def _marks(text: str, phrase: str) -> tuple[Mark, ...]:
-    return tuple(Mark(start, end) for start, end in places(text, phrase))
-
-
-def _hits(
-    index: sqlite3.Connection, phrase: str, side: SearchedSide, languages: LanguageOrder | None, part: tuple[int, int]
-) -> tuple[list[_HitPlace], int]:
-    """A part of the hits, and the number of all, or `MOST_HITS` if there may be more."""
-    phrase = folded(phrase[:_LONGEST_PHRASE]).strip()
-    if not any(map(str.isalnum, phrase)):
-        return [], 0
-    statements, values = _search(index, phrase, "a b" if side is SearchedSide.BOTH else str(side), languages)
-    numbered = f"SELECT * FROM ({' UNION '.join(statements)}) LIMIT {MOST_HITS}"
-    total = index.execute(f"SELECT count(*) FROM ({numbered})", values).fetchone()[0]
-    numbers = index.execute(
-        f"SELECT id FROM segments WHERE id IN ({numbered}) ORDER BY score DESC, id LIMIT ? OFFSET ?", (*values, *part)
-    ).fetchall()
-    hits = [_place(index, number, languages) for (number,) in numbers]
-    return [hit for hit in hits if hit is not None], total
-
-
-def _storable(values: Sequence[str | float]) -> list[str | float]:
+def storable_values(values: Sequence[str | float]) -> list[str | float]:
     return [storable(value) if isinstance(value, str) else value for value in values]
 
 
-def _part(limit: int, offset: int) -> tuple[int, int]:
+def bounded_part(limit: int, offset: int) -> tuple[int, int]:
     """SQLite takes no larger numbers, and would take a negative limit for none."""
-    return min(max(limit, 0), MOST_HITS), min(max(offset, 0), 1 << 40)
+    return min(max(limit, 0), MOST_ROWS), min(max(offset, 0), 1 << 40)
 
 
-class _Search(NamedTuple):
-    """Where and how to look for a phrase."""
-
-    table: str
-    condition: str
-    values: list[str]
-
-
-def _search(
-    database: sqlite3.Connection, phrase: str, columns: str, languages: LanguageOrder | None
-) -> tuple[list[str], list[str | float]]:
-    """The statements that find the numbers of segments, and their values."""
-    searches = [_in_grams(database, phrase, columns)]
-    if not unspaced_count(phrase):
-        searches.append(_Search("words", "words MATCH ?", [f"{{{columns}}} : {_quoted(phrase)}"]))
-    only = ""
-    if languages is not None:
-        pair = f"SELECT 1 FROM pairs WHERE alignment = {{}}.rowid >> {PLACE_BITS} AND lang_a = ? AND lang_b = ?"
-        only = f" AND EXISTS ({pair})"
-    parts = [
-        f"SELECT * FROM (SELECT rowid FROM {table} WHERE {condition}{only.format(table)} LIMIT {MOST_HITS})"
-        for table, condition, _ in searches
-    ]
-    return parts, _storable([value for search in searches for value in (*search.values, *(languages or ()))])
-
-
-def _in_grams(database: sqlite3.Connection, phrase: str, columns: str) -> _Search:
-    """One or two characters are looked up as the beginning of terms. If very many terms begin so, a scan ends soon."""
-    if len(phrase) >= GRAM:
-        return _Search("grams", "grams MATCH ?", [f"{{{columns}}} : {_quoted(phrase)}"])
-    rows = database.execute(
-        "SELECT term FROM gram_terms WHERE term >= ? AND term < ? LIMIT ?",
-        (phrase, f"{phrase}\U0010ffff", MOST_HITS + 1),
-    )
-    terms = [_quoted(term) for (term,) in rows]
-    if not terms:
-        return _Search("grams", "0", [])
-    if len(terms) <= MOST_HITS:
-        return _Search("grams", "grams MATCH ?", [f"{{{columns}}} : ({' OR '.join(terms)})"])
-    inside = [f"instr({column}, ?)" for column in columns.split()]
-    return _Search("grams", f"({' OR '.join(inside)})", [phrase] * len(inside))
-
-
-def _quoted(phrase: str) -> str:
-    """As a string of FTS5, in which nothing is syntax."""
-    return '"' + phrase.replace('"', '""') + '"'
-
-
-def _place(database: sqlite3.Connection, number: int, languages: LanguageOrder | None) -> _HitPlace | None:
-    alignment, place = number >> PLACE_BITS, number & ((1 << PLACE_BITS) - 1)
-    statement, values = f"{_WITH_ALIGNMENT} WHERE pairs.alignment = ?", [alignment, *(languages or ())]
-    if languages is not None:
-        statement += " AND pairs.lang_a = ? AND pairs.lang_b = ?"
-    row = database.execute(f"{statement} LIMIT 1", _storable(values)).fetchone()
-    return _HitPlace(_pair_row(row[:-1]), row[-1], place) if row else None
+def indexed_pair(row: Sequence[Any]) -> IndexedPair:
+    return IndexedPair(_pair_row(row[:-1]), row[-1] or b"")
 
 
 def _pair_row(row: Sequence[object]) -> PairRow:

@@ -21,7 +21,7 @@ from bitrawl.crawl.ending import Ending, crawl_end, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
 from bitrawl.crawl.preview import Preview
 from bitrawl.discover.backlinks import Backlinks
-from bitrawl.endings import CrawlEnd, Doing, MiningStep
+from bitrawl.endings import CrawlEnd, Doing, HostRest, MiningStep
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.job import crawl_wiring, fetching
 from bitrawl.job.crawl_wiring import Parts, bucket_scores
@@ -44,6 +44,7 @@ from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
+LONG_REST = 5.0  # seconds: shorter ones are the usual delay between two visits
 COUNT_EVERY = 10.0  # seconds of a budget of minutes that a kill may cost
 FIRST = 8  # pages of a site before it is mined for the first time; judgement
 GROWTH = 4.5  # of a site since it was mined last: all rounds together cost at most 1.3 times the last one
@@ -207,7 +208,7 @@ async def opened(
         if judge is not None and job.topic.is_only_like:
             parts.crawl.observers.append(_examples_observer(parts.crawl, judge, job.topic.like))
         parts.ledger.remember("verb", verb)
-        for word in ("ended", "mining"):
+        for word in ("ended", "mining", "resting"):
             parts.ledger.remember(word, "")
         if parts.learns:
             parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
@@ -285,7 +286,7 @@ async def finished(parts: Parts) -> Ending:
         if crawl.clock.now() - counted >= COUNT_EVERY:
             count()
 
-    crawl.observers.append(observe)
+    crawl.observers += [observe, rest_observer(crawl, ledger)]
     try:
         await crawl.run()
     finally:
@@ -293,6 +294,23 @@ async def finished(parts: Parts) -> Ending:
     end = _end(parts)
     ledger.remember("ended", end)
     return ending(end)
+
+
+def rest_observer(crawl: Crawl, ledger: Ledger) -> Observe:
+    """Writes down which host is waited for, if that takes long."""
+    is_noted = False
+
+    def observe(_visit: Visit) -> None:
+        nonlocal is_noted
+        pause = crawl.frontier.pause()
+        is_long = pause is not None and pause[1] >= LONG_REST
+        if pause is not None and is_long:
+            ledger.remember("resting", HostRest(pause[0], crawl.clock.date() + pause[1]))
+        elif is_noted:
+            ledger.remember("resting", None)
+        is_noted = is_long
+
+    return observe
 
 
 def _end(parts: Parts) -> CrawlEnd:
@@ -376,6 +394,8 @@ class _Mining:
             await self._mine(site)
             if self._unwritten and self._clock.now() >= self._rest_until:
                 await self._write()
+            if self.due.empty():
+                self._tell(None)  # until the next site is due, nothing is mined
 
     async def mine_all(self, *, again: bool = False) -> None:
         """What has not been mined as it is now and with these settings, several sites at a time; then the corpus."""

@@ -130,6 +130,14 @@ class VerdictHistory:
                     verdicts[kind][key] = Verdict(verdict)
         return Verdicts(verdicts[SubjectKind.PAIR], verdicts[SubjectKind.SEGMENT])
 
+    def changes(self) -> int:
+        """How often something was said or taken back. What is made from the verdicts is new while this stays the same."""
+        with reading(self._path, _LAYOUT) as database:
+            if database is None:
+                return 0
+            changes: int = database.execute("SELECT count(*) + count(undone_at) FROM said").fetchone()[0]
+            return changes
+
     def check(self) -> None:
         """Raise `DamagedError` for a file that is not as it was written; without a file there is nothing to check."""
         with reading(self._path, _LAYOUT) as database:

@@ -96,6 +96,12 @@ def line_chart(series: Sequence[Series], x: str, y: str, written: Written = ENGL
     return LineChart(drawn, x, y, written, Frame(right or 1, up[-1] or 1), along, up)
 
 
+def thinned(points: Sequence[tuple[int, int]], most: int) -> tuple[tuple[int, int], ...]:
+    """About so many of them, and the last."""
+    step = max(1, -(-len(points) // most))
+    return (*points[:-1:step], *points[-1:])
+
+
 def lines(title: str, series: Sequence[Series], *, x: str, y: str, written: Written = ENGLISH) -> "Markup":
     """Lines from the origin, with a legend. A ring marks where a line stops."""
     return drawing("lines", title, line_chart(series, x, y, written))

@@ -1,4 +1,4 @@
-"""The words of a text, for any script, in a form that can be compared; its weight; and its forms for searches and files."""
+"""The words of a text, for any script, in a form that can be compared; its weight; and its forms for files."""
 
 import re
 import unicodedata
@@ -175,12 +175,16 @@ def _pattern() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _plain_pattern() -> re.Pattern[str]:
-    # Python's \w lacks the combining marks that half of the world's scripts use to write vowels.
-    marks = "".join(chr(c) for c in range(0x300, _LAST_CODE_POINT) if unicodedata.category(chr(c))[0] == "M")
-    # (?!) would read better than subtracting them here, but is half as fast.
-    marks = "".join(mark for mark in marks if not _unspaced().match(mark))
-    word = rf"(?:[^\W\d_{UNSPACED}]|[{marks}])+"
+    # (?!) would read better than subtracting the unspaced scripts here, but is half as fast.
+    word = rf"(?:[^\W\d_{UNSPACED}]|[{marks_of_words()}])+"
     return re.compile(rf"[{UNSPACED}]+|{word}")
+
+
+@lru_cache(maxsize=1)
+def marks_of_words() -> str:
+    """The combining marks that half of the world's scripts write vowels with, for a pattern: Python takes them for no letters."""
+    marks = "".join(chr(c) for c in range(0x300, _LAST_CODE_POINT) if unicodedata.category(chr(c))[0] == "M")
+    return "".join(mark for mark in marks if not _unspaced().match(mark))
 
 
 # A character of these scripts counts as three of an alphabet. On the true pairs of debian-manuals and
@@ -197,71 +201,6 @@ def text_key(text: str) -> int:
 def weight(text: str) -> int:
     """The length in characters of an alphabet, so that a text and its translation weigh about the same."""
     return len(text) + (0 if text.isascii() else 2 * len(_DENSE.findall(text)))
-
-
-# Soft hyphens, stretched Arabic letters, zero-width spaces (between Khmer and Thai words), marks of direction
-_INVISIBLE = "\u00ad\u0640\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
-# Canonical combining classes (Unicode Standard Annex 44). The first are the points of Hebrew and Arabic, which are mostly
-# not written. The second are accents. Vowel signs, viramas, nuktas, voicing marks and Thai tones have other classes: they
-# make other words.
-_POINTS, _ACCENTS = range(10, 37), range(202, 241)
-
-
-class _KeptCharacters(dict[int, str | None]):
-    """A table for `str.translate`, filled as it is used."""
-
-    def __missing__(self, code: int) -> str | None:
-        character = chr(code)
-        mark = unicodedata.combining(character)
-        if character == "\0" or unicodedata.category(character) == "Cs":  # SQLite takes neither
-            self[code] = " "
-        else:
-            self[code] = None if character in _INVISIBLE or mark in _POINTS or mark in _ACCENTS else character
-        return self[code]
-
-
-_KEPT_CHARACTERS = _KeptCharacters()
-
-
-def folded(text: str) -> str:
-    """What two texts have in common that a reader calls the same: `Été` and `ete`, `مُدَرِّس` and `مدرس`."""
-    if text.isascii():
-        return text.replace("\0", " ").lower()
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return unicodedata.normalize("NFC", decomposed.translate(_KEPT_CHARACTERS))
-
-
-_folded_character = lru_cache(maxsize=10_000)(folded)
-
-
-def places(text: str, phrase: str) -> list[tuple[int, int]]:
-    """Where the phrase begins and ends in a text as it is written, to mark it there."""
-    pattern = _folded_pattern(folded(phrase))
-    if pattern is None:
-        return []
-    pieces = [_folded_character(character) for character in text]
-    origins = [number for number, piece in enumerate(pieces) for _ in piece]
-    inside = "".join(pieces)
-    return [
-        (origins[start], origins[end - 1] + 1)
-        for start, end in (match.span() for match in pattern.finditer(inside))
-        if not _is_in_a_word(inside, start) and not _is_in_a_word(inside, end)
-    ]
-
-
-def _is_in_a_word(text: str, place: int) -> bool:
-    """Whether the characters before and after that place belong to one word."""
-    around = text[place - 1 : place + 1] if place else ""
-    return len(around) == 2 and around.isalnum() and not any(map(is_unspaced, around))
-
-
-@lru_cache(maxsize=256)
-def _folded_pattern(phrase: str) -> re.Pattern[str] | None:
-    """None if nothing of it can be searched for."""
-    tokens = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in phrase).split()
-    if not tokens:
-        return None
-    return re.compile(r"[\W_]+".join(map(re.escape, tokens)))
 
 
 _UNKNOWN, _KEPT, _DROPPED, _DIGIT = range(4)

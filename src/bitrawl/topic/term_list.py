@@ -5,7 +5,6 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 from xml.parsers import expat
 
 import msgspec
@@ -90,17 +89,17 @@ def line(term: Term) -> str:
 def read_terms(path: Path, languages: Sequence[Language] | None = None) -> TermList:
     """Read a list for a job in those languages. Raises `ConfigError`, which names the file, the line and the fix.
 
-    A term without a language takes the job's only one. Terms of other languages are left out; a list that has none of
-    the job's is refused. Without `languages`, all terms are kept as they are.
+    A term without a language belongs to every language of the job. Terms of other languages are left out; a list that
+    has none of the job's is refused. Without `languages`, all terms are kept as they are.
     """
     text = _text(path)
     if path.suffix.lower() in (".tbx", ".xml") or _XML_START.match(text):
-        entries: Iterable[_Entry] = _TbxReader(path).read(text)
+        entries: Iterable[Term] = _TbxReader(path).read(text)
     elif path.suffix.lower() in (".csv", ".tsv", ".tab"):
         entries = _table(text, path)
     else:
         entries = _lines(text, path)
-    terms = [_completed(entry, path, languages) for entry in entries]
+    terms = [_completed(term, languages) for term in entries]
     if not terms:
         raise ConfigError(f"{path} has no terms; write one per line: {_SHAPE}")
     return TermList(tuple(terms)) if languages is None else _wanted(TermList(tuple(terms)), path, languages)
@@ -146,13 +145,6 @@ def learn_terms(
     return TermList(tuple(sorted(terms, key=lambda term: -term.weight)))
 
 
-class _Entry(NamedTuple):
-    """A term and the line that it stands on."""
-
-    line: int
-    term: Term
-
-
 def _text(path: Path) -> str:
     try:
         content = path.read_bytes()
@@ -163,12 +155,12 @@ def _text(path: Path) -> str:
         raise ConfigError(f"the term list {path} cannot be read: {error.strerror}; check the name") from error
 
 
-def _lines(text: str, path: Path) -> Iterator[_Entry]:
+def _lines(text: str, path: Path) -> Iterator[Term]:
     """ILSP-FC's format. A line that is only a term, without its weight, is one of full weight."""
     for number, raw in enumerate(text.splitlines(), 1):
         written = raw.strip().removeprefix("\ufeff")  # a byte order mark in the middle: files that were joined
         if written and not written.startswith("#"):
-            yield _Entry(number, _parsed_line(written, f"{path}, line {number}"))
+            yield _parsed_line(written, f"{path}, line {number}")
 
 
 def _parsed_line(written: str, place: str) -> Term:
@@ -187,7 +179,7 @@ def _parsed_line(written: str, place: str) -> Term:
     return _term(text if mark else rest, weight, classes if mark else "", language, place)
 
 
-def _table(text: str, path: Path) -> Iterator[_Entry]:
+def _table(text: str, path: Path) -> Iterator[Term]:
     """Columns in any order, named in the first line; others are ignored. A table of `bitrawl terms` has two terms a row."""
     first = text.partition("\n")[0]
     delimiter = "\t" if path.suffix.lower() != ".csv" else max(",;\t", key=first.count)
@@ -205,7 +197,7 @@ def _table(text: str, path: Path) -> Iterator[_Entry]:
                     cells = {
                         key: from_cell(row[at].strip()) if 0 <= at < len(row) else "" for key, at in column.items()
                     }
-                    yield _Entry(reader.line_num, _parsed_row(cells, f"{path}, line {reader.line_num}"))
+                    yield _parsed_row(cells, f"{path}, line {reader.line_num}")
     except csv.Error as error:
         raise ConfigError(f"{path}, line {reader.line_num}: {error}; save the table as plain CSV in UTF-8") from error
 
@@ -264,13 +256,13 @@ class _TbxReader:
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
-        self._entries: list[_Entry] = []
+        self._entries: list[Term] = []
         self._language = UNDETERMINED
-        self._waiting: list[_Entry] = []  # of the concept, whose subject may follow
+        self._waiting: list[Term] = []  # of the concept, whose subject may follow
         self._subjects: list[str] = []
         self._text: list[str] | None = None
 
-    def read(self, text: str) -> list[_Entry]:
+    def read(self, text: str) -> list[Term]:
         # The text is decoded already, whatever its declaration says.
         body = re.sub(r"^\s*<\?xml[^>]*\?>", "", text, count=1)
         try:
@@ -305,26 +297,20 @@ class _TbxReader:
             text = " ".join("".join(self._text).split())
             self._text = None
             if text and name == "term":
-                self._waiting.append(_Entry(self._parser.CurrentLineNumber, Term(text, language=self._language)))
+                self._waiting.append(Term(text, language=self._language))
             elif text:
                 self._subjects += filter(None, (subject.strip() for subject in text.split(";")))
         elif name in ("termEntry", "conceptEntry"):
             classes = tuple(dict.fromkeys(self._subjects))
-            self._entries += [_Entry(at, msgspec.structs.replace(term, classes=classes)) for at, term in self._waiting]
+            self._entries += [msgspec.structs.replace(term, classes=classes) for term in self._waiting]
             self._waiting, self._subjects, self._language = [], [], UNDETERMINED
 
 
-def _completed(entry: _Entry, path: Path, languages: Sequence[Language] | None) -> Term:
-    """With the language that it must have."""
-    if languages is None or entry.term.language != UNDETERMINED:
-        return entry.term
-    if len(languages) != 1:
-        codes = _listed(languages)
-        raise ConfigError(
-            f"{path}, line {entry.line}: {entry.term.text!r} has no language, and the job has {codes};"
-            f" write its language after it: {line(entry.term)}>{languages[0] if languages else 'en'}"
-        )
-    return msgspec.structs.replace(entry.term, language=languages[0])
+def _completed(term: Term, languages: Sequence[Language] | None) -> Term:
+    """With the job's language, if it has only one. In a job of several, `TermList.of` gives it to each of them."""
+    if languages is None or len(languages) != 1 or term.language != UNDETERMINED:
+        return term
+    return msgspec.structs.replace(term, language=languages[0])
 
 
 def _wanted(terms: TermList, path: Path, languages: Sequence[Language]) -> TermList:

@@ -14,26 +14,25 @@ from starlette.requests import Request
 
 from bitrawl.config import FOCUSED
 from bitrawl.config.choices import strategy_names
-from bitrawl.errors import BitrawlError, RefusedError
+from bitrawl.errors import BitrawlError, FieldError, RefusedError
 from bitrawl.files import NO_JSON
 from bitrawl.job.live_facts import Live, Sampler
 from bitrawl.job.reviewing import (
-    HitList,
     LanguageOrder,
     PairFilter,
     PairOrder,
     Reading,
-    SearchedSide,
     VerdictState,
 )
+from bitrawl.job.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
 from bitrawl.job.verdicts import SubjectKind
 from bitrawl.languages import parse_language
 from bitrawl.model import Verdict
 from bitrawl.web import allowed
-from bitrawl.web.commands import CommandRunner, ExportCache, Indexing
+from bitrawl.web.commands import CommandRunner, CorpusWriting, ExportCache, Indexing
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
 from bitrawl.web.job_state import JobState, figures_of_run, state_of_run
-from bitrawl.web.messages import RequestError, Words, marked, message, preferred, quoted
+from bitrawl.web.messages import Message, RequestError, Words, marked, message, preferred, quoted
 from bitrawl.web.operator_settings import Settings
 from bitrawl.web.security import Users
 from bitrawl.web.supervisor import Supervisor
@@ -65,6 +64,7 @@ class Server(NamedTuple):
     commands: CommandRunner
     exports: ExportCache
     indexing: Indexing
+    writing: CorpusWriting
     catalogues: dict[str, Words]
     one_thread: ThreadPoolExecutor
 
@@ -206,11 +206,25 @@ def pair_filter(values: dict[str, str], offset: int, limit: int) -> PairFilter:
     )
 
 
-def search(reading: Reading, values: dict[str, str], *, offset: int, limit: int) -> HitList:
-    """The places of a phrase, by the fields of a form, or of the API."""
-    side = SearchedSide(values["side"]) if values.get("side") in set(SearchedSide) else SearchedSide.BOTH
-    languages = two_languages(values.get("languages", ""))
-    return reading.search(values.get("q", ""), side, languages, offset=offset, limit=limit)
+def search_query(values: dict[str, str]) -> SearchQuery:
+    """From the fields of a form, or of the API. Raises `FieldError`."""
+    near, wrong = values.get("near", ""), dict[str, Message]()
+    if near not in ("", "any") and not near.isdecimal():
+        wrong["near"] = message("Give a number of words, or any. Leave it out for a phrase.")
+    for name, choices in (("side", SearchedSide), ("sort", HitOrder)):
+        if values.get(name, "") not in {"", *choices}:
+            wrong[name] = message("Choose one of: {choices}.", choices=", ".join(choices))
+    if wrong:
+        raise FieldError(wrong)
+    return SearchQuery(
+        text=values.get("q", ""),
+        other=values.get("other", ""),
+        without=values.get("without", ""),
+        side=SearchedSide(values.get("side") or SearchedSide.BOTH),
+        between=ANYWHERE if near == "any" else min(int(near), ANYWHERE) if near else None,
+        languages=two_languages(values.get("languages", "")),
+        order=HitOrder(values.get("sort") or HitOrder.SCORE),
+    )
 
 
 def two_languages(name: str) -> LanguageOrder | None:

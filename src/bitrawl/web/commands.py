@@ -4,6 +4,7 @@ The server itself loads no model and does no long work.
 """
 
 import asyncio
+import os
 import shutil
 import subprocess
 import time
@@ -18,6 +19,7 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.reading_index import index_signature, is_due
 from bitrawl.job.verdicts import VERDICTS
 from bitrawl.process import Running
+from bitrawl.web.job_state import without_place
 from bitrawl.web.messages import message, quoted
 from bitrawl.web.turns import Turns
 
@@ -28,8 +30,9 @@ MOST_OUTPUT = 8 << 20  # bytes of a command
 INDEX_SECONDS = 3600.0  # for one refresh of a large job
 INDEX_REST = 5.0  # seconds after a refresh before the next one of the same job
 INDEX_PATIENCE = 2.0  # seconds that a page waits for a refresh: enough for most jobs
+WRITING_SECONDS = 3600.0  # for all files of a large corpus
 EXPORTS = ".kept"  # the folder for exports, beside the jobs
-EXPORT_SECONDS = 3600.0  # that a file stays, so that a broken download can go on
+EXPORT_SECONDS = 3600.0  # that a file stays after it was asked for, so that a broken download can go on
 EXPORT_IS_NEW = 60.0  # seconds that a file about a running job is taken for new
 # Proxies and everything else that may hold a secret of the server are left out.
 _PUBLIC = frozenset(("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV"))
@@ -67,8 +70,17 @@ class CommandRunner:
                     raise CommandError(message("That took too long. Try with less.")) from None
         death = process.end()
         if death.status:
-            raise CommandError(quoted(death.last_line) if death.words else message("That could not be done."))
+            why = _without_places(arguments, death.last_line)
+            raise CommandError(quoted(why) if death.words else message("That could not be done."))
         return output[:MOST_OUTPUT].decode("utf-8", "replace")
+
+
+def _without_places(arguments: Sequence[str], text: str) -> str:
+    """Without the paths on this server that the command was given."""
+    for argument in arguments:
+        path = Path(argument.rpartition("=")[2])
+        text = without_place(path, text) if path.is_absolute() else text
+    return text
 
 
 def _output(popen: "subprocess.Popen[bytes]", given: bytes, seconds: float) -> bytes:
@@ -148,6 +160,37 @@ class Indexing:
             self._refreshes.pop(key, None)
 
 
+class CorpusWriting:
+    """Writes the files of a job's corpus again, while nobody waits for it. One writing at a time for each job."""
+
+    def __init__(self, commands: CommandRunner) -> None:
+        self._commands = commands
+        self._tasks: dict[str, asyncio.Task[None]] = {}  # by the name of the job's folder, as the next
+        self._faults: dict[str, BitrawlError] = {}
+
+    def begin(self, folder: JobFolder, *, person: str) -> None:
+        key = folder.path.name
+        if key not in self._tasks:
+            self._faults.pop(key, None)
+            self._tasks[key] = asyncio.ensure_future(self._write(folder, person))
+
+    def is_busy(self, folder: JobFolder) -> bool:
+        return folder.path.name in self._tasks
+
+    def fault(self, folder: JobFolder) -> BitrawlError | None:
+        """Why it could not be done the last time."""
+        return self._faults.get(folder.path.name)
+
+    async def _write(self, folder: JobFolder, person: str) -> None:
+        key = folder.path.name
+        try:
+            await self._commands.run(["export", str(folder.path)], person=person, seconds=WRITING_SECONDS)
+        except BitrawlError as error:
+            self._faults[key] = error
+        finally:
+            self._tasks.pop(key, None)
+
+
 class ExportCache:
     """Folders of files that are made when somebody asks for them, and stay for a while.
 
@@ -163,12 +206,12 @@ class ExportCache:
         """Whether the answer is there, or could not be made."""
         place = self._place(folder, question)
         task = self._tasks.get(place)
-        return place.exists() or (task is not None and task.done())
+        return _is_kept(place) or (task is not None and task.done())
 
     async def get(self, folder: JobFolder, question: Sequence[str], make: Make) -> Path:
         """The folder with the answer. What `make` raises is raised to all who wait."""
         place = self._place(folder, question)
-        if place.exists():
+        if _is_kept(place):
             return place
         self.begin(folder, question, make)
         task = self._tasks[place]
@@ -181,7 +224,7 @@ class ExportCache:
     def begin(self, folder: JobFolder, question: Sequence[str], make: Make) -> None:
         """The same without waiting. `get` has the result, or the fault, when it is ready."""
         place = self._place(folder, question)
-        if not place.exists() and place not in self._tasks:
+        if not _is_kept(place) and place not in self._tasks:
             self._tasks[place] = asyncio.ensure_future(self._make(place, make))
 
     def forget(self, folder: JobFolder) -> None:
@@ -215,6 +258,15 @@ class ExportCache:
             with suppress(OSError):
                 if self._now() - folder.stat().st_mtime > EXPORT_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_kept(place: Path) -> bool:
+    """Whether it is there. It stays for a while from now on, so that nobody removes it before it is read."""
+    try:
+        os.utime(place)
+    except OSError:
+        return False
+    return True
 
 
 def _written_at(path: Path) -> int:

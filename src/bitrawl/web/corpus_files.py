@@ -1,24 +1,36 @@
 """Files that pages and the API hand out: the corpus in any format, its files, its terms, the report, the job file."""
 
 import asyncio
+import os
+import time
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
 from bitrawl.config.choices import ready_formats
 from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
+from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.corpus.term_pairs import TermFormat, TermPair
-from bitrawl.errors import ConfigError
+from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit
+from bitrawl.errors import ConfigError, FieldError
+from bitrawl.files import cell
 from bitrawl.job.reporting import found_so_far
-from bitrawl.model import Language
+from bitrawl.job.reviewing import Reading
+from bitrawl.job.search_query import SearchQuery
+from bitrawl.job.searching import FoundSegment, all_hits
+from bitrawl.model import Language, TranslationUnit, Verdict
+from bitrawl.text.words import one_line
 from bitrawl.url import Url
-from bitrawl.web.actions import find_job, find_mining_job, server_of
+from bitrawl.web.actions import find_job, find_mining_job, search_query, server_of
 from bitrawl.web.commands import Make
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
@@ -30,6 +42,25 @@ TYPES = {".tmx": "application/x-tmx+xml", ".jsonl": "application/jsonl", ".tsv":
 TERM_TYPES = {"tsv": "text/tab-separated-values", "csv": "text/csv", "tbx": "application/x-tbx"}
 SHOWN = (CARD, EARLIER_CARD)
 """Files that a browser may show; the others are downloads."""
+
+
+class StoredFile(FileResponse):
+    """A file that may be removed, or be written again, while somebody asks for it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with _still_there():
+            self.stat_result = await asyncio.to_thread(os.stat, self.path)
+        self.set_stat_headers(self.stat_result)
+        await super().__call__(scope, receive, send)
+
+
+@contextmanager
+def _still_there() -> Iterator[None]:
+    """Says so if a file that was there a moment ago is gone."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise RequestError(404, message("This file is not there any more. Open the page again.")) from error
 
 
 def filled_corpora(job: ServedJob, langs: Sequence[Language]) -> list[CorpusHeader]:
@@ -62,7 +93,7 @@ async def export(request: Request) -> Response:
     flags += ["--accepted-only"] if query.get("accepted_only") in ("true", "on", "1") else []
     path = await _written(request, job, flags, header.name)
     called = f"{header.name}.{name}.zip" if path.suffix == ".zip" else path.name  # several formats have several files
-    return FileResponse(path, filename=f"{_safe(job.name)}.{called}", media_type=_type(path))
+    return StoredFile(path, filename=f"{_safe(job.name)}.{called}", media_type=_type(path))
 
 
 def _score(text: str) -> float | None:
@@ -83,7 +114,9 @@ async def _written(request: Request, job: ServedJob, flags: list[str], corpus: s
         command = ["export", str(job.folder.path), "--to", str(draft), *flags]
         await server.commands.run(command, person=person, seconds=SECONDS)
 
-    return await asyncio.to_thread(_one_file, await server.exports.get(job.folder, ["export", *flags], make), corpus)
+    folder = await server.exports.get(job.folder, ["export", *flags], make)
+    with _still_there():
+        return await asyncio.to_thread(_one_file, folder, corpus)
 
 
 def _one_file(folder: Path, corpus: str) -> Path:
@@ -111,8 +144,44 @@ async def file(request: Request) -> Response:
         raise HTTPException(404)
     path = job.folder.corpus / name
     if name in SHOWN:
-        return FileResponse(path, media_type="text/plain; charset=utf-8")
-    return FileResponse(path, filename=f"{_safe(job.name)}.{name}", media_type=_type(path))
+        return StoredFile(path, media_type="text/plain; charset=utf-8")
+    return StoredFile(path, filename=f"{_safe(job.name)}.{name}", media_type=_type(path))
+
+
+async def hits_file(request: Request) -> Response:
+    """All that a search finds, while it is found."""
+    job, values = await find_mining_job(request), dict(request.query_params)
+    style, query = values.get("format") or "tsv", search_query(values)
+    if style not in _HIT_FILES:
+        raise FieldError({"format": message("Choose one of: {choices}.", choices=", ".join(_HIT_FILES))})
+    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
+    hits = all_hits(Reading(job.folder), query)
+    first = await asyncio.to_thread(lambda: list(islice(hits, 1)))  # A query that cannot be read is refused here.
+    headers = {"Content-Disposition": f'attachment; filename="hits.{style}"'}
+    lines = _HIT_FILES[style](chain(first, hits), query)
+    return StreamingResponse(lines, headers=headers, media_type=f"{TYPES['.' + style]}; charset=utf-8")
+
+
+def _tsv_hits(hits: Iterable[FoundSegment], _query: SearchQuery) -> Iterator[str]:
+    yield "\t".join(("lang_a", "lang_b", *PLAIN, "verdict")) + "\n"
+    for hit in hits:
+        languages = hit.pair.row.lang_a, hit.pair.row.lang_b
+        values = plain(TranslationUnit.alone(hit.segment), CorpusHeader(languages, 0.0)).values()
+        yield "\t".join(cell(one_line(value)) for value in (*languages, *values, hit.verdict or "")) + "\n"
+
+
+def _tmx_hits(hits: Iterable[FoundSegment], query: SearchQuery) -> Iterator[str]:
+    """What was rejected stays out of every translation memory."""
+    now = time.time()
+    yield tmx_header(CorpusHeader(tuple(query.languages or ()), now))
+    accepted = (hit for hit in hits if hit.verdict is not Verdict.REJECT)
+    for number, hit in enumerate(accepted, 1):
+        header = CorpusHeader((hit.pair.row.lang_a, hit.pair.row.lang_b), now)
+        yield tmx_unit(number, TranslationUnit.alone(hit.segment), header)
+    yield TMX_END
+
+
+_HIT_FILES = {"tsv": _tsv_hits, "tmx": _tmx_hits}
 
 
 async def aligned(request: Request) -> Response:
@@ -141,7 +210,7 @@ async def report(request: Request) -> Response:
     if not path.exists():
         raise RequestError(404, message("There is no report yet. It is written with the corpus."))
     headers = {"Content-Security-Policy": REPORT_POLICY}
-    return FileResponse(path, media_type="text/html; charset=utf-8", headers=headers)
+    return StoredFile(path, media_type="text/html; charset=utf-8", headers=headers)
 
 
 def _type(path: Path) -> str:
@@ -160,7 +229,7 @@ async def terms_file(request: Request) -> Response:
     if style not in TERM_TYPES or header is None:
         raise HTTPException(404)
     path = await _gathered_terms(request, job, header.name, style)
-    return FileResponse(path, filename=path.name, media_type=TERM_TYPES[style])
+    return StoredFile(path, filename=path.name, media_type=TERM_TYPES[style])
 
 
 async def bilingual_corpora(job: ServedJob) -> list[CorpusHeader]:
@@ -184,10 +253,11 @@ def begin_terms(request: Request, job: ServedJob, languages: str) -> bool:
 
 
 async def terms_of(request: Request, job: ServedJob, languages: str) -> list[TermPair]:
-    """Raises `CommandError` where there are none."""
+    """Raises `CommandError` where nothing was mined yet."""
     path = await _gathered_terms(request, job, languages, "jsonl")
     decode = msgspec.json.Decoder(TermPair, dec_hook=lambda _kind, text: Url.known(text)).decode
-    return [decode(line) for line in (await asyncio.to_thread(path.read_bytes)).splitlines()]
+    with _still_there():
+        return [decode(line) for line in (await asyncio.to_thread(path.read_bytes)).splitlines()]
 
 
 async def _gathered_terms(request: Request, job: ServedJob, languages: str, style: str) -> Path:

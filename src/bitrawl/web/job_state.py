@@ -12,7 +12,7 @@ import msgspec
 
 from bitrawl.cluster.bundles import PROGRESS
 from bitrawl.cluster.run import FAILED, existing_run
-from bitrawl.endings import CrawlEnd, Doing, EndKind, LastRun, State
+from bitrawl.endings import CrawlEnd, Doing, EndKind, HostRest, LastRun, State
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
@@ -34,6 +34,7 @@ class JobState(msgspec.Struct, frozen=True):
     message: Message = Message("")
     doing: Doing | None = None  # what is being mined now
     ended: CrawlEnd | None = None  # if that is what the message says
+    resting: HostRest | None = None  # what the crawl waits for, or did a moment ago
 
     @property
     def is_active(self) -> bool:
@@ -100,7 +101,7 @@ def state_of(
     if alive or locked:
         wish = intent.intent if intent is not None and alive else Wish.RUNNING
         state = {Wish.PAUSED: State.PAUSING, Wish.STOPPED: State.STOPPING}.get(wish, State.RUNNING)
-        return JobState(state, doing=run.doing)
+        return JobState(state, doing=run.doing, resting=run.resting)
     if intent is None:
         return JobState(State.ENDED) if is_topic(folder) else _after(run, run.state)
     if intent.intent is Wish.WAITING:
@@ -152,12 +153,12 @@ def _last_complaint(folder: JobFolder) -> str:
     lines = last_lines(folder.path)
     complaints = [number for number, line in enumerate(lines) if line.startswith("bitrawl:")]
     complaint = " ".join(lines[complaints[-1] if complaints else -1 :]).removeprefix("bitrawl:").strip()
-    return without_place(folder, complaint)[:500]
+    return without_place(folder.path, complaint)[:500]
 
 
-def without_place(folder: JobFolder, text: str) -> str:
-    """Where the folder is, is the operator's business."""
-    return text.replace(f"{folder.path}/", "").replace(str(folder.path), "the job's folder")
+def without_place(folder: Path, text: str) -> str:
+    """Where the folder of a job is, is the operator's business."""
+    return text.replace(f"{folder}/", "").replace(str(folder), "the job's folder")
 
 
 def last_lines(folder: Path, most: int = 5) -> list[str]:

@@ -294,7 +294,8 @@ def test_a_threshold_that_changes_the_files_and_the_job_is_told_before(kinds: Ca
 def test_a_copy_gets_more_formats_and_keeps_those_that_it_has(kinds: Callable[[str], Path], tmp_path: Path):
     job, to = kinds("job"), tmp_path / "to"
     assert bitrawl("export", job, "--to", to, "--formats", "moses")[0] == 0
-    assert bitrawl("export", job, "--to", to, "--formats", "tsv", "--min-score", "0.9")[0] == 0
+    code, output = bitrawl("export", job, "--to", to, "--formats", "tsv", "--min-score", "0.9")
+    assert (code, output.startswith(f"All files in {to} are written again with --min-score 0.9. ")) == (0, True)
     assert (units(to, "en-fr.tsv"), units(to, "en-fr.en")) == (1 + 6, 6)  # a header
     assert bitrawl("export", job, "--to", to, "--formats", "tmx", "--only")[0] == 0
     assert {path.name for path in to.iterdir()} == {"en-fr.tmx", "README.md", "summary.json"}
@@ -308,6 +309,15 @@ def test_a_copy_is_not_written_over_something_else(kinds: Callable[[str], Path],
     to = job.with_name("merged") if kind == "merged" else kinds(kind)
     code, said = bitrawl("export", job, "--to", to)
     assert (code, said) == (2, f"{to} {says}; choose another --to")
+
+
+def test_no_terms_are_an_empty_list_for_a_program_and_a_sentence_for_people(kept: Path, tmp_path: Path):
+    flags = ("--min-score", "1", "--output", tmp_path / "terms.jsonl", "--format")
+    status, words = bitrawl("terms", kept / "job", *flags, "tsv")
+    assert (status, "has no terms that score at least 1" in words) == (2, True)
+    assert not (tmp_path / "terms.jsonl").exists()
+    assert bitrawl("terms", kept / "job", *flags, "jsonl")[0] == 0
+    assert (tmp_path / "terms.jsonl").read_bytes() == b""
 
 
 def test_terms_are_a_short_table_at_a_terminal_and_tsv_elsewhere(

@@ -52,16 +52,28 @@ def test_a_line_before_the_first_page_has_no_empty_parts():
 @pytest.mark.parametrize(
     ("rules", "hosts", "sentence"),
     [
-        (ScopeRules(), "a", "a.b.org and the hosts of its translations. For every host of b.org: --scope domain."),
+        (
+            ScopeRules(),
+            "a",
+            "a.b.org and the hosts of its translations within b.org. For all of b.org: --scope domain.",
+        ),
         (
             ScopeRules(),
             "ac",
-            "a.b.org and c.b.org and the hosts of their translations. For every host of b.org: --scope domain.",
+            "a.b.org and c.b.org and the hosts of their translations within b.org. For all of b.org: --scope domain.",
         ),
         (ScopeRules(reach=Reach.DOMAIN), "acd", "every host of b.org."),
         (ScopeRules(same_host=True), "acde", "a.b.org, c.b.org and 2 others only (--same-host)."),
         (ScopeRules(reach=Reach.WEB), "a", "the whole web, beginning at a.b.org."),
+        (ScopeRules(same_host=True, under=["/docs/"]), "a", "a.b.org only (--same-host), only below /docs/."),
     ],
 )
 def test_the_first_line_of_a_crawl_says_its_scope(rules: ScopeRules, hosts: str, sentence: str):
     assert scope_text(rules, [Url.parse(f"http://{host}.b.org/") for host in hosts]) == f"Scope: {sentence}"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost:8000", "[::1]:8000"])
+def test_the_wider_scope_is_offered_only_where_a_domain_has_other_hosts(host: str):
+    assert (
+        scope_text(ScopeRules(), [Url.parse(f"http://{host}/")]) == f"Scope: {host} and the hosts of its translations."
+    )

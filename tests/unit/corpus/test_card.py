@@ -163,6 +163,7 @@ def test_the_header_has_the_types_of_the_columns_for_readers_that_must_not_guess
 
 def test_the_card_begins_with_the_header_of_a_hugging_face_dataset():
     lines = header_of(card(FACTS))
+    (checksum,) = [file.sha256 for file in EN_FR.files if "sentences" in file.name]
     assert lines[: lines.index("dataset_info:")] == [
         'pretty_name: "Parallel web corpus, English (en) and French (fr)"',
         "language:",
@@ -178,7 +179,15 @@ def test_the_card_begins_with_the_header_of_a_hugging_face_dataset():
         "configs:",
         '- config_name: "en-fr"',
         '  data_files: "en-fr.sentences.jsonl.gz"',
+        f'  description: "sha256 {checksum}"',
     ]
+
+
+def test_two_corpora_with_other_units_have_other_headers():
+    """`datasets` takes folders with one name and one header for one corpus, and loads the first from its cache."""
+    files = [msgspec.structs.replace(file, sha256=file.sha256[::-1] + "0") for file in EN_FR.files]
+    other = msgspec.structs.replace(FACTS, corpora=(msgspec.structs.replace(EN_FR, files=tuple(files)),))
+    assert header_of(card(other)) != header_of(card(FACTS))
 
 
 def test_parquet_is_loaded_where_there_is_and_each_pair_of_languages_is_a_configuration():
@@ -193,7 +202,8 @@ def test_parquet_is_loaded_where_there_is_and_each_pair_of_languages_is_a_config
         files=(FileFacts("fr-zh-Hant.tmx"),),
     )
     lines = header_of(card(msgspec.structs.replace(FACTS, corpora=(EN_FR, taiwan, no_data))))
-    assert lines[lines.index("configs:") + 1 : lines.index("dataset_info:")] == [
+    configs = lines[lines.index("configs:") + 1 : lines.index("dataset_info:")]
+    assert [line for line in configs if "description" not in line] == [
         '- config_name: "en-fr"',
         '  data_files: "en-fr.sentences.jsonl.gz"',
         '- config_name: "en-zh-Hant"',

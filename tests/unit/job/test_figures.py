@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,9 +20,10 @@ from bitrawl.job.folder_check import check
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.live_facts import Live, Sampler
 from bitrawl.job.reading_index import refresh
-from bitrawl.job.reporting import gather
+from bitrawl.job.reporting import gather, is_stale
 from bitrawl.job.reviewing import PairFilter, PairList, Reading
 from bitrawl.job.stored_findings import Findings
+from bitrawl.job.verdicts import SubjectKind
 from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import (
     Language,
@@ -34,6 +36,7 @@ from bitrawl.model import (
     Segment,
     SegmentPair,
     Skip,
+    Verdict,
     Visit,
 )
 from bitrawl.reasons import Reason, Stage
@@ -281,3 +284,23 @@ def test_no_two_of_these_figures_are_the_same_by_chance(shown: Shown):
 
 def test_a_pair_that_is_translated_in_part_is_listed_and_not_counted_as_a_page_pair(shown: Shown):
     assert (shown.pair_list.total, shown.pair_list.partial) == (5, 1)
+
+
+def test_a_corpus_is_stale_from_a_verdict_until_it_is_written_again(tmp_path: Path):
+    job = config.resolve({"langs": ["en", "fr"], "seeds": ["https://www.example.org/"]})
+    config.write(job, tmp_path / "job.toml")
+    folder = JobFolder(tmp_path)
+    with Ledger(folder.ledger) as ledger:
+        mine(ledger)
+    assert not is_stale(folder)  # nothing is written
+    write_corpus(job, tmp_path)
+    assert not is_stale(folder)
+    refresh(tmp_path)
+    reading = Reading(folder)
+    [first, *_] = reading.pairs(PairFilter()).pairs
+    reading.judge_pair(first.row.key, Verdict.REJECT, "anna", 1.0)
+    assert is_stale(folder)
+    write_corpus(job, tmp_path)
+    assert not is_stale(folder)
+    reading.undo(SubjectKind.PAIR, first.row.key, "anna", 2.0)
+    assert is_stale(folder)

@@ -2,7 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitrawl.text.words import folded, places
+from bitrawl.model import Language
+from bitrawl.text.search_words import folded, placed_words, search_words
+
+EN, AR = Language("en"), Language("ar")
 
 
 @pytest.mark.parametrize(
@@ -16,6 +19,9 @@ from bitrawl.text.words import folded, places
         ("مـــدرس", "مدرس"),
         ("שָׁלוֹם", "שלום"),
         ("ﬁn", "fin"),
+        ("Œuvre", "oeuvre"),
+        ("Ærø", "aero"),
+        ("Łódź", "lodz"),
         ("ｶﾞｲﾄﾞ", "ガイド"),
         ("ភាសា\u200bខ្មែរ", "ភាសាខ្មែរ"),
         ("Donau\u00addampf", "donaudampf"),
@@ -38,25 +44,36 @@ def test_any_text_is_folded_to_one_that_sqlite_takes(text: str):
     made.encode()
 
 
-@given(st.text(st.characters(), max_size=50), st.text(st.characters(), max_size=5))
-def test_marks_are_inside_the_text(text: str, phrase: str):
-    assert all(0 <= start < end <= len(text) for start, end in places(text, phrase))
+@given(st.text(st.characters(), max_size=50), st.sampled_from([EN, AR]))
+def test_words_have_places_inside_the_text(text: str, language: Language):
+    placed = placed_words(text, language)
+    assert [word.word for word in placed] == search_words(text, language)
+    assert all(0 <= word.start < word.end <= len(text) for word in placed)
 
 
 @pytest.mark.parametrize(
-    ("text", "phrase", "marked"),
+    ("text", "words", "written"),
     [
-        ("Un Été à la mer", "ete", ["Été"]),
-        ("An e\u0301te\u0301 here", "été", ["e\u0301te\u0301"]),
-        ("Straße und Strasse", "strasse", ["Straße", "Strasse"]),
-        ("A port, of course", "port of", ["port, of"]),
-        ("support port", "port", ["port"]),
-        ("我们的大学大学", "大学", ["大学", "大学"]),
-        ("使用Linux内核", "Linux内核", ["Linux内核"]),
-        ("nothing", "!?", []),
-        ("nothing", "", []),
+        ("Un Été à", "un ete a", ["Un", "Été", "à"]),
+        ("An e\u0301te\u0301", "an ete", ["An", "e\u0301te\u0301"]),
+        ("Straße, co-op_2", "strasse co op 2", ["Straße", "co", "op", "2"]),
+        ("Linux™ Donau\u00addampf", "linux donaudampf", ["Linux", "Donau\u00addampf"]),
+        ("使用 Linux内核", "使用 用 linux 内核 核", ["使用", "用", "Linux", "内核", "核"]),
+        ("ｶﾞｲﾄﾞ", "ガイ イド ド", ["ｶﾞｲ", "ｲﾄﾞ", "ﾄﾞ"]),
+        ("北京 大", "北京 京大 大", ["北京", "京 大", "大"]),
+        ("nothing!?", "nothing", ["nothing"]),
     ],
 )
-def test_a_phrase_is_marked_as_it_is_written(text: str, phrase: str, marked: list[str]):
-    found = [text[start:end] for start, end in places(text, phrase)]
-    assert [one.rstrip("\u0301") for one in found] == [one.rstrip("\u0301") for one in marked]
+def test_words_are_found_where_they_are_written(text: str, words: str, written: list[str]):
+    assert search_words(text, EN) == words.split()
+    assert [text[word.start : word.end] for word in placed_words(text, EN)] == written
+
+
+@pytest.mark.parametrize("word", ["المدرسة", "والمدرسة", "بالمدرسة", "للمدرسة", "وبالمدرسة"])
+def test_an_article_that_is_written_with_its_noun_makes_no_difference(word: str):
+    assert search_words(word, AR) == search_words("مدرسة", AR)
+
+
+@pytest.mark.parametrize(("word", "language"), [("ولد", "ar"), ("الله", "ar"), ("gevaar", "nl"), ("membaca", "id")])
+def test_a_beginning_that_belongs_to_the_word_stays(word: str, language: str):
+    assert search_words(word, Language(language)) == [word]

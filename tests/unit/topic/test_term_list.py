@@ -83,6 +83,12 @@ def test_a_term_without_language_takes_the_only_one_of_the_job(tmp_path: Path):
     assert read(tmp_path, "5:rain")[0].language == UNDETERMINED
 
 
+def test_a_term_without_language_belongs_to_all_languages_of_the_job(tmp_path: Path):
+    terms = TermList(tuple(read(tmp_path, "100:climate change\n50:pluie acide>fr", EN, FR)))
+    assert [term.text for term in terms.of(EN)] == ["climate change"]
+    assert [term.text for term in terms.of(FR)] == ["climate change", "pluie acide"]
+
+
 def test_terms_of_other_languages_are_left_out(tmp_path: Path):
     assert [term.text for term in read(tmp_path, "5:rain>en\n5:pluie>fr\n5:Regen>de", EN, FR)] == ["rain", "pluie"]
 
@@ -92,7 +98,6 @@ def test_terms_of_other_languages_are_left_out(tmp_path: Path):
     [
         ("t.txt", "50:rain\n5o:acid rain=x", (EN,), ["line 2", "weight:term=class>language"]),
         ("t.txt", "# none", (EN,), ["no terms", "weight:term"]),
-        ("t.txt", "50:rain", (EN, FR), ["line 1", "'rain' has no language", "50:rain>en"]),
         ("t.txt", "50:rain>xx", (EN,), ["line 1", "'xx' is not a known language"]),
         ("t.txt", "50:=pollution", (EN,), ["line 1", "no term"]),
         ("t.txt", "https://www.example.org/", (EN,), ["line 1", "--seeds-file"]),

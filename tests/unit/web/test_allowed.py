@@ -1,4 +1,5 @@
 import re
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from bitrawl.config import FetchSection, Job
 from bitrawl.config.settings import SETTINGS
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.job.folder import JobFolder
+from bitrawl.topic.term_list import read_terms
 from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads
 from bitrawl.web.job_list import Command, JobVerb
@@ -222,9 +224,18 @@ def test_an_archive_is_moved_into_the_folder_and_asks_no_site(tmp_path: Path):
     assert not archive.exists()
 
 
+def test_the_example_of_the_terms_field_is_right_with_and_without_its_language(tmp_path: Path):
+    hint = (resources.files("bitrawl.web") / "templates/start_form.html").read_text("utf-8")
+    [example] = re.findall(r"100:[^.\"]+>en", hint)
+    for number, terms in enumerate((example, example.removesuffix(">en"))):
+        job = job_of(tmp_path / str(number), {"terms": terms})
+        topic_terms = read_terms(Path(job.topic.terms), job.languages())
+        assert [len(topic_terms.of(language)) for language in job.languages()] == [1, number]
+
+
 def test_a_term_list_that_cannot_be_read_is_told_at_its_field_without_our_paths(tmp_path: Path):
     with pytest.raises(FieldError) as error:
-        job_of(tmp_path, {"terms": "nonsense"})
+        job_of(tmp_path, {"terms": "much:nonsense"})
     assert set(error.value.fields) == {"terms"}
     assert str(tmp_path) not in str(error.value)
 

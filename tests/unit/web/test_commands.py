@@ -122,6 +122,13 @@ async def test_a_command_that_fails_says_why_in_one_line(commands: CommandRunner
         await commands.run([code], module="command", seconds=60.0 if "pause" not in code else 0.5)
 
 
+async def test_the_message_of_a_command_has_no_path_of_the_server(commands: CommandRunner):
+    code = "sys.stderr.write(f'{sys.argv[2]} has no terms; {sys.argv[3][9:]}/x.tsv cannot be written'); sys.exit(2)"
+    with pytest.raises(CommandError) as error:
+        await commands.run([code, "/srv/jobs/1", "--output=/srv/kept/2"], module="command")
+    assert str(error.value) == "the job's folder has no terms; x.tsv cannot be written"
+
+
 async def test_a_command_dies_with_the_request_that_waits_for_it(commands: CommandRunner, tmp_path: Path):
     os.mkfifo(tmp_path / "alive")
     code = f"file = open({str(tmp_path / 'alive')!r}, 'wb'); import signal; signal.pause()"

@@ -1,13 +1,20 @@
 """Files that are made when somebody asks for them."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
 
 from bitrawl.errors import BitrawlError
 from bitrawl.job.folder import JobFolder
 from bitrawl.web.commands import ExportCache
+from bitrawl.web.corpus_files import StoredFile
 
 
 @pytest.fixture
@@ -70,3 +77,31 @@ async def test_old_answers_and_those_of_deleted_jobs_go(tmp_path: Path, job: Job
     assert not place.exists()
     cache.forget(job)
     assert not other.exists()
+
+
+async def test_an_answer_stays_for_a_while_after_it_was_asked_for_last(tmp_path: Path, job: JobFolder):
+    async def make(draft: Path) -> None:
+        (draft / "answer").write_text("")
+
+    now = [0.0]
+    cache = ExportCache(tmp_path, lambda: now[0])
+    place = await cache.get(job, ["what"], make)
+    os.utime(place, (1e9, 1e9))  # it was made long ago
+    assert await cache.get(job, ["what"], make) == place
+    now[0] = place.stat().st_mtime + 1
+    await cache.get(job, ["what else"], make)  # which removes what is old
+    assert (place / "answer").exists()
+
+
+def test_a_file_that_goes_between_check_and_read_is_not_found(tmp_path: Path):
+    (tmp_path / "en-fr.tmx").write_text("<tmx/>")
+
+    async def hand_out(_request: Request) -> Response:
+        return StoredFile(tmp_path / "en-fr.tmx", filename="en-fr.tmx")
+
+    client = TestClient(Starlette(routes=[Route("/file", hand_out)]))
+    answer = client.get("/file")
+    assert (answer.status_code, answer.text) == (200, "<tmx/>")
+    (tmp_path / "en-fr.tmx").unlink()
+    answer = client.get("/file")
+    assert (answer.status_code, answer.text) == (404, "This file is not there any more. Open the page again.")

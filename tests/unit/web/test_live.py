@@ -1,17 +1,27 @@
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from kept_findings import Aligned, keep_findings
+from starlette.testclient import TestClient
 
 from bitrawl.job import live_facts as live
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log, summarise
 from bitrawl.job.live_facts import Live, Sampler
-from bitrawl.model import Language, Lease, Link, LinkKind, Page, Relevance, Skip, Visit
+from bitrawl.job.reading_index import refresh
+from bitrawl.job.reviewing import PairHarvestPoint
+from bitrawl.job.stored_findings import Findings
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Relevance, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
+from bitrawl.web.app import Serving, application, new_server
+from bitrawl.web.pages import job_page
 
 NOW = 1e9
+Poll = Callable[[], tuple[list[str], int]]
 
 
 class Crawled:
@@ -163,3 +173,65 @@ def test_only_so_many_jobs_are_remembered(tmp_path: Path, monkeypatch: pytest.Mo
     assert list(sampler._looks) == [str(folder.path) for folder in folders[2:]]
     sampler.forget(folders[4])
     assert len(sampler._looks) == 2
+
+
+@pytest.fixture
+def polled(tmp_path: Path) -> Iterator[tuple[Crawled, Poll]]:
+    """A job, and what a tab that shows it is sent: the names of the pieces, and how many bytes."""
+    job = tmp_path / "jobs/job"
+    job.mkdir(parents=True)
+    (job / "job.toml").write_text('langs = ["en", "fr"]\nseeds = ["http://s.test/"]\n')
+    crawled = Crawled(job)
+    server = new_server(Serving(tmp_path / "jobs"))._replace(sampler=crawled.sampler)
+    versions: dict[str, str] = {}
+    with TestClient(application(server, ["testserver"])) as client:
+
+        def poll() -> tuple[list[str], int]:
+            crawled.now += 2
+            tags = ", ".join(f'"{version}"' for version in versions.values())
+            answer = client.get("/jobs/job/live" if versions else "/jobs/job", headers={"If-None-Match": tags})
+            pieces = dict(re.findall(r'data-piece="([^"]+)" data-version="([^"]+)"', answer.text))
+            versions.update(pieces)
+            assert answer.status_code == (200 if pieces else 304)
+            return list(pieces), len(answer.content)
+
+        yield crawled, poll
+
+
+def test_a_tab_is_sent_the_pieces_that_have_changed_and_nothing_else(polled: tuple[Crawled, Poll]):
+    crawled, poll = polled
+    crawled.fetch(600)
+    names, whole = poll()
+    assert poll() == ([], 0)
+    crawled.fetch(1)
+    changed, size = poll()
+    assert changed == [name for name in names if name not in ("now", "found", "messages")]
+    assert size < min(16_000, whole)
+    assert poll() == ([], 0)
+
+
+def test_the_list_of_pairs_has_the_figure_of_the_tile_and_says_what_the_others_are(tmp_path: Path):
+    job = tmp_path / "jobs/job"
+    job.mkdir(parents=True)
+    (job / "job.toml").write_text('langs = ["en", "fr"]\nseeds = ["http://s.test/"]\n')
+    urls = [(Url.parse(f"http://s.test/en/{n}"), Url.parse(f"http://s.test/fr/{n}")) for n in range(3)]
+    with Ledger(job / "job.sqlite") as ledger:
+        pairs = [PagePair(*both, Language("en"), Language("fr"), 0.9, partial=n == 2) for n, both in enumerate(urls)]
+        keep_findings(Findings(ledger), "s.test", 6, [Aligned(pair) for pair in pairs])
+    refresh(job)
+    with TestClient(application(new_server(Serving(tmp_path / "jobs")), ["testserver"])) as client:
+        overview, pair_list = client.get("/jobs/job").text, client.get("/jobs/job/pairs").text
+    assert "<b>2</b><span>page pairs</span>" in overview
+    assert "2 page pairs · partly translated: 1" in pair_list
+    assert "They do not count as page pairs" in pair_list
+
+
+def test_the_curve_of_page_pairs_ends_with_the_figure_of_its_tile():
+    points = [PairHarvestPoint(10, 3), PairHarvestPoint(40, 9), PairHarvestPoint(70, 30)]
+    figures = Live(fetches=60, pairs={"en-fr": 12, "en-de": 3})
+    assert job_page._pairs_by_now(points, figures) == ((0, 0), (10, 3), (40, 9), (60, 15))
+    assert job_page._pairs_by_now((), figures) == ((0, 0), (60, 15))
+    assert job_page._pairs_by_now(points, Live(fetches=60)) == ()
+    many = [PairHarvestPoint(n, n) for n in range(1, 1001)]
+    curve = job_page._pairs_by_now(many, Live(fetches=2000, pairs={"en-fr": 1000}))
+    assert (len(curve) <= job_page.MOST_POINTS + 2, curve[-1]) == (True, (2000, 1000))

@@ -14,7 +14,7 @@ from bitrawl.crawl.ending import crawl_end
 from bitrawl.discover import site_check
 from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
-from bitrawl.endings import Doing, MiningStep, State
+from bitrawl.endings import Doing, HostRest, MiningStep, State
 from bitrawl.errors import ConfigError
 from bitrawl.job.live_facts import Live
 from bitrawl.mine.judging import Flag
@@ -301,6 +301,20 @@ def test_a_language_has_its_own_plural(n: int, shown: str):
 )
 def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, shown: str):
     assert _step(OURS["es"], doing) == shown
+
+
+@pytest.mark.parametrize(
+    ("at", "doing", "shown"),
+    [
+        (950.5, None, "a.org rests for 50 seconds"),
+        (999.5, None, "a.org rests for 1 second"),
+        (1001.0, None, "visiting pages, 0 a minute"),  # it is over
+        (950.5, Doing(MiningStep.ALIGNING, "b.org", "en-fr pairs", 3, 74), "aligning · b.org · 3 of 74"),
+    ],
+)
+def test_a_host_that_is_waited_for_is_shown_as_resting(at: float, doing: Doing | None, shown: str):
+    state = JobState(State.RUNNING, doing=doing, resting=HostRest("a.org", 1000.0))
+    assert _state_text(OURS["en"], state, Live(at=at)).detail == shown
 
 
 def test_what_an_earlier_version_wrote_down_is_shown_as_it_is():

@@ -16,14 +16,25 @@ from bitrawl.config import fitting
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
+from bitrawl.job import searching
 from bitrawl.job.bootstrapping import BootstrapSummary, read_found
-from bitrawl.job.reviewing import Reading, ReadPair, SearchedSide
+from bitrawl.job.reviewing import Reading, ReadPair
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed
 from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, server_of
 from bitrawl.web.api import shapes
 from bitrawl.web.api.shapes import ApiError, Texts
-from bitrawl.web.corpus_files import aligned, bilingual_corpora, export, file, job_file, report, terms_file, terms_of
+from bitrawl.web.corpus_files import (
+    aligned,
+    bilingual_corpora,
+    export,
+    file,
+    hits_file,
+    job_file,
+    report,
+    terms_file,
+    terms_of,
+)
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
 from bitrawl.web.messages import shortened
@@ -136,11 +147,11 @@ async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
 
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
     values = dict(request.query_params)
-    _check_choices(values, side=SearchedSide)
-    place = _place(values)
+    _check_choices(values)
+    place, query = _place(values), actions.search_query(values)
     reading = await _indexed(request)
-    hits = await asyncio.to_thread(actions.search, reading, values, **place)
-    return shapes.ApiHits(hits.hits, hits.total, hits.is_cut)
+    hits = await asyncio.to_thread(searching.search, reading, query, **place)
+    return shapes.ApiHits(hits.hits, hits.total)
 
 
 def _place(values: Mapping[str, str]) -> dict[str, int]:
@@ -235,6 +246,15 @@ _EXPORT = {
     "min_score": "Only segments that score at least this, from 0 to 1.",
     "accepted_only": "true: only what people have accepted.",
 }
+_SEARCH = {
+    "q": "Words: a phrase, unless near is given. pag* stands for all words that begin so.",
+    "other": "A phrase that the other side has.",
+    "without": "A phrase that the other side has not.",
+    "near": 'How many words may stand between those of q, in any order, or any. "old port" stays a phrase.',
+    "side": "Where to look for q: a, b or both.",
+    **_LANGUAGES,
+}
+_HITS = {"format": "tsv, with what was rejected and a column for that, or tmx without it."}
 
 OPERATIONS = (
     Operation("GET", "/jobs", "List your jobs.", list_jobs, gives=list[shapes.ApiJob]),
@@ -279,9 +299,10 @@ OPERATIONS = (
         example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "reject"}}',
     ),
     Operation(
-        "GET", "/jobs/{id}/search", "Find a phrase, with its counterpart.", search, gives=shapes.ApiHits,
-        query={"q": "The phrase.", "side": "a, b or both.", **_LANGUAGES, **_PAGING},
+        "GET", "/jobs/{id}/search", "Find words, with their counterpart.", search, gives=shapes.ApiHits,
+        query={**_SEARCH, "sort": "score (the best first), or left or right: by the words before or after.", **_PAGING},
     ),
+    Operation("GET", "/jobs/{id}/hits", "All that a search finds, as a file.", _as_file(hits_file), query=_SEARCH | _HITS),
     Operation(
         "GET", "/jobs/{id}/terms", "List bilingual terms with examples.", list_terms, gives=list[TermPair], query=_LANGUAGES
     ),

@@ -7,7 +7,8 @@ import msgspec
 from bitrawl.config import Reach, Strategy, Walk
 from bitrawl.endings import State
 from bitrawl.job.live_facts import Live
-from bitrawl.job.reviewing import Hit, ListedPair
+from bitrawl.job.reviewing import ListedPair
+from bitrawl.job.searching import Hit
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request
@@ -104,11 +105,10 @@ class ApiPairs(msgspec.Struct, frozen=True):
 
 
 class ApiHits(msgspec.Struct, frozen=True):
-    """Some of the places where a phrase stands."""
+    """Some of the segments that were searched for."""
 
     hits: tuple[Hit, ...]
     total: int
-    more: bool  # there may be more than `total`
 
 
 class ApiVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

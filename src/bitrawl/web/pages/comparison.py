@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.show.plots import Series, lines
+from bitrawl.show.plots import Series, lines, thinned
 from bitrawl.web.actions import USUAL, comparable, compare, find_mining_job, look_at, read_table, server_of, words_of
 from bitrawl.web.job_list import JobVerb, ServedJob
 from bitrawl.web.job_state import SIMULATED, last_lines
@@ -75,18 +75,13 @@ def _charts(words: Words, folder: Path) -> list[Markup]:
     return [
         lines(
             words.say("Pairs on {site}", site=site),
-            [Series(words.say(name), tuple(_thinned(points))) for name, points in strategies.items()],
+            [Series(words.say(name), thinned(points, MOST_POINTS)) for name, points in strategies.items()],
             x=words.say("visits"),
             y=words.say("pairs"),
             written=written(words),
         )
         for site, strategies in list(curves.items())[:MOST_SITES]
     ]
-
-
-def _thinned(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    step = max(1, len(points) // MOST_POINTS)
-    return [*points[:-1:step], points[-1]]
 
 
 ROUTES: list[BaseRoute] = [

@@ -5,23 +5,31 @@ from collections.abc import Iterable
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.config.choices import ready_formats
 from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
+from bitrawl.job.reporting import is_stale
 from bitrawl.web import corpus_files
-from bitrawl.web.actions import find_mining_job, words_of
+from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.messages import Message, Words, message_of
 from bitrawl.web.pages.rendering import load_again, rendered
+from bitrawl.web.security import posted
 
 MOST_TERMS_SHOWN = 200
 
 
 async def show(request: Request) -> Response:
-    job, words = await find_mining_job(request), words_of(request)
+    """With what is listed marked if it does not follow the verdicts: then a button writes it again."""
+    job, words, writing = await find_mining_job(request), words_of(request), server_of(request).writing
+    is_old = await asyncio.to_thread(is_stale, job.folder)
+    is_busy = is_old and (writing.is_busy(job.folder) or job.folder.is_running)
+    if request.query_params.get("part"):
+        return Response(status_code=304) if is_busy else load_again()
+    fault = writing.fault(job.folder) if is_old else None
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
     corpus = job.folder.corpus
     return rendered(
@@ -33,9 +41,19 @@ async def show(request: Request) -> Response:
         formats=[(name, name.upper()) for name in ready_formats(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
+        is_old=is_old,
+        is_busy=is_busy,
+        problem=message_of(fault) if fault else Message(""),
         has_report=job.folder.report.exists(),
         card=card_of(corpus),
     )
+
+
+async def write_again(request: Request) -> Response:
+    await posted(request)
+    job = await find_mining_job(request)
+    server_of(request).writing.begin(job.folder, person=request.state.user.name)
+    return RedirectResponse(f"/jobs/{job.id}/download", 303)
 
 
 async def show_terms(request: Request) -> Response:
@@ -66,6 +84,7 @@ def _choices(words: Words, headers: Iterable[CorpusHeader]) -> list[tuple[str, s
 
 ROUTES: list[BaseRoute] = [
     Route("/jobs/{id}/download", show),
+    Route("/jobs/{id}/files", write_again, methods=["POST"]),
     Route("/jobs/{id}/export", corpus_files.export),
     Route("/jobs/{id}/files/{name}", corpus_files.file),
     Route("/jobs/{id}/job.toml", corpus_files.job_file),

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.endings import Doing, MiningStep, State
@@ -18,20 +19,22 @@ from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, Bootstra
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
 from bitrawl.job.reporting import gather
-from bitrawl.job.reviewing import Reading
+from bitrawl.job.reviewing import PairHarvestPoint, Reading
 from bitrawl.model import Language
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
-from bitrawl.show.plots import COLOURS, Series, bars, lines
+from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.actions import carry_out, find_job, found_sites, look_at, server_of, words_of
+from bitrawl.web.corpus_files import StoredFile
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.job_state import JobState, last_lines, merged_files, without_place
 from bitrawl.web.messages import REASONS, Words, marked, message
-from bitrawl.web.pages.rendering import STATES, answer_part, fragment, rendered, written
+from bitrawl.web.pages.rendering import STATES, Pieces, answer_pieces, rendered, written
 from bitrawl.web.security import posted
 
 MOST_TERMS = 100  # of a topic that are listed
 MOST_BARS = 8
+MOST_POINTS = 40  # of a curve: a screen shows no more, and they are sent again while the job runs
 EXPLAIN_AFTER = 30  # fetches without a pair
 EXPLAIN_AGAIN = 60.0  # seconds; explaining reads the whole ledger
 MOST_EXPLAINED = 20_000  # fetches of a running job that is explained; reading more takes seconds
@@ -175,7 +178,7 @@ def topic_view(folder: JobFolder) -> TopicView:
     rows = _terms(folder) if summary is not None else []
     columns = {code for row in rows for code in row.terms}
     first = [code for code in summary.terms if code in columns] if summary else []
-    failed = without_place(folder, progress.failed) if progress else ""
+    failed = without_place(folder.path, progress.failed) if progress else ""
     return TopicView(progress, summary, rows[:MOST_TERMS], [*first, *sorted(columns.difference(first))], failed)
 
 
@@ -189,13 +192,13 @@ def _terms(folder: JobFolder) -> list[TermRow]:
 
 async def show(request: Request) -> Response:
     job = await find_job(request)
-    return rendered(request, "job.html", job=job, tab="", **await _values(request, job))
+    return rendered(request, "job.html", job=job, tab="", piece=Pieces(), **await _values(request, job))
 
 
 async def live(request: Request) -> Response:
-    """What changes on that page."""
+    """What changes on that page, as far as it has changed."""
     job = await find_job(request)
-    return answer_part(request, fragment(request, "live.html", job=job, **await _values(request, job)))
+    return answer_pieces(request, "live.html", job=job, **await _values(request, job))
 
 
 async def act(request: Request) -> Response:
@@ -238,7 +241,12 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
 
 def _state_text(words: Words, state: JobState, figures: Live) -> StateText:
     label = words.say(STATES[state.state])
-    if state.state is State.RUNNING and not state.doing and not figures.ended:
+    rest, is_crawling = state.resting, state.is_active and not state.doing and not figures.ended
+    if rest is not None and is_crawling and rest.until > figures.at:
+        left = ceil(rest.until - figures.at)
+        resting = words.count("{host} rests for {n} second", "{host} rests for {n} seconds", left, host=rest.host)
+        return StateText(state.state, label, resting)
+    if state.state is State.RUNNING and is_crawling:
         rate = words.number(round(figures.rate))
         return StateText(state.state, label, words.say("visiting pages, {rate} a minute", rate=rate))
     if state.doing and (step := _step(words, state.doing)):
@@ -301,18 +309,28 @@ def _bars(words: Words, counts: Mapping[str, int], total: int) -> Markup | None:
 
 def _charts(words: Words, job: ServedJob, figures: Live) -> list[Markup]:
     charts: dict[tuple[str, str], list[Series]] = {}
-    if job.kind == "mine" and (points := Reading(job.folder).harvest(None)):
-        series = Series(words.say("page pairs"), ((0, 0), *((point.fetches, point.pairs) for point in points)))
-        charts[words.say("Complete page pairs"), words.say("pairs")] = [series]
+    if job.kind == "mine" and (points := _pairs_by_now(Reading(job.folder).harvest(None), figures)):
+        charts[words.say("Complete page pairs"), words.say("pairs")] = [Series(words.say("page pairs"), points)]
     if len(figures.harvest) > 1:
         charts[words.say("Pages by language"), words.say("pages")] = [
-            Series(words.language(code), ((0, 0), *((p.fetches, p.pages.get(code, 0)) for p in figures.harvest)))
+            Series(words.language(code), _curve([(p.fetches, p.pages.get(code, 0)) for p in figures.harvest]))
             for code in list(figures.languages)[:COLOURS]
         ]
     return [
         lines(title, series, x=words.say("visits"), y=y, written=written(words))
         for (title, y), series in charts.items()
     ]
+
+
+def _pairs_by_now(points: Sequence[PairHarvestPoint], figures: Live) -> tuple[tuple[int, int], ...]:
+    """The curve of page pairs. The index may be some seconds old: the curve ends with the figure of the tile."""
+    total = sum(figures.pairs.values())
+    earlier = [(p.fetches, p.pairs) for p in points if p.fetches < figures.fetches and p.pairs <= total]
+    return _curve([*earlier, (figures.fetches, total)]) if total else ()
+
+
+def _curve(points: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    return ((0, 0), *thinned(points, MOST_POINTS))
 
 
 def found_files(job: ServedJob) -> list[str]:
@@ -327,7 +345,7 @@ async def found_file(request: Request) -> Response:
     if name not in found_files(job):
         raise HTTPException(404)
     path = job.folder.path / name
-    return FileResponse(path, filename=path.name, media_type="text/plain; charset=utf-8")
+    return StoredFile(path, filename=path.name, media_type="text/plain; charset=utf-8")
 
 
 _explained: dict[str, tuple[tuple[str, int], float, Diagnosis | None]] = {}
@@ -355,9 +373,8 @@ async def _why(job: ServedJob, state: JobState, figures: Live) -> Diagnosis | No
 
 
 def _without_path(why: Diagnosis, job: ServedJob) -> Diagnosis:
-    """Where the folder is, is the operator's business."""
-    place = f"{job.folder.path.resolve()}/"
-    points = [Point(point.noticed.replace(place, ""), point.advice.replace(place, "")) for point in why.points]
+    place = job.folder.path.resolve()
+    points = [Point(without_place(place, point.noticed), without_place(place, point.advice)) for point in why.points]
     return Diagnosis(why.headline, tuple(points))
 
 

@@ -2,19 +2,23 @@
 
 import asyncio
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.job.reviewing import Mark, Reading, ReadPair
+from bitrawl.errors import FieldError
+from bitrawl.job import searching
+from bitrawl.job.reviewing import Reading, ReadPair
+from bitrawl.job.searching import Hit, HitList, Mark
 from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict
 from bitrawl.web import actions
 from bitrawl.web.actions import SORTS, find_mining_job, give_verdict, number_in, pair_filter, server_of, words_of
+from bitrawl.web.corpus_files import hits_file
 from bitrawl.web.job_list import ServedJob
-from bitrawl.web.messages import METHODS, RequestError, Words, marked, message
+from bitrawl.web.messages import METHODS, Message, RequestError, Words, marked, message
 from bitrawl.web.pages.queue import (
     ReviewBar,
     ReviewChoice,
@@ -30,6 +34,7 @@ from bitrawl.web.security import posted
 PAIRS = 50  # on one page of the list
 SEGMENTS = 200  # on one page of two texts: more makes a browser slow
 HITS = 20
+CONTEXT = 80  # characters on each side of a hit in its line
 VERDICTS = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
 
 
@@ -47,7 +52,7 @@ async def pairs(request: Request) -> Response:
         values=values,
         language_choices=await _language_choices(words, reading),
         methods=[("", words.say("any")), *((letter, words.say(name)) for letter, name in METHODS.items())],
-        verdict_names={verdict: words.say(name) for verdict, name in VERDICTS.items()},
+        verdict_names=_verdict_names(words),
         sorts=[(name, words.say(label)) for name, (_, _, label) in SORTS.items()],
         pairs=page.pairs,
         page_pairs=page.page_pairs,
@@ -57,6 +62,10 @@ async def pairs(request: Request) -> Response:
         size=PAIRS,
         base=_base(request, values),
     )
+
+
+def _verdict_names(words: Words) -> dict[Verdict, str]:
+    return {verdict: words.say(name) for verdict, name in VERDICTS.items()}
 
 
 def _base(request: Request, values: dict[str, str]) -> str:
@@ -75,6 +84,9 @@ async def pair(request: Request) -> Response:
     job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     texts, offset = await _pair(job, request.path_params["key"]), number_in(values, "offset")
+    place = texts.place_of(values.pop("segment", ""))
+    if place is not None:
+        offset = place - place % SEGMENTS
     evidence, choice = texts.pair.row.evidence, ReviewChoice.of(values)
     review = choice and await _review_bar(request, job, choice, texts.pair.row.key)
     response = rendered(
@@ -112,19 +124,19 @@ async def _pair(job: ServedJob, key: str) -> ReadPair:
 async def judge(request: Request) -> Response:
     """A verdict by click or key: the part of the page that it changes, or the page again."""
     form, job = await posted(request), await find_mining_job(request)
-    kind, key, within = (str(form.get(name, "")) for name in ("kind", "key", "within"))
+    kind, key, within, anchor = (str(form.get(name, "")) for name in ("kind", "key", "within", "anchor"))
     await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
     if kind == SubjectKind.PAIR and form.get("review"):
         return RedirectResponse(after_verdict(job, key, str(form["review"]), str(form.get("verdict"))), 303)
     if not request.headers.get("x-part"):
-        anchor = f"#s-{key}" if kind == SubjectKind.SEGMENT else ""
-        return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{anchor}", 303)
+        where = f"?segment={quote(anchor or key)}#s-{quote(anchor or key)}" if kind == SubjectKind.SEGMENT else ""
+        return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{where}", 303)
     texts = await _pair(job, within)
     values: dict[str, Any] = {"job": job, "pair": texts.pair, "review": None}
     if kind == SubjectKind.PAIR:
         return HTMLResponse(fragment(request, "pair_verdict.html", **values))
-    segment = next(segment for segment in texts.segments if segment.key == key)
-    return HTMLResponse(fragment(request, "segment.html", segment=segment, **values))
+    same = [segment for segment in texts.segments if segment.key == key]
+    return HTMLResponse("".join(fragment(request, "segment.html", segment=segment, **values) for segment in same))
 
 
 async def search(request: Request) -> Response:
@@ -132,8 +144,12 @@ async def search(request: Request) -> Response:
     ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     offset, reading = number_in(values, "offset"), Reading(job.folder)
     values.setdefault("q", "")
-    places = await asyncio.to_thread(actions.search, reading, values, offset=offset, limit=HITS)
-    sides = {"both": words.say("both languages"), "a": words.say("first language"), "b": words.say("second language")}
+    hits, errors = HitList((), 0), dict[str, Message]()
+    try:
+        query = actions.search_query(values)
+        hits = await asyncio.to_thread(searching.search, reading, query, offset=offset, limit=HITS)
+    except FieldError as error:
+        errors = {name: why if isinstance(why, Message) else message(str(why)) for name, why in error.fields.items()}
     return rendered(
         request,
         "search.html",
@@ -142,15 +158,44 @@ async def search(request: Request) -> Response:
         index_ready=ready,
         values=values,
         language_choices=await _language_choices(words, reading),
-        side_choices=list(sides.items()),
-        hits=places.hits,
-        total=places.total,
-        is_cut=places.is_cut,
+        choices={name: [(value, words.say(label)) for value, label in rows] for name, rows in _CHOICES.items()},
+        errors=errors,
+        hits=hits.hits,
+        total=hits.total,
         offset=offset,
         size=HITS,
         base=_base(request, values),
+        query=urlencode(values),
         split=_split,
+        in_line=_in_line,
+        verdict_names=_verdict_names(words),
     )
+
+
+_CHOICES = {
+    "side": [("both", marked("both languages")), ("a", marked("first language")), ("b", marked("second language"))],
+    "near": [
+        ("", marked("as a phrase")),
+        ("3", marked("at most 3 words apart")),
+        ("10", marked("at most 10 words apart")),
+        ("any", marked("anywhere in the text")),
+    ],
+    "sort": [
+        ("", marked("the best score first")),
+        ("left", marked("by the words before")),
+        ("right", marked("by the words after")),
+    ],
+    "view": [("", marked("side by side")), ("lines", marked("words in one column"))],
+}
+
+
+def _in_line(hit: Hit) -> tuple[str, str, str]:
+    """What stands before the first words that were searched for, these words, and what stands after them."""
+    text, marks = (hit.segment.text_b, hit.marks_b) if hit.side == "b" else (hit.segment.text_a, hit.marks_a)
+    mark = marks[0] if marks else Mark(0, 0)
+    before, after = text[: mark.start], text[mark.end :]
+    before = f"…{before[-CONTEXT:]}" if len(before) > CONTEXT else before
+    return before, text[mark.start : mark.end], f"{after[:CONTEXT]}…" if len(after) > CONTEXT else after
 
 
 def _split(text: str, marks: tuple[Mark, ...]) -> list[tuple[str, bool]]:
@@ -200,5 +245,6 @@ ROUTES: list[BaseRoute] = [
     Route("/jobs/{id}/review", review),
     Route("/jobs/{id}/verdicts", judge, methods=["POST"]),
     Route("/jobs/{id}/search", search),
+    Route("/jobs/{id}/hits", hits_file),
     Route("/jobs/{id}/index", index_part),
 ]

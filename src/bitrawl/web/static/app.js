@@ -4,6 +4,46 @@
 
 const EVERY = 1500, HIDDEN = 10000, LOST = 2000; // milliseconds
 
+// Makes an element like another one, and leaves alone what is the same: focus, selected text and what is open stay.
+function morph(here, fresh) {
+  if (here.nodeName !== fresh.nodeName || (here.id || "") !== (fresh.id || "")) { here.replaceWith(fresh); return; }
+  if (here.nodeType !== Node.ELEMENT_NODE) {
+    if (here.nodeValue !== fresh.nodeValue) here.nodeValue = fresh.nodeValue;
+    return;
+  }
+  for (const { name } of [...here.attributes])
+    if (!fresh.hasAttribute(name) && !(name === "open" && here.nodeName === "DETAILS")) here.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (here.getAttribute(name) !== value) here.setAttribute(name, value);
+  let at = here.firstChild;
+  for (const child of [...fresh.childNodes]) {
+    let same = at;
+    while (child.id && same && same.id !== child.id) same = same.nextSibling;
+    if (!same) { here.insertBefore(child, at); continue; }
+    while (at !== same) { const gone = at; at = at.nextSibling; gone.remove(); }
+    const old = at;
+    at = at.nextSibling;
+    morph(old, child);
+  }
+  while (at) { const gone = at; at = at.nextSibling; gone.remove(); }
+}
+
+// The server is told which pieces of a part are here already, and sends the others.
+function pieces(within) { return [...within.querySelectorAll("[data-piece]")]; }
+function refresh(part, text) {
+  const holder = document.createElement("template");
+  holder.innerHTML = text;
+  const fresh = pieces(holder.content);
+  if (!fresh.length) {
+    const whole = part.cloneNode(false);
+    whole.append(holder.content);
+    morph(part, whole);
+  }
+  for (const piece of fresh) {
+    const here = pieces(part).find((one) => one.dataset.piece === piece.dataset.piece);
+    if (here) morph(here, piece);
+  }
+}
+
 function watch(part) {
   let tag = "";
   const lost = document.getElementById("lost");
@@ -11,14 +51,11 @@ function watch(part) {
     let next = document.hidden ? HIDDEN : EVERY;
     try {
       const answer = await fetch(part.dataset.live, {
-        headers: tag ? { "If-None-Match": tag } : {}, cache: "no-store", signal: AbortSignal.timeout(8000),
+        headers: { "If-None-Match": pieces(part).map((one) => `"${one.dataset.version}"`).join(", ") || tag }, cache: "no-store", signal: AbortSignal.timeout(8000),
       });
       if (answer.status === 200) {
         tag = answer.headers.get("ETag") || "";
-        const text = await answer.text();
-        const open = new Set([...part.querySelectorAll("details[open]")].map((one) => one.id));
-        part.innerHTML = text;
-        for (const one of part.querySelectorAll("details")) if (open.has(one.id)) one.open = true;
+        refresh(part, await answer.text());
         const title = part.querySelector("[data-title]");
         if (title) document.title = title.dataset.title;
       } else if ([205, 401, 404].includes(answer.status) || answer.redirected) {
@@ -54,10 +91,12 @@ async function send(form, button) {
   const part = form.closest(".judged");
   const holder = document.createElement("template");
   holder.innerHTML = await answer.text();
-  const fresh = holder.content.querySelector(".judged") || holder.content.firstElementChild;
-  if (!part || !fresh) return;
+  const parts = [...holder.content.querySelectorAll(".judged")];
+  const fresh = parts.find((one) => one.id === part.id);
+  if (!fresh) { location.reload(); return; }
   const here = part.contains(document.activeElement); // the reader may have gone on meanwhile
-  part.replaceWith(fresh);
+  // The same texts may stand on these pages several times: a verdict is about all of them.
+  for (const one of parts) (one === fresh ? part : document.getElementById(one.id))?.replaceWith(one);
   if (!here) return;
   const again = fresh.matches("[tabindex]") ? fresh : fresh.querySelector(`button[value="${button.value}"]`) || fresh.querySelector("button");
   again.focus({ preventScroll: true });
