@@ -75,14 +75,12 @@ class _QueuedPair(NamedTuple):
 def _queued(folder: JobFolder, languages: LanguageOrder | None) -> list[_QueuedPair]:
     only = " AND lang_a = ? AND lang_b = ?" if languages else ""
     with reading(folder.reading_index, LAYOUT) as index:
-        rows = (
-            index
-            and index.execute(  # Two sites of a job may have the same page pair. The first row stands for both.
-                f"SELECT key, site, url_a, url_b, score, min(id) FROM pairs WHERE NOT partial{only} GROUP BY key",
-                [storable(code) for code in languages or ()],
-            )
+        rows = index and index.execute(
+            f"SELECT key, site, url_a, url_b, score FROM pairs WHERE NOT partial{only} ORDER BY id DESC",
+            [storable(code) for code in languages or ()],
         )
-        return [_QueuedPair(*row[:-1]) for row in rows or ()]
+        # Two sites of a job may have the same page pair: its first row stands for both.
+        return list({row[0]: _QueuedPair(*row) for row in rows or ()}.values())
 
 
 def _sorting(order: ReviewOrder, seed: int) -> Callable[[_QueuedPair], tuple[Any, ...]]:
