@@ -97,6 +97,7 @@ VIEWS: dict[str, Callable[[Page, str], object]] = {
     "list of pairs": lambda page, there: page.goto(f"{there}/pairs"),
     "list without pairs": lambda page, there: page.goto(f"{there}/pairs?text=nowhere"),
     "two pages": judged,
+    "review": lambda page, there: opened(page, f"{there}/review"),
     "search": lambda page, there: page.goto(f"{there}/search?q=museum"),
     "search in lines": lambda page, there: page.goto(f"{there}/search?q=muse*&view=lines&sort=right"),
     "terms": gathered,

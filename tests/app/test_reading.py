@@ -77,6 +77,50 @@ def test_keys_judge_segments_and_the_export_obeys(page: Page, app: App, own_job:
     assert undone[0] not in only
 
 
+def test_a_review_goes_by_key_and_by_thumb_and_is_remembered(page: Page, app: App, own_job: str):
+    page.goto(app.address(own_job))
+    page.get_by_role("link", name="Review").click()
+    bar, no = page.locator(".queue"), page.get_by_role("button", name="No")
+    expect(bar).to_contain_text("0 of ")
+    first = addresses(page)
+    page.keyboard.press("Shift+A")
+    expect(bar).to_contain_text("1 of ")
+    page.wait_for_load_state()
+    second, address = addresses(page), page.url
+    page.keyboard.down("n")
+    expect(page).not_to_have_url(address)
+    page.wait_for_load_state()
+    third = addresses(page)
+    page.keyboard.down("n")  # held down: it goes no further
+    page.keyboard.up("n")
+    assert len({tuple(pair) for pair in (first, second, third)}) == 3
+    page.keyboard.press("b")
+    expect(page.locator(".heads a")).to_have_text(second)
+    page.keyboard.press("b")
+    expect(page.locator(".heads a")).to_have_text(first)
+    page.keyboard.press("Shift+U")
+    expect(bar).to_contain_text("0 of ")
+    expect(page.locator(".heads a")).to_have_text(first)
+    page.set_viewport_size({"width": 360, "height": 640})
+    for target in (no, bar.get_by_role("link", name="Next")):  # where the thumb is, and large enough for it
+        box = target.bounding_box()
+        assert box is not None
+        assert box["y"] > 320
+        assert box["y"] + box["height"] <= 640
+        assert box["height"] >= 40
+    no.click()
+    expect(page.locator(".heads a")).to_have_text(second)
+    page.get_by_text("Order:").click()
+    page.get_by_label("Order").select_option("random")
+    page.get_by_label("Languages").select_option("en-fr")
+    page.get_by_role("button", name="Show").click()
+    expect(page).to_have_url(re.compile(r"order=random&seed=\d+&languages=en-fr$"))
+    there = page.url
+    page.goto(f"{app.address(own_job)}/pairs")
+    page.get_by_role("link", name="Review").click()
+    expect(page).to_have_url(there)
+
+
 def test_a_rejected_pair_stays_out_of_the_tmx_when_the_site_is_mined_again(page: Page, app: App, own_job: str):
     there = app.address(own_job)
     open_pair(page, there)

@@ -87,7 +87,7 @@ def test_each_page_links_to_its_page_of_the_documentation(tmp_path: Path):
     server = new_server(Serving(tmp_path / "jobs", settings=tmp_path / "serve.toml"))
     client = TestClient(application(server, ["testserver"]), follow_redirects=False)
     job = started(client)
-    tabs = ("", "/pairs", "/search", "/terms", "/download", "/compare")
+    tabs = ("", "/review", "/pairs", "/search", "/terms", "/download", "/compare")
     pages = {path: client.get(path).text for path in ("/", "/discover", "/topic", "/api", *(job + tab for tab in tabs))}
     guides = {
         path: re.findall(r'href="https://docs\.example\.org/([^"]+)\.html"', page) for path, page in pages.items()

@@ -19,6 +19,15 @@ from bitrawl.web.actions import SORTS, find_mining_job, give_verdict, number_in,
 from bitrawl.web.corpus_files import hits_file
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import METHODS, Message, RequestError, Words, marked, message
+from bitrawl.web.pages.queue import (
+    ReviewBar,
+    ReviewChoice,
+    after_verdict,
+    bar_of,
+    pair_address,
+    remember,
+    remembered,
+)
 from bitrawl.web.pages.rendering import fragment, load_again, rendered
 from bitrawl.web.security import posted
 
@@ -99,12 +108,15 @@ async def pair(request: Request) -> Response:
     place = texts.place_of(values.pop("segment", ""))
     if place is not None:
         offset = place - place % SEGMENTS
-    evidence = texts.pair.row.evidence
-    return rendered(
+    evidence, choice = texts.pair.row.evidence, ReviewChoice.of(values)
+    review = choice and await _review_bar(request, job, choice, texts.pair.row.key)
+    response = rendered(
         request,
         "pair.html",
         job=job,
-        tab="/pairs",
+        tab="/review" if review else "/pairs",
+        review=review,
+        language_choices=await _language_choices(words, Reading(job.folder)) if review else [],
         pair=texts.pair,
         evidence=[(words.say(METHODS.get(method, method)), words.score(n)) for method, n in evidence.items()],
         segments=texts.segments[offset : offset + SEGMENTS],
@@ -113,6 +125,14 @@ async def pair(request: Request) -> Response:
         size=SEGMENTS,
         base=_base(request, values),
     )
+    if choice:
+        remember(request, response, job, choice, texts.pair.row.key)
+    return response
+
+
+async def _review_bar(request: Request, job: ServedJob, choice: ReviewChoice, key: str) -> ReviewBar:
+    came_from = request.query_params.get("from", "")
+    return bar_of(job, words_of(request), choice, await choice.queue(job), key, came_from)
 
 
 async def _pair(job: ServedJob, key: str) -> ReadPair:
@@ -127,11 +147,13 @@ async def judge(request: Request) -> Response:
     form, job = await posted(request), await find_mining_job(request)
     kind, key, within, anchor = (str(form.get(name, "")) for name in ("kind", "key", "within", "anchor"))
     await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
+    if kind == SubjectKind.PAIR and form.get("review"):
+        return RedirectResponse(after_verdict(job, key, str(form["review"]), str(form.get("verdict"))), 303)
     if not request.headers.get("x-part"):
         where = f"?segment={quote(anchor or key)}#s-{quote(anchor or key)}" if kind == SubjectKind.SEGMENT else ""
         return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{where}", 303)
     texts = await _pair(job, within)
-    values: dict[str, Any] = {"job": job, "pair": texts.pair}
+    values: dict[str, Any] = {"job": job, "pair": texts.pair, "review": None}
     if kind == SubjectKind.PAIR:
         return HTMLResponse(fragment(request, "pair_verdict.html", **values))
     same = [segment for segment in texts.segments if segment.key == key]
@@ -208,6 +230,29 @@ def _split(text: str, marks: tuple[Mark, ...]) -> list[tuple[str, bool]]:
     return [*parts, (text[at:], False)]
 
 
+async def review(request: Request) -> Response:
+    """Opens the next page pair that nobody has judged; without an order in the address, where the reader was last."""
+    job, values = await find_mining_job(request), dict(request.query_params)
+    ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
+    choice, at = remembered(request)
+    after = values.get("after", "")
+    if new_choice := ReviewChoice.of(values):
+        choice, at = new_choice, ""
+    queue = await choice.queue(job)
+    key = at if at in queue.keys and at not in queue.judged else queue.following(after or at) or queue.following("")
+    if key:
+        return RedirectResponse(pair_address(job, key, choice, after), 303)
+    return rendered(
+        request,
+        "review.html",
+        job=job,
+        tab="/review",
+        index_ready=ready,
+        review=bar_of(job, words_of(request), choice, queue, "", after),
+        language_choices=await _language_choices(words_of(request), Reading(job.folder)),
+    )
+
+
 async def index_part(request: Request) -> Response:
     """Tells the script to load the page again when the index is ready."""
     job = await find_mining_job(request)
@@ -218,6 +263,7 @@ async def index_part(request: Request) -> Response:
 ROUTES: list[BaseRoute] = [
     Route("/jobs/{id}/pairs", pairs),
     Route("/jobs/{id}/pairs/{key}", pair),
+    Route("/jobs/{id}/review", review),
     Route("/jobs/{id}/verdicts", judge, methods=["POST"]),
     Route("/jobs/{id}/search", search),
     Route("/jobs/{id}/hits", hits_file),

@@ -117,7 +117,9 @@ document.addEventListener("submit", (event) => {
   send(form, event.submitter);
 });
 
-// Reading: j and k (or the arrows) move, a accepts, r rejects, u takes it back, x does so for the whole pair of pages.
+// Reading: j and k (or the arrows) move, a accepts, r rejects, u takes it back; A, R and U do so for the page pair.
+// Other keys follow the link that names them (data-key). A key that is held down moves, but judges only once.
+const MOVES = ["j", "k", "ArrowDown", "ArrowUp"];
 function judged() { return [...document.querySelectorAll("[data-row]")]; }
 function press(within, verdict) {
   const button = within && within.querySelector(`button[value="${verdict}"]`);
@@ -125,8 +127,9 @@ function press(within, verdict) {
 }
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
-  const rows = judged();
-  if (!rows.length) return;
+  const rows = judged(), whole = document.querySelector("[data-whole]");
+  if (event.repeat && !MOVES.includes(event.key)) return;
+  if (!rows.length && (!whole || MOVES.includes(event.key))) return;
   const at = rows.indexOf(document.activeElement.closest("[data-row]"));
   const here = rows[at];
   switch (event.key) {
@@ -135,9 +138,14 @@ document.addEventListener("keydown", (event) => {
     case "a": press(here, "accept"); break;
     case "r": press(here, "reject"); break;
     case "u": press(here, "undo"); break;
-    case "A": press(document.querySelector("[data-whole]"), "accept"); break;
-    case "R": press(document.querySelector("[data-whole]"), "reject"); break;
-    default: return;
+    case "A": press(whole, "accept"); break;
+    case "R": press(whole, "reject"); break;
+    case "U": press(whole, "undo"); break;
+    default: {
+      const link = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+      if (!link) return;
+      link.click();
+    }
   }
   event.preventDefault();
 });
