@@ -29,7 +29,7 @@ from bitrawl.web.corpus_files import StoredFile
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.job_state import JobState, last_lines, merged_files, without_place
 from bitrawl.web.messages import REASONS, Words, marked, message
-from bitrawl.web.pages.rendering import STATES, Pieces, answer_pieces, rendered, written
+from bitrawl.web.pages.rendering import STATES, answer_pieces, rendered, version_of, written
 from bitrawl.web.security import posted
 
 MOST_TERMS = 100  # of a topic that are listed
@@ -192,7 +192,9 @@ def _terms(folder: JobFolder) -> list[TermRow]:
 
 async def show(request: Request) -> Response:
     job = await find_job(request)
-    return rendered(request, "job.html", job=job, tab="", piece=Pieces(), **await _values(request, job))
+    return rendered(
+        request, "job.html", job=job, tab="", version_of=version_of, versions=(), **await _values(request, job)
+    )
 
 
 async def live(request: Request) -> Response:

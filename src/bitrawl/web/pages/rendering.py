@@ -2,13 +2,11 @@
 
 import re
 import time
-from collections.abc import Callable, Collection
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
 from jinja2 import Environment
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -110,26 +108,15 @@ def answer_part(request: Request, html: str) -> Response:
     return HTMLResponse(html, headers={"ETag": tag})
 
 
-class Pieces:
-    """Writes the pieces of a part that changes, each with its version, and leaves out those that the browser has."""
-
-    def __init__(self, versions: Collection[str] = ()) -> None:
-        self._versions = versions
-
-    def __call__(self, name: str, caller: Callable[[], Markup]) -> Markup:
-        """For `{% call piece("name") %}` in a template."""
-        html = caller()
-        version = f"{name}-{blake2b(html.encode(), digest_size=6).hexdigest()}"
-        if version in self._versions:
-            return Markup()
-        whole = Markup('<div class="piece" data-piece="{}" data-version="{}">{}</div>')
-        return whole.format(name, version, html)
+def version_of(name: str, html: str) -> str:
+    """Of a piece of a page that changes: the same for the same text. The browser names those that it has."""
+    return f"{name}-{blake2b(html.encode(), digest_size=6).hexdigest()}"
 
 
 def answer_pieces(request: Request, template: str, /, **values: Any) -> Response:
     """The pieces that have changed, or only that none has."""
     versions = re.findall(r'"([^"]*)"', request.headers.get("if-none-match", ""))
-    html = fragment(request, template, piece=Pieces(versions), **values).strip()
+    html = fragment(request, template, version_of=version_of, versions=versions, **values).strip()
     return HTMLResponse(html) if html else Response(status_code=304)
 
 
