@@ -7,6 +7,7 @@ import asyncio
 import os
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -64,10 +65,14 @@ class CommandRunner:
         """Its output, for that person. Raises `CommandError` with its last line if it fails or takes too long."""
         async with self._turns.turn(person, is_long=seconds > COMMAND_SECONDS):
             with Running.start(module, *arguments, stdout=subprocess.PIPE, environment=self._environment) as process:
+                begun = threading.Event()
                 try:
-                    output = await asyncio.to_thread(_output, process.popen, given, seconds)
+                    output = await asyncio.to_thread(_output, process.popen, given, seconds, begun)
                 except subprocess.TimeoutExpired:
                     raise CommandError(message("That took too long. Try with less.")) from None
+                finally:
+                    if not begun.is_set():  # cancelled before a thread was free: nobody else closes the pipes
+                        _close(process.popen)
         death = process.end()
         if death.status:
             why = _without_places(arguments, death.last_line)
@@ -83,7 +88,14 @@ def _without_places(arguments: Sequence[str], text: str) -> str:
     return text
 
 
-def _output(popen: "subprocess.Popen[bytes]", given: bytes, seconds: float) -> bytes:
+def _close(popen: "subprocess.Popen[bytes]") -> None:
+    for pipe in (popen.stdin, popen.stdout):
+        if pipe is not None:
+            pipe.close()
+
+
+def _output(popen: "subprocess.Popen[bytes]", given: bytes, seconds: float, begun: threading.Event) -> bytes:
+    begun.set()
     with popen:
         try:
             return popen.communicate(given, seconds)[0]

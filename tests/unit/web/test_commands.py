@@ -1,11 +1,15 @@
 import asyncio
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 from msgspec.structs import replace
 
+from bitrawl import process
+from bitrawl.process import spawn
 from bitrawl.web import supervisor
 from bitrawl.web.commands import CommandError, CommandRunner, clean
 from bitrawl.web.job_state import LOG, last_lines
@@ -138,6 +142,23 @@ async def test_a_command_dies_with_the_request_that_waits_for_it(commands: Comma
         with pytest.raises(asyncio.CancelledError):
             await waiting
         assert alive.read() == b"", "the command lives on"
+
+
+async def test_a_command_that_ends_before_a_thread_is_free_leaves_no_pipe_open(
+    commands: CommandRunner, monkeypatch: pytest.MonkeyPatch
+):
+    started, free = [], Event()
+    monkeypatch.setattr(process, "spawn", lambda *args, **kw: started.append(spawn(*args, **kw)) or started[0])
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        pool.submit(free.wait)
+        asyncio.get_running_loop().set_default_executor(pool)
+        waiting = asyncio.create_task(commands.run(["import signal; signal.pause()"], module="command"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        free.set()
+    assert [pipe.closed for pipe in (started[0].stdin, started[0].stdout)] == [True, True]
 
 
 async def test_the_long_work_of_one_person_does_not_keep_another_waiting(commands: CommandRunner):
