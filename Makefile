@@ -24,8 +24,8 @@ endef
 	$(call check_python,.venv)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: --group dev --editable .
+	$(BIN)/python -m compileall -q -j 0 .venv/lib >/dev/null || true # on all cores; pip would take one
 	touch .venv
 
 demo: .venv
