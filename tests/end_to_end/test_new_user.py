@@ -14,6 +14,7 @@ import pytest
 
 from bitrawl import demo
 from bitrawl.cli import status as status_verb
+from bitrawl.crawl import robots
 from bitrawl.endings import State
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
@@ -262,7 +263,8 @@ def test_a_password_of_a_proxy_stands_nowhere_afterwards(
     bitrawl: Bitrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
 ):
     secret = "geheim-word"
-    (tmp_path / "my.toml").write_text('langs = ["en"]\nseeds = ["http://a.test/"]\n[politeness]\nattempts = 1\n')
+    monkeypatch.setattr(robots, "UNREACHABLE_FOR", 0.0)  # asked again at once
+    (tmp_path / "my.toml").write_text('langs = ["en"]\nseeds = ["http://a.test/"]\n[politeness]\nattempts = 1\nbackoff = 0\ndelay = 0\n')
     asked = ["--job", tmp_path / "my.toml", "--out", tmp_path / "job", "--contact", "me@private.example"]
     if given == "flag":
         asked += ["--proxy", f"http://me:{secret}@127.0.0.1:1"]

@@ -12,6 +12,7 @@ import pytest
 from hostile.pathologies import pathology_server
 
 from bitrawl import config
+from bitrawl.crawl import robots
 from bitrawl.crawl.ending import Ending
 from bitrawl.job import running
 from bitrawl.job.folder import JobFolder
@@ -20,6 +21,12 @@ from bitrawl.job.ledger import Ledger
 POLITE = {"delay": 0, "attempts": 1, "backoff": 0}
 PASSWORD = "correct-horse"
 TOKEN = base64.b64encode(f"me:{PASSWORD}".encode())
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host whose robots.txt cannot be fetched is asked again at once."""
+    monkeypatch.setattr(robots, "UNREACHABLE_FOR", 0.0)
 
 
 async def crawl(folder: Path, seed: str, **fetch: object) -> tuple[Ending, str]:
