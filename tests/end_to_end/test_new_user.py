@@ -264,7 +264,9 @@ def test_a_password_of_a_proxy_stands_nowhere_afterwards(
 ):
     secret = "geheim-word"
     monkeypatch.setattr(robots, "UNREACHABLE_FOR", 0.0)  # asked again at once
-    (tmp_path / "my.toml").write_text('langs = ["en"]\nseeds = ["http://a.test/"]\n[politeness]\nattempts = 1\nbackoff = 0\ndelay = 0\n')
+    (tmp_path / "my.toml").write_text(
+        'langs = ["en"]\nseeds = ["http://a.test/"]\n[politeness]\nattempts = 1\nbackoff = 0\ndelay = 0\n'
+    )
     asked = ["--job", tmp_path / "my.toml", "--out", tmp_path / "job", "--contact", "me@private.example"]
     if given == "flag":
         asked += ["--proxy", f"http://me:{secret}@127.0.0.1:1"]
