@@ -133,7 +133,7 @@ def test_a_topic_is_gathered_from_a_wiki_and_mined(page: Page, app: App, watched
     mine(page, body["seeds"], ("en", "de"))
     expect(page.get_by_label("Terms", exact=True)).to_have_value(topic)
     expect(page.get_by_label("The addresses above only link to the topic")).to_be_checked()
-    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_role("heading", name=SUBJECT)).to_be_visible()
     expect(page.locator(".state.ended")).to_be_visible()
     assert int(tile(page, "pages").inner_text()) > int(tile(page, "on the topic").inner_text()) >= 2 * ON_TOPIC
@@ -201,7 +201,7 @@ def test_sites_are_searched_for_and_mined(page: Page, app: App, watched: Watched
     assert len(found) > 1
     mine(page, found, ("en", "fr"))
     page.get_by_label("Site", exact=True).fill(found[0])
-    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Start", exact=True).click()
     expect(page.locator(".state.ended")).to_be_visible()
     assert int(tile(page, "page pairs").inner_text()) > 0
     assert units(app.folder(page.url))

@@ -24,7 +24,7 @@ def start(page: Page, host: str, languages: tuple[str, str] = ("English", "fr"))
     page.get_by_label("Site", exact=True).fill(f"http://{host}/")
     page.get_by_label("First language").fill(languages[0])
     page.get_by_label("Second language").fill(languages[1])
-    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Start", exact=True).click()
     expect(page.locator("#live")).to_be_visible()
     return page.url
 

@@ -112,7 +112,7 @@ CHANGING = ("two pages", "compare")  # views in which the test changes the job
 def mistakes_below(page: Page) -> None:
     page.get_by_label("Maximum pages").fill("0")
     page.get_by_label("Scope").select_option("web")
-    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Start", exact=True).click()
     expect(page.locator("#pages-problem")).to_be_visible()
 
 
