@@ -131,8 +131,9 @@ class Reader(NamedTuple):
 
 def _pattern(line: str) -> str:
     """A word with dots, or with seconds, stands for one that differs each time, and any port for that of the page."""
-    words = re.sub(r"\d+\.\d(?= s\b)", "…", line).split()
+    words = re.sub(r"\d+(?:\.\d)? m?s\b", "TIME", line).split()
     words = [r"\S+" if "…" in word else re.escape(word).replace(":8000/", r":\d+/") for word in words]
+    words = [r"\S+(?:\s+m?s\S*)?" if "TIME" in word else word for word in words]  # 848 ms, 3.0 s or 1:02
     return r"\s+".join(words)
 
 
