@@ -230,7 +230,9 @@ def scope_text(rules: ScopeRules, seeds: Sequence[Url]) -> str:
     wider = [url.site for url in seeds if "." in url.site.rstrip("0123456789.:")]  # an IP address has no other hosts
     if not wider:
         return f"Scope: {names} and the hosts of {its} translations{below}."
-    return f"Scope: {names} and the hosts of {its} translations within {domains}{below}. For all of {_some(wider)}: --scope domain."
+    if len(set(wider)) > 1:
+        return f"Scope: {names}, and the hosts of their translations within their domains{below}. For all hosts: --scope domain."
+    return f"Scope: {names} and the hosts of {its} translations within {domains}{below}. For all of {wider[0]}: --scope domain."
 
 
 def _some(names: Iterable[str]) -> str:

@@ -77,3 +77,11 @@ def test_the_wider_scope_is_offered_only_where_a_domain_has_other_hosts(host: st
     assert (
         scope_text(ScopeRules(), [Url.parse(f"http://{host}/")]) == f"Scope: {host} and the hosts of its translations."
     )
+
+
+def test_the_scope_of_many_domains_is_short():
+    seeds = [Url.parse(f"http://www.{name}.org/") for name in "abcde"]
+    told = scope_text(ScopeRules(), seeds)
+    assert told.startswith(
+        "Scope: www.a.org, www.b.org and 3 others, and the hosts of their translations within their domains."
+    )
