@@ -43,7 +43,7 @@ from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.protocols import Analyser, BacklinkSource
 from bitrawl.show.harvest import curve
-from bitrawl.simulation.discovery import WALKS, Search, WalkTrial, picture, run_walk
+from bitrawl.simulation.discovery import WALKS, SimulatedSearch, WalkTrial, picture, run_walk
 from bitrawl.simulation.replay import Replay, opened_replay
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
@@ -166,7 +166,7 @@ async def _trial(
     started = time.process_time()
     languages = [Language(code) for code in asked.langs.split(",")]
     seeds = _seeds(truth, web.rows, number)
-    search = Search(
+    search = SimulatedSearch(
         languages,
         seeds,
         web.source,

@@ -22,7 +22,7 @@ from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
 from bitrawl.show.harvest import can_draw_png
 from bitrawl.show.wording import counted
-from bitrawl.simulation.discovery import MOST_DOWNLOADS, WALKS, Search, table, walk_trials
+from bitrawl.simulation.discovery import MOST_DOWNLOADS, WALKS, SimulatedSearch, table, walk_trials
 from bitrawl.simulation.discovery import write as write_walks
 from bitrawl.simulation.measure import SiteTrials
 from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
@@ -91,7 +91,7 @@ def simulate(  # noqa: PLR0913 (flags)
     if discover:
         useless = {"--truth": truth, "--one-site": hosts, "--ignore-alternates": ignore_alternates}
         _refuse("has no effect with --discover", {**useless, "--no-models": no_models, "--stop": stop})
-        search = Search(_languages(langs), seeds, None, max_downloads or MOST_DOWNLOADS)
+        search = SimulatedSearch(_languages(langs), seeds, None, max_downloads or MOST_DOWNLOADS)
         asyncio.run(_discover(archives, search, _walks(strategies), backlinks or [], cache=cache, out=out, quiet=quiet))
         return
     _refuse("needs --discover", {"--backlinks": backlinks, "--max-downloads": max_downloads})
@@ -141,7 +141,7 @@ async def _trials(
 
 async def _discover(  # noqa: PLR0913 (flags)
     archives: list[Path],
-    search: Search,
+    search: SimulatedSearch,
     walks: tuple[Walk, ...],
     backlinks: list[str],
     *,

@@ -1,6 +1,6 @@
 """Searches for bilingual sites, replayed on an archived web with a link graph, to compare how soon each walk finds them.
 
-trials = await walk_trials(replay, Search(languages, seeds, source), WALKS)
+trials = await walk_trials(replay, SimulatedSearch(languages, seeds, source), WALKS)
 write(Path("searched"), trials)
 """
 
@@ -37,7 +37,7 @@ MOST_DOWNLOADS = 1000  # of a walk, unless the user asks for another number
 _ANY_HOSTS = 10_000  # hosts of one site: a walk limits the pages of each host itself
 
 
-class Search(msgspec.Struct, frozen=True):
+class SimulatedSearch(msgspec.Struct, frozen=True):
     """What all walks have in common."""
 
     languages: Sequence[Language]
@@ -67,7 +67,10 @@ class WalkTrial(msgspec.Struct, frozen=True):
 
 
 async def walk_trials(
-    replay: Replay, search: Search, walks: Iterable[Walk] = WALKS, tell: Callable[[str], None] = lambda _walk: None
+    replay: Replay,
+    search: SimulatedSearch,
+    walks: Iterable[Walk] = WALKS,
+    tell: Callable[[str], None] = lambda _walk: None,
 ) -> list[WalkTrial]:
     """Each walk from the same seeds. `tell` gets its name before it begins."""
     trials = []
@@ -77,7 +80,7 @@ async def walk_trials(
     return trials
 
 
-async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
+async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkTrial:
     """Until the downloads are used up, or nothing is left to visit. Every request for a page counts, whatever it brings."""
     clock, sites = ReplayClock(), Sites()
     ledger = ReplayLedger(sites.of)
