@@ -343,6 +343,8 @@ def misplaced(site: Site, copied: Mapping[int, int]) -> set[int]:
 
 def _is_other_form(site: Site, copy: int, original: int) -> bool:
     other, first = site.summaries[copy], site.summaries[original]
+    if other.text == first.text and other.url.startswith((f"{first.url}?", f"{first.url}&")):
+        return True  # The same text at the same address with one more parameter.
     return other.canonical == first.url or is_rendering(other.url, other.leads, first.url, first.leads)
 
 

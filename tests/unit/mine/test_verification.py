@@ -211,6 +211,7 @@ def test_a_page_to_print_is_no_page_in_its_own_right():
     original = page("http://s.test/en/x", EN, TEXT, links=links)
     for other in (
         page("http://s.test/en/x?print=1", EN, TEXT),
+        page("http://s.test/en/x?print=1", EN, TEXT, links=links),
         page("http://s.test/en/a", EN, TEXT, links=links, canonical=original.url),
     ):
         site = condense([other, original], [EN, FR])
