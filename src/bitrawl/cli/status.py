@@ -39,7 +39,7 @@ KEYS = (
 )
 CORPUS_KEYS = ("pairs", "segments", "units")
 _CONDITIONS = {Condition.SOUND: "green", Condition.DAMAGED: "bold red", Condition.REPAIRED: "yellow"}
-_BEGINNINGS = {State.FAILED: "failed: ", State.NOTHING_FOUND: "nothing found: "}
+_BEGINNINGS = {State.FAILED: "failed", State.NOTHING_FOUND: "nothing found"}
 _wait = time.sleep
 
 StatusFormat = StrEnum("StatusFormat", ["TABLE", "JSON"])
@@ -225,11 +225,12 @@ def corpus_figures(pair: LanguagePair) -> str:
 
 def _state(folder: JobFolder, now: JobFacts) -> str:
     if now.state is State.RUNNING:
-        crawled = f"; the crawl has ended: {now.ended}" if now.ended else ""
+        crawled = f"; the crawl has ended. {now.ended}" if now.ended else ""
         return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
     if now.state is State.INTERRUPTED:
         return f"interrupted (resume with: {_resume(folder, now)})"
-    return f"{_BEGINNINGS.get(now.state, '')}{now.ended}"
+    end = now.crawl.run.ended
+    return f"{_BEGINNINGS.get(now.state, 'done')}. {end.english(now.mined.pairs) if end else ''}"
 
 
 def _resume(folder: JobFolder, now: JobFacts) -> str:
@@ -242,7 +243,8 @@ def hints(summary: CrawlSummary) -> list[str]:
     if summary.pages or not summary.ended:
         return []
     reasons = dict.fromkeys([*summary.skip_reasons, *summary.unanswered])
-    advice = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE]
+    given = [str(tip) for tip in summary.run.ended.tips] if summary.run.ended else []
+    advice = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE and ADVICE[reason] not in given]
     return advice or ["Look at the log for what the hosts answered."]
 
 
