@@ -158,8 +158,8 @@ class EndSentence(Wording):
         "{n} possible pairs on {site} have no addresses like those of other pairs, so the rest of the site was left out.")
     LEFT = ("left", "The rest of {site} was left out: {why}.")
     OTHER_SITES = ("other-sites", "{n} other site was left early, too.", "{n} other sites were left early, too.")
-    FAILING = ("failing", "The last visit to {host} failed ({reason}), so the host was given up.",
-        "The last {n} visits to {host} failed ({reason}), so the host was given up.")
+    FAILING = ("failing", "{n} visit to {host} failed ({reason}), so the host was given up.",
+        "{n} visits to {host} failed in a row ({reason}), so the host was given up.")
     SITE_BUDGET = ("site-budget", "The limit of {limit} for each site was reached on {host}.")
     GAVE_UP = ("gave-up", "{host} was given up: {why}.")
     OTHER_HOSTS = ("other-hosts", "{n} other host was given up, too.", "{n} other hosts were given up, too.")

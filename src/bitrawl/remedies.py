@@ -26,7 +26,7 @@ class Remedy(StrEnum):
     TRY_AGAIN = ("try-again", "To try again, run the same command again.", "You can try again, now or later.",
         Action.RESUME)
     VISIT_REST = ("visit-rest", "To visit the rest, run the same command with --exhaustive.",
-        "You can have the rest visited, too.", Action.VISIT_REST)
+        "The rest of the site can still be visited.", Action.VISIT_REST)
     LARGER_LIMIT = ("larger-limit", "To go on, run the same command with a larger {flag}.",
         "You can go on with a larger limit.", Action.LARGER_LIMIT)
     SITE_LIMIT = ("site-limit", "To go on, run the same command with a larger {flag}.",

@@ -33,7 +33,7 @@ class Symptom(Wording):
     NO_PAGE_IN = ("no-page-in", "No page in {languages} was found.")
     OFF_TOPIC = ("off-topic", "No page is about the topic.")
     OFF_TOPIC_IN = ("off-topic-in", "No page in {languages} is about the topic.")
-    FEW_ON_TOPIC = ("few-on-topic", "Only {count} of {n} page is about the topic.", "Only {count} of {n} pages are about the topic.")
+    FEW_ON_TOPIC = ("few-on-topic", "Only {n} of {total} pages is about the topic.", "Only {n} of {total} pages are about the topic.")
     NO_PAIR = ("no-pair", "No pair of translations was found.")
     FEW_PAIRS = ("few-pairs", "Only {n} of up to {most} possible pairs was found.", "Only {n} of up to {most} possible pairs were found.")
     NO_SEGMENT = ("no-segment", "No segments were found in the page pairs.")
@@ -52,8 +52,8 @@ class Symptom(Wording):
     DUPLICATES = ("duplicates", "{n} page repeats another ({share} of all).", "{n} pages repeat another ({share} of all).")
     QUEUED = ("queued", "{n} link is still queued.", "{n} links are still queued.")
     # the topic
-    UNREAD_EXAMPLES = ("unread-examples", "{count} of {n} example page taught nothing: {examples}.",
-        "{count} of {n} example pages taught nothing: {examples}.")
+    UNREAD_EXAMPLES = ("unread-examples", "{n} of {total} example pages taught nothing: {examples}.",
+        "{n} of {total} example pages taught nothing: {examples}.")
     FEW_TEXTS = ("few-texts", "The texts are few: {n} file with {size}.", "The texts are few: {n} files with {size}.")
     BELOW = ("below", "{n} page has terms of the topic but is not relevant: {misses}.",
         "{n} pages have terms of the topic but are not relevant: {misses}.")
@@ -62,8 +62,8 @@ class Symptom(Wording):
     LIST_LANGUAGES = ("list-languages", "{name} has terms in {languages} only. There are pages in other languages: {pages}.")
     LOOKS_LIKE = ("looks-like", "The terms of {name} are taken for {language}, but look like {other}.")
     BOILERPLATE = ("boilerplate",
-        "On {count} of {n} page, terms are only in menus, footers and other boilerplate, which does not count.",
-        "On {count} of {n} pages, terms are only in menus, footers and other boilerplate, which does not count.")
+        "On {n} of {total} pages, terms are only in menus, footers and other text around the content, which does not count.",
+        "On {n} of {total} pages, terms are only in menus, footers and other text around the content, which does not count.")
     NO_TERM = ("no-term", "The {n} term of {name} is not in the text of any of {pages}.",
         "None of the {n} terms of {name} is in the text of any of {pages}.")
     NO_LISTED_TERM = ("no-listed-term", "No term of the list is on any of {pages}.")
@@ -72,7 +72,7 @@ class Symptom(Wording):
     COUNT_IN = ("count-in", "{count} in {language}")
     NAMED = ("named", "{name} ({count})")
     PAGES_IN = ("pages-in", "{n} page in {languages}", "{n} pages in {languages}")
-    SOME_PAGES_IN = ("some-pages-in", "{count} of {n} page in {languages}", "{count} of {n} pages in {languages}")
+    SOME_PAGES_IN = ("some-pages-in", "{count} of {total} pages in {languages}")
     LOW_SCORE = ("threshold", "{count} with a score below the threshold of {value}")
     HIGH_PERPLEXITY = ("max_perplexity", "{count} with a perplexity that is too high")
     LIGHT_TERMS = ("content_terms", "{count} with terms that weigh too little")
@@ -153,7 +153,7 @@ def _about_relevance(facts: JobFacts) -> Iterator[Message]:
     if missing := _missing(facts.relevant_languages):
         yield Symptom.OFF_TOPIC_IN.message(languages=missing)
     if topic.relevant < LITTLE_RELEVANT * topic.judged:
-        yield Symptom.FEW_ON_TOPIC.message(count=topic.relevant, n=topic.judged)
+        yield Symptom.FEW_ON_TOPIC.message(n=topic.relevant, total=topic.judged)
 
 
 def _points(facts: JobFacts) -> Iterator[Point]:
@@ -281,7 +281,7 @@ def _about_examples(topic: TopicFacts) -> Iterator[Point]:
         for url, why in named
     )
     first = reasons.get(named[0][1])
-    noticed = Symptom.UNREAD_EXAMPLES.message(count=len(given.unread), n=given.examples, examples=examples)
+    noticed = Symptom.UNREAD_EXAMPLES.message(n=len(given.unread), total=given.examples, examples=examples)
     yield Point((noticed,), Tip(Remedy.OTHER_EXAMPLES), first.meaning if first else "")
 
 
@@ -344,7 +344,7 @@ def _about_unmatched(facts: JobFacts, topic: TopicFacts, listed: ListFacts) -> P
     name, total = Path(topic.asked.terms).name, sum(listed.languages.values())
     show = f"bitrawl topic show URL --topic {shlex.quote(topic.asked.terms)}"
     if listed.in_boilerplate:
-        noticed = Symptom.BOILERPLATE.message(count=listed.in_boilerplate, n=listed.searched)
+        noticed = Symptom.BOILERPLATE.message(n=listed.in_boilerplate, total=listed.searched)
         return Point((noticed,), Tip(Remedy.TERMS_OF_TEXT, {"command": show}))
     noticed = Symptom.NO_TERM.message(n=total, name=name, pages=_searched(facts, topic))
     return Point((noticed,), Tip(Remedy.CHECK_TOPIC, {"command": show}))
@@ -356,7 +356,7 @@ def _searched(facts: JobFacts, topic: TopicFacts) -> Message:
     languages = tuple(Code(code) for code, count in facts.languages.items() if count)
     if topic.read.whole:
         return Symptom.PAGES_IN.message(n=pages, languages=languages)
-    return Symptom.SOME_PAGES_IN.message(count=topic.read.pages, n=pages, languages=languages)
+    return Symptom.SOME_PAGES_IN.message(count=topic.read.pages, total=pages, languages=languages)
 
 
 def _fits(page: str, term: str) -> bool:

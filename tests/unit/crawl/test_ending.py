@@ -81,7 +81,7 @@ PAGES = Limit(LimitUnit.PAGES, 200)
             {"parked": {"a.org": SILENT, "b.org": SILENT, "c.org": SILENT}, "pages": 8, "queued": 5},
             Ending.DONE,
             (
-                "The last 3 visits to a.org failed (a.org has no address (DNS)), so the host was given up."
+                "3 visits to a.org failed in a row (a.org has no address (DNS)), so the host was given up."
                 f" 2 other hosts were given up, too. 5 links were not visited. {AGAIN}"
             ),
         ),
@@ -156,7 +156,7 @@ PAGES = Limit(LimitUnit.PAGES, 200)
             {"parked": {"a.org": Failing(Reason.TIMEOUT, 3)}, "queued": 3},
             Ending.FAILED,
             (
-                "No page was found. The last 3 visits to a.org failed (answer too slow), so the host was given up."
+                "No page was found. 3 visits to a.org failed in a row (answer too slow), so the host was given up."
                 " 3 links were not visited. Raise fetch.timeout in the job file, or try again later."
             ),
         ),

@@ -335,7 +335,7 @@ def lost_example(folder: Path) -> Job:
         (
             only_in_boilerplate,
             "No page is about the topic.",
-            ["On 3 of 4 pages, terms are only in menus, footers and other boilerplate"],
+            ["On 3 of 4 pages, terms are only in menus, footers and other text around the content"],
         ),
         (few_texts, "No page is about the topic.", ["The texts are few: 1 file with 900 B.", "Give more"]),
         (

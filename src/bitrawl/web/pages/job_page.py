@@ -24,7 +24,7 @@ from bitrawl.web.corpus_files import StoredFile
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.job_state import last_lines, merged_files
 from bitrawl.web.messages import REASONS, Words, marked
-from bitrawl.web.pages.outcome import JobWords, why_little
+from bitrawl.web.pages.outcome import JobWords, sites_of, why_little
 from bitrawl.web.pages.rendering import answer_pieces, rendered, version_of, written
 from bitrawl.web.security import posted
 
@@ -166,6 +166,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
         "active": state.is_pending,
         "tiles": topic.tiles(words) if topic else _tiles(words, job, figures),
         "why": told.explained(why, state) if why else None,
+        "by_site": told.by_site(await asyncio.to_thread(sites_of, job, state, figures)),
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
         "found_files": await asyncio.to_thread(found_files, job),
         "charts": await asyncio.to_thread(_charts, words, job, figures),

@@ -8,8 +8,11 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from bitrawl.config.settings import SETTINGS
-from bitrawl.endings import Doing, EndKind, Limit, LimitUnit, MiningStep, State
-from bitrawl.errors import BitrawlError
+from bitrawl.corpus.figures import SiteLack
+from bitrawl.endings import Doing, EndKind, Limit, LimitUnit, MiningStep, State, left_message
+from bitrawl.errors import BitrawlError, StoreError
+from bitrawl.facts import SiteFacts
+from bitrawl.job.ledger_facts import visited_sites
 from bitrawl.job.live_facts import Live
 from bitrawl.job.reporting import gather
 from bitrawl.message import Code
@@ -61,7 +64,7 @@ _GO_ON = Button(Action.RESUME, marked("Go on"))
 _RETRY = Button(Action.RESUME, marked("Try again"))
 _REST = Button(Action.VISIT_REST, marked("Visit the rest of the site"))
 _LARGER = Button(Action.LARGER_LIMIT, marked("Go on with this limit"))
-_REPEAT = Button(Action.REPEAT, marked("Change it and start again"))
+_REPEAT = Button(Action.REPEAT, marked("Start again with changes"))
 _DELETE = Button("delete", marked("Delete"), "danger", marked("Delete this job and everything that it has found?"))
 
 _BUTTONS: Mapping[State, Sequence[Button]] = {
@@ -117,6 +120,15 @@ class Explained(NamedTuple):
     points: Sequence[Noticed]
 
 
+class SiteRow(NamedTuple):
+    """What one of several sites brought, and why not more."""
+
+    site: str
+    pages: int
+    pairs: int
+    remark: str
+
+
 class JobWords:
     """Says it about one job, in one language."""
 
@@ -148,6 +160,15 @@ class JobWords:
             for point in why.points
         ]
         return Explained(self._words.tell_all(why.headline), points)
+
+    def by_site(self, sites: Iterable[SiteFacts]) -> list[SiteRow]:
+        return [SiteRow(site.site, site.pages, site.pairs, self._remark(site)) for site in sites]
+
+    def _remark(self, site: SiteFacts) -> str:
+        if site.left:
+            return self._words.tell(left_message(site.site, site.left))
+        lack = SiteLack.NO_PAGES if not site.pages else SiteLack.NO_PAIRS if not site.pairs else None
+        return self._words.tell(lack.message()) if lack else ""
 
     def _doing(self, state: JobState, figures: Live) -> str:
         """What is going on now; empty if nothing is, or if only an earlier version's sentence says it."""
@@ -248,10 +269,26 @@ class JobWords:
 _explained: dict[str, tuple[tuple[str, int], float, Diagnosis | None]] = {}
 
 
+MOST_SITES = 50  # of a job that are listed
+
+
+def sites_of(job: ServedJob, state: JobState, figures: Live) -> list[SiteFacts]:
+    """What each site of a job with several has brought in the end; none while it runs."""
+    if job.kind != "mine" or figures.sites < 2 or state.is_pending:
+        return []
+    try:
+        with job.folder.reading(verified=False) as ledger:
+            return visited_sites(ledger, MOST_SITES)
+    except StoreError:
+        return []
+
+
 async def why_little(job: ServedJob, state: JobState, figures: Live) -> Diagnosis | None:
     """Why little comes, if little comes; what was explained a moment ago is not explained again."""
     if figures.fetches == 0 or any(figures.pairs.values()) or job.kind != "mine":
         return None
+    if state.state is State.FAILED and (state.ended is None or not state.ended.others):
+        return None  # the state says it all
     if state.is_active and not EXPLAIN_AFTER <= figures.fetches <= MOST_EXPLAINED:
         return None
     situation, now = (state.state, figures.fetches), time.monotonic()
