@@ -298,8 +298,10 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         elif self.status >= 400:
             status = Cause(str(self.status), f"{self.status} {detail}".rstrip())
             yield EndSentence.STATUS.message(address=address, status=status)
-        else:
-            yield EndSentence.SKIPPED.message(address=address, reason=cause)
+        elif self.reason is not None:
+            label = self.reason.label
+            reason = Cause(label, f"{label}: {detail}" if detail else "")
+            yield EndSentence.SKIPPED.message(address=address, reason=reason)
 
     def _tips(self) -> Iterator[Tip]:
         if self.budget:

@@ -88,7 +88,7 @@ class Reason(StrEnum):
     # robots and opt-outs
     ROBOTS = ("robots", "forbidden by robots.txt", "robots.txt forbids it.",
         "Ask the site's owner for permission. bitrawl always obeys robots.txt.",
-        "The site does not allow this. Only its owner can give permission.")
+        "Only the owner of the site can give permission.")
     ROBOTS_UNREACHABLE = ("robots-unreachable", "robots.txt not available",
         "robots.txt could not be fetched, so nothing on this host may be crawled.",
         "Try again later. The same command resumes the job.",
@@ -96,7 +96,7 @@ class Reason(StrEnum):
     NOINDEX = ("noindex", "page marked noindex", "The page asks not to be indexed. Its links were followed.")
     OPT_OUT = ("opt-out", "mining not allowed", "The page or its host does not allow text and data mining.",
         "If the law allows it where you are, keep them with --ignore-opt-outs.",
-        "The site does not allow its texts to be collected. Only its owner can give permission.")
+        "Only the owner of the site can give permission.")
     # fetch
     REDIRECT = ("redirect", "moved", "The page has moved. Its new URL is counted as a link of its own.")
     TOO_MANY_REDIRECTS = ("too-many-redirects", "moved too often", "There were too many redirects in a row.")

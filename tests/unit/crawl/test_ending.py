@@ -148,7 +148,7 @@ PAGES = Limit(LimitUnit.PAGES, 200)
             {"seeds": [skipped(Reason.PRIVATE_ADDRESS, "127.0.0.1 is private")]},
             Ending.FAILED,
             (
-                "No page was found. https://www.example.org/ brought no page (127.0.0.1 is private)."
+                "No page was found. https://www.example.org/ brought no page (private network: 127.0.0.1 is private)."
                 f" If these are your own machines, allow them with --allow-private. {AGAIN}"
             ),
         ),

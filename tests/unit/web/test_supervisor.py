@@ -107,9 +107,9 @@ class Server:
 
 def tell(folder: JobFolder, pages: int = 0, **words: str | CrawlEnd) -> None:
     ledger = Ledger(folder.ledger)
-    for number in range(pages):
-        row = (number, f"http://a.example/{number}", "a.example", "en", "", "", 0, b"")
-        ledger.database.query("INSERT OR IGNORE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    rows = [(number, f"http://a.example/{number}", "a.example", "en", "", "", 0, b"") for number in range(pages)]
+    with ledger.transaction():
+        ledger.database.query_many("INSERT OR IGNORE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
     for key, value in words.items():
         ledger.remember(key, value)
     ledger.close()
