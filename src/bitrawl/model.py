@@ -449,11 +449,19 @@ class Verdict(StrEnum):
     REJECT = "reject"
 
 
+class Revision(msgspec.Struct, frozen=True):
+    """Texts that a person wrote in the place of one or several segments in a row: an edit, a split or a join."""
+
+    keys: tuple[str, ...]  # of the segments as they were mined
+    texts: tuple[tuple[str, str], ...]  # of both sides
+
+
 class Verdicts(msgspec.Struct, frozen=True):
     """What people say now about page pairs and segment pairs, by their keys."""
 
     pairs: dict[str, Verdict] = {}
     segments: dict[str, Verdict] = {}
+    revisions: tuple[Revision, ...] = ()  # whether they are accepted or not
 
     def of_pair(self, pair: PagePair | SegmentPair) -> Verdict | None:
         """The verdict that is about the two pages of that pair."""
@@ -464,7 +472,7 @@ class Verdicts(msgspec.Struct, frozen=True):
         return self.segments.get(segment_key(pair.a.text, pair.b.text)) if self.segments else None
 
     def __bool__(self) -> bool:
-        return bool(self.pairs or self.segments)
+        return bool(self.pairs or self.segments)  # A revision that nobody has accepted changes nothing.
 
 
 def pair_key(url_a: str, url_b: str) -> str:
