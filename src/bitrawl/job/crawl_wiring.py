@@ -255,6 +255,7 @@ def scope_rules(job: Job) -> ScopeRules:
         depth=scope.depth,
         same_host=scope.same_host,
         under=scope.under,
+        types=scope.types,
     )
 
 

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pdfwords
-import pypdfium2
+import pypdfium2  # type: ignore[import-untyped]
 from pypdfium2 import raw
 
 from bitrawl.model import ParagraphKind
+from bitrawl.page.document import DocumentBlock, DocumentLink, DocumentText, UnreadableError
 from bitrawl.page.outline import normalise
+from bitrawl.reasons import Reason
 from bitrawl.text.words import UNSPACED
 
 MAX_PAGES = 3000  # of one document: the rest is left out
@@ -41,38 +43,6 @@ _LOWER_START = re.compile(r"^[^\W\d_A-Z]")
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；…؟۔।»”\"')\]]\s*$")
 _NO_MEANING = re.compile("[\ufffd\ufffe\uffff\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
 _UNSPACED_END, _UNSPACED_START = re.compile(f"[{UNSPACED}\u3000-\u303f\uff00-\uffef]$"), re.compile(f"^[{UNSPACED}]")
-
-
-class PdfError(Exception):
-    """Why a file cannot be read, in a few words."""
-
-
-class PdfBlock(NamedTuple):
-    """A paragraph."""
-
-    text: str
-    kind: ParagraphKind
-    is_boilerplate: bool = False
-
-
-class PdfLink(NamedTuple):
-    """Where an annotation leads, and the text under it."""
-
-    address: str
-    text: str
-
-
-class PdfText(NamedTuple):
-    """What a PDF says."""
-
-    blocks: tuple[PdfBlock, ...]
-    title: str = ""
-    author: str = ""
-    language: str = ""
-    date: str = ""
-    links: tuple[PdfLink, ...] = ()
-    pages: int = 0
-    pages_left_out: int = 0
 
 
 class _Line(msgspec.Struct, gc=False):
@@ -110,34 +80,34 @@ class _SheetOfPaper(NamedTuple):
     blocks: list[list[_Line]]
 
 
-def read_pdf(body: bytes) -> PdfText:
-    """Raises `PdfError` for a file that is damaged, encrypted, or has no text."""
+def read_pdf(body: bytes) -> DocumentText:
+    """Raises `UnreadableError` for a file that is damaged, encrypted, or has no text."""
     try:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
         is_locked = "password" in str(error).lower() or getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD
-        raise PdfError("it is protected by a password" if is_locked else "it is damaged") from error
+        detail = "it is protected by a password" if is_locked else "it is damaged"
+        raise UnreadableError(Reason.UNREADABLE, detail) from error
     try:
         language = _language(document)
         about = document.get_metadata_dict(skip_empty=True)
         count = len(document)
     finally:
         document.close()
-    opened = pdfwords.open(body)
+    opened: Any = pdfwords.open(body)  # type: ignore[no-untyped-call]
     sheets, links = _read(opened, min(count, MAX_PAGES))
     lines = [line for sheet in sheets for block in sheet.blocks for line in block]
     _check_readable(lines)
     blocks = _paragraphs(sheets, lines)
     title = normalise(about.get("Title", ""))
-    return PdfText(
+    return DocumentText(
         tuple(_titled(blocks, title)),
+        tuple(links),
         title,
         normalise(about.get("Author", "")),
         language,
         _date(about.get("ModDate") or about.get("CreationDate") or ""),
-        tuple(links),
-        count,
-        max(0, count - MAX_PAGES),
+        f"{count - len(sheets):,} pages after the first {len(sheets):,}" if count > len(sheets) else "",
     )
 
 
@@ -157,9 +127,9 @@ def _date(text: str) -> str:
     return "-".join(match.groups()) if match else ""
 
 
-def _read(document: Any, pages: int) -> tuple[list[_SheetOfPaper], list[PdfLink]]:
+def _read(document: Any, pages: int) -> tuple[list[_SheetOfPaper], list[DocumentLink]]:
     sheets: list[_SheetOfPaper] = []
-    links: list[PdfLink] = []
+    links: list[DocumentLink] = []
     lines = 0
     for number in range(pages):
         page = document[number]
@@ -215,23 +185,23 @@ def _continues(before: _Line, line: _Line) -> bool:
     return is_level and -0.2 * line.size <= line.left - before.right <= _GAP * line.size
 
 
-def _links(content: dict[str, Any]) -> Iterator[PdfLink]:
+def _links(content: dict[str, Any]) -> Iterator[DocumentLink]:
     """Each address once per place: the spans under one link follow each other."""
     spans = (span for block in content["blocks"] for line in block.get("lines", ()) for span in line["spans"])
     for address, under in groupby(spans, key=lambda span: str(span.get("url") or "")):
         if address:
-            yield PdfLink(address, normalise("".join(span["text"] for span in under)))
+            yield DocumentLink(address, normalise("".join(span["text"] for span in under)))
 
 
 def _check_readable(lines: Sequence[_Line]) -> None:
     letters = sum(len(line.text) for line in lines)
     if not letters:
-        raise PdfError("it has no text")
+        raise UnreadableError(Reason.NO_TEXT_LAYER, "it has no text")
     if sum(len(_NO_MEANING.findall(line.text)) for line in lines) > _UNREADABLE * letters:
-        raise PdfError("its fonts do not say which letters they draw")
+        raise UnreadableError(Reason.NO_TEXT_LAYER, "its fonts do not say which letters they draw")
 
 
-def _paragraphs(sheets: Sequence[_SheetOfPaper], lines: Sequence[_Line]) -> list[PdfBlock]:
+def _paragraphs(sheets: Sequence[_SheetOfPaper], lines: Sequence[_Line]) -> list[DocumentBlock]:
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[line.size] += len(line.text)
@@ -246,7 +216,7 @@ def _paragraphs(sheets: Sequence[_SheetOfPaper], lines: Sequence[_Line]) -> list
                 drafts.append(draft)
     whole = _across_pages(drafts, usual)
     compounds = Counter(word.casefold() for line in lines for word in _COMPOUND.findall(line.text))
-    return [block for draft in whole if (block := _block(draft, compounds)) is not None]
+    return [paragraph for draft in whole if (paragraph := _block(draft, compounds)) is not None]
 
 
 def _running_heads(sheets: Sequence[_SheetOfPaper]) -> frozenset[str]:
@@ -337,14 +307,14 @@ def _goes_on(last: _Draft, draft: _Draft) -> bool:
     return first.islower() or (not first.isupper() and not first.isdigit() and bool(_UNSPACED_START.match(first)))
 
 
-def _block(draft: _Draft, compounds: Counter[str]) -> PdfBlock | None:
+def _block(draft: _Draft, compounds: Counter[str]) -> DocumentBlock | None:
     text = draft.lines[0].text
     for line in draft.lines[1:]:
         text = _joined(text.rstrip(), line.text.lstrip(), compounds)
     text = normalise(text)
     if draft.kind is ParagraphKind.LISTITEM:
         text = _BULLET.sub("", text)
-    return PdfBlock(text, draft.kind, draft.is_boilerplate) if text else None
+    return DocumentBlock(text, draft.kind, draft.is_boilerplate) if text else None
 
 
 def _joined(text: str, line: str, compounds: Counter[str]) -> str:
@@ -361,7 +331,7 @@ def _joined(text: str, line: str, compounds: Counter[str]) -> str:
     return text + ("" if _UNSPACED_END.search(text) and _UNSPACED_START.match(line) else " ") + line
 
 
-def _titled(blocks: Sequence[PdfBlock], title: str) -> Iterator[PdfBlock]:
+def _titled(blocks: Sequence[DocumentBlock], title: str) -> Iterator[DocumentBlock]:
     """The first heading that is in the document's title, or the title in it, is the title."""
     wanted, is_missing = title.casefold(), bool(title)
     for block in blocks:
@@ -371,5 +341,3 @@ def _titled(blocks: Sequence[PdfBlock], title: str) -> Iterator[PdfBlock]:
             yield block._replace(kind=ParagraphKind.TITLE)
         else:
             yield block
-
-
