@@ -60,6 +60,16 @@ class DocumentType(StrEnum):
 
     HTML = ("html", ("text/html", "application/xhtml+xml", "text/plain"))
     PDF = ("pdf", ("application/pdf",), ("pdf",))
+    OFFICE = (
+        "office",
+        (
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.oasis.opendocument.text",
+            "application/epub+zip",
+            "application/rtf",
+        ),
+        ("docx", "odt", "epub", "rtf"),
+    )
 
 
 FOCUSED = tuple(name for name in Strategy if name.needs_topic)

@@ -44,7 +44,13 @@ class UnreadableError(Exception):
 
 
 # A reader is loaded when the first document of its kind comes: most jobs have none.
-_READERS = {"application/pdf": "bitrawl.page.pdf:read_pdf"}
+_READERS = {
+    "application/pdf": "bitrawl.page.pdf:read_pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "bitrawl.page.office:read_docx",
+    "application/vnd.oasis.opendocument.text": "bitrawl.page.office:read_odt",
+    "application/epub+zip": "bitrawl.page.office:read_epub",
+    "application/rtf": "bitrawl.page.office:read_rtf",
+}
 
 
 def document_reader(media_type: str) -> Callable[[bytes], DocumentText] | None:
