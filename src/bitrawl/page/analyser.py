@@ -35,7 +35,7 @@ from bitrawl.model import (
 from bitrawl.page.alternates import LanguageNames, header_alternates, read_alternates
 from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
 from bitrawl.page.decode import Decoded, decode, shallow
-from bitrawl.page.document import DocumentText, UnreadableError, document_reader
+from bitrawl.page.document import DocumentText, UnreadableError, document_reader, is_document
 from bitrawl.page.head import Head, bare_head, canonical, directives, machine_translation, read_head, read_metadata
 from bitrawl.page.links import MAX_LINKS, read_anchors, read_images, read_links
 from bitrawl.page.markdown import markdown_blocks
@@ -88,9 +88,9 @@ class PageAnalyser:
             page = self._html(capture)
         elif media_type == "text/plain":
             page = self._text(capture)
-        elif (reader := document_reader(media_type)) is not None:
+        elif is_document(media_type):
             try:
-                page = self._document(capture, reader(capture.body))
+                page = self._document(capture, document_reader(media_type)(capture.body))
             except UnreadableError as error:
                 return Skip(capture.url, Stage.ANALYSE, error.reason, str(error), capture.status)
         else:

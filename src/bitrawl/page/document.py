@@ -53,10 +53,13 @@ _READERS = {
 }
 
 
-def document_reader(media_type: str) -> Callable[[bytes], DocumentText] | None:
-    """What reads documents of that type, and raises `UnreadableError`; None for another type."""
-    if media_type not in _READERS:
-        return None
+def is_document(media_type: str) -> bool:
+    """Whether there is a reader for that type."""
+    return media_type in _READERS
+
+
+def document_reader(media_type: str) -> Callable[[bytes], DocumentText]:
+    """What reads documents of that type, and raises `UnreadableError`."""
     module, _, name = _READERS[media_type].partition(":")
     reader: Callable[[bytes], DocumentText] = getattr(import_module(module), name)
     return reader

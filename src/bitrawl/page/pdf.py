@@ -23,8 +23,8 @@ from bitrawl.page.outline import normalise
 from bitrawl.reasons import Reason
 from bitrawl.text.words import UNSPACED
 
-MAX_PAGES = 3000  # of one document: the rest is left out
-MAX_LINES = 200_000  # of one document
+MAX_PAGES = 2000  # of one document: the rest is left out
+MAX_LINES = 200_000  # of one document: what follows the page that reaches it is left out
 _MARGIN = 0.12  # of a page's height, above and below: where running heads are
 _REPEATED = 3  # pages on which a running head must be, at least
 _GAP = 1.6  # font sizes between two lines side by side: less is a space, more is another cell

@@ -99,9 +99,8 @@ BLOCKS = {
 
 @pytest.mark.parametrize("kind", FILES)
 def test_paragraphs_headings_and_items_are_read_in_order(kind: str):
-    reader = document_reader(kind)
-    assert reader is not None
-    assert [(block.text, block.kind) for block in reader(FILES[kind]).blocks] == BLOCKS[kind]
+    document = document_reader(kind)(FILES[kind])
+    assert [(block.text, block.kind) for block in document.blocks] == BLOCKS[kind]
 
 
 @pytest.mark.parametrize("kind", FILES)
