@@ -70,6 +70,7 @@ class DocumentType(StrEnum):
         ),
         ("docx", "odt", "epub", "rtf"),
     )
+    FEED = ("feed", ())  # read for their links, as sitemaps are
 
 
 FOCUSED = tuple(name for name in Strategy if name.needs_topic)

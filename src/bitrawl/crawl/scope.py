@@ -11,7 +11,7 @@ import msgspec
 from bitrawl.config import DocumentType, Reach
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import UNDETERMINED, Directive, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip
+from bitrawl.model import FEED, UNDETERMINED, Directive, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 from bitrawl.urls.tokens import host_name, mark_language
@@ -230,8 +230,9 @@ ENOUGH = A_FILE * (MAX_SITEMAPS - FIRST_SITEMAPS)  # addresses: with so many, al
 class NewLinks:
     """Finds the links that an answer leads to. Remembers the sitemaps that each site has named."""
 
-    def __init__(self, site_of: Callable[[str], str], *, probe: bool, sitemaps: bool) -> None:
+    def __init__(self, site_of: Callable[[str], str], *, probe: bool, sitemaps: bool, feeds: bool) -> None:
         self._site_of = site_of
+        self._feeds = feeds
         self._probe = probe
         self._sitemaps = sitemaps
         self._sitemaps_named: dict[str, set[Url]] = {}
@@ -270,6 +271,8 @@ class NewLinks:
         """Why a sitemap is not read; None for all other links."""
         if link.kind is not LinkKind.INDEX:
             return None
+        if link.rel == FEED and not self._feeds:
+            return Skip(link.url, Stage.SCOPE, Reason.CONTENT_TYPE, "a feed")
         if link.depth > MAX_SITEMAP_DEPTH:
             return Skip(link.url, Stage.SCOPE, Reason.DEPTH, f"a sitemap more than {MAX_SITEMAP_DEPTH} sitemaps deep")
         named = self._sitemaps_named.setdefault(self._site_of(link.url.host), set())
@@ -309,5 +312,9 @@ def _redirected(link: Link, target: Url) -> Link:
 
 
 def _deeper(source: Link, target: Link) -> Link:
-    """A translation is as deep as its original; every other link is one step further."""
+    """A translation is as deep as its original; every other link is one step further. What a feed lists is as near as what a
+    sitemap lists.
+    """
+    if target.kind is LinkKind.INDEX:
+        return target
     return msgspec.structs.replace(target, depth=source.depth + (target.kind is not LinkKind.ALTERNATE))

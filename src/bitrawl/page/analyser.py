@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
+from bitrawl.config import DocumentType
 from bitrawl.languages import claimed_language
 from bitrawl.model import (
     UNDETERMINED,
@@ -91,6 +92,8 @@ class PageAnalyser:
         elif is_document(media_type):
             try:
                 page = self._document(capture, document_reader(media_type)(capture.body))
+                kind = next(kind for kind in DocumentType if media_type in kind.media_types)
+                page = msgspec.structs.replace(page, type=str(kind))
             except UnreadableError as error:
                 return Skip(capture.url, Stage.ANALYSE, error.reason, str(error), capture.status)
         else:
