@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from bitrawl.model import Page
+from bitrawl.model import Language, Page
 from bitrawl.page.analyser import read_html
 from bitrawl.page.pdf import read_pdf
-from bitrawl.text.words import written_words
+from bitrawl.text.words import words
 from bitrawl.url import Url
 
 MANUALS = ("maint-guide", "debian-faq", "debmake-doc", "developers-reference", "installation-guide-amd64")
@@ -67,8 +67,8 @@ def _content(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
-def main_words(page: Page) -> list[str]:
-    return [word for p in page.paragraphs if not p.boilerplate for word in written_words(p.text)]
+def main_words(page: Page, language: Language) -> list[str]:
+    return [word for p in page.paragraphs if not p.boilerplate for word in words(p.text, language)]
 
 
 def downloaded(to: Path) -> Path:
@@ -90,7 +90,7 @@ def measure(manual: Manual) -> tuple[float, float, float]:
     start = time.process_time()
     document = read_pdf(body)
     seconds = time.process_time() - start
-    read = [word for block in document.blocks if not block.is_boilerplate for word in written_words(block.text)]
+    read = [word for block in document.blocks if not block.is_boilerplate for word in words(block.text, language)]
     common = LCSseq.similarity(truth, read)
     return common / max(len(truth), 1), common / max(len(read), 1), 1000 * seconds / max(_pages(body), 1)
 
