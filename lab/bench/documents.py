@@ -83,9 +83,8 @@ def downloaded(to: Path) -> Path:
 
 def measure(manual: Manual) -> tuple[float, float, float]:
     """Recall and precision of words in the right order, and CPU milliseconds for each page of the PDF."""
-    truth = [
-        word for path in manual.pages for word in main_words(read_html(_content(path), Url.parse("http://d.test/")))
-    ]
+    language, where = Language(manual.language[:2]), Url.parse("http://d.test/")
+    truth = [word for path in manual.pages for word in main_words(read_html(_content(path), where), language)]
     body = _content(manual.pdf)
     start = time.process_time()
     document = read_pdf(body)
