@@ -4,7 +4,7 @@ A sample keeps its texts and scores as they were drawn, so that mining again cha
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,11 @@ class SampleUnit(msgspec.Struct, frozen=True):
     url_b: str
     text_a: str
     text_b: str
+
+    @property
+    def subject(self) -> Subject:
+        """What a verdict on it is about."""
+        return Subject(SubjectKind.SEGMENT, self.key, self.url_a, self.url_b, self.text_a, self.text_b)
 
     @property
     def pair_key(self) -> str:
@@ -177,16 +182,16 @@ class Samples:
             rows = database.execute(statement, (sample.id, person)) if database else ()
             return tuple(place for (place,) in rows)
 
-    def judge(self, sample: Sample, unit: SampleUnit, verdict: Verdict | None, by: str, at: float) -> bool:
+    def judge(self, sample: Sample, verdicts: Mapping[SampleUnit, Verdict | None], by: str, at: float) -> bool:
         """None takes a verdict back. False if this person does not judge the sample, or has finished."""
         person = sample.person(by)
         if person is None or person.done_at is not None:
             return False
-        if verdict is None:
+        for unit in [unit for unit, verdict in verdicts.items() if verdict is None]:
             self._verdicts.undo(SubjectKind.SEGMENT, unit.key, by, at, sample=sample.id)
-        else:
-            texts = unit.url_a, unit.url_b, unit.text_a, unit.text_b
-            self._verdicts.say(Subject(SubjectKind.SEGMENT, unit.key, *texts), verdict, by, at, sample=sample.id)
+        given = {unit.subject: verdict for unit, verdict in verdicts.items() if verdict is not None}
+        if given:
+            self._verdicts.say_in_sample(sample.id, given, by, at)
         return True
 
     def finish(self, sample: Sample, at: float, *, person: str | None = None) -> None:

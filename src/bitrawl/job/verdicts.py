@@ -5,7 +5,7 @@ nothing stands until somebody resolves the conflict.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -150,19 +150,30 @@ class VerdictHistory:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def say(self, subject: Subject, verdict: Verdict, by: str, at: float, *, sample: int = 0) -> None:
+    def say(self, subject: Subject, verdict: Verdict, by: str, at: float) -> None:
         """The same again by the same person, as a double click says it, changes nothing."""
-        self.say_all([subject], verdict, by, at, sample=sample)
+        self.say_all([subject], verdict, by, at)
 
-    def say_all(self, subjects: Sequence[Subject], verdict: Verdict, by: str, at: float, *, sample: int = 0) -> int:
+    def say_all(self, subjects: Sequence[Subject], verdict: Verdict, by: str, at: float) -> int:
         """The same about many things, to be taken back at once. Returns how many it changed."""
         with writing(self._path, LAYOUT) as database:
             batch = _next_batch(database) if len(subjects) > 1 else 0
-            given = [GivenVerdict(subject, verdict, by, at, batch=batch, sample=sample) for subject in subjects]
-            new = [one for one in given if not _is_repeated(database, one)]
-            for one in new:
-                _insert(database, one)
+            new = [subject for subject in subjects if not _is_repeated(database, subject, verdict, by)]
+            for subject in new:
+                _insert(database, GivenVerdict(subject, verdict, by, at, batch=batch))
             return len(new)
+
+    def say_in_sample(self, sample: int, verdicts: Mapping[Subject, Verdict], by: str, at: float) -> None:
+        """What that person thinks of units of a sample: stored there, whatever they said about the same texts elsewhere."""
+        with writing(self._path, LAYOUT) as database:
+            for subject, verdict in verdicts.items():
+                last = database.execute(
+                    "SELECT verdict FROM said WHERE sample = ? AND key = ? AND by = ? AND undone_at IS NULL"
+                    " ORDER BY id DESC LIMIT 1",
+                    (sample, subject.key, by),
+                ).fetchone()
+                if last is None or last[0] != verdict:
+                    _insert(database, GivenVerdict(subject, verdict, by, at, sample=sample))
 
     def resolve(self, kind: SubjectKind, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """Decide between people who differ. False if they do not, or do not any more."""
@@ -396,14 +407,14 @@ def _next_batch(database: sqlite3.Connection) -> int:
     return int(database.execute("SELECT coalesce(max(batch), 0) + 1 FROM said").fetchone()[0])
 
 
-def _is_repeated(database: sqlite3.Connection, given: GivenVerdict) -> bool:
-    """Whether that is this person's opinion already. What was resolved against it, or in a sample, can be said again."""
+def _is_repeated(database: sqlite3.Connection, subject: Subject, verdict: Verdict, by: str) -> bool:
+    """Whether that is this person's opinion already. What was resolved against it can be said again."""
     last = database.execute(
-        "SELECT verdict, id >= (SELECT max(resolves * id) FROM said WHERE kind = ?1 AND key = ?2 AND undone_at IS NULL),"
-        " sample FROM said WHERE kind = ?1 AND key = ?2 AND by = ?3 AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
-        (given.subject.kind, given.subject.key, given.by),
+        "SELECT verdict, id >= (SELECT max(resolves * id) FROM said WHERE kind = ?1 AND key = ?2 AND undone_at IS NULL)"
+        " FROM said WHERE kind = ?1 AND key = ?2 AND by = ?3 AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
+        (subject.kind, subject.key, by),
     ).fetchone()
-    return last is not None and tuple(last[:2]) == (given.verdict, 1) and given.sample in (0, last[2])
+    return last is not None and tuple(last) == (verdict, 1)
 
 
 def _insert(database: sqlite3.Connection, given: GivenVerdict) -> None:

@@ -240,7 +240,8 @@ def new_server(serving: Serving) -> Server:
         commands,
         ExportCache(jobs.path),
         Indexing(commands),
-        CorpusWriting(commands),
+        CorpusWriting(commands, "export"),
+        CorpusWriting(commands, module="bitrawl.job.drawing"),
         catalogues(serving.messages),
         ThreadPoolExecutor(max_workers=1, thread_name_prefix="jobs"),
     )

@@ -89,6 +89,11 @@ class Users:
         """Who everybody is, where no token is asked for."""
         return None if self._hashes else self._users[SINGLE_USER]
 
+    @property
+    def names(self) -> list[str]:
+        """Of all of them, in alphabetical order."""
+        return sorted(self._users)
+
     def by_token(self, token: str) -> User | None:
         """Each token is compared, so that the time tells nothing."""
         digest = hashed(token)

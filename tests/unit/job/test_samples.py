@@ -21,7 +21,7 @@ from bitrawl.job.review_results import SampleResults, results
 from bitrawl.job.reviewing import PairFilter, Reading
 from bitrawl.job.samples import Sample, Samples, band_of
 from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import Subject, SubjectKind, VerdictHistory
+from bitrawl.job.verdicts import SubjectKind, VerdictHistory
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, segment_key
 from bitrawl.url import Url
 
@@ -72,13 +72,10 @@ def given(folder: JobFolder, **more: object) -> tuple[Samples, Sample]:
     return samples, sample
 
 
-def judge_all(folder: JobFolder, sample: Sample, person: str, rejected: Collection[int] = ()) -> None:
+def judge_all(samples: Samples, sample: Sample, person: str, rejected: Collection[int] = ()) -> None:
     """All units; those at these places are rejected."""
-    samples, history = Samples(folder.verdicts), VerdictHistory(folder.verdicts)
-    for verdict in (ACCEPT, REJECT):
-        units = [unit for unit in samples.units(sample) if (unit.place in rejected) == (verdict is REJECT)]
-        subjects = [Subject(SubjectKind.SEGMENT, u.key, u.url_a, u.url_b, u.text_a, u.text_b) for u in units]
-        history.say_all(subjects, verdict, person, 10.0, sample=sample.id)
+    verdicts = {unit: REJECT if unit.place in rejected else ACCEPT for unit in samples.units(sample)}
+    assert samples.judge(sample, verdicts, person, 10.0)
     samples.finish(sample, 100.0, person=person)
 
 
@@ -156,13 +153,13 @@ def test_people_judge_on_their_own_and_go_on_where_they_were(folder: JobFolder):
     samples, sample = given(folder, size=3)
     first, second, third = samples.units(sample)
     assert samples.left(sample, "anna") == (1, 2, 3)
-    assert samples.judge(sample, first, ACCEPT, "anna", 2.0)
-    assert samples.judge(sample, third, REJECT, "anna", 3.0)
-    assert samples.judge(sample, third, None, "anna", 4.0)
+    assert samples.judge(sample, {first: ACCEPT}, "anna", 2.0)
+    assert samples.judge(sample, {third: REJECT}, "anna", 3.0)
+    assert samples.judge(sample, {third: None}, "anna", 4.0)
     assert samples.left(sample, "anna") == (2, 3)
     assert samples.left(sample, "ben") == (1, 2, 3)
     assert samples.verdicts(sample) == {"anna": {first.key: ACCEPT}, "ben": {}}
-    assert not samples.judge(sample, second, ACCEPT, "carla", 5.0)
+    assert not samples.judge(sample, {second: ACCEPT}, "carla", 5.0)
     now = samples.find(sample.id)
     assert now is not None
     assert [(person.name, person.judged) for person in now.people] == [("anna", 1), ("ben", 0)]
@@ -173,9 +170,9 @@ def test_people_judge_on_their_own_and_go_on_where_they_were(folder: JobFolder):
 def test_a_verdict_in_a_sample_counts_like_any_other(folder: JobFolder):
     samples, sample = given(folder, size=2)
     one, other = samples.units(sample)
-    samples.judge(sample, one, REJECT, "anna", 2.0)
-    samples.judge(sample, other, REJECT, "anna", 2.0)
-    samples.judge(sample, other, ACCEPT, "ben", 3.0)
+    samples.judge(sample, {one: REJECT}, "anna", 2.0)
+    samples.judge(sample, {other: REJECT}, "anna", 2.0)
+    samples.judge(sample, {other: ACCEPT}, "ben", 3.0)
     history = VerdictHistory(folder.verdicts)
     assert history.standing().segments == {one.key: REJECT}
     assert [conflict.opinions[0].subject.key for conflict in history.conflicts(9)] == [other.key]
@@ -189,19 +186,19 @@ def test_who_judged_a_unit_elsewhere_judges_it_again_in_the_sample(folder: JobFo
     reading_index.refresh(folder.path)
     assert Reading(folder).judge_segment(unit.pair_key, unit.key, ACCEPT, "anna", 0.5)
     assert samples.left(sample, "anna") == (1,)
-    samples.judge(sample, unit, ACCEPT, "anna", 2.0)
+    samples.judge(sample, {unit: ACCEPT}, "anna", 2.0)
     assert samples.left(sample, "anna") == ()
     assert len(VerdictHistory(folder.verdicts).history(9)) == 2
 
 
 def test_a_sample_is_through_when_all_have_finished_and_fixed_from_then_on(folder: JobFolder):
     samples, sample = given(folder, size=4)
-    judge_all(folder, sample, "anna")
+    judge_all(samples, sample, "anna")
     now = samples.find(sample.id)
     assert now is not None
     assert not now.is_through
-    assert not samples.judge(now, samples.units(now)[0], REJECT, "anna", 101.0)
-    judge_all(folder, now, "ben", {2})
+    assert not samples.judge(now, {samples.units(now)[0]: REJECT}, "anna", 101.0)
+    judge_all(samples, now, "ben", {2})
     now = samples.find(sample.id)
     assert now is not None
     assert now.is_through
@@ -214,7 +211,7 @@ def test_a_sample_is_through_when_all_have_finished_and_fixed_from_then_on(folde
 
 def test_who_does_not_finish_can_be_left_out(folder: JobFolder):
     samples, sample = given(folder, size=4, people=("anna", "ben", "carla"))
-    judge_all(folder, sample, "anna")
+    judge_all(samples, sample, "anna")
     samples.finish(sample, 50.0)
     now = samples.find(sample.id)
     assert now is not None
@@ -228,7 +225,7 @@ def test_who_does_not_finish_can_be_left_out(folder: JobFolder):
 
 def test_a_sample_that_was_removed_leaves_its_verdicts(folder: JobFolder):
     samples, sample = given(folder, size=2)
-    judge_all(folder, sample, "anna")
+    judge_all(samples, sample, "anna")
     samples.remove(sample, "anna", 9.0)
     assert samples.find(sample.id) is None
     assert samples.listed() == []
@@ -236,9 +233,9 @@ def test_a_sample_that_was_removed_leaves_its_verdicts(folder: JobFolder):
 
 
 def test_agreement_is_what_people_said_before_they_saw_each_other(folder: JobFolder):
-    _, sample = given(folder, size=50)
-    judge_all(folder, sample, "anna", set(range(1, 26)))
-    judge_all(folder, sample, "ben", set(range(11, 26)) | set(range(26, 31)))
+    samples, sample = given(folder, size=50)
+    judge_all(samples, sample, "anna", set(range(1, 26)))
+    judge_all(samples, sample, "ben", set(range(11, 26)) | set(range(26, 31)))
     before = found(folder, sample)
     [both] = before.agreements
     assert (both.first, both.second, both.units, both.same) == ("anna", "ben", 50, 35)
@@ -257,7 +254,7 @@ def test_agreement_is_what_people_said_before_they_saw_each_other(folder: JobFol
 
 def test_precision_weighs_each_band_by_its_share_of_the_corpus(folder: JobFolder):
     samples, sample = given(folder, size=70, by_band=True, people=("anna",))
-    judge_all(folder, sample, "anna", {unit.place for unit in samples.units(sample) if unit.band == 9})
+    judge_all(samples, sample, "anna", {unit.place for unit in samples.units(sample) if unit.band == 9})
     outcome = found(folder, sample)
     assert outcome.precision is not None
     assert outcome.precision.share == pytest.approx(1 - PER_BAND[9] / UNITS)
@@ -288,9 +285,9 @@ def test_progress_counts_each_thing_once_and_by_person(folder: JobFolder):
     reading_index.refresh(folder.path)
     samples, sample = given(folder, size=2)
     one, other = samples.units(sample)
-    samples.judge(sample, one, ACCEPT, "anna", 10.0)
-    samples.judge(sample, other, ACCEPT, "anna", 86400.0)
-    samples.judge(sample, other, REJECT, "ben", 86401.0)
+    samples.judge(sample, {one: ACCEPT}, "anna", 10.0)
+    samples.judge(sample, {other: ACCEPT}, "anna", 86400.0)
+    samples.judge(sample, {other: REJECT}, "ben", 86401.0)
     reading = Reading(folder)
     apart = segment_key(*texts(3, 0))
     assert reading.judge_segment(one.pair_key, apart, REJECT, "ben", 86402.0)

@@ -21,7 +21,7 @@ from bitrawl.job.bootstrapping import BootstrapSummary, read_found
 from bitrawl.job.reviewing import Reading, ReadPair
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed
-from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, server_of
+from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, find_own_job, glance, look_at, server_of
 from bitrawl.web.api import shapes
 from bitrawl.web.api.shapes import ApiError, Texts
 from bitrawl.web.corpus_files import (
@@ -107,12 +107,12 @@ def _starting(read: Callable[..., allowed.JobRequest | allowed.TopicRequest]) ->
 
 
 async def delete_job(request: Request, _body: Body) -> None:
-    await actions.carry_out(server_of(request), await find_job(request), "delete")
+    await actions.carry_out(server_of(request), await find_own_job(request), "delete")
 
 
 def _acting(action: str) -> Handle:
     async def handle(request: Request, _body: Body) -> shapes.ApiJob:
-        await actions.carry_out(server_of(request), await find_job(request), action)
+        await actions.carry_out(server_of(request), await find_own_job(request), action)
         return await _answer(request)
 
     return handle
@@ -216,6 +216,7 @@ async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
 
 
 async def start_comparison(request: Request, body: shapes.Comparison) -> shapes.ApiJob:
+    await find_own_job(request)
     await actions.compare(server_of(request), await find_mining_job(request), body.strategies)
     return await _answer(request)
 

@@ -24,7 +24,7 @@ from bitrawl.model import Language
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
-from bitrawl.web.actions import carry_out, find_job, found_sites, look_at, server_of, words_of
+from bitrawl.web.actions import carry_out, find_job, find_own_job, found_sites, look_at, server_of, words_of
 from bitrawl.web.corpus_files import StoredFile
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.job_state import JobState, last_lines, merged_files, without_place
@@ -206,7 +206,7 @@ async def live(request: Request) -> Response:
 async def act(request: Request) -> Response:
     """Do what one of the buttons asks for."""
     await posted(request)
-    job, action = await find_job(request), request.path_params["action"]
+    job, action = await find_own_job(request), request.path_params["action"]
     await carry_out(server_of(request), job, action)
     return RedirectResponse("/" if action == "delete" else f"/jobs/{job.id}", 303)
 
@@ -229,7 +229,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
         "advice": topic.advice(words, state.state) if topic else (),
         "left_out": _bars(words, topic.excluded(words), 0) if topic else None,
         "active": state.is_pending,
-        "actions": _actions(words, job, state),
+        "actions": _actions(words, job, state) if job.belongs_to(request.state.user) else (),
         "tiles": topic.tiles(words) if topic else _tiles(words, job, figures),
         "why": why,
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
