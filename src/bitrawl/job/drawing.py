@@ -15,21 +15,8 @@ from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.files import NO_JSON
 from bitrawl.job.exporting import corpus_units
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.samples import DrawnSample, SampleDesign, Samples, SampleUnit, band_of
+from bitrawl.job.samples import DrawnSample, SampleDesign, SampleRequest, Samples, SampleUnit, band_of
 from bitrawl.model import Language, SegmentPair, segment_key
-
-
-class SampleRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be drawn, and for whom."""
-
-    languages: tuple[Language, Language]
-    size: int
-    people: tuple[str, ...]
-    by: str
-    name: str = ""  # empty for the languages
-    seed: int = 0
-    floor: float | None = None  # None for the threshold of the job
-    by_band: bool = False
 
 
 def give_sample(folder: JobFolder, request: SampleRequest, at: float) -> int:

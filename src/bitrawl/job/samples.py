@@ -20,6 +20,19 @@ _SAMPLE = "id, name, lang_a, lang_b, design, sizes, by, at"
 _THERE = "removed_at IS NULL"
 
 
+class SampleRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be drawn, and for whom."""
+
+    languages: tuple[Language, Language]
+    size: int
+    people: tuple[str, ...]
+    by: str
+    name: str = ""  # empty for the languages
+    seed: int = 0
+    floor: float | None = None  # None for the threshold of the job
+    by_band: bool = False
+
+
 class SampleDesign(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a sample is drawn. The same design draws the same units from the same corpus."""
 

@@ -136,6 +136,11 @@ class Judgement(msgspec.Struct, frozen=True):
     def is_conflict(self) -> bool:
         return bool(self.opinions) and self.standing is None
 
+    @property
+    def last_at(self) -> float:
+        """When the latest was given; 0 if there is none."""
+        return max((opinion.at for opinion in self.opinions), default=0.0)
+
     def by(self, person: str) -> Verdict | None:
         """That person's own."""
         return next((opinion.verdict for opinion in self.opinions if opinion.by == person), None)

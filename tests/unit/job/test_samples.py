@@ -13,13 +13,13 @@ from kept_findings import Aligned, keep_findings
 
 from bitrawl.errors import ConfigError
 from bitrawl.job import drawing, reading_index
-from bitrawl.job.drawing import SampleRequest, draw, give_sample
+from bitrawl.job.drawing import draw, give_sample
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.review_progress import VerdictCounts, review_progress
 from bitrawl.job.review_results import SampleResults, results
 from bitrawl.job.reviewing import PairFilter, Reading
-from bitrawl.job.samples import Sample, Samples, band_of
+from bitrawl.job.samples import Sample, SampleRequest, Samples, band_of
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import SubjectKind, VerdictHistory
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, segment_key

@@ -20,6 +20,7 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
 from bitrawl.job.reporting import gather
 from bitrawl.job.reviewing import PairHarvestPoint, Reading
+from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.model import Language
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
@@ -232,6 +233,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
         "actions": _actions(words, job, state) if job.belongs_to(request.state.user) else (),
         "tiles": topic.tiles(words) if topic else _tiles(words, job, figures),
         "why": why,
+        "conflicts": await asyncio.to_thread(VerdictHistory(job.folder.verdicts).conflict_count),
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
         "found_files": await asyncio.to_thread(found_files, job),
         "charts": await asyncio.to_thread(_charts, words, job, figures),
