@@ -69,8 +69,9 @@ def samples_of(job: ServedJob) -> Samples:
 
 async def find_sample(request: Request, job: ServedJob) -> Sample:
     """The sample that the address names."""
-    number = request.path_params["number"]
-    sample = await asyncio.to_thread(samples_of(job).find, number)
+    number = str(request.path_params["number"])
+    is_number = number.isascii() and number.isdecimal() and len(number) < 12
+    sample = await asyncio.to_thread(samples_of(job).find, int(number)) if is_number else None
     if sample is None:
         raise RequestError(404, message("There is no such sample."))
     return sample
