@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
+from statistics import fmean
 
 import msgspec
 
 from bitrawl.corpus.sampling import SCORE_RANGES
+from bitrawl.facts import HumanReview
 from bitrawl.job.review_statistics import Agreement, Estimate, Stratum, agreement, estimate
 from bitrawl.job.samples import Sample, Samples, SampleUnit
 from bitrawl.job.verdicts import Judgement, SubjectKind, VerdictHistory
@@ -60,6 +63,23 @@ def results(samples: Samples, history: VerdictHistory, sample: Sample) -> Sample
         undecided=sum(judgements[unit.key].is_conflict for unit in judged),
         agreements=tuple(_agreements(said)),
     )
+
+
+def human_reviews(path: Path) -> dict[str, HumanReview]:
+    """By the name of the corpus: what the last sample tells that all have finished. `path` is the file of verdicts."""
+    samples, history, reviews = Samples(path), VerdictHistory(path), dict[str, HumanReview]()
+    for sample in samples.listed():
+        name = f"{sample.lang_a}-{sample.lang_b}"
+        if not sample.is_through or name in reviews:
+            continue
+        outcome = results(samples, history, sample)
+        if found := outcome.precision:
+            kappas = [both.kappa for both in outcome.agreements if both.kappa is not None]
+            kappa = fmean(kappas) if kappas else None  # of more than two people, as Light 1971
+            people = sum(bool(own) for own in samples.verdicts(sample).values())
+            rests = found.judged, people, kappa, sample.design.floor, sample.at
+            reviews[name] = HumanReview(found.share, found.low, found.high, *rests)
+    return reviews
 
 
 def _bands(sample: Sample, judged: Sequence[SampleUnit], judgements: Mapping[str, Judgement]) -> Iterator[BandResult]:

@@ -42,10 +42,10 @@ class Range(msgspec.Struct, frozen=True):
     """A row of a chart of shares, with the interval of each."""
 
     label: str
-    low: float
-    middle: float
-    high: float
-    written: str  # the three in words
+    written: str  # the share and its interval in words
+    low: float = 0.0
+    middle: float | None = None  # None if it is not known: then nothing is drawn
+    high: float = 1.0
     note: str = ""  # shown under the label
 
 

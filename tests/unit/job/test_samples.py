@@ -1,6 +1,7 @@
 """A random sample is drawn once, judged by each person on their own, and tells precision and agreement."""
 
 import io
+import re
 import sys
 from collections import Counter
 from collections.abc import Collection
@@ -11,13 +12,15 @@ import msgspec
 import pytest
 from kept_findings import Aligned, keep_findings
 
+from bitrawl.corpus.card import review_sentence
 from bitrawl.errors import ConfigError
 from bitrawl.job import drawing, reading_index
 from bitrawl.job.drawing import draw, give_sample
+from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.review_progress import VerdictCounts, review_progress
-from bitrawl.job.review_results import SampleResults, results
+from bitrawl.job.review_results import SampleResults, human_reviews, results
 from bitrawl.job.reviewing import PairFilter, Reading
 from bitrawl.job.samples import Sample, SampleRequest, Samples, band_of
 from bitrawl.job.stored_findings import Findings
@@ -277,6 +280,31 @@ def test_what_nobody_judged_tells_nothing(folder: JobFolder):
     outcome = found(folder, sample)
     assert outcome.precision is None
     assert all(band.precision is None for band in outcome.bands)
+
+
+def test_the_card_and_the_report_say_what_people_found(folder: JobFolder):
+    samples, sample = given(folder, size=50)
+    judge_all(samples, sample, "anna", set(range(1, 26)))
+    assert human_reviews(folder.verdicts) == {}  # ben has not finished
+    judge_all(samples, sample, "ben", set(range(11, 26)) | set(range(26, 31)))
+    given(folder, size=2)  # a later one, that nobody has judged
+    write_corpus(folder.job(), folder.path)
+    said = re.compile(
+        r"Precision by human review: 0\.\d\d \(0\.\d\d–0\.\d\d with 95 % confidence\)\. 50 units, drawn at random on 1970-01-01"
+        r" from those that scored at least 0\.30, were judged by 2 people, who agree with a kappa of 0\.40\."
+    )
+    assert said.search((folder.corpus / "README.md").read_text("utf-8"))
+    assert said.search(folder.report.read_text("utf-8"))
+
+
+def test_one_person_has_nobody_to_agree_with(folder: JobFolder):
+    samples, sample = given(folder, size=1, people=("anna",))
+    judge_all(samples, sample, "anna")
+    review = human_reviews(folder.verdicts)["en-fr"]
+    assert (review.precision, review.people, review.kappa) == (1.0, 1, None)
+    assert review_sentence(review).endswith(
+        "1 unit, drawn at random on 1970-01-01 from those that scored at least 0.30, was judged by one person."
+    )
 
 
 def test_progress_counts_each_thing_once_and_by_person(folder: JobFolder):

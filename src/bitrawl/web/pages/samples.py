@@ -81,8 +81,10 @@ def form_sample(values: dict[str, str], people: list[str]) -> NewSample:
         wrong["people"] = message("Choose at least one person.")
     if wrong:
         raise FieldError(wrong)
-    texts = {name: values.get(name, "") for name in ("languages", "name")}
-    return NewSample(size=size, people=people, min_score=floor, by_band=values.get("by_band") == "true", **texts)
+    languages, name, by_band = (values.get(field, "") for field in ("languages", "name", "by_band"))
+    return NewSample(
+        languages=languages, size=size, people=people, name=name, min_score=floor, by_band=by_band == "true"
+    )
 
 
 async def _page(
@@ -154,7 +156,7 @@ async def _told(request: Request, job: ServedJob, sample: Sample, outcome: Sampl
              _interval(words, row.precision) if row.precision else "–")
             for row in outcome.thresholds
         ],
-        "agreements": [(both, words.share(both.same, both.units), kappa_sentences(words, both)) for both in outcome.agreements],
+        "agreements": [(both, words.share(both.same, both.units), _kappa(words, both), kappa_sentences(words, both)) for both in outcome.agreements],
         "differences": differences[:MOST_DIFFERENCES],
     }  # fmt: skip
 
@@ -163,17 +165,20 @@ def _interval(words: Words, estimate: Estimate) -> str:
     return f"{words.score(estimate.share)} ({words.score(estimate.low)}–{words.score(estimate.high)})"
 
 
+def _kappa(words: Words, both: Agreement) -> str:
+    if both.kappa is None:
+        return words.say("no kappa")
+    return words.say("kappa {kappa}", kappa=words.score(round(both.kappa, 2) + 0.0))  # -0.00 is 0.00
+
+
 def _drawn_bands(words: Words, outcome: SampleResults) -> Markup:
     rows = []
     for band in outcome.bands:
         label = f"{words.score(band.least)}–{words.score(band.most)}"
         counts = words.say("{judged} judged of {size}", judged=words.number(band.judged), size=words.number(band.size))
-        if band.precision is None:
-            rows.append(Range(label, 0.0, 0.0, 1.0, "–", counts))
-        else:
-            interval = band.precision
-            text = _interval(words, interval)
-            rows.append(Range(label, interval.low, interval.share, interval.high, text, counts))
+        found = band.precision
+        drawn = {"low": found.low, "middle": found.share, "high": found.high} if found else {}
+        rows.append(Range(label, _interval(words, found) if found else "–", note=counts, **drawn))
     return ranges(rows)
 
 
@@ -181,41 +186,30 @@ def kappa_sentences(words: Words, both: Agreement) -> list[str]:
     """What kappa says about two people, and when not to trust it."""
     sentences = []
     if both.kappa is None:
-        sentences.append(
-            words.say(
-                "Both gave the same verdict on every unit, so chance alone explains that they agree: there is no kappa."
-            )
+        alike = marked(
+            "Both gave the same verdict on every unit. Chance alone could explain that, so there is no kappa."
         )
+        sentences.append(words.say(alike))
+    elif both.is_one_sided:
+        paradox = marked(
+            "Nearly all verdicts are the same, so that two people would agree on {chance} by chance. Kappa is low then even if"
+            " they agree well: look at the percentage."
+        )
+        sentences.append(words.say(paradox, chance=words.share(both.chance, 1)))
     else:
-        level = next(sentence for least, sentence in _LEVELS if both.kappa >= least)
-        sentences.append(words.say(level))
+        sentences.append(words.say(next(sentence for least, sentence in _LEVELS if both.kappa >= least)))
     if both.is_few:
-        sentences.append(
-            words.count(
-                "It rests on {n} unit only: a few more can change it a lot.",
-                "It rests on {n} units only: a few more can change it a lot.",
-                both.units,
-            )
-        )
-    if both.is_one_sided and both.kappa is not None:
-        sentences.append(
-            words.say(
-                "Nearly all verdicts are the same. Two people would agree on {chance} by chance, so kappa is low even if they"
-                " agree well: look at the percentage.",
-                chance=words.share(both.chance, 1),
-            )
-        )
+        few = "{n} unit is few: some more can change this a lot.", "{n} units are few: some more can change this a lot."
+        sentences.append(words.count(*few, both.units))
     return sentences
 
 
 _LEVELS = (
-    (0.81, marked("They judge alike: others would very likely come to the same verdicts.")),
+    (0.81, marked("They judge alike.")),
     (0.61, marked("They judge much alike. Look at where they differ: a rule may be missing.")),
-    (
-        0.41,
-        marked("They agree in part. Settle by examples what counts as a translation, then judge another sample."),
-    ),
-    (0.0, marked("They hardly agree more than by chance: the precision is not to be trusted.")),
+    (0.41, marked("They agree in part. Settle by examples what counts as a translation, then judge another sample.")),
+    (0.21, marked("They agree little. Settle by examples what counts as a translation, then judge another sample.")),
+    (-0.1, marked("They agree no more than by chance: no precision follows from such verdicts.")),
     (-1.0, marked("They agree less than by chance: they seem to understand the question differently.")),
 )
 """After Landis and Koch 1977."""
