@@ -160,7 +160,7 @@ def test_a_sample_is_judged_by_key_and_by_thumb_and_goes_on_where_one_was(login:
     expect(ben.get_by_role("link", name="Samples (1)")).to_be_visible()
     ben.get_by_role("link", name="Judge it").click()
     expect(ben.locator(".queue")).to_contain_text("6 left")
-    ben.keyboard.press("c")
+    ben.keyboard.press("s")
     expect(ben.locator(".around p").first).to_be_visible()
     judge(ben, "ar")
     ben.keyboard.press("b")

@@ -465,6 +465,7 @@ def test_a_program_sees_conflicts_and_resolves_them(people: People):
 
 
 def test_a_program_asks_for_the_queue_and_for_progress(people: People):
+    assert people.api("anna", "/verdicts") == []
     assert people.api("anna", "/queue") == {"keys": KEYS, "judged": 0, "left": 2, "seed": 0}
     people.verdict("anna", KEYS[0], "reject")
     left = {"keys": [KEYS[1]], "judged": 1, "left": 1, "seed": 0}
@@ -472,6 +473,9 @@ def test_a_program_asks_for_the_queue_and_for_progress(people: People):
     assert people.api("anna", "/queue?order=random&seed=7")["seed"] == 7
     wrong = people.api("anna", "/queue?order=best&seed=x&limit=9999&languages=en", status=422)
     assert set(wrong["fields"]) == {"order", "seed", "limit", "languages"}
+    [said] = people.api("anna", "/verdicts?by=anna&limit=5")
+    assert (said["by"], said["verdict"], said["subject"]["key"], said["undone_at"]) == ("anna", "reject", KEYS[0], None)
+    assert people.api("anna", "/verdicts?by=dora") == []
     progress = people.api("anna", "/progress")
     assert (progress["total_pairs"], progress["pairs"]["rejected"]) == (2, 1)
     assert [person["name"] for person in progress["people"]] == ["anna"]

@@ -22,7 +22,7 @@ from bitrawl.job.review_progress import ReviewProgress
 from bitrawl.job.review_queue import ReviewOrder
 from bitrawl.job.reviewing import Reading, ReadPair
 from bitrawl.job.samples import Sample
-from bitrawl.job.verdicts import Judgement
+from bitrawl.job.verdicts import GivenVerdict, Judgement
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed
 from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, find_own_job, glance, look_at, server_of
@@ -42,6 +42,7 @@ from bitrawl.web.corpus_files import (
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
 from bitrawl.web.messages import shortened
+from bitrawl.web.review_actions import said_in
 from bitrawl.web.text_tools import TOOLS, MissingError
 
 ROOT = "/api/v1"
@@ -147,6 +148,12 @@ async def read_pair(request: Request, _body: Body) -> ReadPair:
 async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
     job = await find_mining_job(request)
     await actions.give_verdict(job, body.kind, body.key, body.within, body.verdict, request.state.user.name)
+
+
+async def list_verdicts(request: Request, _body: Body) -> list[GivenVerdict]:
+    values = dict(request.query_params)
+    place, by = _place(values), values.get("by", "")
+    return await said_in(request, await find_mining_job(request), by, place["limit"], place["offset"])
 
 
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
@@ -312,6 +319,10 @@ OPERATIONS = (
             **_LANGUAGES,
             "limit": f"How many at most; {review.MOST_KEYS} is the limit.",
         },
+    ),
+    Operation(
+        "GET", "/jobs/{id}/verdicts", "Who judged what and when, the latest first.", list_verdicts, gives=list[GivenVerdict],
+        query={"by": "The name of a person.", **_PAGING},
     ),
     Operation("GET", "/jobs/{id}/conflicts", "What people differ on.", review.list_conflicts, gives=list[Judgement]),
     Operation(

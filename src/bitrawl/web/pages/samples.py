@@ -199,16 +199,24 @@ def kappa_sentences(words: Words, both: Agreement) -> list[str]:
     else:
         sentences.append(words.say(next(sentence for least, sentence in _LEVELS if both.kappa >= least)))
     if both.is_few:
-        few = "{n} unit is few: some more can change this a lot.", "{n} units are few: some more can change this a lot."
-        sentences.append(words.count(*few, both.units))
+        sentences.append(
+            words.count(
+                "{n} unit is few: some more can change this a lot.",
+                "{n} units are few: some more can change this a lot.",
+                both.units,
+            )
+        )
     return sentences
 
 
 _LEVELS = (
     (0.81, marked("They judge alike.")),
     (0.61, marked("They judge much alike. Look at where they differ: a rule may be missing.")),
-    (0.41, marked("They agree in part. Settle by examples what counts as a translation, then judge another sample.")),
-    (0.21, marked("They agree little. Settle by examples what counts as a translation, then judge another sample.")),
+    (
+        0.41,
+        marked("They agree in part. Settle what counts as a translation, with examples, then judge another sample."),
+    ),
+    (0.21, marked("They agree little. Settle what counts as a translation, with examples, then judge another sample.")),
     (-0.1, marked("They agree no more than by chance: no precision follows from such verdicts.")),
     (-1.0, marked("They agree less than by chance: they seem to understand the question differently.")),
 )
