@@ -260,7 +260,7 @@ def test_progress_is_told_by_person(people: People):
     )
     page = shown(people.get("anna", "/progress"))
     assert "1 page pairs judged, 1 left" in page
-    assert "anna accepted 0 &nbsp; rejected 1 accepted 1 &nbsp; rejected 0" in page
+    assert "anna accepted 0 rejected 1 accepted 1 rejected 0" in page
     assert "1 segments accepted, 0 rejected, 0 in conflict, apart from samples." in page
 
 
