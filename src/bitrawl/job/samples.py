@@ -18,6 +18,8 @@ from bitrawl.model import Language, Verdict, pair_key
 _UNIT = "place, key, score, url_a, url_b, text_a, text_b"
 _SAMPLE = "id, name, lang_a, lang_b, design, sizes, by, at"
 _THERE = "removed_at IS NULL"
+# A file that was damaged may have lost a sample whose verdicts could be read.
+_NEXT = "SELECT 1 + max(coalesce((SELECT max(id) FROM samples), 0), coalesce((SELECT max(sample) FROM said), 0))"
 
 
 class SampleRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,11 +138,11 @@ class Samples:
         """Give a sample to people, and return its number."""
         design, sizes = (msgspec.json.encode(value).decode() for value in (drawn.design, drawn.sizes))
         with writing(self._path, LAYOUT) as database:
-            number = database.execute(
-                "INSERT INTO samples (name, lang_a, lang_b, design, sizes, by, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (storable(drawn.name), drawn.lang_a, drawn.lang_b, design, sizes, by, at),
-            ).lastrowid
-            assert number is not None
+            number = int(database.execute(_NEXT).fetchone()[0])
+            database.execute(
+                f"INSERT INTO samples ({_SAMPLE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (number, storable(drawn.name), drawn.lang_a, drawn.lang_b, design, sizes, by, at),
+            )
             database.executemany(
                 "INSERT INTO sample_people (sample, person) VALUES (?, ?)", [(number, name) for name in people]
             )

@@ -235,6 +235,20 @@ def test_a_sample_that_was_removed_leaves_its_verdicts(folder: JobFolder):
     assert len(VerdictHistory(folder.verdicts).standing().segments) == 2
 
 
+def test_a_repair_that_loses_a_sample_gives_its_verdicts_to_no_other(folder: JobFolder):
+    samples, sample = given(folder, size=2)
+    judge_all(samples, sample, "anna")
+    history = VerdictHistory(folder.verdicts)
+    readable = history.readable()
+    folder.verdicts.unlink()
+    for verdict in readable:
+        history.repeat(verdict)
+    assert len(history.standing().segments) == 2
+    _, again = given(folder, size=2)
+    assert again.id == sample.id + 1
+    assert samples.left(again, "anna") == (1, 2)
+
+
 def test_agreement_is_what_people_said_before_they_saw_each_other(folder: JobFolder):
     samples, sample = given(folder, size=50)
     judge_all(samples, sample, "anna", set(range(1, 26)))
