@@ -57,6 +57,7 @@ from bitrawl.job.folder_kinds import FolderKind, kind_of, no_corpus_of_search, n
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import SiteTroubles, site_troubles, summarise
 from bitrawl.job.reporting import write_report
+from bitrawl.job.review_results import human_reviews
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.languages import same_language
@@ -386,9 +387,12 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
             written = [_alone(write_merged([whole], header, plan, corpus, scratch), part) for header in headers]
         facts = card_facts([part], plan, written)
         thresholds = {**facts.thresholds, **({"accepted_only": True} if settings.accepted_only else {})}
-        write_about(
-            corpus, msgspec.structs.replace(facts, thresholds=thresholds, job=config.public_text_of(job)), verdicts
-        )
+        known = {
+            "thresholds": thresholds,
+            "job": config.public_text_of(job),
+            "reviewed": human_reviews(folder / VERDICTS),
+        }
+        write_about(corpus, msgspec.structs.replace(facts, **known), verdicts)
     if to is None:
         write_report(folder)
 

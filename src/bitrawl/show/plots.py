@@ -38,6 +38,17 @@ class Bar(msgspec.Struct, frozen=True):
     part: int | None = None  # the part of the value that is drawn solid; the rest is pale
 
 
+class Range(msgspec.Struct, frozen=True):
+    """A row of a chart of shares, with the interval of each."""
+
+    label: str
+    written: str  # the share and its interval in words
+    low: float = 0.0
+    middle: float | None = None  # None if it is not known: then nothing is drawn
+    high: float = 1.0
+    note: str = ""  # shown under the label
+
+
 class Written(NamedTuple):
     """How a chart writes numbers; another language writes them otherwise."""
 
@@ -126,6 +137,11 @@ def bars(
         chart[most - 1 :] = [Bar(written.others(len(rest)), sum(row.value for row in rest))]
     longest = max((row.value for row in chart), default=0) or 1
     return drawing("bars", chart, longest, total, written)
+
+
+def ranges(rows: Sequence[Range]) -> "Markup":
+    """A table of shares from 0 to 1: a dot for each, on the line of its interval."""
+    return drawing("ranges", rows)
 
 
 CHARTS = {"lines": lines, "histogram": histogram, "bars": bars}

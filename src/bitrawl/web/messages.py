@@ -24,7 +24,7 @@ from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.mine.judging import Flag
-from bitrawl.model import Language, Method
+from bitrawl.model import Language, Method, Verdict
 from bitrawl.reasons import Reason
 from bitrawl.text.language_names import language_table, spaced
 
@@ -121,6 +121,9 @@ FLAGS: Mapping[str, str] = {
     Flag.EDITED: marked("edited"),
 }
 """What is noted of a segment."""
+
+VERDICTS: Mapping[Verdict, str] = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
+"""What a person said."""
 
 ANSWERS: Mapping[str, str] = {
     SiteAnswer.BILINGUAL: marked("bilingual"),

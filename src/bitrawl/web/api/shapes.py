@@ -7,7 +7,9 @@ import msgspec
 from bitrawl.config import Reach, Strategy, Walk
 from bitrawl.endings import State
 from bitrawl.job.live_facts import Live
+from bitrawl.job.review_results import SampleResults
 from bitrawl.job.reviewing import ListedPair
+from bitrawl.job.samples import Sample
 from bitrawl.job.searching import Hit
 
 MOST_CHARACTERS = 1_000_000  # of one text
@@ -118,6 +120,66 @@ class ApiVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     key: Short
     verdict: Short  # accept, reject or undo
     within: Short = ""  # the key of the pair that has the segment
+
+
+class NewSample(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A random sample of a corpus, for people to judge."""
+
+    languages: Short  # two, as in en-fr
+    size: int = 100
+    people: Annotated[list[Short], msgspec.Meta(max_length=100)] = []  # users of this server; none is you
+    name: Short = ""
+    min_score: Share | None = None  # None is the threshold of the job
+    by_band: bool = False  # as many from each score band
+    seed: int | None = None  # None is another one each time
+
+
+class SampleVerdicts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person says about units of a sample: accept, reject or undo, by their places."""
+
+    verdicts: Annotated[dict[int, Short], msgspec.Meta(min_length=1, max_length=MOST_ADDRESSES)]
+
+
+class BlindUnit(msgspec.Struct, frozen=True):
+    """A unit of a sample, as somebody sees it who has to judge it: without its score."""
+
+    place: int
+    key: str
+    url_a: str
+    url_b: str
+    text_a: str
+    text_b: str
+
+
+class NextUnit(msgspec.Struct, frozen=True):
+    """What comes next in a sample."""
+
+    unit: BlindUnit | None  # None if this person has judged all
+    left: int
+
+
+class ShownSample(msgspec.Struct, frozen=True):
+    """A sample, and what follows from it once all have finished."""
+
+    sample: Sample
+    results: SampleResults | None = None  # None while somebody is judging
+
+
+class Resolution(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What shall stand where people differ."""
+
+    kind: Short  # pair or segment
+    key: Short
+    verdict: Short  # accept or reject
+
+
+class Queued(msgspec.Struct, frozen=True):
+    """Page pairs that nobody has judged, in the order of a review."""
+
+    keys: tuple[str, ...]
+    judged: int
+    left: int
+    seed: int  # of a random order
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

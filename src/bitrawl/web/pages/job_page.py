@@ -20,11 +20,12 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
 from bitrawl.job.reporting import gather
 from bitrawl.job.reviewing import PairHarvestPoint, Reading
+from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.model import Language
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
-from bitrawl.web.actions import carry_out, find_job, found_sites, look_at, server_of, words_of
+from bitrawl.web.actions import carry_out, find_job, find_own_job, found_sites, look_at, server_of, words_of
 from bitrawl.web.corpus_files import StoredFile
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.job_state import JobState, last_lines, merged_files, without_place
@@ -206,7 +207,7 @@ async def live(request: Request) -> Response:
 async def act(request: Request) -> Response:
     """Do what one of the buttons asks for."""
     await posted(request)
-    job, action = await find_job(request), request.path_params["action"]
+    job, action = await find_own_job(request), request.path_params["action"]
     await carry_out(server_of(request), job, action)
     return RedirectResponse("/" if action == "delete" else f"/jobs/{job.id}", 303)
 
@@ -229,9 +230,10 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
         "advice": topic.advice(words, state.state) if topic else (),
         "left_out": _bars(words, topic.excluded(words), 0) if topic else None,
         "active": state.is_pending,
-        "actions": _actions(words, job, state),
+        "actions": _actions(words, job, state) if job.belongs_to(request.state.user) else (),
         "tiles": topic.tiles(words) if topic else _tiles(words, job, figures),
         "why": why,
+        "conflicts": await asyncio.to_thread(VerdictHistory(job.folder.verdicts).conflict_count),
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
         "found_files": await asyncio.to_thread(found_files, job),
         "charts": await asyncio.to_thread(_charts, words, job, figures),
