@@ -20,6 +20,7 @@ SERVING = frozenset(
         "homes",
         "large_site",
         "libreoffice",
+        "panels",
         "paper_check",
         "servers",
         "small_sites",
