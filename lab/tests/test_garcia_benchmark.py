@@ -12,7 +12,15 @@ from bitrawl.show.plots import Series
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import RuleUrlPairModel
 from lab.bench.papers import garcia
-from lab.bench.papers.garcia import LinkedSite, LinkTest, link_test, rank_correlation, result, rule_told
+from lab.bench.papers.garcia import (
+    LinkedSite,
+    LinkTest,
+    chosen_elsewhere,
+    link_test,
+    rank_correlation,
+    result,
+    rule_told,
+)
 from lab.bench.papers.panels import Curve, Lines, Two, dumbbells, lines
 
 EN, FR, DE = map(Language, ("en", "fr", "de"))
@@ -95,6 +103,15 @@ def test_a_rule_that_is_told_the_languages_refuses_the_mark_of_a_third():
     assert RuleUrlPairModel().parallel([test.pairs[place]]) == [1]
     assert not rule_told(test)[place]
     assert rule_told(test)[test.pairs.index((ENGLISH, FRENCH))]
+
+
+def test_the_combination_of_a_site_is_chosen_on_other_sites():
+    test, every = answered(30, 30, 30, 0)
+    _, few = answered(30, 10, 30, 0)
+    tests = [test, test._replace(site="b")]
+    results = {(1,): [result(tests, [every, few])], (2,): [result(tests, [few, every])]}
+    worse = results[1,][0].by_test[1, garcia.MACRO_F1]
+    assert chosen_elsewhere(tests, results) == pytest.approx(worse)
 
 
 def test_ranks_are_correlated_not_values():
