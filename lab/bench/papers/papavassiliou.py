@@ -322,7 +322,7 @@ def main() -> None:
     parser.add_argument("--parts", type=lambda raw: raw.split(","), default=PARTS, help=f"of {', '.join(PARTS)}")
     parser.add_argument("--sites", nargs="*", default=(), help="of the pairs")
     parser.add_argument(
-        "--draws", type=lambda raw: [int(one) for one in raw.split(",")], default=[1, 2], help="of texts for the topics"
+        "--draws", type=lambda raw: [int(one) for one in raw.split(",")], default=[1], help="of texts for the topics"
     )
     asked = parser.parse_args()
     for part, folder in (("pairs", SITES), ("topics", DOMAIN)):
