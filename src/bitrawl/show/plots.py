@@ -25,8 +25,16 @@ class Series(msgspec.Struct, frozen=True):
     """A line of a chart."""
 
     name: str
-    points: tuple[tuple[int, int], ...]
+    points: tuple[tuple[float, float], ...]
     stop: tuple[int, int] | None = None  # a point on the line that gets a ring
+    spread: tuple[
+        tuple[float, float, float], ...
+    ] = ()  # x, lowest and highest y: a pale area behind the line; not in PNG
+
+    @property
+    def outline(self) -> list[tuple[float, float]]:
+        """Of that area: there along the highest values, and back along the lowest."""
+        return [*((x, high) for x, _, high in self.spread), *((x, low) for x, low, _ in reversed(self.spread))]
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -102,7 +110,7 @@ def line_chart(series: Sequence[Series], x: str, y: str, written: Written = ENGL
     """With as many lines as can be told apart."""
     drawn = series[:COLOURS]
     right = max((point[0] for line in drawn for point in line.points), default=0)
-    up = ticks(max((point[1] for line in drawn for point in line.points), default=0))
+    up = ticks(max((point[1] for line in drawn for point in (*line.points, *line.outline)), default=0))
     along = [value for value in ticks(right) if value <= right]
     return LineChart(drawn, x, y, written, Frame(right or 1, up[-1] or 1), along, up)
 
