@@ -228,7 +228,7 @@ def export(
         print_out(f"{'corpus':<11}{to}")
         return
     _warn_of_thresholds(given, job_folder)
-    write_again(job, job_folder, only=only)
+    write_again(job_folder, given, only=only)
     tell(job_folder)
 
 

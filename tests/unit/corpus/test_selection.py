@@ -62,7 +62,7 @@ thresholds = st.builds(
     duplicates=st.booleans(),
 )
 said = st.sampled_from(sorted(Verdict))
-few = settings(max_examples=30)  # each is exported several times
+few = settings(max_examples=30, deadline=None)  # each is exported several times
 verdicts = st.builds(
     Verdicts,
     st.dictionaries(st.sampled_from([pair_key(*page) for page in PAGES]), said),
