@@ -37,6 +37,7 @@ Numbers = npt.NDArray[np.int64]
 ScoredRow = tuple[float, int]
 """A score, and the number of a row that represents its unit."""
 _SAID = (None, Verdict.ACCEPT, Verdict.REJECT)  # by the numbers of the columns that hold verdicts
+_LET_IN = 2.0  # more than any score
 _OPEN, _IN, _OUT = range(3)  # whether thresholds decide, or people have decided
 
 
@@ -77,6 +78,7 @@ class SelectionFacts(NamedTuple):
     found: int  # with no thresholds and no verdicts
     units: int
     words: tuple[int, int]  # on the two sides
+    let_in: int  # of these, by people, whatever they score
     by_score: tuple[int, ...]  # with a minimum score of 0.00, 0.01 … 1.00, and all else the same
     words_by_score: tuple[tuple[int, int], ...]
     rules: tuple[RuleFacts, ...]
@@ -166,6 +168,10 @@ class Selection:
         self._inside = self._let_in | (self._open & (self._refusing == 0))
         self._units_in = self._units(self._inside)
 
+    @property
+    def units(self) -> int:
+        return _count(self._units_in)
+
     def facts(self) -> SelectionFacts:
         scores = [self._thresholds.score, *(np.arange(STEPS + 1) / STEPS)]
         (units, *by_score), (words, *words_by_score) = self._by_score(np.array(scores))
@@ -174,6 +180,7 @@ class Selection:
             len(self._starts),
             units,
             words,
+            _count(self._best[0] >= _LET_IN),
             tuple(by_score),
             tuple(words_by_score),
             tuple(self._rule_facts()),
@@ -197,6 +204,8 @@ class Selection:
     def examples(self, rule: Rule, most: int) -> list[int]:
         """Rows that the rule refuses, first those that it takes out alone; of a rule that is not set, what it would take out."""
         if rule not in self._refused:
+            if not rule.flag:
+                return []
             rows = self._inside & self._has_flag(rule.flag)
             return self._numbers(self._first_rows(rows, self._units_in)[:most])
         alone = self._first_rows(self._refused_alone(rule), ~self._units_in)
@@ -241,11 +250,11 @@ class Selection:
     def _best(self) -> tuple[npt.NDArray[np.float64], Numbers]:
         """Of each unit, the highest score of the rows that no rule but that of the score refuses, and the first such row.
 
-        It is negative where there is none, and at least 1 where people have let one in: such a row represents the others.
+        It is negative where there is none, and at least 2 where people have let one in: such a row represents the others.
         """
         others = self._refusing - self._refused[_SCORE]
         score = np.where(self._open & (others == 0), self._found.rows["score"], -1.0)
-        score = np.where(self._let_in, self._found.rows["score"] + 1.0, score)
+        score = np.where(self._let_in, self._found.rows["score"] + _LET_IN, score)
         if not len(score):
             return score, np.empty(0, dtype=np.int64)
         best = np.maximum.reduceat(score, self._starts)

@@ -106,6 +106,13 @@ class ThresholdSight:
         """Those for which something was found."""
         return [CorpusSelection(corpus.languages, selection.facts()) for corpus, selection in self._corpora]
 
+    def kept_units(self) -> int:
+        """With the thresholds that the job has."""
+        by_kept = (
+            Selection(corpus.segments, self.kept, accepted_only=self.accepted_only) for corpus, _ in self._corpora
+        )
+        return sum(selection.units for selection in by_kept)
+
     def around(self, each: int) -> tuple[list[Example], list[Example]]:
         """Units that get in by the smallest margin, and units that only the score keeps out, by the smallest.
 

@@ -54,6 +54,9 @@ class NewJob(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):
     min_length_ratio: Share | None = None
     min_language: Share | None = None
     min_words: int | None = None
+    types: Texts = []  # of alignments: ["1:1", "1:2"]
+    refuse: Texts = []  # flags that keep a segment out, or their beginnings
+    duplicates: bool = False  # keep each occurrence
     max_characters: int | None = None  # of a segment, half as many in scripts without spaces between words
 
 
