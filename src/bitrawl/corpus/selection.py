@@ -7,8 +7,8 @@ nearly equal segment pairs are one (`merger.py`), and one that gets in is enough
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -56,14 +56,14 @@ def signed(key: str) -> int:
     return int.from_bytes(bytes.fromhex(key), "big", signed=True)
 
 
-class Rule(NamedTuple):
+class Rule(msgspec.Struct, frozen=True):
     """One of the thresholds; each flag that keeps a segment pair out is a rule of its own."""
 
     key: str  # of the table [judge]
     flag: str = ""  # or its beginning
 
 
-class RuleFacts(NamedTuple):
+class RuleFacts(msgspec.Struct, frozen=True):
     """What a rule takes out, in units."""
 
     rule: Rule
@@ -72,7 +72,7 @@ class RuleFacts(NamedTuple):
     is_set: bool = True  # otherwise a flag that is not refused: what it would take out if it were
 
 
-class SelectionFacts(NamedTuple):
+class SelectionFacts(msgspec.Struct, frozen=True):
     """What gets into a corpus, in units."""
 
     found: int  # with no thresholds and no verdicts

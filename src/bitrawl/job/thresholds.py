@@ -17,7 +17,7 @@ from bitrawl.corpus.export import corpus_headers
 from bitrawl.corpus.selection import ROW, FoundSegments, Rule, Selection, SelectionFacts, rows_of, said_number
 from bitrawl.errors import OutdatedError
 from bitrawl.job.database import locked, reading
-from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder import JobFolder, not_mined
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.reading_index import LAYOUT
 from bitrawl.job.reviewing import WITH_ALIGNMENT, ListedPair, Reading, ReadSegment, indexed_pair, read_segments
@@ -33,7 +33,7 @@ _ROWS = (
 )
 
 
-class CorpusSelection(NamedTuple):
+class CorpusSelection(msgspec.Struct, frozen=True):
     """What gets into the corpus of two languages."""
 
     languages: tuple[Language, Language]
@@ -76,6 +76,8 @@ def selections(job: Job, folder: JobFolder) -> list[CorpusSelection]:
     """What gets into the corpora by the thresholds of this job, counted from the ledger: that takes as long as reading it."""
     verdicts = VerdictHistory(folder.verdicts).standing()
     with folder.reading() as ledger:
+        if not Findings(ledger).begun():
+            raise not_mined(folder.path, ledger)
         return [
             CorpusSelection(languages, Selection(found, job.judge, accepted_only=job.export.accepted_only).facts())
             for languages in _language_pairs(job)

@@ -48,6 +48,12 @@ def fixed(settings: Settings) -> frozenset[str]:
     return frozenset(name for name, field in FIELDS.items() if field.key in keys)
 
 
+def by_field(thresholds: Thresholds) -> dict[str, Any]:
+    """Their values, by the names of the fields."""
+    by_key = msgspec.structs.asdict(thresholds)
+    return {name: by_key[field.key.removeprefix("judge.")] for name, field in FIELDS.items()}
+
+
 def chosen(folder: JobFolder, changed: Mapping[str, Any]) -> Thresholds:
     """The job's thresholds with these changes, which nobody has kept yet."""
     return msgspec.convert({**msgspec.structs.asdict(Reading(folder).thresholds()), **changed}, Thresholds)

@@ -114,12 +114,13 @@ def test_what_a_rule_takes_out_alone_gets_in_without_it(
 ):
     units = len(exported(pairs, by, said, only=only))
     rules = selected(pairs, by, said, only=only).facts().rules
-    for (key, flag), takes_out, alone, is_set in rules:
+    for facts in rules:
+        key, flag, alone, is_set = facts.rule.key, facts.rule.flag, facts.alone, facts.is_set
         others = tuple(one for one in by.refuse if one != flag) if is_set else (*by.refuse, flag)
         without = msgspec.structs.replace(by, **{key: others if flag else NOTHING[key]})
         changed = len(exported(pairs, without, said, only=only))
-        assert (changed - units if is_set else units - changed) == alone <= takes_out
-    assert {rule.flag for rule, *_ in rules} >= {flag for flag in Flag if not flag.startswith(by.refuse)}
+        assert (changed - units if is_set else units - changed) == alone <= facts.takes_out
+    assert {facts.rule.flag for facts in rules} >= {flag for flag in Flag if not flag.startswith(by.refuse)}
 
 
 @few

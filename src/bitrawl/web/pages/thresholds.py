@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-import msgspec
 from markupsafe import Markup
 from starlette.datastructures import FormData, QueryParams
 from starlette.requests import Request
@@ -67,7 +66,7 @@ class RuleRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        return ":".join(filter(None, self.rule))
+        return ":".join(filter(None, (self.rule.key, self.rule.flag)))
 
     @property
     def id(self) -> str:
@@ -182,8 +181,7 @@ def _seen(folder: JobFolder, changed: Mapping[str, Any], languages: str, rule: R
 
 def _values(thresholds: Thresholds) -> dict[str, object]:
     """By field, as the form writes them."""
-    by_key = msgspec.structs.asdict(thresholds)
-    values = {name: by_key[field.key.removeprefix("judge.")] for name, field in threshold_choice.FIELDS.items()}
+    values = threshold_choice.by_field(thresholds)
     numbers = {name: f"{value:g}" for name, value in values.items() if isinstance(value, float)}
     return {**values, **numbers, "types": ", ".join(thresholds.types)}
 
