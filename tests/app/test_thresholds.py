@@ -20,7 +20,7 @@ def written(app: App, job: str) -> int:
 
 def test_the_slider_follows_the_keys_and_what_is_kept_is_written(page: Page, app: App, own_job: str):
     page.goto(f"{app.address(own_job)}/download")
-    page.get_by_role("link", name="See what they leave out").click()
+    page.get_by_role("link", name="See what is left out").click()
     slider, keep = page.get_by_role("slider", name="Minimum score"), page.get_by_role("button", name="Keep").first
     expect(slider).to_have_value("0.3")
     before = written(app, own_job)

@@ -99,8 +99,7 @@ class FoundSegments:
         page_verdicts: npt.ArrayLike,
         verdicts: Mapping[str, Verdict],
     ) -> None:
-        filled = ~_by_kind(rows, kinds, lambda kind: kind.is_empty)
-        order = np.flatnonzero(filled)
+        order = np.flatnonzero(~_by_kind(rows, kinds, lambda kind: kind.is_empty))
         # What becomes one unit stands together, in the order of the export.
         self.numbers: Numbers = order[np.argsort(rows["near"][order], kind="stable")]
         self.rows = np.take(rows, self.numbers)  # 17 times as fast as an index, for rows of several columns
@@ -123,6 +122,11 @@ class FoundSegments:
         if keep_duplicates or not len(near):
             return np.arange(len(near))
         return np.flatnonzero(np.concatenate(([True], near[1:] != near[:-1])))
+
+    def words(self, side: str) -> npt.NDArray[np.float64]:
+        """By row; 0 where they were not counted."""
+        words = self.rows[side].astype(np.float64)
+        return np.where(np.isfinite(words), words, 0.0)
 
     def of_kind(self, wanted: Callable[[SegmentKind], bool]) -> Truth:
         return _by_kind(self.rows, self.kinds, wanted)
@@ -161,6 +165,7 @@ class Selection:
         self._found = found
         self._thresholds = thresholds
         self._starts = found.unit_starts(keep_duplicates=thresholds.duplicates)
+        self._unit_of = np.repeat(np.arange(len(self._starts)), np.diff(np.append(self._starts, len(found.rows))))
         decided = found.decided(accepted_only=accepted_only)
         self._open, self._let_in = decided == _OPEN, decided == _IN
         self._refused = self._refusals()
@@ -173,12 +178,12 @@ class Selection:
         return _count(self._units_in)
 
     def facts(self) -> SelectionFacts:
-        scores = [self._thresholds.score, *(np.arange(STEPS + 1) / STEPS)]
-        (units, *by_score), (words, *words_by_score) = self._by_score(np.array(scores))
+        by_score, words_by_score = self._by_score(np.arange(STEPS + 1) / STEPS)
+        _, (words,) = self._by_score(np.array([self._thresholds.score]))
         without_verdicts = self._units(self._refusing == 0)
         return SelectionFacts(
             len(self._starts),
-            units,
+            self.units,
             words,
             _count(self._best[0] >= _LET_IN),
             tuple(by_score),
@@ -194,10 +199,12 @@ class Selection:
         The nearest come first. What people have decided is not among them.
         """
         best, representative = self._best
+        margins = best - self._thresholds.score
         by_thresholds = (best >= 0) & ~self._let_in[representative]
-        units = self._order[by_thresholds[self._order]]
-        first = int(np.searchsorted(best[units], self._thresholds.score))
-        nearest = units[first : first + each], units[max(first - each, 0) : first][::-1]
+        nearest = (
+            _smallest(margins, by_thresholds & (margins >= 0), each),
+            _smallest(-margins, by_thresholds & (margins < 0), each),
+        )
         above, below = (zip(best[one].tolist(), self._numbers(representative[one]), strict=True) for one in nearest)
         return list(above), list(below)
 
@@ -243,7 +250,8 @@ class Selection:
 
     def _units(self, rows: Truth) -> Truth:
         """Of which at least one of these rows is."""
-        units: Truth = np.logical_or.reduceat(rows, self._starts) if len(self._starts) else rows
+        units = np.zeros(len(self._starts), dtype=np.bool_)
+        units[self._unit_of[rows]] = True
         return units
 
     @cached_property
@@ -258,32 +266,21 @@ class Selection:
         if not len(score):
             return score, np.empty(0, dtype=np.int64)
         best = np.maximum.reduceat(score, self._starts)
-        sizes = np.diff(np.append(self._starts, len(score)))
-        highest = np.flatnonzero(score == np.repeat(best, sizes))
+        highest = np.flatnonzero(score == best[self._unit_of])
         return best, highest[np.searchsorted(highest, self._starts)]
 
-    @cached_property
-    def _order(self) -> Numbers:
-        """Units by their best score, the lowest first. Rows are sorted by hashes: of equal scores, any may be the first."""
-        return np.argsort(self._best[0], kind="stable")
-
     def _by_score(self, scores: npt.NDArray[np.float64]) -> tuple[list[int], list[tuple[int, int]]]:
-        """Units and words with each of these minimum scores."""
+        """Units and words with each of these minimum scores, which are in rising order."""
         best, representative = self._best
-        first = np.searchsorted(best[self._order], scores)
-        words = [self._word_sums(side, representative[self._order])[first].tolist() for side in ("words_a", "words_b")]
-        return (len(best) - first).tolist(), list(zip(*words, strict=True))
-
-    def _word_sums(self, side: str, representatives: Numbers) -> Numbers:
-        """Of all from each place on, and 0 after the last."""
-        counts = self._found.rows[side][representatives]
-        words = np.where(np.isfinite(counts), counts, 0).astype(np.int64)
-        return np.append(np.cumsum(words[::-1])[::-1], 0)
+        reached = np.searchsorted(scores, best, side="right")  # how many of them
+        words = [self._found.words(side)[representative] for side in ("words_a", "words_b")]
+        sums = [_sums_from(reached, weights, len(scores)) for weights in (np.ones(len(best)), *words)]
+        return sums[0], list(zip(sums[1], sums[2], strict=True))
 
     def _first_rows(self, rows: Truth, units: Truth) -> Numbers:
         """Of each of these units that has such rows, the first."""
         places = np.flatnonzero(rows)
-        of = np.searchsorted(self._starts, places, side="right") - 1
+        of = self._unit_of[places]
         is_first = np.concatenate(([True], of[1:] != of[:-1])) if len(of) else np.empty(0, dtype=np.bool_)
         return np.asarray(places[is_first & units[of]])
 
@@ -302,3 +299,18 @@ _SCORE = _rule(Rejection.SCORE)
 
 def _count(units: Truth) -> int:
     return int(np.count_nonzero(units))
+
+
+def _smallest(values: npt.NDArray[np.float64], wanted: Truth, most: int) -> Numbers:
+    """The places of the smallest of these values. Rows are sorted by hashes: of equal values, any may be the first."""
+    places = np.flatnonzero(wanted)
+    if len(places) > most:
+        places = places[values[places] <= np.partition(values[places], most)[most]]
+    return np.asarray(places[np.argsort(values[places], kind="stable")[:most]])
+
+
+def _sums_from(groups: Numbers, weights: npt.NDArray[np.float64], most: int) -> list[int]:
+    """Of the weights of group 1 and above, of group 2 and above … up to the last."""
+    sums = np.bincount(groups, weights, most + 1)[::-1].cumsum()[::-1]
+    listed: list[int] = sums[1:].astype(np.int64).tolist()
+    return listed

@@ -59,6 +59,7 @@ CREATE TABLE pairs (
 CREATE INDEX pair_keys ON pairs (key);
 CREATE INDEX pair_alignments ON pairs (alignment);
 CREATE INDEX pair_completions ON pairs (lang_a, lang_b, completed);
+CREATE INDEX pair_order ON pairs (lang_a, lang_b, site, url_a, url_b, key, alignment);
 CREATE TABLE alignments (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,
     segments INTEGER NOT NULL, mean_score REAL NOT NULL, flagged INTEGER NOT NULL, levels BLOB NOT NULL,

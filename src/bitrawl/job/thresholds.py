@@ -27,9 +27,10 @@ from bitrawl.mine.judging import SegmentKind
 from bitrawl.model import Language, Verdicts
 
 _BATCH = 4096  # segments that are read from the ledger at once
+# In the order of the export, in which the first of the best represents a unit. One index has all columns of `pairs`.
 _ROWS = (
-    "SELECT pairs.site, pairs.url_a, pairs.url_b, pairs.id, pairs.key, rows"
-    " FROM pairs JOIN alignments ON alignments.id = pairs.alignment WHERE lang_a = ? AND lang_b = ?"
+    "SELECT pairs.id, pairs.key, rows FROM pairs JOIN alignments ON alignments.id = pairs.alignment"
+    " WHERE lang_a = ? AND lang_b = ? ORDER BY site, url_a, url_b"
 )
 
 
@@ -182,22 +183,22 @@ def _found_in_index(
             return []
         listed = index.execute("SELECT id, kind FROM kinds")
         kinds = {number: msgspec.json.decode(kind, type=SegmentKind) for number, kind in listed}
-        # In the order of the export, in which the first of the best represents a unit
-        pairs = {languages: sorted(index.execute(_ROWS, languages)) for languages in wanted}
+        pairs = {languages: index.execute(_ROWS, languages).fetchall() for languages in wanted}
     return [_indexed(languages, rows, kinds, verdicts) for languages, rows in pairs.items() if rows]
 
 
 def _indexed(
     languages: tuple[Language, Language],
-    pairs: Sequence[tuple[str, str, str, int, str, bytes]],
+    pairs: Sequence[tuple[int, str, bytes]],
     kinds: Mapping[int, SegmentKind],
     verdicts: Verdicts,
 ) -> _IndexedCorpus:
-    counts = [len(rows) // ROW.itemsize for *_, rows in pairs]
-    said = np.repeat([said_number(verdicts.pairs.get(key)) for *_, key, _ in pairs], counts)
-    rows = np.frombuffer(b"".join(rows for *_, rows in pairs), dtype=ROW)
-    segments = FoundSegments(rows, kinds, said, verdicts.segments)
-    return _IndexedCorpus(languages, segments, [number for _, _, _, number, *_ in pairs], [0, *accumulate(counts)][:-1])
+    numbers, keys, blobs = zip(*pairs, strict=True)
+    counts = [len(blob) // ROW.itemsize for blob in blobs]
+    by_pair = [said_number(verdicts.pairs.get(key)) for key in keys] if verdicts.pairs else [0] * len(keys)
+    said = np.repeat(np.array(by_pair, dtype=np.int8), counts)
+    segments = FoundSegments(np.frombuffer(b"".join(blobs), dtype=ROW), kinds, said, verdicts.segments)
+    return _IndexedCorpus(languages, segments, numbers, [0, *accumulate(counts)][:-1])
 
 
 def _found_in_ledger(ledger: Ledger, languages: tuple[Language, Language], verdicts: Verdicts) -> FoundSegments | None:
