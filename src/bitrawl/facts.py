@@ -59,6 +59,7 @@ class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
     skipped: int
     own_requests: int
     languages: dict[str, int]  # pages, the most frequent first
+    types: dict[str, int]  # pages by kind of document, the most frequent first
     skips: dict[str, int]  # by "stage: reason"
     fetches: int  # visits, the lines of the log: requests, and links that robots.txt forbids
     answers: int  # requests that a server answered, with any status

@@ -36,7 +36,20 @@ from bitrawl.show.wording import ADVICE, counted, fetched
 WATCH_EVERY = 2.0  # seconds
 # Of `--format json`, in their order: part of the output format
 KEYS = (
-    *("links", "queued", "pages", "skipped", "languages", "skips", "fetches", "bytes", "hosts", "ended", "seconds"),
+    *(
+        "links",
+        "queued",
+        "pages",
+        "skipped",
+        "languages",
+        "types",
+        "skips",
+        "fetches",
+        "bytes",
+        "hosts",
+        "ended",
+        "seconds",
+    ),
     *("mining", "own_requests", "answers", "unanswered", "relevant"),
 )
 CORPUS_KEYS = ("pairs", "segments", "units")
@@ -198,6 +211,8 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
         rows.append(("", f"{own} of our own: sitemaps, and missing pages that show what error pages look like"))
     languages = "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12])
     rows.append(("languages", languages or ("none" if now.ended else "none yet")))
+    if len(summary.types) > 1:
+        rows.append(("documents", "   ".join(f"{name} {count}" for name, count in summary.types.items())))
     if summary.relevant is not None:
         rows.append(("on topic", f"{summary.relevant} of {counted(summary.pages, 'page')}"))
     rows += _block("hosts", map(_host, summary.hosts[:5]))

@@ -61,6 +61,7 @@ from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import PageUrls, ThresholdFilter
+from bitrawl.mine.revising import revised
 from bitrawl.model import (
     Language,
     Page,
@@ -244,7 +245,7 @@ def _write_corpus(
         for site in findings.paired_sites(first, second):
             pairs = segments = 0
             needed: set[PageUrls] = set()
-            good = good_enough.accepted(findings.segments(first, second, site))
+            good = good_enough.accepted(revised(findings.segments(first, second, site), verdicts))
             for segment, keys in keyed(map(turned_segments, good) if turned else good):
                 as_found = turned_segments(segment) if turned and verdicts.segments else segment
                 accepted = verdicts.of_segment(as_found) is Verdict.ACCEPT

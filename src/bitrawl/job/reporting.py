@@ -44,6 +44,7 @@ from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import ThresholdFilter
+from bitrawl.mine.revising import revised
 from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Relevance, SegmentPair, Verdict, Verdicts
 from bitrawl.reasons import Reason
 from bitrawl.show.job_report import render
@@ -260,7 +261,7 @@ def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: i
     by_languages = sorted(_language_pairs(folder, ledger), key=lambda pair: -pair.pairs)
     for languages in findings.language_pairs():
         pairs.count(languages, findings.pairs(*languages))
-        segments.count(languages, findings.segments(*languages))
+        segments.count(languages, revised(findings.segments(*languages), verdicts))
     samples = [pairs.samples[pair.lang_a, pair.lang_b].items for pair in by_languages[:SAMPLED]]
     return MiningFacts(
         begun=True,

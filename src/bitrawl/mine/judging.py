@@ -67,6 +67,7 @@ class Flag(StrEnum):
     CODE = "code"  # ours
     SCRIPT = "wrong script"  # ours: no letter of a script that the language is written in, as in YAML on a Chinese page
     PARTIAL = "partly translated page"  # ours: the rest of the page is the same on both sides
+    EDITED = "edited"  # ours: a person wrote the text
 
 
 class Rejection(StrEnum):

@@ -118,6 +118,7 @@ FLAGS: Mapping[str, str] = {
     Flag.CODE: marked("program code"),
     Flag.SCRIPT: marked("written in another script"),
     Flag.PARTIAL: marked("page translated in part"),
+    Flag.EDITED: marked("edited"),
 }
 """What is noted of a segment."""
 
