@@ -14,17 +14,28 @@ import numpy as np
 from bitrawl import config
 from bitrawl.config import Job, Thresholds
 from bitrawl.corpus.export import corpus_headers
-from bitrawl.corpus.selection import ROW, FoundSegments, Rule, Selection, SelectionFacts, rows_of, said_number
+from bitrawl.corpus.selection import (
+    ROW,
+    FoundSegments,
+    Rule,
+    Selection,
+    SelectionFacts,
+    rows_of,
+    said_number,
+    signed,
+)
 from bitrawl.errors import OutdatedError
 from bitrawl.job.database import locked, reading
 from bitrawl.job.folder import JobFolder, not_mined
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.reading_index import LAYOUT
-from bitrawl.job.reviewing import WITH_ALIGNMENT, ListedPair, Reading, ReadSegment, indexed_pair, read_segments
+from bitrawl.job.reviewing import WITH_ALIGNMENT, ListedPair, PairRow, Reading, indexed_pair, read_segments
+from bitrawl.job.segment_review import ReadSegment
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.mine.judging import SegmentKind
-from bitrawl.model import Language, Verdicts
+from bitrawl.mine.revising import revised
+from bitrawl.model import Language, SegmentPair, Verdicts
 
 _BATCH = 4096  # segments that are read from the ledger at once
 # In the order of the export, in which the first of the best represents a unit. One index has all columns of `pairs`.
@@ -98,8 +109,9 @@ class ThresholdSight:
         self.kept = job.judge
         self.thresholds = thresholds or job.judge
         self.accepted_only = job.export.accepted_only
+        self._verdicts = VerdictHistory(folder.verdicts).standing()
         wanted = [pair for pair in _language_pairs(job) if languages in ("", "-".join(pair))]
-        found = _found_in_index(self._reading, wanted, VerdictHistory(folder.verdicts).standing())
+        found = _found_in_index(self._reading, wanted, self._verdicts)
         self._corpora = [
             (corpus, Selection(corpus.segments, self.thresholds, accepted_only=self.accepted_only)) for corpus in found
         ]
@@ -136,17 +148,15 @@ class ThresholdSight:
 
     def _examples(self, places: "Sequence[_Place]") -> list[Example]:
         """Without those that were mined again since the index was made."""
-        with reading(self._reading.index, LAYOUT) as index:
-            statement = f"{WITH_ALIGNMENT} WHERE pairs.id = ?"
-            rows = [index.execute(statement, (place.pair,)).fetchone() if index else None for place in places]
-        indexed = [(indexed_pair(row), place.segment) for row, place in zip(rows, places, strict=True) if row]
-        pairs = self._reading.listed([one.pair for one, _ in indexed])
-        texts = self._reading.segments([one.alignment for one, _ in indexed])
-        verdicts = self._reading.segment_verdicts([pair for text in texts for pair in text])
+        texts = _texts(self._reading, {place.pair for place in places}, self._verdicts)
+        there = [place for place in places if place.pair in texts]
+        pairs = self._reading.listed([texts[place.pair].pair for place in there])
         return [
             Example(pair, segment)
-            for pair, text, (_, place) in zip(pairs, texts, indexed, strict=True)
-            for segment in read_segments(text, range(place, place + 1), verdicts, self.thresholds)
+            for pair, place in zip(pairs, there, strict=True)
+            for segment in read_segments(
+                texts[place.pair].segments, range(place.segment, place.segment + 1), {}, self.thresholds
+            )
         ]
 
 
@@ -175,6 +185,26 @@ def _language_pairs(job: Job) -> list[tuple[Language, Language]]:
     return [(header.languages[0], header.languages[1]) for header in headers if len(header.languages) == 2]
 
 
+class _PairTexts(NamedTuple):
+    """A page pair of the index, and its segments as the corpus would have them."""
+
+    pair: PairRow
+    segments: Sequence[SegmentPair]
+
+
+def _texts(library: Reading, numbers: Iterable[int], verdicts: Verdicts) -> dict[int, _PairTexts]:
+    """By the number of the page pair; those that are gone are not there."""
+    with reading(library.index, LAYOUT) as index:
+        statement = f"{WITH_ALIGNMENT} WHERE pairs.id = ?"
+        rows = {number: index.execute(statement, (number,)).fetchone() for number in numbers} if index else {}
+    pairs = {number: indexed_pair(row) for number, row in rows.items() if row}
+    texts = library.segments([pair.alignment for pair in pairs.values()])
+    return {
+        number: _PairTexts(pair.pair, list(revised(segments, verdicts)))
+        for (number, pair), segments in zip(pairs.items(), texts, strict=True)
+    }
+
+
 def _found_in_index(
     library: Reading, wanted: Iterable[tuple[Language, Language]], verdicts: Verdicts
 ) -> list[_IndexedCorpus]:
@@ -182,23 +212,42 @@ def _found_in_index(
         if index is None:
             return []
         listed = index.execute("SELECT id, kind FROM kinds")
-        kinds = {number: msgspec.json.decode(kind, type=SegmentKind) for number, kind in listed}
+        kinds = {msgspec.json.decode(kind, type=SegmentKind): number for number, kind in listed}
         pairs = {languages: index.execute(_ROWS, languages).fetchall() for languages in wanted}
-    return [_indexed(languages, rows, kinds, verdicts) for languages, rows in pairs.items() if rows]
+    return [_indexed(library, languages, rows, kinds, verdicts) for languages, rows in pairs.items() if rows]
 
 
 def _indexed(
+    library: Reading,
     languages: tuple[Language, Language],
     pairs: Sequence[tuple[int, str, bytes]],
-    kinds: Mapping[int, SegmentKind],
+    kinds: dict[SegmentKind, int],
     verdicts: Verdicts,
 ) -> _IndexedCorpus:
-    numbers, keys, blobs = zip(*pairs, strict=True)
+    numbers, keys, blobs = (list(column) for column in zip(*pairs, strict=True))
+    if verdicts.revisions:
+        blobs = _with_revisions(library, numbers, blobs, kinds, verdicts)
     counts = [len(blob) // ROW.itemsize for blob in blobs]
     by_pair = [said_number(verdicts.pairs.get(key)) for key in keys] if verdicts.pairs else [0] * len(keys)
     said = np.repeat(np.array(by_pair, dtype=np.int8), counts)
-    segments = FoundSegments(np.frombuffer(b"".join(blobs), dtype=ROW), kinds, said, verdicts.segments)
+    by_number = {number: kind for kind, number in kinds.items()}
+    segments = FoundSegments(np.frombuffer(b"".join(blobs), dtype=ROW), by_number, said, verdicts.segments)
     return _IndexedCorpus(languages, segments, numbers, [0, *accumulate(counts)][:-1])
+
+
+def _with_revisions(
+    library: Reading, numbers: Sequence[int], blobs: Sequence[bytes], kinds: dict[SegmentKind, int], verdicts: Verdicts
+) -> list[bytes]:
+    """The rows of each page pair. Those on which a revision may apply are made again from the texts; new kinds get numbers."""
+    firsts = np.array([signed(revision.keys[0]) for revision in verdicts.revisions])
+    rows = np.frombuffer(b"".join(blobs), dtype=ROW)
+    of_row = np.repeat(np.arange(len(blobs)), [len(blob) // ROW.itemsize for blob in blobs])
+    places = {numbers[place]: place for place in set(of_row[np.isin(rows["key"], firsts)].tolist())}
+    revised_blobs = list(blobs)
+    for number, texts in _texts(library, places, verdicts).items():
+        new = rows_of(texts.segments, lambda kind: kinds.setdefault(kind, max(kinds.values(), default=0) + 1))
+        revised_blobs[places[number]] = new.tobytes()
+    return revised_blobs
 
 
 def _found_in_ledger(ledger: Ledger, languages: tuple[Language, Language], verdicts: Verdicts) -> FoundSegments | None:
@@ -207,7 +256,7 @@ def _found_in_ledger(ledger: Ledger, languages: tuple[Language, Language], verdi
     if not findings.paired_sites(*languages):
         return None
     rows, said = [np.empty(0, dtype=ROW)], array("b")
-    rest = findings.segments(*languages)
+    rest = revised(findings.segments(*languages), verdicts)
     while batch := list(islice(rest, _BATCH)):
         rows.append(rows_of(batch, lambda kind: kinds.setdefault(kind, len(kinds))))
         said.extend(said_number(verdicts.of_pair(segment)) for segment in batch)

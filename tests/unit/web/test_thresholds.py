@@ -11,6 +11,7 @@ from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
 from bitrawl import config
+from bitrawl.config import Thresholds
 from bitrawl.errors import OutdatedError
 from bitrawl.job import reading_index, thresholds
 from bitrawl.job.database import locked
@@ -19,7 +20,9 @@ from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather, is_stale, status
 from bitrawl.job.reviewing import PairFilter, Reading
 from bitrawl.job.running import export
+from bitrawl.job.segment_review import ReadSegment, Saved, Writer
 from bitrawl.job.stored_findings import Findings
+from bitrawl.job.thresholds import ThresholdSight, selections
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, segment_key
 from bitrawl.url import Url
 from bitrawl.web.api.operations import ROOT
@@ -214,6 +217,31 @@ def test_what_people_said_wins_and_is_counted(client: TestClient, folder: JobFol
     assert "In only because of a verdict: 1. Out only because of a verdict: 1." in client.get(PAGE).text
     export(folder, {"judge": {"score": 1.0}})
     assert units_in(folder) == 1
+
+
+def test_texts_that_people_wrote_count_once_they_are_accepted(client: TestClient, folder: JobFolder):
+    reading, by = Reading(folder), Writer("anna", 1.0)
+    key = reading.pairs(PairFilter()).pairs[0].row.key
+
+    def rows() -> tuple[ReadSegment, ...]:
+        pair = reading.pair(key)
+        assert pair is not None
+        return pair.segments
+
+    # One of two texts that a split makes is accepted, and two segments that are out become one that is in.
+    assert reading.review.edit(rows(), 3, ("Text\nTEXT 0.95", "Texte\nTexte 0.95"), by) is Saved.DONE
+    assert reading.review.join(rows(), 0, (Language("en"), Language("fr")), by) is Saved.DONE
+    assert client.get(API).json()["corpora"][0]["facts"]["units"] == 4  # nobody has accepted them
+    for row in rows():
+        if row.revision and row.text_a != "Text":
+            assert reading.judge_segment(key, row.key, Verdict.ACCEPT, "anna", 2.0)
+    for score in (0.0, 0.5, 0.95, 1.0):
+        export(folder, {"judge": {"score": score}})
+        sight = ThresholdSight(folder)
+        assert [corpus.facts.units for corpus in sight.corpora] == [units_in(folder)]
+        assert [one.facts for one in selections(folder.job(), folder)] == [one.facts for one in sight.corpora]
+    examples = [one.segment.text_a for part in ThresholdSight(folder, Thresholds(score=0.5)).around(5) for one in part]
+    assert examples == ["Text 0.6", "TEXT 0.8!"]
 
 
 def test_the_examples_of_a_rule_are_shown_when_asked_for(client: TestClient):
