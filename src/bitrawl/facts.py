@@ -327,6 +327,7 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     paragraphs: int = 0
     words: int = 0
     verdicts: int = 0  # that people had given and taken back before
+    thresholds: dict[str, object] = {}  # by the keys of [judge]
 
     @property
     def merged(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bitrawl.config import Thresholds
+from bitrawl.config import Job, Thresholds
 from bitrawl.job.database import reading, storable
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reading_index import LAYOUT
@@ -303,12 +303,15 @@ class Reading:
             segments = {key: findings.segments_of(key) for key in set(alignments)}
         return [segments[key] for key in alignments]
 
-    def thresholds(self) -> Thresholds:
-        """The job's. Reading its description takes as long as a search, so it is read when it has changed."""
+    def job(self) -> Job:
+        """The job's description. Reading it takes as long as a search, so it is read when it has changed."""
         if not self.folder.description.exists():
-            return self.folder.job().judge
+            return self.folder.job()
         state = self.folder.description.stat()
-        return _thresholds(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
+        return _job(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
+
+    def thresholds(self) -> Thresholds:
+        return self.job().judge
 
     def segment_judgements(self, segments: Sequence[SegmentPair]) -> dict[str, Judgement]:
         if not self.folder.verdicts.exists():
@@ -318,8 +321,8 @@ class Reading:
 
 
 @lru_cache(maxsize=64)
-def _thresholds(path: Path, *_state: int) -> Thresholds:
-    return JobFolder(path).job().judge
+def _job(path: Path, *_state: int) -> Job:
+    return JobFolder(path).job()
 
 
 class IndexedPair(NamedTuple):

@@ -63,6 +63,8 @@ class Written(NamedTuple):
     number: Callable[[float], str] = number
     share: Callable[[float, float], str] = share
     others: Callable[[int], str] = "{} others".format
+    fraction: Callable[[float], str] = "{:g}".format
+    threshold: Callable[[float], str] = "threshold {:g}".format
 
 
 ENGLISH = Written()
@@ -126,10 +128,23 @@ def lines(title: str, series: Sequence[Series], *, x: str, y: str, written: Writ
     return drawing("lines", title, line_chart(series, x, y, written))
 
 
-def histogram(title: str, counts: Sequence[int], *, x: str, y: str, mark: float | None = None) -> "Markup":
-    """Columns over the range from 0 to 1, with a line at the threshold `mark`, if there is one."""
+class Histogram(msgspec.Struct, frozen=True):
+    """Columns over the range from 0 to 1. Those below the threshold `mark`, which is a line, are pale."""
+
+    counts: Sequence[int]
+    x: str
+    y: str
+    mark: float | None
+    written: Written
+    frame: Frame
+    ticks_up: list[float]
+
+
+def histogram(
+    title: str, counts: Sequence[int], *, x: str, y: str, mark: float | None = None, written: Written = ENGLISH
+) -> "Markup":
     up = ticks(max(counts, default=0))
-    return drawing("histogram", title, counts, Frame(1.0, up[-1] or 1), up, x, y, mark, ENGLISH)
+    return drawing("histogram", title, Histogram(counts, x, y, mark, written, Frame(1.0, up[-1] or 1), up))
 
 
 def bars(

@@ -18,7 +18,6 @@ from typing import Any
 from bitrawl.errors import BitrawlError, DiskFullError
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reading_index import index_signature, is_due
-from bitrawl.job.verdicts import VERDICTS
 from bitrawl.process import Running
 from bitrawl.web.job_state import without_place
 from bitrawl.web.messages import message, quoted
@@ -274,7 +273,7 @@ class ExportCache:
         if folder.is_running:
             version = [f"{self._now() // EXPORT_IS_NEW:.0f}"]
         else:
-            sources = [folder.ledger, folder.path / VERDICTS]
+            sources = [folder.description, folder.ledger, folder.verdicts]
             logs = [path.with_name(f"{path.name}-wal") for path in sources]
             version = [str(_written_at(path)) for pair in zip(sources, logs, strict=True) for path in pair]
         key = blake2b("\0".join([*question, *version]).encode(), digest_size=12).hexdigest()

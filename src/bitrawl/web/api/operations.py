@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import fitting
+from bitrawl.config import Thresholds, fitting
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
@@ -22,9 +22,10 @@ from bitrawl.job.review_progress import ReviewProgress
 from bitrawl.job.review_queue import ReviewOrder
 from bitrawl.job.reviewing import Reading, ReadPair
 from bitrawl.job.samples import Sample
+from bitrawl.job.thresholds import ThresholdSight, version_of
 from bitrawl.job.verdicts import GivenVerdict, Judgement
 from bitrawl.version import __version__
-from bitrawl.web import actions, allowed
+from bitrawl.web import actions, allowed, threshold_choice
 from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, find_own_job, glance, look_at, server_of
 from bitrawl.web.api import review, shapes
 from bitrawl.web.api.shapes import ApiError, Texts
@@ -185,6 +186,36 @@ def _check_choices(values: Mapping[str, str], **choices: Iterable[str]) -> None:
             raise FieldError({name: f"choose one of {', '.join(names)}"})
     if values.get("languages") and actions.two_languages(values["languages"]) is None:
         raise FieldError({"languages": "name two languages, as in en-fr"})
+
+
+async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
+    query = request.query_params
+    values: dict[str, Any] = {**query, **({"refuse": query.getlist("refuse")} if "refuse" in query else {})}
+    if (languages := values.pop("languages", "")) and actions.two_languages(languages) is None:
+        raise FieldError({"languages": "name two languages, as in en-fr"})
+    changed = threshold_choice.changes(values, server_of(request).settings)
+    folder = (await _indexed(request)).folder
+    sight = await asyncio.to_thread(lambda: ThresholdSight(folder, threshold_choice.chosen(folder, changed), languages))
+    return shapes.ApiSelection(
+        kept=_thresholds(sight.kept),
+        version=version_of(sight.kept),
+        chosen=_thresholds(sight.thresholds),
+        corpora=await asyncio.to_thread(lambda: sight.corpora),
+    )
+
+
+async def keep_thresholds(request: Request, body: dict[str, Any]) -> shapes.KeptThresholds:
+    version = str(body.pop("version", "") or "")
+    changed = threshold_choice.changes(body, server_of(request).settings)
+    await _indexed(request)
+    kept = await threshold_choice.keep(request, await find_mining_job(request), changed, version)
+    return shapes.KeptThresholds(
+        kept=_thresholds(kept.thresholds), version=version_of(kept.thresholds), before=kept.before, units=kept.units
+    )
+
+
+def _thresholds(thresholds: Thresholds) -> shapes.ApiThresholds:
+    return msgspec.convert(threshold_choice.by_field(thresholds), shapes.ApiThresholds)
 
 
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
@@ -360,6 +391,14 @@ OPERATIONS = (
         query={**_SEARCH, "sort": "score (the best first), or left or right: by the words before or after.", **_PAGING},
     ),
     Operation("GET", "/jobs/{id}/hits", "All that a search finds, as a file.", _as_file(hits_file), query=_SEARCH | _HITS),
+    Operation(
+        "GET", "/jobs/{id}/thresholds", "Count the units that thresholds let in, and what each rule takes out.", show_thresholds,
+        gives=shapes.ApiSelection, query=_LANGUAGES | dict.fromkeys(threshold_choice.FIELDS, "Instead of the job's own."),
+    ),
+    Operation(
+        "PUT", "/jobs/{id}/thresholds", "Change the thresholds of a job, and write its files again.", keep_thresholds,
+        shapes.ThresholdChoice, shapes.KeptThresholds, example='{"min_score": 0.5}', open=True,
+    ),
     Operation(
         "GET", "/jobs/{id}/terms", "List bilingual terms with examples.", list_terms, gives=list[TermPair], query=_LANGUAGES
     ),

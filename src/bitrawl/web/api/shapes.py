@@ -11,6 +11,7 @@ from bitrawl.job.review_results import SampleResults
 from bitrawl.job.reviewing import ListedPair
 from bitrawl.job.samples import Sample
 from bitrawl.job.searching import Hit
+from bitrawl.job.thresholds import CorpusSelection
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request
@@ -56,6 +57,9 @@ class NewJob(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):
     min_length_ratio: Share | None = None
     min_language: Share | None = None
     min_words: int | None = None
+    types: Texts = []  # of alignments: ["1:1", "1:2"]
+    refuse: Texts = []  # flags that keep a segment out, or their beginnings
+    duplicates: bool = False  # keep each occurrence
     max_characters: int | None = None  # of a segment, half as many in scripts without spaces between words
 
 
@@ -180,6 +184,51 @@ class Queued(msgspec.Struct, frozen=True):
     judged: int
     left: int
     seed: int  # of a random order
+
+
+class ApiThresholds(msgspec.Struct, frozen=True, kw_only=True):
+    """What a segment must reach to get into the corpus."""
+
+    min_score: float
+    min_coverage: float
+    min_length_ratio: float
+    min_language: float
+    min_words: int
+    types: list[str]  # of alignments; none takes all
+    refuse: list[str]  # flags, or their beginnings
+    duplicates: bool  # keep each occurrence
+
+
+class ApiSelection(msgspec.Struct, frozen=True, kw_only=True):
+    """What thresholds let in, in units."""
+
+    kept: ApiThresholds  # the job's own
+    version: str  # of these
+    chosen: ApiThresholds  # those that the figures are about
+    corpora: list[CorpusSelection]
+
+
+class ThresholdChoice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Thresholds that the job shall have; what is not named stays as it is."""
+
+    version: str = ""  # of the thresholds that are to be changed; 409 if the job has others by now
+    min_score: Share | None = None
+    min_coverage: Share | None = None
+    min_length_ratio: Share | None = None
+    min_language: Share | None = None
+    min_words: int | None = None
+    types: Texts = []
+    refuse: Texts = []
+    duplicates: bool | None = None
+
+
+class KeptThresholds(msgspec.Struct, frozen=True, kw_only=True):
+    """What a choice has changed. The files of the corpus follow soon."""
+
+    kept: ApiThresholds
+    version: str
+    before: int  # units in all corpora
+    units: int  # the same now
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
