@@ -7,6 +7,7 @@ BitrawlError
 │   ├── CategoryError   a wiki has no such category, or it is empty
 │   └── FieldError      what a person typed into a form of the web app, field by field
 ├── RefusedError        the web app does not do this now; the message says why
+├── OutdatedError       somebody else has changed meanwhile what is to be changed
 ├── StoreError          the job folder cannot be read or written
 │   ├── DamagedError    a file is not as bitrawl wrote it; `bitrawl check` says what is lost
 │   └── DiskFullError   no space is left; free some and run the same command again
@@ -73,6 +74,10 @@ class FieldError(ConfigError):
 
 class RefusedError(BitrawlError):
     """The web app does not do this now: because of what the job is doing, or because of a limit."""
+
+
+class OutdatedError(BitrawlError):
+    """What is to be changed is not what the person saw: somebody else has changed it meanwhile."""
 
 
 class StoreError(BitrawlError):

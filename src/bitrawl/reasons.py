@@ -150,6 +150,9 @@ class Reason(StrEnum):
     EMPTY = ("empty", "empty page", "The page has neither text nor links.",
         "The site may draw its pages with scripts. bitrawl does not run scripts.",
         "Scripts may draw the pages of this site, and scripts are not run here.")
+    NO_TEXT_LAYER = ("no-text-layer", "document without text",
+        "The document has pictures of its text only, or fonts that do not say which letters they draw.")
+    UNREADABLE = ("unreadable", "document cannot be read", "The document is damaged, or protected by a password.")
     ANALYSIS_TIMEOUT = ("analysis-timeout", "analysis took too long",
         "Analysing the page took too long. It is kept in rejected/.", "Raise analysis.seconds in the job file.",
         "Tell the operator of this server.")

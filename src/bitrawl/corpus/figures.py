@@ -15,6 +15,7 @@ import numpy as np
 
 from bitrawl.corpus.export import CorpusHeader, Item
 from bitrawl.corpus.merger import different
+from bitrawl.facts import HumanReview
 from bitrawl.message import Wording
 from bitrawl.model import Page, PagePair, TranslationUnit
 from bitrawl.text.words import words
@@ -249,6 +250,7 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
     machine_translated: int = 0  # pairs left out because one side has marks of machine translation
     duplicate_pages: int = 0
     job: str = ""  # job.toml, without private settings
+    reviewed: Mapping[str, HumanReview] = {}  # by the name of the corpus
 
     @property
     def filled(self) -> tuple[CorpusFacts, ...]:

@@ -59,10 +59,12 @@ from bitrawl.job.folder_kinds import FolderKind, kind_of, no_corpus_of_search, n
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import SiteTroubles, site_troubles, summarise
 from bitrawl.job.reporting import write_report
+from bitrawl.job.review_results import human_reviews
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import PageUrls, ThresholdFilter
+from bitrawl.mine.revising import revised
 from bitrawl.model import (
     Language,
     Page,
@@ -246,7 +248,7 @@ def _write_corpus(
         for site in findings.paired_sites(first, second):
             pairs = segments = 0
             needed: set[PageUrls] = set()
-            good = good_enough.accepted(findings.segments(first, second, site))
+            good = good_enough.accepted(revised(findings.segments(first, second, site), verdicts))
             for segment, keys in keyed(map(turned_segments, good) if turned else good):
                 as_found = turned_segments(segment) if turned and verdicts.segments else segment
                 accepted = verdicts.of_segment(as_found) is Verdict.ACCEPT
@@ -377,9 +379,12 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
             written = [_alone(write_merged([whole], header, plan, corpus, scratch), part) for header in headers]
         facts = card_facts([part], plan, written)
         thresholds = {**facts.thresholds, **({"accepted_only": True} if settings.accepted_only else {})}
-        write_about(
-            corpus, msgspec.structs.replace(facts, thresholds=thresholds, job=config.public_text_of(job)), verdicts
-        )
+        known = {
+            "thresholds": thresholds,
+            "job": config.public_text_of(job),
+            "reviewed": human_reviews(folder / VERDICTS),
+        }
+        write_about(corpus, msgspec.structs.replace(facts, **known), verdicts)
     if to is None:
         write_report(folder)
 
@@ -480,8 +485,9 @@ def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[Corp
 
 def write_about(folder: Path, facts: CardFacts, verdicts: int = 0) -> None:
     """The figures and the card. `verdicts` counts what people had said and taken back before."""
-    about_verdicts = {"verdicts": verdicts} if verdicts else {}
-    figures = {corpus.name: {**summary(corpus), **about_verdicts} for corpus in facts.corpora}
+    about: dict[str, object] = {"verdicts": verdicts} if verdicts else {}
+    about |= {"thresholds": facts.thresholds} if facts.bilingual else {}
+    figures = {corpus.name: {**summary(corpus), **about} for corpus in facts.corpora}
     files.write(folder / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
     write_card(folder, facts)
 

@@ -94,6 +94,7 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
         skipped=states[SKIPPED],
         own_requests=own,
         languages=dict(languages),
+        types=_types(ledger, states[PAGE]),
         skips={skip.name: skip.count for skip in skips},
         fetches=fetches,
         answers=answers,
@@ -106,6 +107,14 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
         run=ledger.last_run(),
     )
     return CrawlFacts(summary=summary, skips=tuple(skips), faults=fault_counts(ledger))
+
+
+def _types(ledger: Ledger, pages: int) -> dict[str, int]:
+    types: Counter[str] = Counter()
+    for site in ledger.sites():
+        types.update(site.types)
+    others = types.total()
+    return dict((types + Counter(html=max(0, pages - others))).most_common())
 
 
 def summarise(ledger: Ledger) -> CrawlSummary:

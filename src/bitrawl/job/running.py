@@ -7,15 +7,17 @@ import asyncio
 import hashlib
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from bitrawl import config
 from bitrawl.config import Job, Strategy
 from bitrawl.config.choices import check_formats
+from bitrawl.corpus.card import check_card
 from bitrawl.corpus.export import corpus_headers, with_present
 from bitrawl.crawl.ending import Ending, crawl_end, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
@@ -123,17 +125,20 @@ async def mine_again(
             await mining.mine_all(again=True)
 
 
-def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
-    """Write the corpus of what was mined, with the thresholds of this job, which is the folder's then.
+def export(folder: JobFolder, settings: Mapping[str, Any], *, only: bool = False) -> None:
+    """Write the corpus of what was mined, with other settings, which are the job's then.
 
     Formats that the corpus has already are written again too, so that none is lost or stale; with `only` they are removed.
+    What the job is asked for is read by the holder of the lock: somebody may just have changed it.
     """
-    job = _with_present(job, folder.corpus, only=only)
-    check(job)
-    with models_from(job.models), folder.writing() as ledger:
+    with folder.writing() as ledger:
+        job = _with_present(folder.changed(settings), folder.corpus, only=only)
+        check(job)
+        check_card(folder.corpus)
         _check_mined(folder, ledger)
-        write_corpus(job, folder.path)
-        config.write(job, folder.description)
+        config.write(job, folder.description)  # The report reads it.
+        with models_from(job.models):
+            write_corpus(job, folder.path)
 
 
 def export_copy(job: Job, folder: JobFolder, to: Path, *, only: bool = False) -> None:

@@ -69,6 +69,7 @@ class Server(NamedTuple):
     exports: ExportCache
     indexing: Indexing
     writing: CorpusWriting
+    drawing: CorpusWriting  # of samples
     catalogues: dict[str, Words]
     one_thread: ThreadPoolExecutor
 
@@ -93,11 +94,19 @@ def words_of(request: Request) -> Words:
 
 
 async def find_job(request: Request, job_id: str = "") -> ServedJob:
-    """The job that the address names; 404 if there is none, and if it is another user's."""
+    """The job that the address names; 404 if there is none, and if the user neither owns nor reviews it."""
     server = server_of(request)
     job = await server.supervised(server.jobs.find, job_id or request.path_params["id"], request.state.user)
     if job is None:
         raise RequestError(404, message("There is no such job, or it is not yours."))
+    return job
+
+
+async def find_own_job(request: Request) -> ServedJob:
+    """The same, for what only its owner may do; 403 for those who review it."""
+    job = await find_job(request)
+    if not job.belongs_to(request.state.user):
+        raise RequestError(403, message("Only the owner of this job can do that. You may read it and review it."))
     return job
 
 

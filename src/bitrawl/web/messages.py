@@ -26,7 +26,7 @@ from bitrawl.languages import language_name, parse_language
 from bitrawl.message import QUOTED, Amount, Cause, Code, Share, Value
 from bitrawl.message import Message as Message  # noqa: PLC0414 - public here
 from bitrawl.mine.judging import Flag
-from bitrawl.model import Language, Method
+from bitrawl.model import Language, Method, Verdict
 from bitrawl.reasons import Reason
 from bitrawl.text.language_names import language_table, spaced
 
@@ -105,8 +105,12 @@ FLAGS: Mapping[str, str] = {
     Flag.CODE: marked("program code"),
     Flag.SCRIPT: marked("written in another script"),
     Flag.PARTIAL: marked("page translated in part"),
+    Flag.EDITED: marked("edited"),
 }
 """What is noted of a segment."""
+
+VERDICTS: Mapping[Verdict, str] = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
+"""What a person said."""
 
 ANSWERS: Mapping[str, str] = {
     SiteAnswer.BILINGUAL: marked("bilingual"),

@@ -474,6 +474,15 @@ def test_a_ring_marks_where_a_curve_stops():
     assert "where it stops" not in lines("t", [Series("one", ()), Series("two", ())], x="x", y="y")
 
 
+def test_the_spread_of_a_curve_is_an_area_that_fits_into_the_chart():
+    drawn = lines("t", [Series("one", ((0, 1), (5, 3)), spread=((0, 0.5, 1.5), (5, 0, 400)))], x="x", y="y")
+    (outline,) = re.findall(r'<polygon class="spread c0" points="([^"]*)"', drawn)
+    heights = [float(point.split(",")[1]) for point in outline.split()]
+    assert len(heights) == 4
+    assert min(heights) >= 0  # the top of the picture
+    assert "<polygon" not in lines("t", [Series("one", ((0, 1), (5, 3)))], x="x", y="y")
+
+
 @pytest.mark.parametrize(
     ("code", "name"),
     [

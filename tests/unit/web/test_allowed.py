@@ -71,6 +71,9 @@ def test_everything_that_is_allowed_reaches_the_job(tmp_path: Path):
             "min_length_ratio": 0.3,
             "min_language": 0.4,
             "min_words": "2",
+            "types": "1:1, 1:2",
+            "refuse": ["code", " url "],
+            "duplicates": "true",
         },
     )
     assert job.seeds == ["https://a.example/", "https://b.example/x"]
@@ -86,6 +89,7 @@ def test_everything_that_is_allowed_reaches_the_job(tmp_path: Path):
     assert job.export.formats == ["tmx", "moses"]
     assert job.judge.score == 0.5
     assert (job.judge.coverage, job.judge.length_ratio, job.judge.language, job.judge.words) == (0.1, 0.3, 0.4, 2)
+    assert (job.judge.types, job.judge.refuse, job.judge.duplicates) == (("1:1", "1:2"), ("code", "url"), True)
 
 
 FORBIDDEN = (

@@ -16,10 +16,11 @@ from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, Bootstra
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
 from bitrawl.job.reviewing import PairHarvestPoint, Reading
+from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.model import Language
 from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
-from bitrawl.web.actions import carry_out, find_job, found_sites, look_at, server_of, words_of
+from bitrawl.web.actions import carry_out, find_job, find_own_job, found_sites, look_at, server_of, words_of
 from bitrawl.web.corpus_files import StoredFile
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.job_state import last_lines, merged_files
@@ -138,7 +139,7 @@ async def live(request: Request) -> Response:
 async def act(request: Request) -> Response:
     """Do what one of the buttons asks for."""
     form = await posted(request)
-    job, action = await find_job(request), request.path_params["action"]
+    job, action = await find_own_job(request), request.path_params["action"]
     given = {name: value for name, value in form.items() if name != "csrf"}
     await carry_out(server_of(request), job, action, given)
     return RedirectResponse("/" if action == "delete" else f"/jobs/{job.id}", 303)
@@ -167,6 +168,8 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
         "tiles": topic.tiles(words) if topic else _tiles(words, job, figures),
         "why": told.explained(why, state) if why else None,
         "by_site": told.by_site(await asyncio.to_thread(sites_of, job, state, figures)),
+        "may_act": job.belongs_to(request.state.user),  # others only read and review
+        "conflicts": await asyncio.to_thread(VerdictHistory(job.folder.verdicts).conflict_count),
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
         "found_files": await asyncio.to_thread(found_files, job),
         "charts": await asyncio.to_thread(_charts, words, job, figures),
