@@ -227,7 +227,7 @@ def larger_limit(given: Mapping[str, object], settings: Settings) -> dict[str, A
     fields = {**MINING, **DISCOVERY}
     read = ReadFields(given, {unit: fields[unit] for unit in LimitUnit}, settings)
     read.check()
-    return tables(read.values)
+    return config.merged(tables(read.values), {key: settings.job[key] for key in ("budget",) if key in settings.job})
 
 
 def handed_over(folder: JobFolder) -> dict[str, str]:
