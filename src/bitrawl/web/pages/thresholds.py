@@ -46,8 +46,12 @@ class Control(NamedTuple):
 
 
 CONTROLS = {
-    "coverage": Control("min_coverage", marked("Words with a translation"), marked("smallest share, as the mean of both sides")),
-    "length_ratio": Control("min_length_ratio", marked("Lengths"), marked("shorter text divided by the longer, at least")),
+    "coverage": Control(
+        "min_coverage", marked("Words with a translation"), marked("smallest share, as the mean of both sides")
+    ),
+    "length_ratio": Control(
+        "min_length_ratio", marked("Lengths"), marked("shorter text divided by the longer, at least")
+    ),
     "language": Control("min_language", marked("Language"), marked("how certain the language of each text must be")),
     "words": Control("min_words", marked("Number of words"), marked("at least, on each side"), "1000", "1"),
     "types": Control("types", marked("Sentences on both sides"), marked("as in 1:1, 1:2; leave it empty for all"), ""),
@@ -117,7 +121,7 @@ async def choose(request: Request) -> Response:
         return RedirectResponse(f"/jobs/{job.id}/thresholds?{urlencode(values)}", 303)
     try:
         changed = threshold_choice.changes(_typed(form), server_of(request).settings)
-        kept = await threshold_choice.keep(request, job, changed, str(form.get("version", "")))
+        kept = await threshold_choice.keep(request, changed, str(form.get("version", "")))
     except FieldError:
         return await _page(request, job, form, 422)
     except (RefusedError, OutdatedError) as error:
