@@ -13,7 +13,7 @@ from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel,
 from bitrawl.endings import LastRun, State
 from bitrawl.languages import asked_language, same_language
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
-from bitrawl.reasons import Reason
+from bitrawl.reasons import LeaveReason, Reason
 
 LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
 BINS = 20  # of a histogram from 0 to 1
@@ -166,7 +166,7 @@ class SiteFacts(msgspec.Struct, frozen=True):
     site: str
     pages: int
     pairs: int
-    left: str = ""  # why the strategy left it
+    left: LeaveReason = ""  # why the strategy left it
     patterns: dict[str, int] = {}
 
 
@@ -255,7 +255,7 @@ class TopicExample(msgspec.Struct, frozen=True):
 class SiteShare(msgspec.Struct, frozen=True):
     site: str
     share: TopicShare
-    left: str  # why the strategy left it; empty if it did not
+    left: LeaveReason  # why the strategy left it; empty if it did not
 
 
 class TermsRead(msgspec.Struct, frozen=True):

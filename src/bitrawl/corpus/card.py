@@ -322,7 +322,7 @@ def site_table(sites: Iterable[MergedSite]) -> str:
 def _row(site: MergedSite) -> tuple[str, ...]:
     part = site.part
     figures = (part.pages, part.page_pairs, part.segment_pairs, site.units)
-    return (part.site, site.job, *map(str, figures), part.why)
+    return (part.site, site.job, *map(str, figures), str(part.why))
 
 
 # The header for Hugging Face

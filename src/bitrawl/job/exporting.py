@@ -33,8 +33,10 @@ from bitrawl.corpus.figures import (
     JobPart,
     MergedCounts,
     Origin,
+    SiteLack,
     SitePart,
     SiteRows,
+    SiteWhy,
     file_facts,
     most_first,
     pages_by_site,
@@ -323,27 +325,17 @@ def _sites(ledger: Ledger, corpora: Iterable[CorpusPart]) -> Iterator[SitePart]:
         yield msgspec.structs.replace(part, why=why)
 
 
-def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> str:
-    reasons = []
+def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> SiteWhy | str:
     if not part.pages and not part.page_pairs:
-        reasons.append(f"no pages{_counted(troubles.skips)}")
-    elif not mined:
-        reasons.append("not mined yet")
-    elif not part.page_pairs:
+        return SiteWhy(SiteLack.NO_PAGES, skips=troubles.skips, faults=troubles.faults)
+    if not mined:
+        return SiteWhy(SiteLack.NOT_MINED, faults=troubles.faults)
+    if not part.page_pairs:
         pages = dict(sorted(about.languages.items(), key=lambda item: (-item[1], item[0])))
-        reasons.append(f"no page pairs; pages{_counted(pages)}")
-        if troubles.refusals:
-            reasons.append(f"refused{_counted(troubles.refusals)}")
-    elif not part.segment_pairs:
-        reasons.append("no segment pair is good enough")
-    if troubles.faults:
-        reasons.append(f"failed{_counted(troubles.faults)}")
-    return "; ".join(reasons)
-
-
-def _counted(counts: Mapping[str, int], most: int = 3) -> str:
-    shown = ", ".join(f"{reason} {count}" for reason, count in list(counts.items())[:most])
-    return f": {shown}" if shown else ""
+        return SiteWhy(SiteLack.NO_PAIRS, pages=pages, refusals=troubles.refusals, faults=troubles.faults)
+    if not part.segment_pairs:
+        return SiteWhy(SiteLack.NO_SEGMENTS, faults=troubles.faults)
+    return SiteWhy(SiteLack.FAULTS, faults=troubles.faults) if troubles.faults else ""
 
 
 class CorpusPlan(NamedTuple):

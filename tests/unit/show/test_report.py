@@ -354,7 +354,11 @@ def few_pairs(job: Job) -> None:
             ["9 in English and 0 in French", "German (4)", "--one-site www.example.org,exemple.org"],
         ),
         (no_pairs, "No pair of translations was found.", ["Nothing connects", "--url-pair en=fr"]),
-        (all_refused, "No pair of translations was found.", ["4 pairs were refused: untranslated 4"]),
+        (
+            all_refused,
+            "No pair of translations was found.",
+            ["4 pairs were refused. Both pages have mostly the same text", "By reason: untranslated 4."],
+        ),
         (few_pairs, "Only 2 of up to 25 possible pairs were found.", ["30 in English and 25 in French"]),
     ],
 )
@@ -367,9 +371,9 @@ def test_a_job_that_found_little_says_why(job: Job, happened: Callable[[Job], No
         assert text in terminal
 
 
-def test_the_headline_of_a_running_job_says_so_far(job: Job):
+def test_the_headline_of_a_running_job_says_that_it_has_not_ended(job: Job):
     nothing(job)
-    assert diagnose(gather(job.end(why=""))).headline == "No page was found so far."
+    assert diagnose(gather(job.end(why=""))).english == "No page was found. The job has not ended yet."
 
 
 def test_one_language_asks_for_no_pairs(tmp_path: Path):

@@ -24,9 +24,20 @@ from bitrawl.job.reviewing import Reading, ReadPair
 from bitrawl.job.samples import Sample
 from bitrawl.job.thresholds import ThresholdSight, version_of
 from bitrawl.job.verdicts import GivenVerdict, Judgement
+from bitrawl.reasons import Action
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed, threshold_choice
-from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, find_own_job, glance, look_at, server_of
+from bitrawl.web.actions import (
+    FoundSite,
+    Server,
+    find_job,
+    find_mining_job,
+    find_own_job,
+    glance,
+    look_at,
+    server_of,
+    words_of,
+)
 from bitrawl.web.api import review, shapes
 from bitrawl.web.api.shapes import ApiError, Texts
 from bitrawl.web.corpus_files import (
@@ -42,7 +53,7 @@ from bitrawl.web.corpus_files import (
 )
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
-from bitrawl.web.messages import shortened
+from bitrawl.web.messages import Words, shortened
 from bitrawl.web.review_actions import said_in
 from bitrawl.web.text_tools import TOOLS, MissingError
 
@@ -76,18 +87,20 @@ class Operation(NamedTuple):
 
 
 async def list_jobs(request: Request, _body: Body) -> list[shapes.ApiJob]:
-    server, user = server_of(request), request.state.user
-    return await server.supervised(lambda: [_described_job(server, job) for job in server.jobs.of(user)])
+    server, user, words = server_of(request), request.state.user, words_of(request)
+    return await server.supervised(lambda: [_described_job(server, job, words) for job in server.jobs.of(user)])
 
 
-def _described_job(server: Server, job: ServedJob) -> shapes.ApiJob:
-    state, _ = glance(server, job)
+def _described_job(server: Server, job: ServedJob, words: Words) -> shapes.ApiJob:
+    state, figures = glance(server, job)
     return shapes.ApiJob(
         id=job.id,
         name=job.name,
         kind=job.kind,
         state=state.state,
-        said=str(state.message),
+        said=words.tell_all(state.messages(sum(figures.pairs.values()))),
+        ended=state.ended,
+        tips=tuple(shapes.ApiTip(tip.remedy, words.tell(tip.message), tip.action) for tip in state.tips),
         created=job.intent.created if job.intent else 0.0,
         doing=str(state.doing or ""),
     )
@@ -96,7 +109,7 @@ def _described_job(server: Server, job: ServedJob) -> shapes.ApiJob:
 async def _answer(request: Request, job_id: str = "") -> shapes.ApiJob:
     """The job as it is now."""
     server = server_of(request)
-    return await server.supervised(_described_job, server, await find_job(request, job_id))
+    return await server.supervised(_described_job, server, await find_job(request, job_id), words_of(request))
 
 
 async def show_job(request: Request, _body: Body) -> shapes.ApiJobFigures:
@@ -122,6 +135,11 @@ def _acting(action: str) -> Handle:
         return await _answer(request)
 
     return handle
+
+
+async def raise_limit(request: Request, body: Body) -> shapes.ApiJob:
+    await actions.carry_out(server_of(request), await find_job(request), Action.LARGER_LIMIT, body)
+    return await _answer(request)
 
 
 async def _indexed(request: Request) -> Reading:
@@ -324,6 +342,10 @@ OPERATIONS = (
             "stop-now": "Stop at once. Nothing is lost.",
             "exhaustive": "Go on, and visit all of the site.",
         }.items()
+    ),
+    Operation(
+        "POST", "/jobs/{id}/larger", "Go on with a larger limit.", raise_limit, shapes.LargerLimit, shapes.ApiJob, open=True,
+        example='{"pages": 2000}',
     ),
     Operation(
         "GET", "/jobs/{id}/pairs", "List page pairs.", list_pairs, gives=shapes.ApiPairs,

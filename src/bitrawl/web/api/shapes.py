@@ -5,13 +5,14 @@ from typing import Annotated
 import msgspec
 
 from bitrawl.config import Reach, Strategy, Walk
-from bitrawl.endings import State
+from bitrawl.endings import CrawlEnd, State
 from bitrawl.job.live_facts import Live
 from bitrawl.job.review_results import SampleResults
 from bitrawl.job.reviewing import ListedPair
 from bitrawl.job.samples import Sample
 from bitrawl.job.searching import Hit
 from bitrawl.job.thresholds import CorpusSelection
+from bitrawl.reasons import Action
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request
@@ -84,16 +85,35 @@ class NewTopic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     check_sites: bool | None = None
 
 
+class ApiTip(msgspec.Struct, frozen=True):
+    """Something to try."""
+
+    kind: str
+    said: str
+    action: Action | None  # POST /jobs/{id}/… does it; repeat is a new job
+
+
 class ApiJob(msgspec.Struct, frozen=True, kw_only=True):
-    """A job as the API shows it."""
+    """A job as the API shows it. What it says is in the language that the request accepts."""
 
     id: str
     name: str
     kind: str  # mine, discover, topic or align
     state: State
     said: str  # about the state
+    ended: CrawlEnd | None = None  # how its crawl ended
+    tips: tuple[ApiTip, ...] = ()
     created: float = 0.0  # seconds since the epoch; 0 for a job of the command line
     doing: str = ""  # what is being mined now
+
+
+class LargerLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How much a job that goes on may take, at most."""
+
+    pages: int | None = None
+    megabytes: float | None = None
+    minutes: float | None = None
+    downloads: int | None = None  # of a search
 
 
 class ApiJobFigures(ApiJob, frozen=True, kw_only=True):
