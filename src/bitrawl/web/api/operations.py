@@ -226,7 +226,7 @@ async def keep_thresholds(request: Request, body: dict[str, Any]) -> shapes.Kept
     version = str(body.pop("version", "") or "")
     changed = threshold_choice.changes(body, server_of(request).settings)
     await _indexed(request)
-    kept = await threshold_choice.keep(request, await find_mining_job(request), changed, version)
+    kept = await threshold_choice.keep(request, changed, version)
     return shapes.KeptThresholds(
         kept=_thresholds(kept.thresholds), version=version_of(kept.thresholds), before=kept.before, units=kept.units
     )
