@@ -489,7 +489,7 @@ def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[Corp
 
 def write_about(folder: Path, facts: CardFacts, verdicts: int = 0) -> None:
     """The figures and the card. `verdicts` counts what people had said and taken back before."""
-    about = {"verdicts": verdicts} if verdicts else {}
+    about: dict[str, object] = {"verdicts": verdicts} if verdicts else {}
     about |= {"thresholds": facts.thresholds} if facts.bilingual else {}
     figures = {corpus.name: {**summary(corpus), **about} for corpus in facts.corpora}
     files.write(folder / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))

@@ -46,8 +46,12 @@ class Control(NamedTuple):
 
 
 CONTROLS = {
-    "coverage": Control("min_coverage", marked("Words with a translation"), marked("smallest share, as the mean of both sides")),
-    "length_ratio": Control("min_length_ratio", marked("Lengths"), marked("shorter text divided by the longer, at least")),
+    "coverage": Control(
+        "min_coverage", marked("Words with a translation"), marked("smallest share, as the mean of both sides")
+    ),
+    "length_ratio": Control(
+        "min_length_ratio", marked("Lengths"), marked("shorter text divided by the longer, at least")
+    ),
     "language": Control("min_language", marked("Language"), marked("how certain the language of each text must be")),
     "words": Control("min_words", marked("Number of words"), marked("at least, on each side"), "1000", "1"),
     "types": Control("types", marked("Sentences on both sides"), marked("as in 1:1, 1:2; leave it empty for all"), ""),
