@@ -278,8 +278,7 @@ def _verdicts(folder: JobFolder, *, repair: bool) -> Checked:
         return Checked(VERDICTS, Condition.DAMAGED, wrong, advice)
     readable = history.readable()
     _set_aside_database(path)
-    for given in readable:
-        history.repeat(given)
+    history.repeat(readable)
     advice = (
         f"{counted(len(readable), 'verdict')} could be read and were kept. Others are lost. Export the corpus again."
     )

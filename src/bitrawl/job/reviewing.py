@@ -3,8 +3,7 @@
 What is listed comes from the index (`reading_index.py`), segments from the ledger.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -15,11 +14,11 @@ import msgspec
 from bitrawl.config import Thresholds
 from bitrawl.job.database import reading, storable
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.reading_index import LAYOUT
-from bitrawl.job.segment_review import ReadSegment, SegmentReview, read_segment, subject_of
+from bitrawl.job.reading_index import LAYOUT, segments_of_alignment
+from bitrawl.job.segment_review import MinedPair, ReadSegment, SegmentReview, subject_of
 from bitrawl.job.stored_findings import AlignmentKey, Findings
-from bitrawl.job.verdicts import GivenVerdict, Judgement, Subject, SubjectKind, VerdictHistory
-from bitrawl.model import Language, PagePair, SegmentPair, Verdict, segment_key
+from bitrawl.job.verdicts import GivenVerdict, Subject, SubjectKind, VerdictHistory
+from bitrawl.model import Language, PagePair, SegmentPair, Verdict
 from bitrawl.text.search_words import folded
 from bitrawl.url import Url
 
@@ -28,7 +27,7 @@ _SITES = 100  # sites to choose from
 _POINTS = 200  # of a harvest curve: a screen shows no more
 _PAIR = "key, lang_a, lang_b, site, url_a, url_b, title_a, title_b, score, evidence, completed, segments, mean_score, flagged, partial"
 WITH_ALIGNMENT = (
-    f"SELECT pairs.{_PAIR.replace(', ', ', pairs.')}, alignments.key"
+    f"SELECT pairs.{_PAIR.replace(', ', ', pairs.')}, alignments.key, alignments.id"
     " FROM pairs LEFT JOIN alignments ON alignments.id = pairs.alignment"
 )
 
@@ -192,7 +191,7 @@ class Reading:
         if place is None:
             return None
         [pair] = self.listed([place.pair])
-        [segments] = self.segments([place.alignment])
+        [segments] = self._segments([place.alignment])
         return ReadPair(pair, self.review.rows(segments, self.thresholds()))
 
     def choices(self) -> Choices:
@@ -290,11 +289,36 @@ class Reading:
         verdicts = self._verdicts.of(SubjectKind.PAIR, {row.key for row in rows})
         return [ListedPair(row, verdicts.get(row.key)) for row in rows]
 
-    def segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
+    def rows_at(
+        self, places: Sequence[tuple["IndexedPair", Container[int]]], *, accepted: bool = False
+    ) -> list["RowsAndSegments"]:
+        """Of each page pair the rows that stand for the segments at these places; none if it was mined again meanwhile."""
+        texts = self._segments([pair.alignment for pair, _ in places])
+        keys = self._keys([pair.number for pair, _ in places])
+        mined = [
+            MinedPair(segments, own if len(own) == len(segments) else (), wanted)
+            for segments, own, (_, wanted) in zip(texts, keys, places, strict=True)
+        ]
+        rows = self.review.rows_of(mined, self.thresholds(), accepted=accepted)
+        return list(map(RowsAndSegments, rows, texts))
+
+    def _segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
         with self.folder.reading(verified=False) as ledger:
             findings = Findings(ledger)
             segments = {key: findings.segments_of(key) for key in set(alignments)}
         return [segments[key] for key in alignments]
+
+    def _keys(self, alignments: Sequence[int]) -> list[list[str]]:
+        """Of all segments of these alignments."""
+        statement = "SELECT key FROM segments WHERE id BETWEEN ? AND ? ORDER BY id"
+        with reading(self.index, LAYOUT) as index:
+            if index is None:
+                return [[] for _ in alignments]
+            keys = {
+                number: [key for (key,) in index.execute(statement, segments_of_alignment(number))]
+                for number in set(alignments)
+            }
+        return [keys[number] for number in alignments]
 
     def thresholds(self) -> Thresholds:
         """The job's. Reading its description takes as long as a search, so it is read when it has changed."""
@@ -302,12 +326,6 @@ class Reading:
             return self.folder.job().judge
         state = self.folder.description.stat()
         return _thresholds(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
-
-    def segment_judgements(self, segments: Sequence[SegmentPair]) -> dict[str, Judgement]:
-        if not self.folder.verdicts.exists():
-            return {}
-        keys = {segment_key(pair.a.text, pair.b.text) for pair in segments}
-        return self._verdicts.judgements(SubjectKind.SEGMENT, keys)
 
 
 @lru_cache(maxsize=64)
@@ -320,21 +338,14 @@ class IndexedPair(NamedTuple):
 
     pair: PairRow
     alignment: AlignmentKey
+    number: int  # of its alignment in the index
 
 
-def read_segments(
-    segments: Sequence[SegmentPair], places: range, judgements: Mapping[str, Judgement], thresholds: Thresholds
-) -> tuple[ReadSegment, ...]:
-    """Those at these places, as they were mined. All before them are counted, because the same texts may stand there too."""
-    earlier: Counter[str] = Counter()
-    read = []
-    for place, segment in enumerate(segments[: places.stop]):
-        key = segment_key(segment.a.text, segment.b.text)
-        if place in places:
-            row = read_segment(segment, key, place, judgements.get(key, Judgement()), thresholds)
-            read.append(msgspec.structs.replace(row, repeat=earlier[key], keys=(key,), start=place))
-        earlier[key] += 1
-    return tuple(read)
+class RowsAndSegments(NamedTuple):
+    """Rows of a page pair, and all of its segments as they were mined."""
+
+    rows: tuple[ReadSegment, ...]
+    segments: tuple[SegmentPair, ...]
 
 
 def storable_values(values: Sequence[str | float]) -> list[str | float]:
@@ -347,7 +358,8 @@ def bounded_part(limit: int, offset: int) -> tuple[int, int]:
 
 
 def indexed_pair(row: Sequence[Any]) -> IndexedPair:
-    return IndexedPair(_pair_row(row[:-1]), row[-1] or b"")
+    *pair, alignment, number = row
+    return IndexedPair(_pair_row(pair), alignment or b"", number or 0)
 
 
 def _pair_row(row: Sequence[object]) -> PairRow:
