@@ -15,10 +15,19 @@ from bitrawl.config import Thresholds
 from bitrawl.job.database import reading, storable
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reading_index import LAYOUT, segments_of_alignment
-from bitrawl.job.segment_review import MinedPair, ReadSegment, SegmentReview, subject_of
+from bitrawl.job.segment_review import (
+    MinedPair,
+    OnScreen,
+    ReadSegment,
+    Saved,
+    SegmentReview,
+    Writer,
+    subject_of,
+    written_lines,
+)
 from bitrawl.job.stored_findings import AlignmentKey, Findings
-from bitrawl.job.verdicts import GivenVerdict, Subject, SubjectKind, VerdictHistory
-from bitrawl.model import Language, PagePair, SegmentPair, Verdict
+from bitrawl.job.verdicts import Batch, GivenVerdict, Subject, SubjectKind, VerdictHistory
+from bitrawl.model import Language, PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.text.search_words import folded
 from bitrawl.url import Url
 
@@ -230,6 +239,62 @@ class Reading:
             return False
         self._verdicts.say(subject_of(row), verdict, by, at)
         return True
+
+    def decide(self, kind: SubjectKind, key: str, verdict: Verdict, by: str, at: float) -> bool:
+        """Decide between people who differ. False if they do not, or do not any more."""
+        return self._verdicts.resolve(kind, key, verdict, by, at)
+
+    def judge_all(self, subjects: Sequence[Subject], verdict: Verdict, by: str, at: float) -> int:
+        """The same about many things, to be taken back at once. Returns how many it changed."""
+        return self._verdicts.say_all(subjects, verdict, by, at)
+
+    def edit(self, pair_key: str, row: OnScreen, texts: tuple[str, str], by: Writer, *, accept: bool = False) -> Saved:
+        """Give a segment of that page pair other texts, and accept them all if asked to."""
+        found = self._on_screen(pair_key, row)
+        if isinstance(found, Saved):
+            return found
+        pair, at = found
+        saved, lines = self.review.edit(pair.segments, at, texts, by), written_lines(texts)
+        if saved is Saved.DONE and accept and not isinstance(lines, Saved):
+            urls = pair.segments[at].urls
+            subjects = [Subject(SubjectKind.SEGMENT, segment_key(*both), *urls, *both) for both in lines]
+            self._verdicts.say_all(subjects, Verdict.ACCEPT, by.name, by.at)
+        return saved
+
+    def join(self, pair_key: str, row: OnScreen, following: str, by: Writer) -> Saved:
+        """Make one segment of that one and the next, which has the key `following`."""
+        found = self._on_screen(pair_key, row)
+        if isinstance(found, Saved):
+            return found
+        pair, at = found
+        if at + 1 < len(pair.segments) and following not in ("", pair.segments[at + 1].key):
+            return Saved.CHANGED
+        return self.review.join(pair.segments, at, (pair.pair.row.lang_a, pair.pair.row.lang_b), by)
+
+    def restore(self, pair_key: str, row: OnScreen, by: Writer) -> Saved:
+        """Take back the revision that the segment has."""
+        found = self._on_screen(pair_key, row)
+        return found if isinstance(found, Saved) else self.review.restore(found[0].segments[found[1]], by)
+
+    def comment(self, pair_key: str, row: OnScreen, text: str, by: Writer) -> Saved:
+        found = self._on_screen(pair_key, row)
+        return found if isinstance(found, Saved) else self.review.comment(found[0].segments[found[1]], text, by)
+
+    def _on_screen(self, pair_key: str, row: OnScreen) -> "tuple[ReadPair, int] | Saved":
+        """The page pair as it is now, and the place of the row in it."""
+        pair = self.pair(pair_key)
+        if pair is None:
+            return Saved.GONE
+        at = row.place_in(pair.segments)
+        return at if isinstance(at, Saved) else (pair, at)
+
+    def last_batch(self, by: str) -> Batch | None:
+        """What this person said last, if it was about many things."""
+        return self._verdicts.last_batch(by)
+
+    def undo_batch(self, number: int, by: str, at: float) -> tuple[GivenVerdict, ...]:
+        """Take back all that this person gave at once under that number."""
+        return self._verdicts.undo_batch(number, by, at)
 
     def undo(self, kind: SubjectKind, key: str, by: str, at: float) -> tuple[GivenVerdict, ...]:
         """Take back this person's last verdict about that thing; nothing if there is none."""

@@ -112,7 +112,7 @@ class SegmentPart(msgspec.Struct, frozen=True):
     total: int
 
 
-def shown(
+def fitting_rows(
     rows: Sequence[ReadSegment], wanted: SegmentFilter, languages: tuple[Language, Language]
 ) -> tuple[ReadSegment, ...]:
     """Those of the rows of two pages in these languages that fit. Raises `FieldError`."""
@@ -331,10 +331,8 @@ def _revised_rows(
         a, b = search_words(text_a, languages[0]), search_words(text_b, languages[1])
         if search is None or search.matched_side(a, b) is not None:
             lengths = (*sorted((len(text_a), len(text_b))), *sorted((len(a), len(b))))
-            yield (
-                *(segment_key(text_a, text_b), pair.score, joined_flags(pair.flags), *lengths),
-                *(mined[0].key, part),
-            )
+            flags = joined_flags(pair.flags)
+            yield (segment_key(text_a, text_b), pair.score, flags, *lengths, mined[0].key, part)
 
 
 # What people did is in the database of verdicts, which is attached as `people`.

@@ -72,6 +72,18 @@ class Saved(StrEnum):
     LAST = "last"  # there is no next one to join it with
 
 
+def written_lines(texts: tuple[str, str]) -> Texts | Saved:
+    """The segments that two texts are, line by line; or why they cannot be any."""
+    lines_a, lines_b = ([one_line(line) for line in text.splitlines() if line.strip()] for text in texts)
+    if not lines_a or not lines_b:
+        return Saved.EMPTY
+    if len(lines_a) != len(lines_b):
+        return Saved.UNEVEN
+    if max(map(len, (*lines_a, *lines_b))) > MOST_CHARACTERS:
+        return Saved.LONG
+    return tuple(zip(lines_a, lines_b, strict=True))
+
+
 class Writer(NamedTuple):
     """Who writes, and when."""
 
@@ -143,16 +155,12 @@ class SegmentReview:
 
         The texts that it was mined with take the revision back.
         """
-        lines_a, lines_b = ([one_line(line) for line in text.splitlines() if line.strip()] for text in texts)
-        if not lines_a or not lines_b:
-            return Saved.EMPTY
-        if len(lines_a) != len(lines_b):
-            return Saved.UNEVEN
-        if max(map(len, (*lines_a, *lines_b))) > MOST_CHARACTERS:
-            return Saved.LONG
+        lines = written_lines(texts)
+        if isinstance(lines, Saved):
+            return lines
         row, group = rows[at], _group(rows, at)
         before, after = _texts(group[: row.part]), _texts(group[row.part + 1 :])
-        return self._save(group, (*before, *zip(lines_a, lines_b, strict=True), *after), by)
+        return self._save(group, (*before, *lines, *after), by)
 
     def join(self, rows: Sequence[ReadSegment], at: int, languages: tuple[Language, Language], by: Writer) -> Saved:
         """Make one segment of the one at that place and the next."""

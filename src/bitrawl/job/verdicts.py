@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -131,7 +131,7 @@ class Judgement(msgspec.Struct, frozen=True):
         return next((opinion.verdict for opinion in self.opinions if opinion.by == person), None)
 
 
-class Batch(NamedTuple):
+class Batch(msgspec.Struct, frozen=True):
     """What one person said at once about many things, as far as it was not undone."""
 
     number: int

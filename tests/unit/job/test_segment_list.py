@@ -22,7 +22,7 @@ from bitrawl.job.segment_list import (
     SegmentList,
     SegmentOrder,
     SegmentState,
-    shown,
+    fitting_rows,
 )
 from bitrawl.job.segment_review import ReadSegment, Writer, subject_of
 from bitrawl.job.stored_findings import Findings
@@ -102,7 +102,7 @@ def by_brute_force(library: Reading, wanted: SegmentFilter) -> dict[Row, ReadSeg
     rows = {}
     for pair in library.pairs(PairFilter(languages=wanted.languages)).pairs:
         languages = pair.row.lang_a, pair.row.lang_b
-        for row in shown(rows_of(library, pair.row.key), wanted, languages):
+        for row in fitting_rows(rows_of(library, pair.row.key), wanted, languages):
             rows[pair.row.key, row.start, row.part] = row
     return rows
 
@@ -160,7 +160,7 @@ def test_words_that_cannot_be_read_name_their_field(library: Reading, wanted: Se
         SegmentList(library).part(wanted, SegmentOrder.PAGE)
     assert list(refused.value.fields) == [field]
     with pytest.raises(FieldError):
-        shown((), wanted, (EN, FR))
+        fitting_rows((), wanted, (EN, FR))
 
 
 def test_what_fits_is_judged_at_once_and_taken_back_at_once(tmp_path: Path):
