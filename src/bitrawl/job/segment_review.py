@@ -60,6 +60,21 @@ def as_corpus_has(row: ReadSegment, segments: Sequence[SegmentPair]) -> SegmentP
     return rewritten(mined, row.revision.revision)[row.part] if row.revision else mined[0]
 
 
+def changed_rows(before: Sequence[ReadSegment], after: Sequence[ReadSegment], start: int = -1) -> list[ReadSegment]:
+    """The rows of two pages that are new or say something else, with all parts of what was split; and those that begin with
+    the segment at `start`.
+    """
+    known, now = _by_start(before), _by_start(after)
+    return [row for row in after if row.start == start or known.get(row.start) != now[row.start]]
+
+
+def _by_start(rows: Sequence[ReadSegment]) -> dict[int, list[object]]:
+    content: dict[int, list[object]] = {}
+    for row in rows:
+        content.setdefault(row.start, []).append((row.key, row.keys, row.judgement, row.comments, row.revision))
+    return content
+
+
 class Saved(StrEnum):
     """What became of a text that somebody wrote."""
 

@@ -5,8 +5,8 @@ nothing stands until somebody resolves the conflict.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -271,6 +271,28 @@ class VerdictHistory:
                     readable.append(given)
         return readable
 
+    def readable_tables(self, is_sound: Callable[[str, dict[str, Any]], bool]) -> dict[str, list[dict[str, Any]]]:
+        """What can be read of all that a damaged file has besides verdicts, by table; `is_sound` looks at each row."""
+        tables: dict[str, list[dict[str, Any]]] = {}
+        for table in _other_tables():
+            rows = tables.setdefault(table, [])
+            with suppress(StoreError), reading(self._path, LAYOUT) as database:
+                cursor = database and database.execute(f"SELECT * FROM {table}")
+                names = [column[0] for column in cursor.description] if cursor else []
+                for row in cursor or ():
+                    values = dict(zip(names, row, strict=True))
+                    if is_sound(table, values):
+                        rows.append(values)
+        return tables
+
+    def repeat_tables(self, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        """Store such rows as they were."""
+        with writing(self._path, LAYOUT) as database:
+            for table, rows in tables.items():
+                for row in rows:
+                    names, marks = ", ".join(row), ", ".join("?" * len(row))
+                    database.execute(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", [*row.values()])
+
     def repeat(self, given: Sequence[GivenVerdict]) -> None:
         """Store verdicts as they were given, and undone if they were."""
         with writing(self._path, LAYOUT) as database:
@@ -333,15 +355,23 @@ class VerdictHistory:
             )
             return [key for (key,) in rows]
 
-    def history(self, most: int, *, kind: SubjectKind | None = None, key: str | None = None) -> list[GivenVerdict]:
-        """What was said, undone or not, the latest first; of all things, or of one."""
+    def history(
+        self,
+        most: int,
+        *,
+        kind: SubjectKind | None = None,
+        key: str | None = None,
+        by: str | None = None,
+        offset: int = 0,
+    ) -> list[GivenVerdict]:
+        """What was said, undone or not, the latest first; of all things or of one, by all people or by one."""
         with reading(self._path, LAYOUT) as database:
             if database is None:
                 return []
             rows = database.execute(
                 f"SELECT {_FIELDS} FROM said WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR key = ?2)"
-                " ORDER BY id DESC LIMIT ?3",
-                (kind, key, most),
+                " AND (?3 IS NULL OR by = ?3) ORDER BY id DESC LIMIT ?4 OFFSET ?5",
+                (kind, *(value and storable(value) for value in (key, by)), most, offset),
             )
             return [_given(row) for row in rows]
 
@@ -363,6 +393,14 @@ _FOLLOWING = f"""
         FROM said WHERE id IN ({_OPINIONS}) GROUP BY kind, key
     )
 """
+
+
+def _other_tables() -> list[str]:
+    """Of the file, but for those of verdicts."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        empty.executescript(LAYOUT.tables)
+        rows = empty.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        return [name for (name,) in rows if name not in ("said", "standing")]
 
 
 def _check_key(path: Path, subject: Subject) -> None:

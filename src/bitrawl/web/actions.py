@@ -35,7 +35,7 @@ from bitrawl.job.segment_list import (
     fitting_rows,
 )
 from bitrawl.job.segment_review import subject_of
-from bitrawl.job.verdicts import SubjectKind
+from bitrawl.job.verdicts import Subject, SubjectKind
 from bitrawl.languages import parse_language
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Verdict
@@ -320,23 +320,29 @@ async def give_verdict(job: ServedJob, kind: str, key: str, within: str, verdict
         raise RequestError(404, gone)
 
 
-async def judge_all(job: ServedJob, wanted: SegmentFilter, within: str, verdict: Verdict, by: str, count: int) -> int:
-    """A verdict on all segments that a filter shows, in the job or on two pages, if they are still that many."""
-    if count > MOST_AT_ONCE:
-        why = message("At most {most} segments can be judged at once. Choose fewer.", most=f"{MOST_AT_ONCE:,}")
-        raise RequestError(422, why)
-    return await asyncio.to_thread(_judge_all, Reading(job.folder), wanted, within, verdict, by, count)
+def subjects_of(library: Reading, wanted: SegmentFilter, within: str, count: int | None) -> list[Subject]:
+    """What a verdict on all segments that a filter shows is about, in the job or on two pages.
 
-
-def _judge_all(library: Reading, wanted: SegmentFilter, within: str, verdict: Verdict, by: str, count: int) -> int:
+    With `count`, raises `RequestError` if there are not that many any more.
+    """
     if within:
         pair = library.pair(within)
-        languages = (pair.pair.row.lang_a, pair.pair.row.lang_b) if pair else None
-        rows = fitting_rows(pair.segments, wanted, languages) if pair and languages else ()
-        subjects = [subject_of(row) for row in rows]
+        row = pair.pair.row if pair else None
+        rows = fitting_rows(pair.segments, wanted, (row.lang_a, row.lang_b)) if pair and row else ()
+        number = len(rows)
     else:
-        subjects = SegmentList(library).subjects(wanted)
-    if len(subjects) != count:
-        why = message("There are {n} segments now. Look at them, then judge them.", n=f"{len(subjects):,}")
+        number = SegmentList(library).count(wanted)
+    if count not in (None, number):
+        why = message("There are {n} segments now. Look at them again, then judge them.", n=f"{number:,}")
         raise RequestError(409, why)
-    return library.judge_all(subjects, verdict, by, time.time())
+    if number > MOST_AT_ONCE:
+        why = message("At most {most} segments can be judged at once. Choose fewer.", most=f"{MOST_AT_ONCE:,}")
+        raise RequestError(422, why)
+    return [subject_of(one) for one in rows] if within else SegmentList(library).subjects(wanted)
+
+
+async def judge_all(job: ServedJob, wanted: SegmentFilter, within: str, verdict: Verdict, by: str, count: int) -> None:
+    """A verdict on all segments that a filter shows, if there are still that many."""
+    library = Reading(job.folder)
+    subjects = await asyncio.to_thread(subjects_of, library, wanted, within, count)
+    await asyncio.to_thread(library.judge_all, subjects, verdict, by, time.time())

@@ -156,10 +156,10 @@ VERDICTS: Mapping[Verdict, str] = {Verdict.ACCEPT: marked("accepted"), Verdict.R
 
 NOT_SAVED: Mapping[Saved, str] = {
     Saved.GONE: marked(
-        "This segment is not there any more: the site was mined again. Copy what you wrote, and open the pages again."
+        "This segment is not there any more: the site was mined again. Copy what you wrote, and open the page pair again."
     ),
     Saved.CHANGED: marked(
-        "Somebody has changed this segment meanwhile: below is what it says now. To replace that with what you wrote, save again."
+        "Somebody has changed this segment meanwhile. Compare what it says now with what you wrote. To replace it, save again."
     ),
     Saved.UNEVEN: marked(
         "The two sides have different numbers of lines. To split a segment, break both in the same way."

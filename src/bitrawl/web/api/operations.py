@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -18,11 +18,15 @@ from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
 from bitrawl.job import searching
 from bitrawl.job.bootstrapping import BootstrapSummary, read_found
-from bitrawl.job.reviewing import Reading, ReadPair
+from bitrawl.job.reviewing import ReadPair
+from bitrawl.job.segment_list import SegmentOrder, SegmentState
+from bitrawl.job.segment_review import ReadSegment
+from bitrawl.job.verdicts import GivenVerdict
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed
 from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, server_of
-from bitrawl.web.api import shapes
+from bitrawl.web.api import segments, shapes
+from bitrawl.web.api.asked import MOST_ROWS, check_choices, indexed, rows_asked
 from bitrawl.web.api.shapes import ApiError, Texts
 from bitrawl.web.corpus_files import (
     aligned,
@@ -41,11 +45,9 @@ from bitrawl.web.messages import shortened
 from bitrawl.web.text_tools import TOOLS, MissingError
 
 ROOT = "/api/v1"
-MOST_ROWS = 500  # of one answer
-MOST_OFFSET = 10_000_000
-PATIENCE = 60.0  # seconds that a program waits for a new index
 JSON = "application/json"
 A_KEY = "0123456789abcdef"  # of a pair, in examples
+A_SEGMENT = "fedcba9876543210"
 
 Body = Any
 Handle = Callable[[Request, Any], Awaitable[Any]]
@@ -118,23 +120,16 @@ def _acting(action: str) -> Handle:
     return handle
 
 
-async def _indexed(request: Request) -> Reading:
-    """What there is to read of a job, as new as a program can wait for."""
-    job = await find_mining_job(request)
-    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=PATIENCE)
-    return Reading(job.folder)
-
-
 async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
     values = dict(request.query_params)
-    _check_choices(values, sort=actions.SORTS, verdict=actions.VERDICT_STATES)
-    chosen = actions.pair_filter(values, **_place(values))
-    page = await asyncio.to_thread((await _indexed(request)).pairs, chosen)
+    check_choices(values, sort=actions.SORTS, verdict=actions.VERDICT_STATES)
+    chosen = actions.pair_filter(values, **rows_asked(values))
+    page = await asyncio.to_thread((await indexed(request)).pairs, chosen)
     return shapes.ApiPairs(page.pairs, page.total, page.partial)
 
 
 async def read_pair(request: Request, _body: Body) -> ReadPair:
-    pair = await asyncio.to_thread((await _indexed(request)).pair, request.path_params["key"])
+    pair = await asyncio.to_thread((await indexed(request)).pair, request.path_params["key"])
     if pair is None:
         raise HTTPException(404, "There is no such page pair.")
     return pair
@@ -147,33 +142,11 @@ async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
 
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
     values = dict(request.query_params)
-    _check_choices(values)
-    place, query = _place(values), actions.search_query(values)
-    reading = await _indexed(request)
+    check_choices(values)
+    place, query = rows_asked(values), actions.search_query(values)
+    reading = await indexed(request)
     hits = await asyncio.to_thread(searching.search, reading, query, **place)
     return shapes.ApiHits(hits.hits, hits.total)
-
-
-def _place(values: Mapping[str, str]) -> dict[str, int]:
-    """Which rows of the answer are wanted."""
-    numbers = {"offset": (0, 0, MOST_OFFSET), "limit": (50, 1, MOST_ROWS)}
-    place = {}
-    for name, (usual, least, most) in numbers.items():
-        text = values.get(name, "") or str(usual)
-        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else -1
-        if not least <= number <= most:
-            raise FieldError({name: f"give a whole number from {least} to {most:,}"})
-        place[name] = number
-    return place
-
-
-def _check_choices(values: Mapping[str, str], **choices: Iterable[str]) -> None:
-    """Raises `FieldError` for what a page would leave out of account: a program is told."""
-    for name, names in choices.items():
-        if values.get(name) and values[name] not in set(names):
-            raise FieldError({name: f"choose one of {', '.join(names)}"})
-    if values.get("languages") and actions.two_languages(values["languages"]) is None:
-        raise FieldError({"languages": "name two languages, as in en-fr"})
 
 
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
@@ -298,6 +271,53 @@ OPERATIONS = (
         "POST", "/jobs/{id}/verdicts", "Accept or reject, or take it back.", give_verdict, shapes.ApiVerdict, status=204,
         example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "reject"}}',
     ),
+    Operation(
+        "GET", "/jobs/{id}/verdicts", "Who said what, when, and who took it back; the latest first.", segments.list_verdicts,
+        gives=list[GivenVerdict],
+        query={"kind": "pair or segment.", "key": "Of one page pair or segment.", "by": "Of one person.", **_PAGING},
+    ),
+    Operation(
+        "POST", "/jobs/{id}/verdicts/bulk", "Judge many segments at once: by their keys, or all that a filter shows.",
+        segments.judge_many, shapes.BulkVerdict, shapes.Judged, example='{"verdict": "reject", "filter": {"most": 0.01}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/verdicts/undo", "Take back what you said last, one verdict or all that you gave at once.",
+        segments.undo_last, gives=shapes.Undone,
+    ),
+    Operation(
+        "GET", "/jobs/{id}/segments", "List segments.", segments.list_segments, gives=shapes.ApiSegments,
+        query={
+            **_LANGUAGES,
+            "least": "The lowest score.",
+            "most": "The highest score.",
+            "flag": "One of the flags, or none.",
+            "state": f"One of {', '.join(SegmentState)}.",
+            "unit": "In what lengths are given: words or characters.",
+            "shortest": "The least length of both texts.",
+            "longest": "The greatest length of both texts.",
+            "words_a": "A phrase in the first text. pag* stands for all words that begin so.",
+            "words_b": "A phrase in the second text.",
+            "sort": f"One of {', '.join(SegmentOrder)}.",
+            **_PAGING,
+        },
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/comments", "Comment on a segment.", segments.comment, shapes.NewComment,
+        list[ReadSegment], example=f'{{"key": "{A_SEGMENT}", "text": "Is this the right word?"}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/edit", "Give a segment other texts. A line break in both splits it.", segments.edit,
+        shapes.Edit, list[ReadSegment], example=f'{{"key": "{A_SEGMENT}", "text_a": "One.", "text_b": "Un.", "accept": true}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/join", "Join a segment with the next.", segments.join, shapes.SegmentName,
+        list[ReadSegment], example=f'{{"key": "{A_SEGMENT}"}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/restore", "Take back the last edit, split or join of a segment.", segments.restore,
+        shapes.SegmentName, list[ReadSegment], example=f'{{"key": "{A_SEGMENT}"}}',
+    ),
+    Operation("DELETE", "/jobs/{id}/comments/{number}", "Take back a comment of yours.", segments.undo_comment, status=204),
     Operation(
         "GET", "/jobs/{id}/search", "Find words, with their counterpart.", search, gives=shapes.ApiHits,
         query={**_SEARCH, "sort": "score (the best first), or left or right: by the words before or after.", **_PAGING},

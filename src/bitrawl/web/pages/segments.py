@@ -21,7 +21,7 @@ from bitrawl.job.segment_list import (
     SegmentPart,
     fitting_rows,
 )
-from bitrawl.job.segment_review import MOST_CHARACTERS, OnScreen, ReadSegment, Saved, Writer
+from bitrawl.job.segment_review import MOST_CHARACTERS, OnScreen, ReadSegment, Saved, Writer, changed_rows
 from bitrawl.job.verdicts import GivenVerdict
 from bitrawl.mine.differences import Difference, differences
 from bitrawl.model import Language, Verdict
@@ -360,7 +360,7 @@ async def write(request: Request) -> Response:
         return _not_saved(request, shown, after, on_screen, values, saved)
     if not request.headers.get("x-part"):
         return RedirectResponse(shown.view.address(job, key, anchor), 303)
-    return rows_response(request, shown, after, changed(before.segments, after.segments, on_screen.start))
+    return rows_response(request, shown, after, changed_rows(before.segments, after.segments, on_screen.start))
 
 
 def _acted(reading: Reading, key: str, row: OnScreen, values: Mapping[str, str], by: Writer) -> Saved:
@@ -392,19 +392,6 @@ def _not_saved(
     if not there or not typed:
         raise RequestError(409, message(NOT_SAVED[saved]))
     return _written(request, shown, shown.row(pair.pair, there[0]), typed, saved)
-
-
-def changed(before: Sequence[ReadSegment], after: Sequence[ReadSegment], start: int) -> list[ReadSegment]:
-    """Rows that are new or say something else, and those that begin with that segment; all parts of what was split."""
-    known, now = _by_start(before), _by_start(after)
-    return [row for row in after if row.start == start or known.get(row.start) != now[row.start]]
-
-
-def _by_start(rows: Sequence[ReadSegment]) -> dict[int, list[object]]:
-    content: dict[int, list[object]] = {}
-    for row in rows:
-        content.setdefault(row.start, []).append((row.key, row.keys, row.judgement, row.comments, row.revision))
-    return content
 
 
 def rows_response(request: Request, shown: Shown, pair: ReadPair, rows: Sequence[ReadSegment]) -> Response:
