@@ -123,7 +123,8 @@ function settle(fresh, from) {
   const old = [...document.querySelectorAll("[data-start]")].filter((row) => row === from || !row.matches(".editing"));
   const gone = old.filter((row) => fresh.some((one) => meets(one, row)));
   const focused = from.contains(document.activeElement);
-  const again = fresh.find((one) => meets(one, from));
+  const instead = fresh.filter((one) => meets(one, from));
+  const again = instead.find((one) => one.dataset.nth === from.dataset.nth) || instead[0];
   if (!again) { location.reload(); return; }
   for (const one of fresh) gone.find((row) => meets(one, row))?.before(one);
   for (const row of gone) row.remove();
@@ -132,8 +133,10 @@ function settle(fresh, from) {
 
 // Writing in a row: the link of the row leads to a page with the same fields, for those without scripts.
 const covered = new WeakMap(); // rows that wait behind those in which somebody writes
+let opening = false; // what is typed before the fields are there is no command
 async function write(row, link) {
-  const answer = await fetch(link.href, { headers: { "X-Part": link.dataset.open } }).catch(() => null);
+  opening = true;
+  const answer = await fetch(link.href, { headers: { "X-Part": link.dataset.open } }).catch(() => null).finally(() => { opening = false; });
   if (!answer || !answer.ok) { location.assign(link.href); return; }
   const holder = document.createElement("template");
   holder.innerHTML = await answer.text();
@@ -192,6 +195,7 @@ document.addEventListener("keydown", (event) => {
   if (event.repeat && !MOVES.includes(event.key)) return;
   if (!rows.length && (!whole || MOVES.includes(event.key))) return;
   if (event.target.closest(".editing")) return;
+  if (opening) { event.preventDefault(); return; }
   const at = rows.indexOf(document.activeElement.closest("[data-row]"));
   const here = rows[at];
   switch (event.key) {
