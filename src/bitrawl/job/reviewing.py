@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bitrawl.config import Thresholds
+from bitrawl.config import Job, Thresholds
 from bitrawl.job.database import reading, storable
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reading_index import LAYOUT, segments_of_alignment
@@ -26,7 +26,7 @@ from bitrawl.job.segment_review import (
     written_lines,
 )
 from bitrawl.job.stored_findings import AlignmentKey, Findings
-from bitrawl.job.verdicts import Batch, GivenVerdict, Subject, SubjectKind, VerdictHistory
+from bitrawl.job.verdicts import Batch, GivenVerdict, Judgement, Subject, SubjectKind, VerdictHistory
 from bitrawl.model import Language, PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.text.search_words import folded
 from bitrawl.url import Url
@@ -113,7 +113,8 @@ class ListedPair(msgspec.Struct, frozen=True):
     """A page pair, and what was said about it."""
 
     row: PairRow
-    verdict: Verdict | None = None
+    verdict: Verdict | None = None  # that stands
+    judgement: Judgement = Judgement()
 
 
 class PairList(msgspec.Struct, frozen=True):
@@ -200,7 +201,7 @@ class Reading:
         if place is None:
             return None
         [pair] = self.listed([place.pair])
-        [segments] = self._segments([place.alignment])
+        [segments] = self.segments([place.alignment])
         return ReadPair(pair, self.review.rows(segments, self.thresholds()))
 
     def choices(self) -> Choices:
@@ -239,6 +240,11 @@ class Reading:
             return False
         self._verdicts.say(subject_of(row), verdict, by, at)
         return True
+
+    def differs_since(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
+        """Whether somebody else has said the contrary about that page pair since then."""
+        judgement = self._verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement())
+        return any(said.by != by and said.at > at and said.verdict is not verdict for said in judgement.opinions)
 
     def decide(self, kind: SubjectKind, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """Decide between people who differ. False if they do not, or do not any more."""
@@ -351,14 +357,15 @@ class Reading:
             return indexed_pair(row) if row else None
 
     def listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
-        verdicts = self._verdicts.of(SubjectKind.PAIR, {row.key for row in rows})
-        return [ListedPair(row, verdicts.get(row.key)) for row in rows]
+        judgements = self._verdicts.judgements(SubjectKind.PAIR, {row.key for row in rows})
+        said = [judgements.get(row.key, Judgement()) for row in rows]
+        return [ListedPair(row, judgement.standing, judgement) for row, judgement in zip(rows, said, strict=True)]
 
     def rows_at(
         self, places: Sequence[tuple["IndexedPair", Container[int]]], *, accepted: bool = False
     ) -> list["RowsAndSegments"]:
         """Of each page pair the rows that stand for the segments at these places; none if it was mined again meanwhile."""
-        texts = self._segments([pair.alignment for pair, _ in places])
+        texts = self.segments([pair.alignment for pair, _ in places])
         keys = self._keys([pair.number for pair, _ in places])
         mined = [
             MinedPair(segments, own if len(own) == len(segments) else (), wanted)
@@ -367,7 +374,7 @@ class Reading:
         rows = self.review.rows_of(mined, self.thresholds(), accepted=accepted)
         return list(map(RowsAndSegments, rows, texts))
 
-    def _segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
+    def segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
         with self.folder.reading(verified=False) as ledger:
             findings = Findings(ledger)
             segments = {key: findings.segments_of(key) for key in set(alignments)}
@@ -385,17 +392,20 @@ class Reading:
             }
         return [keys[number] for number in alignments]
 
-    def thresholds(self) -> Thresholds:
-        """The job's. Reading its description takes as long as a search, so it is read when it has changed."""
+    def job(self) -> Job:
+        """The job's description. Reading it takes as long as a search, so it is read when it has changed."""
         if not self.folder.description.exists():
-            return self.folder.job().judge
+            return self.folder.job()
         state = self.folder.description.stat()
-        return _thresholds(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
+        return _job(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
+
+    def thresholds(self) -> Thresholds:
+        return self.job().judge
 
 
 @lru_cache(maxsize=64)
-def _thresholds(path: Path, *_state: int) -> Thresholds:
-    return JobFolder(path).job().judge
+def _job(path: Path, *_state: int) -> Job:
+    return JobFolder(path).job()
 
 
 class IndexedPair(NamedTuple):

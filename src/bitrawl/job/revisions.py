@@ -102,7 +102,9 @@ class RevisionHistory:
     def check(self) -> None:
         """Raise `DamagedError` for revisions and comments that are not as they were written."""
         with reading(self._path, LAYOUT) as database:
-            for table in ("revised", "comments") if database else ():
+            if database is None:
+                return
+            for table in ("revised", "comments"):
                 cursor = database.execute(f"SELECT * FROM {table}")
                 names = [column[0] for column in cursor.description]
                 if not all(is_sound(table, dict(zip(names, row, strict=True))) for row in cursor):

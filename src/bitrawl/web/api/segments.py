@@ -13,7 +13,6 @@ from bitrawl.errors import FieldError
 from bitrawl.job.reviewing import Reading
 from bitrawl.job.segment_list import SegmentFilter, SegmentList, SegmentOrder
 from bitrawl.job.segment_review import OnScreen, ReadSegment, Saved, Writer, changed_rows
-from bitrawl.job.verdicts import GivenVerdict, SubjectKind, VerdictHistory
 from bitrawl.model import Verdict
 from bitrawl.web import actions
 from bitrawl.web.actions import find_mining_job, segment_filter
@@ -57,16 +56,6 @@ async def undo_last(request: Request, _body: Body) -> shapes.Undone:
     library = Reading((await find_mining_job(request)).folder)
     undone = await asyncio.to_thread(library.undo_last, request.state.user.name, time.time())
     return shapes.Undone(len(undone), undone[0].verdict if undone else None)
-
-
-async def list_verdicts(request: Request, _body: Body) -> list[GivenVerdict]:
-    values = dict(request.query_params)
-    check_choices(values, kind=SubjectKind)
-    place, job = rows_asked(values), await find_mining_job(request)
-    kind = SubjectKind(values["kind"]) if values.get("kind") else None
-    asked = {name: values.get(name) or None for name in ("key", "by")}
-    history = VerdictHistory(job.folder.verdicts)
-    return await asyncio.to_thread(lambda: history.history(place["limit"], kind=kind, offset=place["offset"], **asked))
 
 
 async def edit(request: Request, body: shapes.Edit) -> list[ReadSegment]:

@@ -1,9 +1,11 @@
 """Reading what was found: the pairs of pages, two pages side by side, verdicts, and a phrase in context."""
 
 import asyncio
+import re
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -25,6 +27,7 @@ from bitrawl.web.pages.queue import (
     after_verdict,
     bar_of,
     pair_address,
+    places_of,
     remember,
     remembered,
 )
@@ -107,8 +110,8 @@ async def pair(request: Request) -> Response:
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     texts, offset = await read_pair(job, request.path_params["key"]), number_in(values, "offset")
     row, reading = texts.pair.row, Reading(job.folder)
-    place, form = texts.place_of(values.pop("segment", "")), FilterForm.of(values)
-    rows, form = form.fitting(texts.segments, (row.lang_a, row.lang_b))
+    place, meanwhile = texts.place_of(values.pop("segment", "")), bool(values.pop("meanwhile", ""))
+    rows, form = FilterForm.of(values).fitting(texts.segments, (row.lang_a, row.lang_b))
     at = next((n for n, segment in enumerate(rows) if segment.place == place), None)
     if at is not None:
         offset = at - at % SEGMENTS
@@ -121,6 +124,8 @@ async def pair(request: Request) -> Response:
         "pair.html",
         tab="/review" if review else "/pairs",
         review=review,
+        places=await places_of(request, job, "/review") if review else None,
+        meanwhile=meanwhile,
         language_choices=language_choices(words, await asyncio.to_thread(reading.choices)) if review else [],
         pair=texts.pair,
         evidence=[(words.say(METHODS.get(method, method)), words.score(n)) for method, n in row.evidence.items()],
@@ -149,19 +154,35 @@ async def judge(request: Request) -> Response:
     """A verdict by click or key: the part of the page that it changes, or the page again."""
     form, job = await posted(request), await find_mining_job(request)
     kind, key, within, anchor = (str(form.get(name, "")) for name in ("kind", "key", "within", "anchor"))
-    await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
+    meanwhile = kind == SubjectKind.PAIR and await _is_contradicted(request, job, key, form)
+    if not meanwhile:
+        await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
     if kind == SubjectKind.PAIR and form.get("review"):
-        return RedirectResponse(after_verdict(job, key, str(form["review"]), str(form.get("verdict"))), 303)
+        there = str(form["review"]), "meanwhile" if meanwhile else str(form.get("verdict"))
+        return RedirectResponse(after_verdict(job, key, *there), 303)
+    if meanwhile and not request.headers.get("x-part"):
+        return RedirectResponse(f"/jobs/{job.id}/pairs/{within}?meanwhile=1", 303)
     view = View.of(form)
     if not request.headers.get("x-part"):
         anchored = (anchor or key) if kind == SubjectKind.SEGMENT else ""
         return RedirectResponse(view.address(job, within, anchored), 303)
     texts = await read_pair(job, within)
     if kind == SubjectKind.PAIR:
-        return HTMLResponse(fragment(request, "pair_verdict.html", job=job, pair=texts.pair, review=None))
+        return HTMLResponse(
+            fragment(request, "pair_verdict.html", job=job, pair=texts.pair, review=None, meanwhile=meanwhile)
+        )
     starts = {row.start for row in texts.segments if row.key == key}
     same = [row for row in texts.segments if row.start in starts]
     return rows_response(request, Shown(job, request.state.user.name, view), texts, same)
+
+
+async def _is_contradicted(request: Request, job: ServedJob, key: str, form: FormData) -> bool:
+    """Whether somebody has said the contrary since the page was shown: the reader is told before they say theirs."""
+    verdict, seen = str(form.get("verdict", "")), str(form.get("seen", ""))
+    if verdict not in set(Verdict) or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", seen):
+        return False
+    by = request.state.user.name
+    return await asyncio.to_thread(Reading(job.folder).differs_since, key, Verdict(verdict), by, float(seen))
 
 
 async def search(request: Request) -> Response:
@@ -252,6 +273,7 @@ async def review(request: Request) -> Response:
         job=job,
         tab="/review",
         index_ready=ready,
+        places=await places_of(request, job, "/review"),
         review=bar_of(job, words_of(request), choice, queue, "", after),
         language_choices=language_choices(words_of(request), await asyncio.to_thread(Reading(job.folder).choices)),
     )
