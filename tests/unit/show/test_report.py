@@ -454,8 +454,13 @@ def test_a_chart_of_nothing_is_drawn():
 
 def test_every_column_and_point_says_its_figure():
     chart = histogram("t", [0] * 19 + [7], x="x", y="y")
-    assert "<title>0.95 to 1.00: 7 (100 %)</title>" in chart
+    assert "<title>0.95–1: 7 (100 %)</title>" in chart
     assert len(re.findall("<title>", lines("t", [Series("one", ((0, 0), (5, 3)))], x="x", y="y"))) == 2
+
+
+def test_columns_below_the_threshold_are_pale():
+    assert histogram("t", [1] * 100, x="x", y="y", mark=0.29).count("pale") == 29
+    assert histogram("t", [1] * 20, x="x", y="y").count("pale") == 0
 
 
 def test_curves_are_told_apart_without_colour():

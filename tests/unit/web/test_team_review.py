@@ -154,6 +154,9 @@ def test_a_reviewer_judges_and_does_nothing_else(people: People):
     for action in ("delete", "stop", "resume", "exhaustive", "compare"):
         people.post("ben", f"/{action}", 403)
     people.api("ben", "/pause", {}, 403)
+    people.post("ben", "/thresholds", 403, keep="1", score="0.9")
+    refused = people.client.put(f"/api/v1/jobs/{JOB}/thresholds", json={"min_score": 0.9}, headers=_token("ben"))
+    assert refused.status_code == 403
     people.post("ben", "/reviewers", 422, people=["ben", "carla"])
     assert (people.folder.path / REVIEWERS).read_bytes() == b'["ben"]'
     overview = people.get("ben")
