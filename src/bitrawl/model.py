@@ -10,7 +10,7 @@ import msgspec
 from bitrawl.files import compressor, zstd
 from bitrawl.reasons import NO_ANSWER as NO_ANSWER  # noqa: PLC0414 - public here
 from bitrawl.reasons import TRANSIENT as TRANSIENT  # noqa: PLC0414 - public here
-from bitrawl.reasons import Reason, Stage
+from bitrawl.reasons import LeaveReason, Reason, Stage
 from bitrawl.url import Url
 
 Language = NewType("Language", str)
@@ -238,7 +238,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     languages: dict[str, int] = {}
     types: dict[str, int] = {}  # pages by `DocumentType`, without HTML
     missing: dict[str, int] = {}  # by host: the signature of its answer to a URL that cannot exist
-    left: str = ""  # why the strategy left the site; empty if it did not
+    left: LeaveReason = ""  # why the strategy left the site; empty if it did not
     sitemaps: int = 0  # files that were asked for because robots.txt or another sitemap names them
     listed: int = 0  # addresses that these files brought and none before them, as far as they were counted
 
@@ -509,7 +509,7 @@ class Advice(msgspec.Struct, frozen=True):
 
     scores: tuple[tuple[Url, float], ...] = ()  # of queued links; may be lower than before
     links: tuple[Link, ...] = ()  # links that should exist, although no page has them
-    leave: str = ""  # why no more pairs are expected from the site; empty to stay
+    leave: LeaveReason = ""  # why no more is expected from the site; empty to stay
 
 
 class Fetch(msgspec.Struct, frozen=True):

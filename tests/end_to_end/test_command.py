@@ -74,7 +74,7 @@ def test_a_crawl_shows_its_sums_and_its_log_can_be_read_by_programs(bitrawl: Bit
     seed = str(demo.seeds()[1])
     status, out, _ = bitrawl("crawl", seed, "--langs", "en,fr", "--out", tmp_path, "--max-pages", "5", *reach(web))
     assert status == 0
-    assert "budget of 5 pages used up" in out
+    assert "The limit of 5 pages was reached." in out
     _, out, _ = bitrawl("status", tmp_path, "--format", "json")
     summary = json.loads(out)
     assert summary["pages"] == sum(summary["languages"].values()) == 5

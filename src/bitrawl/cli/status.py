@@ -18,7 +18,7 @@ from bitrawl.cli.many_sites import show_run
 from bitrawl.cluster.run import Run, check_run, existing_run, is_run, merged_report
 from bitrawl.config import Job, Thresholds
 from bitrawl.corpus.export import CARD
-from bitrawl.endings import State
+from bitrawl.endings import EndKind, State
 from bitrawl.errors import ConfigError
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair
 from bitrawl.job.corpora import written_figures
@@ -54,7 +54,7 @@ KEYS = (
 )
 CORPUS_KEYS = ("pairs", "segments", "units")
 _CONDITIONS = {Condition.SOUND: "green", Condition.DAMAGED: "bold red", Condition.REPAIRED: "yellow"}
-_BEGINNINGS = {State.FAILED: "failed: ", State.NOTHING_FOUND: "nothing found: "}
+_BEGINNINGS = {State.ENDED: "done. ", State.FAILED: "failed. ", State.NOTHING_FOUND: "nothing found. "}
 _wait = time.sleep
 
 StatusFormat = StrEnum("StatusFormat", ["TABLE", "JSON"])
@@ -274,11 +274,15 @@ def corpus_figures(pair: LanguagePair) -> str:
 
 def _state(folder: JobFolder, now: JobFacts) -> str:
     if now.state is State.RUNNING:
-        crawled = f"; the crawl has ended: {now.ended}" if now.ended else ""
+        crawled = f"; the crawl has ended. {now.ended}" if now.ended else ""
         return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
     if now.state is State.INTERRUPTED:
         return f"interrupted (resume with: {_resume(folder, now)})"
-    return f"{_BEGINNINGS.get(now.state, '')}{now.ended}"
+    end = now.crawl.run.ended
+    if end is None:
+        return ""
+    beginning = "" if end.sentence or end.kind is EndKind.STOPPED else _BEGINNINGS[now.state]
+    return f"{beginning}{end.english(now.mined.pairs)}"
 
 
 def _resume(folder: JobFolder, now: JobFacts) -> str:
@@ -291,8 +295,9 @@ def hints(summary: CrawlSummary) -> list[str]:
     if summary.pages or not summary.ended:
         return []
     reasons = dict.fromkeys([*summary.skip_reasons, *summary.unanswered])
-    advice = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE]
-    return advice or ["Look at the log for what the hosts answered."]
+    given = [str(tip) for tip in summary.run.ended.tips] if summary.run.ended else []
+    advice = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE and ADVICE[reason] not in given]
+    return advice or ([] if given else ["Look at the log for what the hosts answered."])
 
 
 def _host(host: HostCount) -> str:

@@ -288,7 +288,7 @@ class Crawl:
         lease = fetch.lease
         transient = skip.reason in TRANSIENT
         if skip.stage is not Stage.ROBOTS or transient:
-            failed = (skip.detail or skip.reason) if transient else ""
+            failed = skip if transient else None
             self.frontier.fetched(lease, took=fetch.took, failed=failed, retry_after=skip.retry_after)
         visit = fetch.visit(skip)
         if not transient or lease.attempt >= self.settings.attempts:

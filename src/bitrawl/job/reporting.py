@@ -39,6 +39,7 @@ from bitrawl.job import ledger_facts as tables
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps
+from bitrawl.job.review_results import human_reviews
 from bitrawl.job.reviewing import Reading
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VerdictHistory
@@ -136,6 +137,7 @@ def gather(folder: Path) -> JobFacts:
         crawled=crawled,
         mined=mining,
         written=_written(where.corpus / "summary.json"),
+        reviewed=human_reviews(where.verdicts),
         killed=killed,
         asked=request,
         files=_files(where.corpus),

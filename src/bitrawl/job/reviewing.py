@@ -105,7 +105,8 @@ class ListedPair(msgspec.Struct, frozen=True):
     """A page pair, and what was said about it."""
 
     row: PairRow
-    verdict: Verdict | None = None
+    verdict: Verdict | None = None  # that stands
+    judgement: Judgement = Judgement()
 
 
 class PairList(msgspec.Struct, frozen=True):
@@ -232,6 +233,11 @@ class Reading:
         self._verdicts.say(subject_of(row), verdict, by, at)
         return True
 
+    def differs_since(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
+        """Whether somebody else has said the contrary about that page pair since then."""
+        judgement = self._verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement())
+        return any(said.by != by and said.at > at and said.verdict is not verdict for said in judgement.opinions)
+
     def undo(self, kind: SubjectKind, key: str, by: str, at: float) -> tuple[GivenVerdict, ...]:
         """Take back this person's last verdict about that thing; nothing if there is none."""
         return self._verdicts.undo(kind, key, by, at)
@@ -287,8 +293,9 @@ class Reading:
             return indexed_pair(row) if row else None
 
     def listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
-        verdicts = self._verdicts.of(SubjectKind.PAIR, {row.key for row in rows})
-        return [ListedPair(row, verdicts.get(row.key)) for row in rows]
+        judgements = self._verdicts.judgements(SubjectKind.PAIR, {row.key for row in rows})
+        said = [judgements.get(row.key, Judgement()) for row in rows]
+        return [ListedPair(row, judgement.standing, judgement) for row, judgement in zip(rows, said, strict=True)]
 
     def segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
         with self.folder.reading(verified=False) as ledger:

@@ -24,7 +24,7 @@ from bitrawl.crawl.loop import Crawl
 from bitrawl.crawl.preview import Preview
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.endings import CrawlEnd, Doing, HostRest, MiningStep
-from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.errors import BitrawlError, ConfigError, TopicError
 from bitrawl.job import crawl_wiring, fetching
 from bitrawl.job.crawl_wiring import Parts, bucket_scores
 from bitrawl.job.crawl_wiring import crawl as new_crawl
@@ -244,7 +244,7 @@ def _examples_observer(crawl: Crawl, judge: TopicJudge, like: Sequence[str]) -> 
             del skipped[link.url]
         if not waiting:
             why = "; ".join(f"{url}: {reason}" for url, reason in (skipped | judge.lacking).items())
-            crawl.fail(ConfigError(f"nothing says what the topic is. {why}. {WHAT_TO_ADD}"))
+            crawl.fail(TopicError(f"nothing says what the topic is. {why}. {WHAT_TO_ADD}"))
 
     return observe
 

@@ -5,7 +5,7 @@ nothing stands until somebody resolves the conflict.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -36,15 +36,25 @@ CREATE TABLE comments (
 CREATE INDEX comments_on ON comments (kind, key, id);
 CREATE TABLE samples (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    name TEXT NOT NULL, people TEXT NOT NULL, segments TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL
-)"""
+    name TEXT NOT NULL, lang_a TEXT NOT NULL, lang_b TEXT NOT NULL, design TEXT NOT NULL, sizes TEXT NOT NULL,
+    by TEXT NOT NULL, at REAL NOT NULL, removed_by TEXT, removed_at REAL
+);
+CREATE TABLE sample_people (
+    sample INTEGER NOT NULL, person TEXT NOT NULL, done_at REAL, PRIMARY KEY (sample, person)
+) WITHOUT ROWID;
+CREATE TABLE sample_units (
+    sample INTEGER NOT NULL, place INTEGER NOT NULL, key TEXT NOT NULL, score REAL NOT NULL,
+    url_a TEXT NOT NULL, url_b TEXT NOT NULL, text_a TEXT NOT NULL, text_b TEXT NOT NULL, PRIMARY KEY (sample, place)
+) WITHOUT ROWID;
+CREATE INDEX said_in_sample ON said (sample, key, by) WHERE sample > 0"""
 LAYOUT = Layout(
     f"""
 CREATE TABLE said (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
     url_a TEXT NOT NULL, url_b TEXT NOT NULL, text_a TEXT NOT NULL, text_b TEXT NOT NULL,
-    undone_by TEXT, undone_at REAL, batch INTEGER NOT NULL DEFAULT 0, resolves INTEGER NOT NULL DEFAULT 0
+    undone_by TEXT, undone_at REAL, batch INTEGER NOT NULL DEFAULT 0, resolves INTEGER NOT NULL DEFAULT 0,
+    sample INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX said_of ON said (kind, key, id);
 CREATE INDEX said_by ON said (by, id);
@@ -57,6 +67,7 @@ CREATE TABLE standing (
     upgrades={
         1: "ALTER TABLE said ADD COLUMN batch INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE said ADD COLUMN resolves INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE said ADD COLUMN sample INTEGER NOT NULL DEFAULT 0;"
         # In format 1 the last word stood, whoever said it: it resolves what was said before.
         "UPDATE said SET resolves = 1 WHERE id IN (SELECT max(id) FROM said WHERE undone_at IS NULL GROUP BY kind, key"
         f" HAVING count(DISTINCT verdict) > 1);{_ADDED}"
@@ -64,7 +75,7 @@ CREATE TABLE standing (
 )
 """Of the file with all that people add to a job: verdicts here, revised texts and comments in `revisions.py`, samples in
 `samples.py`."""
-_FIELDS = "kind, key, url_a, url_b, text_a, text_b, verdict, by, at, undone_by, undone_at, batch, resolves"
+_FIELDS = "kind, key, url_a, url_b, text_a, text_b, verdict, by, at, undone_by, undone_at, batch, resolves, sample"
 _CONFLICT = "conflict"
 
 
@@ -107,6 +118,7 @@ class GivenVerdict(msgspec.Struct, frozen=True):
     undone_at: float | None = None
     batch: int = 0  # verdicts that were given at once have the same number, which is not 0
     resolves: bool = False  # it decides between those before it
+    sample: int = 0  # the sample in which it was given; 0 for none
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -123,6 +135,11 @@ class Judgement(msgspec.Struct, frozen=True):
     @property
     def is_conflict(self) -> bool:
         return bool(self.opinions) and self.standing is None
+
+    @property
+    def last_at(self) -> float:
+        """When the latest was given; 0 if there is none."""
+        return max((opinion.at for opinion in self.opinions), default=0.0)
 
     def by(self, person: str) -> Verdict | None:
         """That person's own."""
@@ -151,6 +168,18 @@ class VerdictHistory:
                 _insert(database, GivenVerdict(subject, verdict, by, at, batch=batch))
             return len(new)
 
+    def say_in_sample(self, sample: int, verdicts: Mapping[Subject, Verdict], by: str, at: float) -> None:
+        """What that person thinks of units of a sample: stored there, whatever they said about the same texts elsewhere."""
+        with writing(self._path, LAYOUT) as database:
+            for subject, verdict in verdicts.items():
+                last = database.execute(
+                    "SELECT verdict FROM said WHERE sample = ? AND key = ? AND by = ? AND undone_at IS NULL"
+                    " ORDER BY id DESC LIMIT 1",
+                    (sample, subject.key, by),
+                ).fetchone()
+                if last is None or last[0] != verdict:
+                    _insert(database, GivenVerdict(subject, verdict, by, at, sample=sample))
+
     def resolve(self, kind: SubjectKind, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """Decide between people who differ. False if they do not, or do not any more."""
         if not self.judgements(kind, [key]).get(key, Judgement()).is_conflict:
@@ -162,9 +191,13 @@ class VerdictHistory:
             _insert(database, GivenVerdict(judgement.opinions[-1].subject, verdict, by, at, resolves=True))
             return True
 
-    def undo(self, kind: SubjectKind, key: str, by: str, at: float) -> tuple[GivenVerdict, ...]:
-        """Take back that person's last verdict about that thing: their one before holds again. Nothing if there is none."""
-        return self._undo("kind = ? AND key = ? AND by = ?", (kind, storable(key), by), by, at, whole_batch=False)
+    def undo(self, kind: SubjectKind, key: str, by: str, at: float, *, sample: int = 0) -> tuple[GivenVerdict, ...]:
+        """Take back that person's last verdict about that thing: their one before holds again. Nothing if there is none.
+
+        With `sample`, the last that was given in that sample.
+        """
+        condition = "kind = ? AND key = ? AND by = ?" + (f" AND sample = {sample:d}" if sample else "")
+        return self._undo(condition, (kind, storable(key), by), by, at, whole_batch=False)
 
     def undo_last(self, by: str, at: float) -> tuple[GivenVerdict, ...]:
         """Take back what that person said last, and was not undone yet: one verdict, or all that were given at once."""
@@ -289,6 +322,11 @@ class VerdictHistory:
             by_kind = {kind: _judgements(database, kind, [row[1] for row in rows]) for kind in {row[0] for row in rows}}
             return [by_kind[kind][key] for kind, key in rows]
 
+    def conflict_count(self) -> int:
+        with reading(self._path, LAYOUT) as database:
+            statement = "SELECT count(*) FROM standing WHERE verdict = ?"
+            return database.execute(statement, (_CONFLICT,)).fetchone()[0] if database else 0
+
     def judged(self, kind: SubjectKind) -> frozenset[str]:
         """The things that somebody has judged, whether people agree or not."""
         with reading(self._path, LAYOUT) as database:
@@ -305,15 +343,23 @@ class VerdictHistory:
             )
             return [key for (key,) in rows]
 
-    def history(self, most: int, *, kind: SubjectKind | None = None, key: str | None = None) -> list[GivenVerdict]:
-        """What was said, undone or not, the latest first; of all things, or of one."""
+    def history(
+        self,
+        most: int,
+        *,
+        kind: SubjectKind | None = None,
+        key: str | None = None,
+        by: str | None = None,
+        offset: int = 0,
+    ) -> list[GivenVerdict]:
+        """What was said, undone or not, the latest first; of all things or of one, by all people or by one."""
         with reading(self._path, LAYOUT) as database:
             if database is None:
                 return []
             rows = database.execute(
                 f"SELECT {_FIELDS} FROM said WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR key = ?2)"
-                " ORDER BY id DESC LIMIT ?3",
-                (kind, key, most),
+                " AND (?3 IS NULL OR by = ?3) ORDER BY id DESC LIMIT ?4 OFFSET ?5",
+                (kind, key, by, most, offset),
             )
             return [_given(row) for row in rows]
 
@@ -380,8 +426,8 @@ def _insert(database: sqlite3.Connection, given: GivenVerdict) -> None:
     subject = given.subject
     # The key has the texts as they are.
     texts = [storable(text) for text in (subject.url_a, subject.url_b, subject.text_a, subject.text_b)]
-    said = (given.verdict, given.by, given.at, given.undone_by, given.undone_at, given.batch, given.resolves)
-    row = (subject.kind, subject.key, *texts, *said)
+    said = (given.verdict, given.by, given.at, given.undone_by, given.undone_at)
+    row = (subject.kind, subject.key, *texts, *said, given.batch, given.resolves, given.sample)
     database.execute(f"INSERT INTO said ({_FIELDS}) VALUES ({', '.join('?' * len(row))})", row)
     _stand(database, subject.kind, subject.key)
 
@@ -393,6 +439,6 @@ def _stand(database: sqlite3.Connection, kind: str, key: str) -> None:
 
 
 def _given(row: Sequence[Any]) -> GivenVerdict:
-    subject, (verdict, by, at, undone_by, undone_at, batch, resolves) = row[:6], row[6:]
+    subject, (verdict, by, at, undone_by, undone_at, batch, resolves, sample) = row[:6], row[6:]
     about = Subject(SubjectKind(subject[0]), *subject[1:])
-    return GivenVerdict(about, Verdict(verdict), by, at, undone_by, undone_at, batch, bool(resolves))
+    return GivenVerdict(about, Verdict(verdict), by, at, undone_by, undone_at, batch, bool(resolves), sample)

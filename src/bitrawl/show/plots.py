@@ -25,8 +25,16 @@ class Series(msgspec.Struct, frozen=True):
     """A line of a chart."""
 
     name: str
-    points: tuple[tuple[int, int], ...]
+    points: tuple[tuple[float, float], ...]
     stop: tuple[int, int] | None = None  # a point on the line that gets a ring
+    spread: tuple[
+        tuple[float, float, float], ...
+    ] = ()  # x, lowest and highest y: a pale area behind the line; not in PNG
+
+    @property
+    def outline(self) -> list[tuple[float, float]]:
+        """Of that area: there along the highest values, and back along the lowest."""
+        return [*((x, high) for x, _, high in self.spread), *((x, low) for x, low, _ in reversed(self.spread))]
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -36,6 +44,17 @@ class Bar(msgspec.Struct, frozen=True):
     value: int
     note: str = ""  # what the label means; shown under it
     part: int | None = None  # the part of the value that is drawn solid; the rest is pale
+
+
+class Range(msgspec.Struct, frozen=True):
+    """A row of a chart of shares, with the interval of each."""
+
+    label: str
+    written: str  # the share and its interval in words
+    low: float = 0.0
+    middle: float | None = None  # None if it is not known: then nothing is drawn
+    high: float = 1.0
+    note: str = ""  # shown under the label
 
 
 class Written(NamedTuple):
@@ -93,7 +112,7 @@ def line_chart(series: Sequence[Series], x: str, y: str, written: Written = ENGL
     """With as many lines as can be told apart."""
     drawn = series[:COLOURS]
     right = max((point[0] for line in drawn for point in line.points), default=0)
-    up = ticks(max((point[1] for line in drawn for point in line.points), default=0))
+    up = ticks(max((point[1] for line in drawn for point in (*line.points, *line.outline)), default=0))
     along = [value for value in ticks(right) if value <= right]
     return LineChart(drawn, x, y, written, Frame(right or 1, up[-1] or 1), along, up)
 
@@ -141,6 +160,11 @@ def bars(
         chart[most - 1 :] = [Bar(written.others(len(rest)), sum(row.value for row in rest))]
     longest = max((row.value for row in chart), default=0) or 1
     return drawing("bars", chart, longest, total, written)
+
+
+def ranges(rows: Sequence[Range]) -> "Markup":
+    """A table of shares from 0 to 1: a dot for each, on the line of its interval."""
+    return drawing("ranges", rows)
 
 
 CHARTS = {"lines": lines, "histogram": histogram, "bars": bars}

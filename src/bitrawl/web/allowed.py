@@ -21,6 +21,7 @@ from bitrawl.config.settings import DISCOVER, MINE, SETTINGS, Group, Setting, li
 from bitrawl.config.settings import keys as schema_keys
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.scope import folder_path
+from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
 from bitrawl.job.crawl_wiring import check
@@ -219,6 +220,14 @@ def going_on(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
     read.check()
     described = {"exhaustive": read.values.pop("exhaustive", True), **tables(_with_budget(read.values, settings))}
     return config.merged(described, {key: settings.job[key] for key in ("exhaustive", "budget") if key in settings.job})
+
+
+def larger_limit(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
+    """What changes in a job that goes on only because it may take more; raises `FieldError`."""
+    fields = {**MINING, **DISCOVERY}
+    read = ReadFields(given, {unit: fields[unit] for unit in LimitUnit}, settings)
+    read.check()
+    return config.merged(tables(read.values), {key: settings.job[key] for key in ("budget",) if key in settings.job})
 
 
 def handed_over(folder: JobFolder) -> dict[str, str]:

@@ -13,7 +13,7 @@ from bitrawl.job import thresholds as job_thresholds
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reviewing import Reading
 from bitrawl.job.thresholds import ThresholdSight
-from bitrawl.web.actions import Server, server_of
+from bitrawl.web.actions import Server, find_own_job, server_of
 from bitrawl.web.allowed import MINING, Fields, ReadFields
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import Message, message
@@ -59,12 +59,12 @@ def chosen(folder: JobFolder, changed: Mapping[str, Any]) -> Thresholds:
     return msgspec.convert({**msgspec.structs.asdict(Reading(folder).thresholds()), **changed}, Thresholds)
 
 
-async def keep(request: Request, job: ServedJob, changed: Mapping[str, Any], version: str = "") -> KeptChoice:
+async def keep(request: Request, changed: Mapping[str, Any], version: str = "") -> KeptChoice:
     """Make these the job's, and have its files written again. Raises `RefusedError` while a process works in its folder.
 
-    Raises `OutdatedError` if the job has other thresholds by now than those with that version.
+    Raises `OutdatedError` if the job has other thresholds by now than those with that version. Only its owner may do that.
     """
-    server = server_of(request)
+    server, job = server_of(request), await find_own_job(request)
     before = await server.supervised(_keep, server, job, changed, version)
     now = await asyncio.to_thread(chosen, job.folder, {})
     if now != before:

@@ -328,6 +328,18 @@ def test_going_on_takes_the_largest_budget_unless_one_is_given():
         allowed.going_on({"pages": 501}, small)
 
 
+def test_a_larger_limit_changes_that_limit_alone_and_none_of_the_operators():
+    small = Settings(limits=LimitsSection(pages=500))
+    assert allowed.larger_limit({"pages": "400"}, small) == {"budget": {"pages": 400}}
+    assert allowed.larger_limit({"downloads": 2000}, small) == {"discovery": {"downloads": 2000}}
+    with pytest.raises(FieldError, match="at most 500"):
+        allowed.larger_limit({"pages": 501}, small)
+    with pytest.raises(FieldError, match="exhaustive"):
+        allowed.larger_limit({"exhaustive": True}, small)
+    fixed = Settings(job={"budget": {"pages": 100}})
+    assert allowed.larger_limit({"pages": 400}, fixed) == {"budget": {"pages": 100}}
+
+
 def test_what_a_search_found_fills_the_form_of_a_mining_job(tmp_path: Path):
     job = Job(langs=["en", "fr"], seeds=["https://x.example/"], fetch=FetchSection(contact="me@x.example"))
     config.write(job, tmp_path / "job.toml")

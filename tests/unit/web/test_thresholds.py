@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> JobFolder:
     return folder
 
 
-async def written(_runner: CommandRunner, arguments: list[str], **_limits: object) -> str:
+async def written(_runner: CommandRunner, arguments: list[str], *_given: object, **_limits: object) -> str:
     """In place of a process."""
     verb, place = arguments[:2]
     assert verb == "export"

@@ -21,7 +21,7 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
-from bitrawl.reasons import Reason
+from bitrawl.reasons import LeaveReason, NoHomes, NoPattern, Reason
 from bitrawl.strategies.visited_page import VisitedPage, aligned_links, comparable
 from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages, skeleton
@@ -145,7 +145,7 @@ class SiteWalk:
         self._released = 0
         self._frequency: Counter[UrlPattern] = Counter()
         self._empty_sorts = 0
-        self._leave = ""
+        self._leave: LeaveReason = ""
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
         """Score links that are in scope. All are remembered; only candidates are followed."""
@@ -189,7 +189,7 @@ class SiteWalk:
             wanted += self._release()
             self._examine()
         if not self._open and not self.pairs:
-            self._leave = self._homes.why_none()
+            self._leave = NoHomes() if self._homes.are_missing else ""
         fresh = [(url, score) for url, score in wanted if url not in self._asked]
         self._asked.update(fresh)
         return Advice(links=tuple(self._links[url] for url, _ in fresh), leave=self._leave)
@@ -294,10 +294,7 @@ class SiteWalk:
         common = {pattern: count for pattern, count in queued.items() if count >= COMMON}
         self._empty_sorts = 0 if common else self._empty_sorts + 1
         if self._empty_sorts >= MAX_EMPTY_SORTS:
-            self._leave = (
-                f"none of {len(self._queue)} candidate pairs fits a pattern that is trusted or frequent,"
-                f" {MAX_EMPTY_SORTS} times in a row"
-            )
+            self._leave = NoPattern(len(self._queue), MAX_EMPTY_SORTS)
         return common
 
 
@@ -375,11 +372,10 @@ class Homes:
                 same = [(mine[0], next(iter(others.values())))]
             yield from ((*pair, first, second) for pair in same)
 
-    def why_none(self) -> str:
-        """Why there are no two home pages to begin with. Empty while there may be."""
-        if self._expected or not self._found:
-            return ""
-        return "no home pages in two of the requested languages"
+    @property
+    def are_missing(self) -> bool:
+        """Whether there are no two home pages to begin with. False while there may be."""
+        return bool(self._found) and not self._expected
 
     def _language(self, page: Page) -> Language:
         """The language that the URL names, else what the page declares, else that of its text.

@@ -14,6 +14,7 @@ from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
 from bitrawl.job.reporting import is_stale
 from bitrawl.job.reviewing import Reading
+from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.web import corpus_files
 from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.messages import Message, Words, message_of
@@ -42,6 +43,7 @@ async def show(request: Request) -> Response:
         formats=[(name, name.upper()) for name in ready_formats(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
+        conflicts=await asyncio.to_thread(VerdictHistory(job.folder.verdicts).conflict_count),
         min_score=described.judge.score if len(langs) > 1 else None,
         is_old=is_old,
         is_busy=is_busy,

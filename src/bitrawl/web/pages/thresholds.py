@@ -121,7 +121,7 @@ async def choose(request: Request) -> Response:
         return RedirectResponse(f"/jobs/{job.id}/thresholds?{urlencode(values)}", 303)
     try:
         changed = threshold_choice.changes(_typed(form), server_of(request).settings)
-        kept = await threshold_choice.keep(request, job, changed, str(form.get("version", "")))
+        kept = await threshold_choice.keep(request, changed, str(form.get("version", "")))
     except FieldError:
         return await _page(request, job, form, 422)
     except (RefusedError, OutdatedError) as error:

@@ -70,7 +70,7 @@ async def show_api(request: Request) -> Response:
 
 
 def _curl(row: Operation, curl: str, root: str) -> str:
-    path = row.path.replace("{id}", "$JOB").replace("{key}", "$KEY").replace("{style}", "tbx")
+    path = row.path.replace("{id}", "$JOB").replace("{key}", "$KEY").replace("{style}", "tbx").replace("{number}", "1")
     query = "?q=wat*" if "q" in row.query else "?format=tmx" if "format" in row.query else ""
     usual = "POST" if row.example else "GET"
     method = f" -X {row.method}" if row.method != usual else ""

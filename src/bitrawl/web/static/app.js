@@ -170,6 +170,7 @@ function sight(form) {
 for (const form of document.querySelectorAll("[data-sight]")) sight(form);
 
 // Reading: j and k (or the arrows) move, a accepts, r rejects, u takes it back; A, R and U do so for the page pair.
+// Where there is nothing to move through, as in a sample, a, r and u are about the whole.
 // Other keys follow the link that names them (data-key). A key that is held down moves, but judges only once.
 const MOVES = ["j", "k", "ArrowDown", "ArrowUp"];
 function judged() { return [...document.querySelectorAll("[data-row]")]; }
@@ -187,9 +188,9 @@ document.addEventListener("keydown", (event) => {
   switch (event.key) {
     case "j": case "ArrowDown": (rows[at + 1] || rows[rows.length - 1]).focus(); break;
     case "k": case "ArrowUp": (rows[Math.max(at - 1, 0)]).focus(); break;
-    case "a": press(here, "accept"); break;
-    case "r": press(here, "reject"); break;
-    case "u": press(here, "undo"); break;
+    case "a": press(rows.length ? here : whole, "accept"); break;
+    case "r": press(rows.length ? here : whole, "reject"); break;
+    case "u": press(rows.length ? here : whole, "undo"); break;
     case "A": press(whole, "accept"); break;
     case "R": press(whole, "reject"); break;
     case "U": press(whole, "undo"); break;
