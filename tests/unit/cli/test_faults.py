@@ -29,7 +29,14 @@ def test_a_command_of_a_terminal_writes_no_file(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == []
 
 
-FORMS = {errors.UrlError, errors.FieldError, errors.RefusedError, errors.ClusterError, errors.UnwantedError}
+FORMS = {
+    errors.UrlError,
+    errors.FieldError,
+    errors.RefusedError,
+    errors.OutdatedError,
+    errors.ClusterError,
+    errors.UnwantedError,
+}
 """Of a form, a cluster or a command that nobody waits for: no job of the app ends with these."""
 
 
