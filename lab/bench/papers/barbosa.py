@@ -70,7 +70,7 @@ async def walks(sets: int, folder: Path) -> None:
         today = datetime.now(UTC).date()
         title = f"{WEBS[web].capitalize()}: mean and spread of {sets} sets of seeds ({today})"
         panel = Panel(title, "", tuple(curve(name, trials) for name, trials in by_name.items()))
-        path = folder / f"barbosa-{WEBS[web].replace(" ", "-")}.svg"
+        path = folder / f"barbosa-{WEBS[web].replace(' ', '-')}.svg"
         path.write_text(svg(panel, x="downloads", y="bilingual sites"), encoding="utf-8")
         print(f"drawn: {path}")
     print("\n".join(advantages(by_web)), flush=True)
