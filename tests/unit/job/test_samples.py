@@ -241,8 +241,7 @@ def test_a_repair_that_loses_a_sample_gives_its_verdicts_to_no_other(folder: Job
     history = VerdictHistory(folder.verdicts)
     readable = history.readable()
     folder.verdicts.unlink()
-    for verdict in readable:
-        history.repeat(verdict)
+    history.repeat(readable)
     assert len(history.standing().segments) == 2
     _, again = given(folder, size=2)
     assert again.id == sample.id + 1
