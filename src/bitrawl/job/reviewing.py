@@ -172,10 +172,11 @@ class Reading:
     Nothing is kept open, so the threads of a server can share it.
     """
 
-    def __init__(self, folder: JobFolder) -> None:
+    def __init__(self, folder: JobFolder, reader: str = "") -> None:
+        """`reader` is who reads: what others say in a sample that this person is judging is not told."""
         self.folder = folder
         self.index = folder.reading_index
-        self.review = SegmentReview(folder.verdicts)
+        self.review = SegmentReview(folder.verdicts, reader)
         self._verdicts = VerdictHistory(folder.verdicts)
 
     def pairs(self, wanted: PairFilter) -> PairList:

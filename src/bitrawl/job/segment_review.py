@@ -1,7 +1,7 @@
 """The segments of two pages as people review them: with verdicts, comments, and texts that somebody wrote anew."""
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
@@ -11,6 +11,7 @@ import msgspec
 
 from bitrawl.config import Thresholds
 from bitrawl.job.revisions import Comment, GivenRevision, RevisionHistory, Texts
+from bitrawl.job.samples import Samples
 from bitrawl.job.verdicts import Judgement, Subject, SubjectKind, VerdictHistory
 from bitrawl.mine.aligned_pages import joined_text
 from bitrawl.mine.judging import Rejection, rejection
@@ -134,8 +135,10 @@ class MinedPair(NamedTuple):
 class SegmentReview:
     """What people make of segments. The methods that change something take the rows of a page pair, as `rows` made them."""
 
-    def __init__(self, path: Path) -> None:
-        """The file of verdicts."""
+    def __init__(self, path: Path, reader: str = "") -> None:
+        """The file of verdicts. The rows are without what others say in a sample that `reader` is judging."""
+        self._reader = reader
+        self._samples = Samples(path)
         self._verdicts = VerdictHistory(path)
         self._revisions = RevisionHistory(path)
 
@@ -160,7 +163,7 @@ class SegmentReview:
         drafts = [_wanted(pair, places, revisions) for pair in pairs]
         wanted = list(chain.from_iterable(drafts))
         people = _People(
-            self._verdicts.judgements(SubjectKind.SEGMENT, {draft.key for draft in wanted}),
+            self._judgements({draft.key for draft in wanted}),
             self._revisions.comments(SubjectKind.SEGMENT, {draft.mined[0] for draft in wanted}),
         )
         return [tuple(_row(draft, people, thresholds) for draft in own) for own in drafts]
@@ -209,6 +212,18 @@ class SegmentReview:
     def undo_comment(self, number: int, by: Writer) -> bool:
         """False if it is not that person's, or is gone."""
         return self._revisions.undo_comment(number, by.name, by.at)
+
+    def _judgements(self, keys: Iterable[str]) -> dict[str, Judgement]:
+        judgements = self._verdicts.judgements(SubjectKind.SEGMENT, keys)
+        hidden = self._samples.blind_to(self._reader) if self._reader else frozenset[int]()
+        if not hidden:
+            return judgements
+        return {
+            key: Judgement(
+                tuple(given for given in judgement.opinions if given.by == self._reader or given.sample not in hidden)
+            )
+            for key, judgement in judgements.items()
+        }
 
     def _accepted(self, revisions: _Revisions) -> _Revisions:
         """Those with a text that people accept."""

@@ -150,5 +150,4 @@ async def said_in(request: Request, job: ServedJob, most: int, offset: int, **ch
 
 async def _blind(request: Request, job: ServedJob) -> frozenset[int]:
     """The samples of which the user must not see what others said."""
-    samples = await asyncio.to_thread(samples_of(job).listed)
-    return frozenset(sample.id for sample in samples if sample.is_blind_to(request.state.user.name))
+    return await asyncio.to_thread(samples_of(job).blind_to, request.state.user.name)

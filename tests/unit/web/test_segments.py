@@ -15,6 +15,7 @@ from bitrawl.job import reading_index
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.reviewing import Reading
+from bitrawl.job.samples import DrawnSample, SampleDesign, Samples, SampleUnit
 from bitrawl.job.segment_review import MOST_CHARACTERS, OnScreen, ReadSegment, Saved, Writer, subject_of
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VerdictHistory
@@ -326,6 +327,20 @@ def test_opinions_of_others_are_told_apart_from_ones_own_and_a_conflict_can_be_d
     assert rows_of(folder)[1].verdict is None
     assert "People differ:" not in judge("decide-reject")
     assert rows_of(folder)[1].verdict is Verdict.REJECT
+
+
+def test_what_others_say_in_a_sample_is_not_shown_before_all_have_finished(client: TestClient, folder: JobFolder):
+    subject, samples = subject_of(rows_of(folder)[1]), Samples(folder.verdicts)
+    unit = SampleUnit(1, subject.key, 0.8, *map(str, URLS), *TEXTS[1])
+    design = SampleDesign(size=1)
+    drawn = DrawnSample("", Language("en"), Language("fr"), design, (0,) * 10, (unit,))
+    sample = samples.find(samples.add(drawn, ("you", "ben"), "ben", 1.0))
+    assert sample is not None
+    assert samples.judge(sample, {unit: Verdict.REJECT}, "ben", 2.0)
+    views = (f"/jobs/{JOB}/pairs/{PAIR}", f"/jobs/{JOB}/segments", f"{ROOT}/jobs/{JOB}/pairs/{PAIR}")
+    assert not any("ben" in client.get(there).text for there in views)
+    samples.finish(sample, 3.0)
+    assert all("ben" in client.get(there).text for there in views)
 
 
 def test_a_verdict_answers_with_all_rows_of_the_same_texts(client: TestClient):

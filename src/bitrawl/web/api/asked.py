@@ -18,7 +18,7 @@ async def indexed(request: Request) -> Reading:
     """What there is to read of a job, as new as a program can wait for."""
     job = await find_mining_job(request)
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=PATIENCE)
-    return Reading(job.folder)
+    return Reading(job.folder, request.state.user.name)
 
 
 def rows_asked(values: Mapping[str, str]) -> dict[str, int]:

@@ -108,7 +108,7 @@ def _base(request: Request, values: dict[str, str]) -> str:
 async def pair(request: Request) -> Response:
     job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    texts, offset = await read_pair(job, request.path_params["key"]), number_in(values, "offset")
+    texts, offset = await read_pair(request, job, request.path_params["key"]), number_in(values, "offset")
     row, reading = texts.pair.row, Reading(job.folder)
     place, meanwhile = texts.place_of(values.pop("segment", "")), bool(values.pop("meanwhile", ""))
     rows, form = FilterForm.of(values).fitting(texts.segments, (row.lang_a, row.lang_b))
@@ -166,7 +166,7 @@ async def judge(request: Request) -> Response:
     if not request.headers.get("x-part"):
         anchored = (anchor or key) if kind == SubjectKind.SEGMENT else ""
         return RedirectResponse(view.address(job, within, anchored), 303)
-    texts = await read_pair(job, within)
+    texts = await read_pair(request, job, within)
     if kind == SubjectKind.PAIR:
         return HTMLResponse(
             fragment(request, "pair_verdict.html", job=job, pair=texts.pair, review=None, meanwhile=meanwhile)
@@ -188,7 +188,7 @@ async def _is_contradicted(request: Request, job: ServedJob, key: str, form: For
 async def search(request: Request) -> Response:
     job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
     ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    offset, reading = number_in(values, "offset"), Reading(job.folder)
+    offset, reading = number_in(values, "offset"), Reading(job.folder, request.state.user.name)
     values.setdefault("q", "")
     hits, errors = HitList((), 0), dict[str, Message]()
     try:

@@ -253,7 +253,11 @@ async def segments(request: Request) -> Response:
     """The segments of the job that fit."""
     job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
     ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    offset, reading, by = number_in(values, "offset"), Reading(job.folder), request.state.user.name
+    offset, reading, by = (
+        number_in(values, "offset"),
+        Reading(job.folder, request.state.user.name),
+        request.state.user.name,
+    )
     form = FilterForm.of(values)
     order = SegmentOrder(values["sort"]) if values.get("sort") in set(SegmentOrder) else SegmentOrder.WORST
     part = SegmentPart((), 0)
@@ -322,7 +326,7 @@ async def undo_all(request: Request) -> Response:
 async def segment(request: Request) -> Response:
     """A segment by itself, to edit or comment it; for the script, only its row."""
     job, anchor = await find_mining_job(request), request.path_params["anchor"]
-    pair = await read_pair(job, request.path_params["key"])
+    pair = await read_pair(request, job, request.path_params["key"])
     place = pair.place_of(anchor)
     if place is None:
         raise RequestError(404, message("That is no longer there: the site was mined again. Open the page again."))
@@ -351,11 +355,11 @@ async def write(request: Request) -> Response:
     numbers = [int(values[name]) if values.get(name, "").isdecimal() else -1 for name in ("start", "part")]
     on_screen = OnScreen(values.get("key", ""), *numbers)
     shown = Shown(job, request.state.user.name, View.of(values))
-    before = await read_pair(job, key)
+    before = await read_pair(request, job, key)
     saved = await asyncio.to_thread(
         _acted, Reading(job.folder), key, on_screen, values, Writer(shown.person, time.time())
     )
-    after = await read_pair(job, key)
+    after = await read_pair(request, job, key)
     if saved is not Saved.DONE:
         return _not_saved(request, shown, after, on_screen, values, saved)
     if not request.headers.get("x-part"):
@@ -400,8 +404,8 @@ def rows_response(request: Request, shown: Shown, pair: ReadPair, rows: Sequence
     return HTMLResponse("".join(fragment(request, "segment.html", row=row, **shown.values) for row in made))
 
 
-async def read_pair(job: ServedJob, key: str) -> ReadPair:
-    pair = await asyncio.to_thread(Reading(job.folder).pair, key)
+async def read_pair(request: Request, job: ServedJob, key: str) -> ReadPair:
+    pair = await asyncio.to_thread(Reading(job.folder, request.state.user.name).pair, key)
     if pair is None:
         raise RequestError(404, message("That page pair no longer exists."))
     return pair
