@@ -1,4 +1,4 @@
-"""All benchmarks, or those that are named: `python -m lab.bench crawl memory`.
+"""All benchmarks, or those that are named: `python -m lab.bench crawl memory`, `python -m lab.bench papers barbosa`.
 
 Each runs in a process of its own, so that the memory of one is not counted for the next. lab/notes/benchmarks.md says what
 each measures; a benchmark whose data is not here names its source.
@@ -9,6 +9,7 @@ import pkgutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 # Modules here that measure nothing: what others are measured on, or against.
@@ -19,6 +20,7 @@ SERVING = frozenset(
         "homes",
         "large_site",
         "libreoffice",
+        "panels",
         "paper_check",
         "servers",
         "small_sites",
@@ -27,12 +29,16 @@ SERVING = frozenset(
         "web",
     )
 )
+PAPERS = "papers"  # the folder with a module for each paper
 # As our analysis runs in a crawl: a matrix of a page is too small for the threads of BLAS, which wait by spinning.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def names() -> list[str]:
-    return [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.name not in SERVING]
+    """Those of the papers have the form `papers.barbosa`."""
+    folder = Path(__file__).parent
+    found = [*pkgutil.iter_modules([str(folder)]), *pkgutil.iter_modules([str(folder / PAPERS)], f"{PAPERS}.")]
+    return [module.name for module in found if not module.ispkg and module.name.split(".")[-1] not in SERVING]
 
 
 def measure(name: str) -> bool:
@@ -45,13 +51,16 @@ def measure(name: str) -> bool:
     return not failed
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     known = names()
-    asked = sys.argv[1:] or known
+    if arguments[:1] == [PAPERS]:
+        known = [name for name in known if name.startswith(f"{PAPERS}.")]
+        arguments = [f"{PAPERS}.{name}" for name in arguments[1:]]
+    asked = arguments or known
     if unknown := [name for name in asked if name not in known]:
         sys.exit(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(known)}")
     sys.exit(sum(not measure(name) for name in asked))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -125,13 +125,17 @@ async def simulate_cut(cut: Cut, asked: Asked) -> list[Line]:
 
 async def simulate_site(name: str, asked: Asked) -> list[Line]:
     pack = SitePack.open(SITES / name)
+    return await simulate_pairs(pack, language_pairs(pack, asked.langs), asked)
+
+
+async def simulate_pairs(pack: SitePack, pairs: Iterable[tuple[Language, ...]], asked: Asked) -> list[Line]:
     uncounted = pack.uncounted_pairs()
     lines = []
     async with opened_replay([pack.archive], cache=CACHE) as replay:
-        for languages in language_pairs(pack, asked.langs):
+        for languages in pairs:
             truth = Truth(pack.true_pairs(languages), uncounted)
             settings = ReplaySettings(
-                weights=without(name),
+                weights=without(pack.name),
                 languages=languages,
                 strategies=asked.strategies,
                 alternates=asked.alternates,
@@ -139,7 +143,7 @@ async def simulate_site(name: str, asked: Asked) -> list[Line]:
             )
             for trials in await replay.trials(settings, truth, pack.seeds):
                 about = (len(trials.truth.pairs), trials.reachable, trials.length)
-                lines += [Line(name, "-".join(languages), one.strategy, one, *about) for one in trials.figures]
+                lines += [Line(pack.name, "-".join(languages), one.strategy, one, *about) for one in trials.figures]
     return lines
 
 

@@ -46,11 +46,8 @@ def main() -> None:
     tables = UrlLanguageData.load()
     labelled = [row for row in read_urls(SHARED / "data") if row.source != "mdn-masked"]
     for_training = training_urls(read_urls(SHARED / "data"))
-    answers: list[Answer] = []
-    for fold in range(FOLDS):
-        model = LinearUrlLanguageModel(fit(tables, [row for row in for_training if fold_of(row.url) != fold]))
-        tested = [row for row in labelled if fold_of(row.url) == fold]
-        answers += answered(model, [*tested, *map(masked, (row for row in tested if row.source == "mdn"))], fold)
+    tested = [*labelled, *map(masked, (row for row in labelled if row.source == "mdn"))]
+    answers = held_out(tables, for_training, tested)
     bundled = LinearUrlLanguageModel(tables)
     answers += answered(bundled, list(site_urls()), 0)
     print_table(answers)
@@ -58,6 +55,15 @@ def main() -> None:
     print_calibration([answer for answer in answers if answer.row.source == "books"])
     print_left_out(tables, for_training, labelled, answers)
     print_speed(labelled)
+
+
+def held_out(tables: UrlLanguageData, for_training: Sequence[Labelled], tested: Sequence[Labelled]) -> list[Answer]:
+    """What models answer that have learned from none of the domains that they are asked about."""
+    answers: list[Answer] = []
+    for fold in range(FOLDS):
+        model = LinearUrlLanguageModel(fit(tables, [row for row in for_training if fold_of(row.url) != fold]))
+        answers += answered(model, [row for row in tested if fold_of(row.url) == fold], fold)
+    return answers
 
 
 def fold_of(url: Url) -> int:

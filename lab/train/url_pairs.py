@@ -5,7 +5,7 @@ with the group `lab` installed.
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -151,14 +151,25 @@ def first_of(case: Case) -> Round:
 
 def train_pair_model(examples: Sequence[Example], generators: Sequence[int] = BEST, seed: int = 1) -> Trees:
     """From pairs of all sites, and negatives made of them."""
+    return grown(pair_rows(examples, generators, seed), generators)
+
+
+def pair_rows(examples: Sequence[Example], generators: Iterable[int], seed: int = 1) -> dict[int, Floats32]:
+    """What the model for two URLs learns from: true pairs under 0, the negatives that each generator makes under its number."""
     rng = random.Random(seed)  # noqa: S311 (repeatable, not secret)
     by_site: dict[str, list[UrlPair]] = {}
     for example in examples:
         by_site.setdefault(example.site, []).extend(example.pairs)
     positives = [pair for pairs in by_site.values() for pair in sampled(pairs, _PAIRS, rng)]
-    made = [pair for number in generators for pair in negatives(positives, Generator(number), seed)]
-    labels = np.array([1.0] * len(positives) + [0.0] * len(made), np.float32)
-    return grow(feature_rows([*positives, *made]), labels, directions=directions(FEATURES), trees=_PAIR_TREES)
+    made = {number: negatives(positives, Generator(number), seed) for number in generators}
+    return {number: feature_rows(pairs) for number, pairs in ({0: positives} | made).items()}
+
+
+def grown(rows: Mapping[int, Floats32], generators: Sequence[int]) -> Trees:
+    """The model that the true pairs and the negatives of these generators give."""
+    parts = [rows[number] for number in (0, *generators)]
+    labels = np.concatenate([np.full(len(part), not place, np.float32) for place, part in enumerate(parts)])
+    return grow(np.concatenate(parts), labels, directions=directions(FEATURES), trees=_PAIR_TREES)
 
 
 def directions(names: Sequence[str]) -> list[int]:

@@ -74,6 +74,12 @@ def compared(page: Page, there: str) -> None:
     expect(page.locator("main table")).to_be_visible()
 
 
+def examples_shown(page: Page, there: str) -> None:
+    page.goto(there)
+    page.get_by_role("button", name="Examples").first.click()
+    expect(page.locator(".shown .segment").first).to_be_visible()
+
+
 SENTENCES = "The museum is open.\nA ticket costs 7 euros."
 VIEWS: dict[str, Callable[[Page, str], object]] = {
     "start": lambda page, _: opened(page, "/"),
@@ -102,6 +108,8 @@ VIEWS: dict[str, Callable[[Page, str], object]] = {
     "search in lines": lambda page, there: page.goto(f"{there}/search?q=muse*&view=lines&sort=right"),
     "terms": gathered,
     "download": lambda page, there: page.goto(f"{there}/download"),
+    "thresholds": lambda page, there: examples_shown(page, f"{there}/thresholds?min_score=0.9"),
+    "thresholds, with wrong values": lambda page, there: page.goto(f"{there}/thresholds?min_score=7&types=x"),
     "compare": compared,
     "no such page": lambda page, there: page.goto(f"{there}/nothing"),
 }

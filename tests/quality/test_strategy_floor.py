@@ -57,7 +57,7 @@ async def walked(scorer: LinkScorer, made: Site, *, exhaustive: bool = True, see
     walk = Walk(scorer, pages, [seed], exhaustive=exhaustive)
     asked = await walk.run()
     kept = tuple(url(name) if url(name) in pages else None for name in asked)
-    stop = Stop(len(asked), walk.left) if walk.left and not exhaustive else None
+    stop = Stop(len(asked), str(walk.left)) if walk.left and not exhaustive else None
     return ReplayRun(
         "", kept, {}, stop=stop, stopped=stop is not None, reported=_pairs(scorer), examined=_examined(scorer)
     )

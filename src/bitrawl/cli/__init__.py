@@ -6,12 +6,13 @@ import resource
 import sys
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bitrawl.errors import BitrawlError, ConfigError, OutOfMemoryError
+from bitrawl.errors import FAULT_FILE, BitrawlError, ConfigError, OutOfMemoryError
 from bitrawl.version import __version__
 
 
@@ -161,10 +162,12 @@ def main() -> None:
         app(prog_name="bitrawl")
     except (BitrawlError, *_OUT_OF_MEMORY) as error:
         if _lacks_memory(error):
+            _note_fault(OutOfMemoryError())
             _complain_of_memory()
             sys.exit(1)
         if not isinstance(error, BitrawlError):
             raise
+        _note_fault(error)
         _complain(str(error))
         sys.exit(2 if isinstance(error, ConfigError) else 1)
     except KeyboardInterrupt:
@@ -205,6 +208,18 @@ def _complain_of_memory() -> None:
     message = f"bitrawl: {why}. Nothing that was written is lost: run the same command again with more memory.\n"
     with suppress(OSError, ValueError):
         os.write(2, message.encode())
+
+
+def _note_fault(error: BitrawlError) -> None:
+    """For the web app, if it started this command: what is printed is English, and nobody should have to read that."""
+    if not (path := os.environ.get(FAULT_FILE)):
+        return
+    import msgspec  # noqa: PLC0415 - and the next: only for a command that fails
+
+    from bitrawl.endings import Fault  # noqa: PLC0415
+
+    with suppress(OSError, MemoryError):
+        Path(path).write_bytes(msgspec.json.encode(Fault.of(error)))
 
 
 def _print_any_script() -> None:

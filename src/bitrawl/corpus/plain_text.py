@@ -7,6 +7,7 @@ from pathlib import Path
 from bitrawl.corpus.export import CorpusHeader, paragraph_id
 from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.files import cell, replacing
+from bitrawl.mine.judging import Flag
 from bitrawl.model import Page, TranslationUnit
 from bitrawl.text.words import one_line
 
@@ -50,7 +51,9 @@ def tsv(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterat
 
 @contextmanager
 def moses(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
-    """`en-fr.en`, `en-fr.fr` and, as in OPUS, `en-fr.ids`: two URLs and two paragraphs per line."""
+    """`en-fr.en`, `en-fr.fr` and, as in OPUS, `en-fr.ids`: two URLs and two paragraphs per line, and "edited" where a person
+    wrote the text.
+    """
     first, second, third = (
         folder / header.file_name(ending, compress=compress) for ending in (*header.languages, "ids")
     )
@@ -65,6 +68,7 @@ def moses(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iter
             file_a.write(one_line(pair.a.text).encode() + b"\n")
             file_b.write(one_line(pair.b.text).encode() + b"\n")
             places = (paragraph_id(source.paragraph_a), paragraph_id(source.paragraph_b))
-            ids.write("\t".join((one_line(pair.url_a), one_line(pair.url_b), *places)).encode() + b"\n")
+            edited = [Flag.EDITED] if Flag.EDITED in pair.flags else []
+            ids.write("\t".join((one_line(pair.url_a), one_line(pair.url_b), *places, *edited)).encode() + b"\n")
 
         yield write

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bitrawl import config
-from bitrawl.config import FOCUSED, Job, Reach, Strategy, TopicSection, Walk
+from bitrawl.config import FOCUSED, DocumentType, Job, Reach, Strategy, TopicSection, Walk
 from bitrawl.config.choices import STRATEGIES, blamed, package_of, strategy_maker
 from bitrawl.crawl.fetch import HttpFetcher, user_agent
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
@@ -156,6 +156,7 @@ def _loop_settings(job: Job, *, live: bool, searching: bool) -> LoopSettings:
         attempts=job.politeness.attempts,
         follow=not job.warc,
         sitemaps=job.scope.sitemaps and not searching,
+        feeds=DocumentType.FEED in job.scope.types and not searching,
         probe=job.scope.probe and live and not searching,
         opt_outs=job.politeness.opt_outs,
         exhaustive=job.exhaustive and not searching,
@@ -255,6 +256,7 @@ def scope_rules(job: Job) -> ScopeRules:
         depth=scope.depth,
         same_host=scope.same_host,
         under=scope.under,
+        types=scope.types,
     )
 
 

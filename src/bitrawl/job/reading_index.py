@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from bitrawl.corpus.selection import rows_of
 from bitrawl.errors import BitrawlError, DamagedError, StoreError
 from bitrawl.files import discard
 from bitrawl.job.database import (
@@ -31,6 +32,7 @@ from bitrawl.job.database import (
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import FetchOrder, page_title
 from bitrawl.job.stored_findings import AlignmentKey, Findings
+from bitrawl.mine.judging import SegmentKind
 from bitrawl.model import Language, PagePair, pair_key
 from bitrawl.text.search_words import folded, search_words
 
@@ -43,6 +45,7 @@ _NUMBER_BITS = 49
 _LEVELS = 100  # of scores: more make the index larger, and slower to write
 # `words` has what `search_words` makes of the texts, with a space after each, and the two languages as one word. Its rows
 # have the level of the score before the segment's number, so that SQLite finds the best first and need not sort.
+# `alignments.rows` is what `selection.py` counts: a row of numbers for each segment, of which one is that of its kind.
 LAYOUT = Layout(
     """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -56,14 +59,17 @@ CREATE TABLE pairs (
 CREATE INDEX pair_keys ON pairs (key);
 CREATE INDEX pair_alignments ON pairs (alignment);
 CREATE INDEX pair_completions ON pairs (lang_a, lang_b, completed);
+CREATE INDEX pair_order ON pairs (lang_a, lang_b, site, url_a, url_b, key, alignment);
 CREATE TABLE alignments (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,
-    segments INTEGER NOT NULL, mean_score REAL NOT NULL, flagged INTEGER NOT NULL, levels BLOB NOT NULL
+    segments INTEGER NOT NULL, mean_score REAL NOT NULL, flagged INTEGER NOT NULL, levels BLOB NOT NULL,
+    rows BLOB NOT NULL
 );
+CREATE TABLE kinds (id INTEGER PRIMARY KEY, kind TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE words USING fts5 (a, b, languages, tokenize = 'ascii', columnsize = 0);
 INSERT INTO words (words, rank) VALUES ('automerge', 8)
 """,
-    2,
+    3,
     derived=True,
 )
 
@@ -179,6 +185,7 @@ class _Refresh:
         self._index = index
         self._unpack: Blobs[PagePair] = Blobs(PagePair, ledger.path)
         self._words: list[tuple[int, str, str, str]] = []
+        self._kinds: dict[SegmentKind, int] = {}
         self._pairs = self._alignments = self._removed = 0
 
     def run(self) -> Refreshed:
@@ -252,8 +259,9 @@ class _Refresh:
         mean = sum(segment.score for segment in segments) / (len(segments) or 1)
         flagged = sum(bool(segment.flags) for segment in segments)
         levels = bytes(_level(segment.score) for segment in segments)
+        rows = rows_of(segments, self._kind_number).tobytes()
         number = self._index.execute(
-            "INSERT INTO alignments VALUES (NULL, ?, ?, ?, ?, ?)", (key, len(segments), mean, flagged, levels)
+            "INSERT INTO alignments VALUES (NULL, ?, ?, ?, ?, ?, ?)", (key, len(segments), mean, flagged, levels, rows)
         ).lastrowid
         assert number is not None
         both = language_word(*languages)
@@ -262,6 +270,14 @@ class _Refresh:
             self._words.append((row, " ".join(a), " ".join(b), both))
         self._alignments += 1
         return number
+
+    def _kind_number(self, kind: SegmentKind) -> int:
+        """There are few kinds. Those that no segment has any more stay."""
+        if kind not in self._kinds:
+            text = storable(msgspec.json.encode(kind).decode())
+            self._index.execute("INSERT OR IGNORE INTO kinds VALUES (NULL, ?)", (text,))
+            (self._kinds[kind],) = self._index.execute("SELECT id FROM kinds WHERE kind = ?", (text,)).fetchone()
+        return self._kinds[kind]
 
     def _write_words(self) -> None:
         """In the order of their numbers: FTS5 writes to disk whenever a smaller one follows, which doubles the time."""

@@ -12,7 +12,6 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.reading_index import LAYOUT
 from bitrawl.job.reviewing import LanguageOrder
 from bitrawl.job.verdicts import SubjectKind, VerdictHistory
-from bitrawl.model import Verdict
 
 
 class ReviewOrder(StrEnum):
@@ -58,8 +57,7 @@ def review_queue(
     """As new as the last refresh of the index. Pages that are translated in part are no page pairs, so not included."""
     pairs = sorted(_queued(folder, languages), key=_sorting(order, seed))
     history, keys = VerdictHistory(folder.verdicts), tuple(pair.key for pair in pairs)
-    judged = frozenset(key for verdict in Verdict for key in history.keys(SubjectKind.PAIR, verdict))
-    return ReviewQueue(keys, judged.intersection(keys))
+    return ReviewQueue(keys, history.judged(SubjectKind.PAIR).intersection(keys))
 
 
 class _QueuedPair(NamedTuple):

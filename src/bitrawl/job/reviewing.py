@@ -4,7 +4,7 @@ What is listed comes from the index (`reading_index.py`), segments from the ledg
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bitrawl.config import Thresholds
+from bitrawl.config import Job, Thresholds
 from bitrawl.job.database import reading, storable
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reading_index import LAYOUT
+from bitrawl.job.segment_review import ReadSegment, SegmentReview, read_segment, subject_of
 from bitrawl.job.stored_findings import AlignmentKey, Findings
-from bitrawl.job.verdicts import GivenVerdict, Subject, SubjectKind, VerdictHistory
-from bitrawl.mine.judging import Rejection, rejection
+from bitrawl.job.verdicts import GivenVerdict, Judgement, Subject, SubjectKind, VerdictHistory
 from bitrawl.model import Language, PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.text.search_words import folded
 from bitrawl.url import Url
@@ -105,7 +105,8 @@ class ListedPair(msgspec.Struct, frozen=True):
     """A page pair, and what was said about it."""
 
     row: PairRow
-    verdict: Verdict | None = None
+    verdict: Verdict | None = None  # that stands
+    judgement: Judgement = Judgement()
 
 
 class PairList(msgspec.Struct, frozen=True):
@@ -120,26 +121,6 @@ class PairList(msgspec.Struct, frozen=True):
         return self.total - self.partial
 
 
-class ReadSegment(msgspec.Struct, frozen=True):
-    """A segment of a page pair."""
-
-    key: str
-    place: int  # its number in the page pair
-    text_a: str
-    text_b: str
-    score: float
-    type: str
-    flags: tuple[str, ...]
-    verdict: Verdict | None = None
-    left_out: Rejection | None = None  # why the job's thresholds keep it out of the corpus, unless somebody accepts it
-    repeat: int = 0  # how often the same two texts stand before it on these pages
-
-    @property
-    def anchor(self) -> str:
-        """Its name among the segments of the two pages, which stays when they are mined again."""
-        return f"{self.key}-{self.repeat}" if self.repeat else self.key
-
-
 class ReadPair(msgspec.Struct, frozen=True):
     """Two aligned pages."""
 
@@ -147,10 +128,13 @@ class ReadPair(msgspec.Struct, frozen=True):
     segments: tuple[ReadSegment, ...]  # in the order of the text
 
     def place_of(self, anchor: str) -> int | None:
-        """The place of the segment with that anchor; if its repeat is gone, of the first with the same texts."""
+        """The place of the segment with that anchor; if its repeat is gone, of the first with the same texts, or of the one
+        that stands for them.
+        """
         key = anchor.partition("-")[0]
         places = {segment.anchor: segment.place for segment in self.segments if segment.key == key}
-        return places.get(anchor, places.get(key))
+        stand_in = next((segment.place for segment in self.segments if key in segment.keys), None)
+        return places.get(anchor, places.get(key, stand_in))
 
 
 class PairCount(NamedTuple):
@@ -183,6 +167,7 @@ class Reading:
     def __init__(self, folder: JobFolder) -> None:
         self.folder = folder
         self.index = folder.reading_index
+        self.review = SegmentReview(folder.verdicts)
         self._verdicts = VerdictHistory(folder.verdicts)
 
     def pairs(self, wanted: PairFilter) -> PairList:
@@ -209,8 +194,7 @@ class Reading:
             return None
         [pair] = self.listed([place.pair])
         [segments] = self.segments([place.alignment])
-        verdicts, thresholds = self.segment_verdicts(segments), self.thresholds()
-        return ReadPair(pair, read_segments(segments, range(len(segments)), verdicts, thresholds))
+        return ReadPair(pair, self.review.rows(segments, self.thresholds()))
 
     def choices(self) -> Choices:
         return Choices(self._counts("lang_a || '-' || lang_b", -1), self._counts("site", _SITES))
@@ -242,20 +226,24 @@ class Reading:
 
     def judge_segment(self, pair_key: str, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """A segment of that page pair. False if there is none with that key."""
-        place = self._place_of(pair_key)
-        [segments] = self.segments([place.alignment if place else b""])
-        segment = next((pair for pair in segments if segment_key(pair.a.text, pair.b.text) == key), None)
-        if segment is None:
+        pair = self.pair(pair_key)
+        row = next((row for row in pair.segments if row.key == key), None) if pair else None
+        if row is None:
             return False
-        self._verdicts.say(Subject.of_segment(segment), verdict, by, at)
+        self._verdicts.say(subject_of(row), verdict, by, at)
         return True
 
-    def undo(self, kind: SubjectKind, key: str, by: str, at: float) -> GivenVerdict | None:
-        """Take back the last verdict about that thing; None if nothing stands."""
+    def differs_since(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
+        """Whether somebody else has said the contrary about that page pair since then."""
+        judgement = self._verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement())
+        return any(said.by != by and said.at > at and said.verdict is not verdict for said in judgement.opinions)
+
+    def undo(self, kind: SubjectKind, key: str, by: str, at: float) -> tuple[GivenVerdict, ...]:
+        """Take back this person's last verdict about that thing; nothing if there is none."""
         return self._verdicts.undo(kind, key, by, at)
 
-    def undo_last(self, by: str, at: float) -> GivenVerdict | None:
-        """Take back the last thing that this person said; None if there is nothing to take back."""
+    def undo_last(self, by: str, at: float) -> tuple[GivenVerdict, ...]:
+        """Take back what this person said last: one verdict, or all that were given at once."""
         return self._verdicts.undo_last(by, at)
 
     def said(self, most: int) -> list[GivenVerdict]:
@@ -305,8 +293,9 @@ class Reading:
             return indexed_pair(row) if row else None
 
     def listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
-        verdicts = self._verdicts.of(SubjectKind.PAIR, {row.key for row in rows})
-        return [ListedPair(row, verdicts.get(row.key)) for row in rows]
+        judgements = self._verdicts.judgements(SubjectKind.PAIR, {row.key for row in rows})
+        said = [judgements.get(row.key, Judgement()) for row in rows]
+        return [ListedPair(row, judgement.standing, judgement) for row, judgement in zip(rows, said, strict=True)]
 
     def segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
         with self.folder.reading(verified=False) as ledger:
@@ -314,22 +303,26 @@ class Reading:
             segments = {key: findings.segments_of(key) for key in set(alignments)}
         return [segments[key] for key in alignments]
 
-    def thresholds(self) -> Thresholds:
-        """The job's. Reading its description takes as long as a search, so it is read when it has changed."""
+    def job(self) -> Job:
+        """The job's description. Reading it takes as long as a search, so it is read when it has changed."""
         if not self.folder.description.exists():
-            return self.folder.job().judge
+            return self.folder.job()
         state = self.folder.description.stat()
-        return _thresholds(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
+        return _job(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
 
-    def segment_verdicts(self, segments: Sequence[SegmentPair]) -> dict[str, Verdict]:
+    def thresholds(self) -> Thresholds:
+        return self.job().judge
+
+    def segment_judgements(self, segments: Sequence[SegmentPair]) -> dict[str, Judgement]:
         if not self.folder.verdicts.exists():
             return {}
-        return self._verdicts.of(SubjectKind.SEGMENT, {segment_key(pair.a.text, pair.b.text) for pair in segments})
+        keys = {segment_key(pair.a.text, pair.b.text) for pair in segments}
+        return self._verdicts.judgements(SubjectKind.SEGMENT, keys)
 
 
 @lru_cache(maxsize=64)
-def _thresholds(path: Path, *_state: int) -> Thresholds:
-    return JobFolder(path).job().judge
+def _job(path: Path, *_state: int) -> Job:
+    return JobFolder(path).job()
 
 
 class IndexedPair(NamedTuple):
@@ -340,28 +333,16 @@ class IndexedPair(NamedTuple):
 
 
 def read_segments(
-    segments: Sequence[SegmentPair], places: range, verdicts: dict[str, Verdict], thresholds: Thresholds
+    segments: Sequence[SegmentPair], places: range, judgements: Mapping[str, Judgement], thresholds: Thresholds
 ) -> tuple[ReadSegment, ...]:
-    """Those at these places. All before them are counted, because the same texts may stand there too."""
+    """Those at these places, as they were mined. All before them are counted, because the same texts may stand there too."""
     earlier: Counter[str] = Counter()
     read = []
     for place, segment in enumerate(segments[: places.stop]):
         key = segment_key(segment.a.text, segment.b.text)
         if place in places:
-            read.append(
-                ReadSegment(
-                    key,
-                    place,
-                    segment.a.text,
-                    segment.b.text,
-                    segment.score,
-                    segment.type,
-                    segment.flags,
-                    verdicts.get(key),
-                    rejection(segment, thresholds),
-                    earlier[key],
-                )
-            )
+            row = read_segment(segment, key, place, judgements.get(key, Judgement()), thresholds)
+            read.append(msgspec.structs.replace(row, repeat=earlier[key], keys=(key,), start=place))
         earlier[key] += 1
     return tuple(read)
 

@@ -13,13 +13,14 @@ from bitrawl.job.reviewing import (
     IndexedPair,
     ListedPair,
     Reading,
-    ReadSegment,
     bounded_part,
     indexed_pair,
     read_segments,
     storable_values,
 )
 from bitrawl.job.search_query import HitOrder, Search, SearchedSide, SearchQuery, read_query
+from bitrawl.job.segment_review import ReadSegment
+from bitrawl.job.verdicts import Judgement
 from bitrawl.model import Language, SegmentPair, Verdict, segment_key
 from bitrawl.text.search_words import PlacedWord, placed_words
 
@@ -85,10 +86,10 @@ def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int 
         range(max(hit.place - 1, 0), min(hit.place + 2, len(segments)))
         for hit, segments in zip(places, texts, strict=True)
     ]
-    verdicts = library.segment_verdicts([text[n] for text, near in zip(texts, around, strict=True) for n in near])
+    judgements = library.segment_judgements([text[n] for text, near in zip(texts, around, strict=True) for n in near])
     thresholds = library.thresholds()
     hits = [
-        _hit(pattern, pair, hit.place, read_segments(text, near, verdicts, thresholds))
+        _hit(pattern, pair, hit.place, read_segments(text, near, judgements, thresholds))
         for hit, pair, text, near in zip(places, pairs, texts, around, strict=True)
         if hit.place in near  # otherwise it was mined again since the refresh
     ]
@@ -120,10 +121,10 @@ def _found(library: Reading, places: Sequence[_HitPlace]) -> Iterator[FoundSegme
         for pair, segments, hit in zip(pairs, texts, places, strict=True)
         if hit.place < len(segments)
     ]
-    verdicts = library.segment_verdicts([segment for _, segment in hits])
+    judgements = library.segment_judgements([segment for _, segment in hits])
     for pair, segment in hits:
-        said = verdicts.get(segment_key(segment.a.text, segment.b.text))
-        yield FoundSegment(pair, segment, said or pair.verdict)
+        judgement = judgements.get(segment_key(segment.a.text, segment.b.text), Judgement())
+        yield FoundSegment(pair, segment, judgement.standing or pair.verdict)
 
 
 def _languages(index: sqlite3.Connection | None, query: SearchQuery) -> list[Language]:

@@ -248,11 +248,16 @@ def _markup(page: Page, paragraph: Paragraph) -> list[str]:
 
 def joined(row: Sequence[Sentence], language: Language) -> str:
     """One text of sentences in a row: as it stands on the page, where all of it is in one paragraph."""
-    between = "" if is_unspaced_language(language) else " "
     text = row[0].text if row else ""
     for before, sentence in pairwise(row):
-        text += (sentence.space if sentence.paragraph == before.paragraph else between) + sentence.text
+        is_one_paragraph = sentence.paragraph == before.paragraph
+        text = text + sentence.space + sentence.text if is_one_paragraph else joined_text(text, sentence.text, language)
     return text.replace(LINE_END, " ")
+
+
+def joined_text(text: str, following: str, language: Language) -> str:
+    """One text of two that do not stand in one paragraph."""
+    return text + ("" if is_unspaced_language(language) else " ") + following
 
 
 def _segment_pair(urls: tuple[Url, Url], both: BothTexts, bead: Bead, languages: Languages) -> SegmentPair:

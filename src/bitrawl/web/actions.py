@@ -3,7 +3,7 @@
 import asyncio
 import csv
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -28,6 +28,7 @@ from bitrawl.job.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQue
 from bitrawl.job.verdicts import SubjectKind
 from bitrawl.languages import parse_language
 from bitrawl.model import Verdict
+from bitrawl.reasons import Action
 from bitrawl.web import allowed
 from bitrawl.web.commands import CommandRunner, CorpusWriting, ExportCache, Indexing
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
@@ -68,6 +69,7 @@ class Server(NamedTuple):
     exports: ExportCache
     indexing: Indexing
     writing: CorpusWriting
+    drawing: CorpusWriting  # of samples
     catalogues: dict[str, Words]
     one_thread: ThreadPoolExecutor
 
@@ -92,11 +94,19 @@ def words_of(request: Request) -> Words:
 
 
 async def find_job(request: Request, job_id: str = "") -> ServedJob:
-    """The job that the address names; 404 if there is none, and if it is another user's."""
+    """The job that the address names; 404 if there is none, and if the user neither owns nor reviews it."""
     server = server_of(request)
     job = await server.supervised(server.jobs.find, job_id or request.path_params["id"], request.state.user)
     if job is None:
         raise RequestError(404, message("There is no such job, or it is not yours."))
+    return job
+
+
+async def find_own_job(request: Request) -> ServedJob:
+    """The same, for what only its owner may do; 403 for those who review it."""
+    job = await find_job(request)
+    if not job.belongs_to(request.state.user):
+        raise RequestError(403, message("Only the owner of this job can do that. You may read it and review it."))
     return job
 
 
@@ -127,18 +137,20 @@ def glance(server: Server, job: ServedJob) -> tuple[JobState, Live]:
     return server.supervisor.state(job), server.sampler.sample(job.folder)
 
 
-async def carry_out(server: Server, job: ServedJob, action: str) -> None:
-    """What a button, or the API, asks for. Raises `RefusedError` if it cannot be done now."""
+async def carry_out(server: Server, job: ServedJob, action: str, given: Mapping[str, object] | None = None) -> None:
+    """What a button, or the API, asks for, with what was given for it. Raises `RefusedError` if it cannot be done now."""
     supervisor = server.supervisor
     plain = {
         "pause": supervisor.pause,
         "stop": supervisor.stop,
         "stop-now": supervisor.stop_now,
-        "resume": supervisor.resume,
+        Action.RESUME: supervisor.resume,
         "delete": supervisor.delete,
     }
-    if action == "exhaustive":
+    if action == Action.VISIT_REST:
         await server.supervised(supervisor.go_on, job, allowed.going_on({"exhaustive": True}, server.settings))
+    elif action == Action.LARGER_LIMIT:
+        await server.supervised(supervisor.go_on, job, allowed.larger_limit(given or {}, server.settings))
     elif action in plain:
         await server.supervised(plain[action], job)
     else:

@@ -4,6 +4,7 @@ import pytest
 from table_site import Walk, moved, page, site, url
 
 from bitrawl.model import Language, Page
+from bitrawl.reasons import NoHomes, NoPattern
 from bitrawl.strategies.papers.url_patterns import MAX_EMPTY_SORTS, TRUSTED, UrlPatterns, pattern_of
 from bitrawl.url import Url
 
@@ -83,7 +84,7 @@ async def test_a_home_page_is_in_the_language_that_its_address_names():
 async def test_without_two_home_pages_there_is_nothing_to_walk_and_it_says_so():
     walk = Walk(UrlPatterns((EN, FR)), site(page("/", "en", "/a /b"), page("/a", "en")), ["/"])
     assert await walk.run() == ["/"]
-    assert "home pages" in walk.left
+    assert walk.left == NoHomes()
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,8 @@ async def test_a_site_is_left_when_the_queue_holds_no_pattern_five_times():
     pages = site(page("/en/", "en", english), page("/fr/", "fr", french))
     walk = Walk(UrlPatterns((EN, FR)), pages, HOMES)
     asked = await walk.run()
-    assert "5 times" in walk.left
+    assert isinstance(walk.left, NoPattern)
+    assert walk.left.times == MAX_EMPTY_SORTS
     assert len(asked) < 2 * odd
     assert len(await Walk(UrlPatterns((EN, FR)), pages, HOMES, exhaustive=True).run()) == 2 + 2 * odd
 

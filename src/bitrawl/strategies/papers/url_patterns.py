@@ -22,7 +22,7 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
-from bitrawl.reasons import Reason
+from bitrawl.reasons import LeaveReason, NoHomes, NoPattern, Reason
 from bitrawl.strategies.papers.verification import ReadPage, Verification
 from bitrawl.strategies.visited_page import aligned_links
 from bitrawl.url import Url
@@ -182,11 +182,9 @@ class SiteWalk:
         self._released = 0
         self._frequency: Counter[UrlPattern] = Counter()
         self._failures: Counter[UrlPattern] = Counter()
-        self._strangers: Counter[Language] = (
-            Counter()
-        )  # pages in another language than this one, which they should be in
+        self._strangers: Counter[Language] = Counter()  # pages that should be in that language and are not
         self._empty_sorts = 0
-        self._leave = ""
+        self._leave: LeaveReason = ""
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
         """Score links that are in scope. All are remembered; only candidates are followed."""
@@ -230,7 +228,7 @@ class SiteWalk:
             self._release()
             self._examine()
         if not self._open and not self.pairs:
-            self._leave = self._homes.why_none()
+            self._leave = NoHomes() if self._homes.are_missing else ""
         fresh = {url: score for url, score in self._wanted if url not in self._asked}
         self._wanted.clear()
         self._asked.update(fresh)
@@ -363,10 +361,7 @@ class SiteWalk:
         common = {p: count for p, count in queued.items() if count >= COMMON and not self._is_distrusted(p)}
         self._empty_sorts = 0 if common else self._empty_sorts + 1
         if self._rules.stops and self._empty_sorts >= MAX_EMPTY_SORTS:
-            self._leave = (
-                f"none of {len(self._queue)} candidate pairs fits a pattern that is trusted or frequent,"
-                f" {MAX_EMPTY_SORTS} times in a row"
-            )
+            self._leave = NoPattern(len(self._queue), MAX_EMPTY_SORTS)
         return common
 
     def _is_distrusted(self, pattern: UrlPattern) -> bool:
@@ -438,11 +433,10 @@ class Homes:
                 same = [(mine[0], next(iter(others.values())))]
             yield from ((*pair, first, second) for pair in same)
 
-    def why_none(self) -> str:
-        """Why there are no two home pages to begin with. Empty while there may be."""
-        if self._expected or not self._found:
-            return ""
-        return "no home pages in two of the requested languages"
+    @property
+    def are_missing(self) -> bool:
+        """Whether there are no two home pages to begin with. False while there may be."""
+        return bool(self._found) and not self._expected
 
     def _language(self, page: Page) -> Language:
         """The language that the URL names, else what the page declares, else that of its text.

@@ -12,17 +12,33 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import fitting
+from bitrawl.config import Thresholds, fitting
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
 from bitrawl.job import searching
 from bitrawl.job.bootstrapping import BootstrapSummary, read_found
+from bitrawl.job.review_progress import ReviewProgress
+from bitrawl.job.review_queue import ReviewOrder
 from bitrawl.job.reviewing import Reading, ReadPair
+from bitrawl.job.samples import Sample
+from bitrawl.job.thresholds import ThresholdSight, version_of
+from bitrawl.job.verdicts import GivenVerdict, Judgement
+from bitrawl.reasons import Action
 from bitrawl.version import __version__
-from bitrawl.web import actions, allowed
-from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, server_of
-from bitrawl.web.api import shapes
+from bitrawl.web import actions, allowed, threshold_choice
+from bitrawl.web.actions import (
+    FoundSite,
+    Server,
+    find_job,
+    find_mining_job,
+    find_own_job,
+    glance,
+    look_at,
+    server_of,
+    words_of,
+)
+from bitrawl.web.api import review, shapes
 from bitrawl.web.api.shapes import ApiError, Texts
 from bitrawl.web.corpus_files import (
     aligned,
@@ -37,7 +53,8 @@ from bitrawl.web.corpus_files import (
 )
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
-from bitrawl.web.messages import shortened
+from bitrawl.web.messages import Words, shortened
+from bitrawl.web.review_actions import said_in
 from bitrawl.web.text_tools import TOOLS, MissingError
 
 ROOT = "/api/v1"
@@ -70,18 +87,20 @@ class Operation(NamedTuple):
 
 
 async def list_jobs(request: Request, _body: Body) -> list[shapes.ApiJob]:
-    server, user = server_of(request), request.state.user
-    return await server.supervised(lambda: [_described_job(server, job) for job in server.jobs.of(user)])
+    server, user, words = server_of(request), request.state.user, words_of(request)
+    return await server.supervised(lambda: [_described_job(server, job, words) for job in server.jobs.of(user)])
 
 
-def _described_job(server: Server, job: ServedJob) -> shapes.ApiJob:
-    state, _ = glance(server, job)
+def _described_job(server: Server, job: ServedJob, words: Words) -> shapes.ApiJob:
+    state, figures = glance(server, job)
     return shapes.ApiJob(
         id=job.id,
         name=job.name,
         kind=job.kind,
         state=state.state,
-        said=str(state.message),
+        said=words.tell_all(state.messages(sum(figures.pairs.values()))),
+        ended=state.ended,
+        tips=tuple(shapes.ApiTip(tip.remedy, words.tell(tip.message), tip.action) for tip in state.tips),
         created=job.intent.created if job.intent else 0.0,
         doing=str(state.doing or ""),
     )
@@ -90,7 +109,7 @@ def _described_job(server: Server, job: ServedJob) -> shapes.ApiJob:
 async def _answer(request: Request, job_id: str = "") -> shapes.ApiJob:
     """The job as it is now."""
     server = server_of(request)
-    return await server.supervised(_described_job, server, await find_job(request, job_id))
+    return await server.supervised(_described_job, server, await find_job(request, job_id), words_of(request))
 
 
 async def show_job(request: Request, _body: Body) -> shapes.ApiJobFigures:
@@ -107,15 +126,20 @@ def _starting(read: Callable[..., allowed.JobRequest | allowed.TopicRequest]) ->
 
 
 async def delete_job(request: Request, _body: Body) -> None:
-    await actions.carry_out(server_of(request), await find_job(request), "delete")
+    await actions.carry_out(server_of(request), await find_own_job(request), "delete")
 
 
 def _acting(action: str) -> Handle:
     async def handle(request: Request, _body: Body) -> shapes.ApiJob:
-        await actions.carry_out(server_of(request), await find_job(request), action)
+        await actions.carry_out(server_of(request), await find_own_job(request), action)
         return await _answer(request)
 
     return handle
+
+
+async def raise_limit(request: Request, body: Body) -> shapes.ApiJob:
+    await actions.carry_out(server_of(request), await find_job(request), Action.LARGER_LIMIT, body)
+    return await _answer(request)
 
 
 async def _indexed(request: Request) -> Reading:
@@ -143,6 +167,12 @@ async def read_pair(request: Request, _body: Body) -> ReadPair:
 async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
     job = await find_mining_job(request)
     await actions.give_verdict(job, body.kind, body.key, body.within, body.verdict, request.state.user.name)
+
+
+async def list_verdicts(request: Request, _body: Body) -> list[GivenVerdict]:
+    values = dict(request.query_params)
+    place, by = _place(values), values.get("by", "")
+    return await said_in(request, await find_mining_job(request), by, place["limit"], place["offset"])
 
 
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
@@ -174,6 +204,36 @@ def _check_choices(values: Mapping[str, str], **choices: Iterable[str]) -> None:
             raise FieldError({name: f"choose one of {', '.join(names)}"})
     if values.get("languages") and actions.two_languages(values["languages"]) is None:
         raise FieldError({"languages": "name two languages, as in en-fr"})
+
+
+async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
+    query = request.query_params
+    values: dict[str, Any] = {**query, **({"refuse": query.getlist("refuse")} if "refuse" in query else {})}
+    if (languages := values.pop("languages", "")) and actions.two_languages(languages) is None:
+        raise FieldError({"languages": "name two languages, as in en-fr"})
+    changed = threshold_choice.changes(values, server_of(request).settings)
+    folder = (await _indexed(request)).folder
+    sight = await asyncio.to_thread(lambda: ThresholdSight(folder, threshold_choice.chosen(folder, changed), languages))
+    return shapes.ApiSelection(
+        kept=_thresholds(sight.kept),
+        version=version_of(sight.kept),
+        chosen=_thresholds(sight.thresholds),
+        corpora=await asyncio.to_thread(lambda: sight.corpora),
+    )
+
+
+async def keep_thresholds(request: Request, body: dict[str, Any]) -> shapes.KeptThresholds:
+    version = str(body.pop("version", "") or "")
+    changed = threshold_choice.changes(body, server_of(request).settings)
+    await _indexed(request)
+    kept = await threshold_choice.keep(request, changed, version)
+    return shapes.KeptThresholds(
+        kept=_thresholds(kept.thresholds), version=version_of(kept.thresholds), before=kept.before, units=kept.units
+    )
+
+
+def _thresholds(thresholds: Thresholds) -> shapes.ApiThresholds:
+    return msgspec.convert(threshold_choice.by_field(thresholds), shapes.ApiThresholds)
 
 
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
@@ -216,6 +276,7 @@ async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
 
 
 async def start_comparison(request: Request, body: shapes.Comparison) -> shapes.ApiJob:
+    await find_own_job(request)
     await actions.compare(server_of(request), await find_mining_job(request), body.strategies)
     return await _answer(request)
 
@@ -283,6 +344,10 @@ OPERATIONS = (
         }.items()
     ),
     Operation(
+        "POST", "/jobs/{id}/larger", "Go on with a larger limit.", raise_limit, shapes.LargerLimit, shapes.ApiJob, open=True,
+        example='{"pages": 2000}',
+    ),
+    Operation(
         "GET", "/jobs/{id}/pairs", "List page pairs.", list_pairs, gives=shapes.ApiPairs,
         query={
             **_LANGUAGES,
@@ -296,13 +361,66 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/pairs/{key}", "Read two pages, segment by segment.", read_pair, gives=ReadPair),
     Operation(
         "POST", "/jobs/{id}/verdicts", "Accept or reject, or take it back.", give_verdict, shapes.ApiVerdict, status=204,
-        example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "reject"}}',
+        example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "accept"}}',
+    ),
+    Operation("GET", "/jobs/{id}/progress", "How far the review is, by person.", review.show_progress, gives=ReviewProgress),
+    Operation(
+        "GET", "/jobs/{id}/queue", "The next page pairs that nobody has judged.", review.show_queue, gives=shapes.Queued,
+        query={
+            "order": f"One of {', '.join(ReviewOrder)}.",
+            "seed": "Of a random order: the same again for the same number.",
+            **_LANGUAGES,
+            "limit": f"How many at most; {review.MOST_KEYS} is the limit.",
+        },
+    ),
+    Operation(
+        "GET", "/jobs/{id}/verdicts", "Who judged what and when, the latest first.", list_verdicts, gives=list[GivenVerdict],
+        query={"by": "The name of a person.", **_PAGING},
+    ),
+    Operation("GET", "/jobs/{id}/conflicts", "What people differ on.", review.list_conflicts, gives=list[Judgement]),
+    Operation(
+        "POST", "/jobs/{id}/conflicts", "Resolve a conflict.", review.resolve, shapes.Resolution, status=204,
+        example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "accept"}}',
+    ),
+    Operation("GET", "/jobs/{id}/samples", "List random samples.", review.list_samples, gives=list[Sample]),
+    Operation(
+        "POST", "/jobs/{id}/samples", "Draw a random sample for people to judge.", review.make_sample, shapes.NewSample,
+        shapes.ShownSample, 201, example='{"languages": "en-fr", "size": 100, "people": ["you"]}',
+    ),
+    Operation(
+        "GET", "/jobs/{id}/samples/{number}", "How far people are with a sample; its results once all have finished.",
+        review.show_sample, gives=shapes.ShownSample,
+    ),
+    Operation("DELETE", "/jobs/{id}/samples/{number}", "Remove a sample. Its verdicts stay.", review.remove_sample, status=204),
+    Operation(
+        "GET", "/jobs/{id}/samples/{number}/next", "The next unit that you have not judged, without its score.",
+        review.next_unit, gives=shapes.NextUnit,
+    ),
+    Operation(
+        "POST", "/jobs/{id}/samples/{number}/verdicts", "Judge units of a sample, by their places.", review.judge_units,
+        shapes.SampleVerdicts, status=204, example='{"verdicts": {"1": "accept", "2": "reject"}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/samples/{number}/finish", "You have finished a sample.", review.finish_sample,
+        gives=shapes.ShownSample,
+    ),
+    Operation(
+        "POST", "/jobs/{id}/samples/{number}/end", "End a sample for those who have not finished.", review.end_sample,
+        gives=shapes.ShownSample,
     ),
     Operation(
         "GET", "/jobs/{id}/search", "Find words, with their counterpart.", search, gives=shapes.ApiHits,
         query={**_SEARCH, "sort": "score (the best first), or left or right: by the words before or after.", **_PAGING},
     ),
     Operation("GET", "/jobs/{id}/hits", "All that a search finds, as a file.", _as_file(hits_file), query=_SEARCH | _HITS),
+    Operation(
+        "GET", "/jobs/{id}/thresholds", "Count the units that thresholds let in, and what each rule takes out.", show_thresholds,
+        gives=shapes.ApiSelection, query=_LANGUAGES | dict.fromkeys(threshold_choice.FIELDS, "Instead of the job's own."),
+    ),
+    Operation(
+        "PUT", "/jobs/{id}/thresholds", "Change the thresholds of a job, and write its files again.", keep_thresholds,
+        shapes.ThresholdChoice, shapes.KeptThresholds, example='{"min_score": 0.5}', open=True,
+    ),
     Operation(
         "GET", "/jobs/{id}/terms", "List bilingual terms with examples.", list_terms, gives=list[TermPair], query=_LANGUAGES
     ),

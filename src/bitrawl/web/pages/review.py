@@ -1,9 +1,11 @@
 """Reading what was found: the pairs of pages, two pages side by side, verdicts, and a phrase in context."""
 
 import asyncio
+import re
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -18,13 +20,14 @@ from bitrawl.web import actions
 from bitrawl.web.actions import SORTS, find_mining_job, give_verdict, number_in, pair_filter, server_of, words_of
 from bitrawl.web.corpus_files import hits_file
 from bitrawl.web.job_list import ServedJob
-from bitrawl.web.messages import METHODS, Message, RequestError, Words, marked, message
+from bitrawl.web.messages import METHODS, VERDICTS, Message, RequestError, Words, marked, message
 from bitrawl.web.pages.queue import (
     ReviewBar,
     ReviewChoice,
     after_verdict,
     bar_of,
     pair_address,
+    places_of,
     remember,
     remembered,
 )
@@ -35,7 +38,6 @@ PAIRS = 50  # on one page of the list
 SEGMENTS = 200  # on one page of two texts: more makes a browser slow
 HITS = 20
 CONTEXT = 80  # characters on each side of a hit in its line
-VERDICTS = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
 
 
 async def pairs(request: Request) -> Response:
@@ -108,6 +110,7 @@ async def pair(request: Request) -> Response:
     place = texts.place_of(values.pop("segment", ""))
     if place is not None:
         offset = place - place % SEGMENTS
+    meanwhile = bool(values.pop("meanwhile", ""))
     evidence, choice = texts.pair.row.evidence, ReviewChoice.of(values)
     review = choice and await _review_bar(request, job, choice, texts.pair.row.key)
     response = rendered(
@@ -116,6 +119,8 @@ async def pair(request: Request) -> Response:
         job=job,
         tab="/review" if review else "/pairs",
         review=review,
+        places=await places_of(request, job, "/review") if review else None,
+        meanwhile=meanwhile,
         language_choices=await _language_choices(words, Reading(job.folder)) if review else [],
         pair=texts.pair,
         evidence=[(words.say(METHODS.get(method, method)), words.score(n)) for method, n in evidence.items()],
@@ -146,18 +151,32 @@ async def judge(request: Request) -> Response:
     """A verdict by click or key: the part of the page that it changes, or the page again."""
     form, job = await posted(request), await find_mining_job(request)
     kind, key, within, anchor = (str(form.get(name, "")) for name in ("kind", "key", "within", "anchor"))
-    await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
+    meanwhile = kind == SubjectKind.PAIR and await _is_contradicted(request, job, key, form)
+    if not meanwhile:
+        await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
     if kind == SubjectKind.PAIR and form.get("review"):
-        return RedirectResponse(after_verdict(job, key, str(form["review"]), str(form.get("verdict"))), 303)
+        there = str(form["review"]), "meanwhile" if meanwhile else str(form.get("verdict"))
+        return RedirectResponse(after_verdict(job, key, *there), 303)
+    if meanwhile and not request.headers.get("x-part"):
+        return RedirectResponse(f"/jobs/{job.id}/pairs/{within}?meanwhile=1", 303)
     if not request.headers.get("x-part"):
         where = f"?segment={quote(anchor or key)}#s-{quote(anchor or key)}" if kind == SubjectKind.SEGMENT else ""
         return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{where}", 303)
     texts = await _pair(job, within)
-    values: dict[str, Any] = {"job": job, "pair": texts.pair, "review": None}
+    values: dict[str, Any] = {"job": job, "pair": texts.pair, "review": None, "meanwhile": meanwhile}
     if kind == SubjectKind.PAIR:
         return HTMLResponse(fragment(request, "pair_verdict.html", **values))
     same = [segment for segment in texts.segments if segment.key == key]
     return HTMLResponse("".join(fragment(request, "segment.html", segment=segment, **values) for segment in same))
+
+
+async def _is_contradicted(request: Request, job: ServedJob, key: str, form: FormData) -> bool:
+    """Whether somebody has said the contrary since the page was shown: the reader is told before they say theirs."""
+    verdict, seen = str(form.get("verdict", "")), str(form.get("seen", ""))
+    if verdict not in set(Verdict) or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", seen):
+        return False
+    by = request.state.user.name
+    return await asyncio.to_thread(Reading(job.folder).differs_since, key, Verdict(verdict), by, float(seen))
 
 
 async def search(request: Request) -> Response:
@@ -248,6 +267,7 @@ async def review(request: Request) -> Response:
         job=job,
         tab="/review",
         index_ready=ready,
+        places=await places_of(request, job, "/review"),
         review=bar_of(job, words_of(request), choice, queue, "", after),
         language_choices=await _language_choices(words_of(request), Reading(job.folder)),
     )

@@ -70,9 +70,10 @@ async def show_api(request: Request) -> Response:
 
 
 def _curl(row: Operation, curl: str, root: str) -> str:
-    path = row.path.replace("{id}", "$JOB").replace("{key}", "$KEY").replace("{style}", "tbx")
+    path = row.path.replace("{id}", "$JOB").replace("{key}", "$KEY").replace("{style}", "tbx").replace("{number}", "1")
     query = "?q=wat*" if "q" in row.query else "?format=tmx" if "format" in row.query else ""
-    method = f" -X {row.method}" if row.method != "GET" and not row.example else ""
+    usual = "POST" if row.example else "GET"
+    method = f" -X {row.method}" if row.method != usual else ""
     given = row.example.replace(A_KEY, "'$KEY'")
     body = f" \\\n  -H 'Content-Type: {JSON}' -d '{given}'" if row.example else ""
     return f'{curl}{method} "{root}{path.replace("{name}", "en-fr.tmx")}{query}"{body}'

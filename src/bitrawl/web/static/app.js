@@ -117,7 +117,60 @@ document.addEventListener("submit", (event) => {
   send(form, event.submitter);
 });
 
+// A form with data-sight shows what its values would change: figures at once, the rest when the reader rests.
+const REST = 300; // milliseconds
+document.documentElement.classList.add("scripted");
+function figures(form, step) {
+  const inside = new Intl.NumberFormat(document.documentElement.lang);
+  for (const figure of form.querySelectorAll("[data-counts]")) figure.textContent = inside.format(JSON.parse(figure.dataset.counts)[step]);
+  for (const chart of form.querySelectorAll("figure")) {
+    const columns = [...chart.querySelectorAll(".column")], mark = chart.querySelector(".mark"), label = chart.querySelector(".marked");
+    columns.forEach((column, place) => column.classList.toggle("pale", place < step));
+    const edges = columns.map((column) => column.x.baseVal.value - 0.5);
+    const x = edges[step] ?? 2 * edges[step - 1] - edges[step - 2];
+    mark.setAttribute("x1", x);
+    mark.setAttribute("x2", x);
+    label.setAttribute("x", step > 50 ? x - 6 : x + 6);
+    label.setAttribute("text-anchor", step > 50 ? "end" : "start");
+    label.textContent = (step / 100).toLocaleString(document.documentElement.lang, { minimumFractionDigits: 2 });
+  }
+}
+function sight(form) {
+  let turn = 0, timer = 0;
+  const field = () => form.querySelector("#min_score"), slider = () => form.querySelector("[data-slider]");
+  async function look(button) {
+    clearTimeout(timer);
+    const mine = ++turn, query = new URLSearchParams(new FormData(form, button));
+    query.delete("csrf");
+    let answer;
+    try { answer = await fetch(`${form.action}?${query}&part=1`); } catch { answer = { ok: false }; }
+    document.getElementById("lost").hidden = answer.ok;
+    if (!answer.ok || mine !== turn) return;
+    const holder = document.createElement("template");
+    holder.innerHTML = await answer.text();
+    if (mine !== turn) return;
+    for (const name of ["version", "show"]) query.delete(name);
+    history.replaceState(null, "", `${form.action}?${query}`);
+    morph(form, holder.content.querySelector("form"));
+  }
+  form.addEventListener("input", (event) => {
+    if (event.target === slider()) field().value = event.target.value;
+    if (event.target === field()) slider().value = event.target.value;
+    if ([slider(), field()].includes(event.target)) figures(form, Math.round(100 * slider().value));
+    turn++;
+    clearTimeout(timer);
+    timer = setTimeout(look, REST);
+  });
+  form.addEventListener("submit", (event) => {
+    if (event.submitter && event.submitter.name === "keep") return;
+    event.preventDefault();
+    look(event.submitter);
+  });
+}
+for (const form of document.querySelectorAll("[data-sight]")) sight(form);
+
 // Reading: j and k (or the arrows) move, a accepts, r rejects, u takes it back; A, R and U do so for the page pair.
+// Where there is nothing to move through, as in a sample, a, r and u are about the whole.
 // Other keys follow the link that names them (data-key). A key that is held down moves, but judges only once.
 const MOVES = ["j", "k", "ArrowDown", "ArrowUp"];
 function judged() { return [...document.querySelectorAll("[data-row]")]; }
@@ -135,9 +188,9 @@ document.addEventListener("keydown", (event) => {
   switch (event.key) {
     case "j": case "ArrowDown": (rows[at + 1] || rows[rows.length - 1]).focus(); break;
     case "k": case "ArrowUp": (rows[Math.max(at - 1, 0)]).focus(); break;
-    case "a": press(here, "accept"); break;
-    case "r": press(here, "reject"); break;
-    case "u": press(here, "undo"); break;
+    case "a": press(rows.length ? here : whole, "accept"); break;
+    case "r": press(rows.length ? here : whole, "reject"); break;
+    case "u": press(rows.length ? here : whole, "undo"); break;
     case "A": press(whole, "accept"); break;
     case "R": press(whole, "reject"); break;
     case "U": press(whole, "undo"); break;
