@@ -120,6 +120,11 @@ class UrlPatterns:
         return self._walk(site).advise()
 
     @property
+    def opened(self) -> int:
+        """The number of candidate pairs that were taken from the queue."""
+        return sum(walk.opened for walk in self._walks.values())
+
+    @property
     def examined(self) -> int:
         """The number of candidate pairs that were verified: two pages, each in its language."""
         return sum(walk.examined for walk in self._walks.values())
@@ -160,7 +165,7 @@ class SiteWalk:
     """The queue of candidate pairs of one site, and what is known to order it."""
 
     def __init__(self, languages: Sequence[Language], verification: NewVerification, rules: Rules) -> None:
-        self.examined = 0
+        self.opened = self.examined = 0
         self.pairs: set[Pair] = set()
         self._rules = rules
         self._verification = {two: verification(two) for two in combinations(languages, 2)}
@@ -179,7 +184,6 @@ class SiteWalk:
         self._ready: list[CandidatePair] = []
         self._wanted: list[tuple[Url, float]] = []  # not requested yet
         self._asked: dict[Url, float] = {}
-        self._released = 0
         self._frequency: Counter[UrlPattern] = Counter()
         self._failures: Counter[UrlPattern] = Counter()
         self._strangers: Counter[Language] = Counter()  # pages that should be in that language and are not
@@ -347,8 +351,8 @@ class SiteWalk:
         self._queue = {candidate: pattern for candidate, pattern in self._queue.items() if self._is_possible(candidate)}
         worth = self._worth() if self._queue and self._rules.patterns else {}
         for candidate in nsmallest(PERIOD, self._queue, key=lambda candidate: -worth.get(self._queue[candidate], 0)):
-            score = max(STEP, CANDIDATE_SCORE - STEP * self._released)
-            self._released += 1
+            score = max(STEP, CANDIDATE_SCORE - STEP * self.opened)
+            self.opened += 1
             self._open[candidate] = Opened(self._queue.pop(candidate), score)
             self._pursue(candidate)
 
