@@ -39,6 +39,7 @@ from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.simulation.trial import Truth, UrlPair, in_order, run_trial
 from bitrawl.strategies.papers.url_patterns import DEFAULT, Rules, UrlPatterns
 from bitrawl.strategies.papers.verification import ReadPage, Verification, Weights
+from bitrawl.text.words import text_key
 from lab.bench.papers.panels import Curve, Lines, lines
 from lab.bench.strategies import CACHE, SITES
 from lab.bench.translation import (
@@ -207,14 +208,14 @@ class Timed:
     def advise(self, site: SiteKnowledge) -> Advice:
         advice = self._inner.advise(site)
         for pair in self._inner.pairs:
-            self.accepted.setdefault(in_order(pair), self._visits)
+            self.accepted.setdefault(pair, self._visits)
         return advice
 
 
 class Walked(NamedTuple):
     """What one walk did, and where it ended."""
 
-    accepted: Mapping[UrlPair, int]
+    accepted: Mapping[UrlPair, int]  # the page in the first language first
     fetches: int
     opened: int
     verified: int
@@ -252,7 +253,7 @@ class Trial(NamedTuple):
 
     def row(self) -> Row:
         walk = self.walk
-        counted = walk.accepted.keys() - self.truth.uncounted
+        counted = set(map(in_order, walk.accepted)) - self.truth.uncounted
         right = len(counted & self.truth.pairs)
         uncounted = len(walk.accepted) - len(counted)
         return Row(
@@ -267,7 +268,7 @@ class Trial(NamedTuple):
 
     def curve(self) -> Floats:
         """The percentage of the true pairs that were accepted, at each percentage of breadth-first's fetches."""
-        times = np.sort([time for pair, time in self.walk.accepted.items() if pair in self.truth.pairs])
+        times = np.sort([time for pair, time in self.walk.accepted.items() if in_order(pair) in self.truth.pairs])
         marks = np.arange(101) * self.length / 100
         return 100 * np.searchsorted(times, marks, side="right") / len(self.truth.pairs)
 
@@ -345,57 +346,65 @@ def mean_curve(found: Sequence[Trial], site: str, queue: str) -> Floats:
 # Tables 6 and 7
 
 
+class Kind(NamedTuple):
+    """Which of the pairs of a queue make a corpus, and what of it is kept."""
+
+    thresholds: Thresholds
+    share: float = 1.0  # of the fetches after which the queue with patterns ends
+
+
+KINDS = {"all": Kind(ALL_SEGMENTS), "judged": Kind(Thresholds()), "half of the fetches": Kind(ALL_SEGMENTS, 0.5)}
+SYSTEMS = {"patterns": PATTERNS, "plain queue": PLAIN}
+COMPARED = "patterns, all"  # with which lab.bench.translation compares the others, as "ours"
+
+
 def corpora(runs: Sequence[str]) -> None:
     if missing := [name for name in ("thot", "sacrebleu") if importlib.util.find_spec(name) is None]:
         print(f"papers liu: {' and '.join(missing)} not installed: pip install sil-thot sacrebleu")
         return
     print(
-        f"{today()}, tables 6 and 7: sentences without equal ones, BLEU; p of the difference to patterns, by paired bootstrap"
+        f"{today()}, tables 6 and 7: segments without equal ones, BLEU, and p of the difference to {COMPARED!r} by paired bootstrap"
     )
     for run in runs:
         site, _, language = run.partition(":")
-        languages = (Language("en"), Language(language))
-        split = asyncio.run(compared(SitePack.open(SITES / site), languages))
+        split = compared(SitePack.open(SITES / site), (Language("en"), Language(language)))
         found = translation_figures([split])
         print(f"\n{site}, en-{language}: {len(split.sources)} test segments")
-        print(f"{'':26}{'page pairs':>11}{'segments':>10}{'BLEU':>8}{'±':>6}{'p':>8}")
+        print(f"{'':32}{'page pairs':>11}{'segments':>10}{'BLEU':>8}{'±':>6}{'p':>8}")
         for system, texts in split.corpora.items():
             one = found[system]
+            name = COMPARED if system == "ours" else system
             shown = f"{split.page_pairs[system]:>11}{len(texts):>10}{one.bleu:>8.2f}{one.spread:>6.2f}{one.p:>8}"
-            print(f"{LABELS.get(system, system):<26}{shown}", flush=True)
+            print(f"{name:<32}{shown}", flush=True)
 
 
-LABELS = {"ours": "patterns, all"}  # what lab.bench.translation compares the others with
-
-
-async def compared(pack: SitePack, languages: Languages) -> Split:
+def compared(pack: SitePack, languages: Languages) -> Split:
     """The corpora of the pairs of each queue, without the pages that are held out."""
-    site = await asyncio.to_thread(opened, pack, languages)
+    site = opened(pack, languages)
     held = held_out(site.known, 0)
     rest = site.without(frozenset(url for pair in held for url in pair))
-    names = {"patterns": PATTERNS, "plain queue": PLAIN}
-    walks = {name: await pairs_of(pack, QUEUES[queue], languages) for name, queue in names.items()}
-    kept = {name: [pair for pair in pairs if rest.pages.keys() >= set(pair)] for name, pairs in walks.items()}
-    aligned = {name: segments(rest, pairs) for name, pairs in kept.items()}
-    found = {
-        f"{name}, {kind}": corpus(aligned[name], thresholds)
-        for kind, thresholds in (("all", ALL_SEGMENTS), ("judged", Thresholds()))
-        for name in names
-    }
-    tests = sorted(without_leaks(certain_segments(segments(site, held)), found.values()))[:MOST_TESTED]
+    walks = {name: asyncio.run(walk_of(pack, QUEUES[queue], languages)) for name, queue in SYSTEMS.items()}
+    last = max(walks["patterns"].accepted.values())
+    pairs, found = {}, {}
+    for kind, (thresholds, share) in KINDS.items():
+        for name, walk in walks.items():
+            system = "ours" if f"{name}, {kind}" == COMPARED else f"{name}, {kind}"
+            in_time = (pair for pair, time in walk.accepted.items() if share == 1 or time <= share * last)
+            pairs[system] = sorted(pair for pair in in_time if rest.pages.keys() >= set(pair))
+            found[system] = corpus(segments(rest, pairs[system]), thresholds)
+    certain = certain_segments(segments(site, held))
+    tests = sorted(without_leaks(certain, found.values()), key=lambda two: text_key(two[0]))[:MOST_TESTED]
     sources, references = ([" ".join(tokens(two[side])) for two in tests] for side in (0, 1))
-    systems = {"ours" if name == "patterns, all" else name: texts for name, texts in found.items()}
-    counts = {name: len(kept[(LABELS.get(name, name)).split(", ")[0]]) for name in systems}
-    translations = {name: translated(texts, sources) for name, texts in systems.items()}
-    return Split(systems, counts, sources, references, translations)
+    translations: dict[str, list[str]] = {}
+    for name, texts in found.items():
+        same = next((other for other in translations if found[other] == texts), None)
+        translations[name] = translations[same] if same else translated(texts, sources)
+    return Split(found, {name: len(some) for name, some in pairs.items()}, sources, references, translations)
 
 
-async def pairs_of(pack: SitePack, queue: Queue, languages: Languages) -> list[UrlPair]:
-    """English first."""
+async def walk_of(pack: SitePack, queue: Queue, languages: Languages) -> Walked:
     async with opened_replay([pack.archive], cache=CACHE) as replay:
-        strategy = strategy_of(pack.name, queue, languages)
-        await walked(replay, pack, strategy, languages)
-    return sorted(strategy.pairs)
+        return await walked(replay, pack, strategy_of(pack.name, queue, languages), languages)
 
 
 def main() -> None:
