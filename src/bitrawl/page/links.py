@@ -1,6 +1,7 @@
 """Every link of a page, once, with what is known about its target before a visit."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 import msgspec
 from selectolax.lexbor import LexborNode
@@ -179,8 +180,10 @@ def _pictures(outline: Outline) -> dict[int, Attributes]:
 
 
 def _written(attributes: dict[str, str | None]) -> Attributes:
-    """An attribute without a value is empty."""
-    return {key: value or "" for key, value in attributes.items()}
+    """An attribute without a value is empty. Hardly any link has one."""
+    if None in attributes.values():
+        return {key: value or "" for key, value in attributes.items()}
+    return cast("Attributes", attributes)
 
 
 def _context(block: Block, text: str, reach: dict[int, int], index: int) -> str:

@@ -102,11 +102,13 @@ def normalise(text: str) -> str:
     marks of direction in a text with right-to-left letters, the tags of a flag, and the zero-width space that separates
     words in Thai, Khmer, Lao and Burmese.
     """
-    if not text.isprintable() or "  " in text or text[:1] == " " or text[-1:] == " ":
+    is_printable = text.isprintable()
+    if not is_printable or "  " in text or text.strip() != text:
         text = " ".join(text.split())
-    if text.isascii() and text.isprintable():
+        is_printable = is_printable or text.isprintable()
+    if is_printable and text.isascii():
         return text
-    if not text.isprintable():  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
+    if not is_printable:  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
         marks = r"\1" if _RIGHT_TO_LEFT.search(text) else ""
         text = " ".join(_MARKS.sub(marks, _JUNK.sub("", text)).split())
     # Only a string with a character beyond U+FFFF takes four bytes for each. The search is slow, and most texts have none.
