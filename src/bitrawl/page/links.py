@@ -17,7 +17,6 @@ FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "applicat
 MAX_IMAGES = 1000  # per page
 ANCHOR_LENGTH = 200  # Characters of an anchor's text that are kept.
 FARTHEST = 10_000  # Characters of a block that are searched for an anchor's text, from the end of the previous anchor.
-_NO_PICTURE: Attributes = {}
 _FRAMES = frozenset(("iframe", "frame"))
 CONTEXT = 80  # Characters of the text on each side of an anchor that are kept.
 
@@ -48,8 +47,9 @@ def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
         node = place.node
         text = normalise(node.text())
         context = _context(outline.blocks[block], text, reach, block) if block >= 0 else ""
-        picture = pictures.get(node.mem_id, _NO_PICTURE) if pictures else _NO_PICTURE
-        source = picture.get("src") or picture.get("data-src") or ""
+        image_alt = image_src = ""
+        if pictures and (picture := pictures.get(node.mem_id)):
+            image_alt, image_src = normalise(picture.get("alt", "")), picture.get("src") or picture.get("data-src", "")
         anchors.append(
             Anchor(
                 node,
@@ -57,8 +57,8 @@ def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
                 url,
                 (text or normalise(attributes.get("alt", "")))[:ANCHOR_LENGTH],
                 context,
-                normalise(picture.get("alt", ""))[:ANCHOR_LENGTH],
-                "" if source.startswith("data:") else source[:ANCHOR_LENGTH],
+                image_alt[:ANCHOR_LENGTH],
+                "" if image_src.startswith("data:") else image_src[:ANCHOR_LENGTH],
                 place.position,
             )
         )

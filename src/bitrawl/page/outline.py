@@ -102,6 +102,8 @@ def normalise(text: str) -> str:
     marks of direction in a text with right-to-left letters, the tags of a flag, and the zero-width space that separates
     words in Thai, Khmer, Lao and Burmese.
     """
+    if not text:
+        return ""
     is_printable = text.isprintable()
     if not is_printable or "  " in text or text.strip() != text:
         text = " ".join(text.split())
@@ -285,7 +287,7 @@ class _Walk:
                 if not stack:
                     break
                 node, role = stack.pop()
-                if len(stack) == muted:
+                if muted >= 0 and len(stack) == muted:
                     muted = -1
                 if role == _BLOCK:
                     if parts or waiting:
