@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource
-from bitrawl.page.head import Attributes, Head
+from bitrawl.page.head import Attributes, Head, written
 from bitrawl.page.links import Anchor
 from bitrawl.text.language_names import NamedLanguage, language_code, language_table, spaced
 from bitrawl.url import Url
@@ -248,7 +248,7 @@ def _options(head: Head, select: LexborNode, names: "LanguageNames") -> Iterator
     alternates = []
     named = 0
     for option in options:
-        attributes = {key: value or "" for key, value in option.attributes.items()}
+        attributes = written(option.attributes)
         reading = names.read(" ".join(option.text().split()))
         code = _declared_tag(attributes) or (reading.code if reading else "")
         named += bool(code)

@@ -4,7 +4,7 @@ Their input are numbers for each paragraph that do not depend on the language. T
 (length, link density, neighbours) and Vogels et al. 2018 (ancestors).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import msgspec
@@ -83,7 +83,7 @@ def read_head(tree: LexborHTMLParser, capture: Capture) -> Head:
         if node.mem_id == last:  # once for each part of the selector
             continue
         last = node.mem_id
-        attributes = {key.lower(): value or "" for key, value in node.attributes.items()}
+        attributes = written(node.attributes)
         tag = node.tag or ""
         if tag in elements:
             elements[tag].append((node, attributes))
@@ -106,6 +106,13 @@ def read_head(tree: LexborHTMLParser, capture: Capture) -> Head:
         "\n".join([node.text() for node, _ in elements["script"]]),
         tuple(marked),
     )
+
+
+def written(attributes: dict[str, str | None]) -> Attributes:
+    """An attribute without a value is empty. Few elements have one."""
+    if None in attributes.values():
+        return {key: value or "" for key, value in attributes.items()}
+    return cast("Attributes", attributes)
 
 
 def _is_json_ld(attributes: Attributes) -> bool:

@@ -1,13 +1,12 @@
 """Every link of a page, once, with what is known about its target before a visit."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
 
 import msgspec
 from selectolax.lexbor import LexborNode
 
 from bitrawl.model import FEED, Alternate, AlternateSource, Image, Link, LinkKind
-from bitrawl.page.head import Attributes, Head
+from bitrawl.page.head import Attributes, Head, written
 from bitrawl.page.outline import Block, Outline, normalise
 from bitrawl.url import Url
 
@@ -40,7 +39,7 @@ def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
     anchors = []
     reach: dict[int, int] = {}  # by block: where in its text the last anchor ended
     for place in outline.anchors[:MAX_LINKS]:
-        attributes, block = _written(place.attributes), place.block
+        attributes, block = written(place.attributes), place.block
         url = head.resolve(attributes["href"])
         if url is None:
             continue
@@ -173,17 +172,10 @@ def _pictures(outline: Outline) -> dict[int, Attributes]:
             if node is None:
                 break
             if node.tag == "a":
-                pictures.setdefault(node.mem_id, _written(image.attributes))
+                pictures.setdefault(node.mem_id, written(image.attributes))
                 break
             node = node.parent
     return pictures
-
-
-def _written(attributes: dict[str, str | None]) -> Attributes:
-    """An attribute without a value is empty. Hardly any link has one."""
-    if None in attributes.values():
-        return {key: value or "" for key, value in attributes.items()}
-    return cast("Attributes", attributes)
 
 
 def _context(block: Block, text: str, reach: dict[int, int], index: int) -> str:

@@ -74,7 +74,7 @@ def outline(tree: LexborHTMLParser, *, detailed: bool = False) -> Outline:
     """Time and memory are linear in the number of nodes, however deep they nest. `detailed`: also what Markdown needs."""
     hidden, walk = unseen(tree), _DetailedWalk if detailed else _Walk
     page = _walked(tree, hidden.certain | hidden.doubtful, walk)
-    if hidden.doubtful_characters > sum(len(block.text) for block in page.blocks):
+    if hidden.doubtful and hidden.doubtful_characters > sum(len(block.text) for block in page.blocks):
         page = _walked(tree, hidden.certain, walk)
     title = page.title.casefold()
     for block in page.blocks:  # The first heading that repeats the document's title becomes the page's title.

@@ -252,9 +252,7 @@ def _address_languages(url: Url, beside: frozenset[int] | None) -> frozenset[str
         tokens.append(host.partition(".")[0])
     last = len(folders) - (2 if not folders[-1] else 1)
     for place, folder in enumerate(folders):
-        if 2 <= len(folder) <= 7 and (
-            place == 0 or place < last or (beside is not None and place in beside)
-        ):
+        if 2 <= len(folder) <= 7 and (place == 0 or place < last or (beside is not None and place in beside)):
             tokens.append(folder)
     # "how-to.html" is not Tongan. A hyphen counts only if something else indicates that language.
     if (suffix := _SUFFIX.search(folders[-1])) and (suffix[1] != "-" or beside is not None):
