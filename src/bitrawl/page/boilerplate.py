@@ -371,11 +371,11 @@ def _text(blocks: list[Block]) -> Floats:
     length = np.array([len(text) for text in texts])
     ends = np.cumsum(length + 1) - 1  # the position of the line feed after each text
     starts = ends - length
-    special = np.flatnonzero(kinds & _COUNTED)
+    special = np.flatnonzero((kinds & _COUNTED) != 0)
     special_kinds = kinds[special]
     special_kinds[((special_kinds & _STOP) != 0) & ((kinds[special + 1] & _AFTER) != 0)] |= _FULL_STOP
-    counts = np.zeros((len(_COUNTS), len(special) + 1))
-    np.cumsum((special_kinds & _COUNTS) != 0, axis=1, out=counts[:, 1:])
+    counts = np.zeros((len(_COUNTS), len(special) + 1), np.int32)
+    np.cumsum((special_kinds & _COUNTS) != 0, axis=1, out=counts[:, 1:], dtype=np.int32)
     counts = np.diff(counts.take(np.searchsorted(special, ends), axis=1), axis=1, prepend=0)
     stops, commas, digits, odd, spaces, wide = counts
     size = length + WIDE * wide
