@@ -104,7 +104,7 @@ def compared(page: Page, there: str) -> None:
 def examples_shown(page: Page, there: str) -> None:
     page.goto(there)
     page.get_by_role("button", name="Examples").first.click()
-    expect(page.locator(".shown .segment").first).to_be_visible()
+    expect(page.locator(".shown .example").first).to_be_visible()
 
 
 SENTENCES = "The museum is open.\nA ticket costs 7 euros."

@@ -41,6 +41,7 @@ class Strategy(StrEnum):
     LANGUAGE_FILTER = ("language-filter", "bitrawl.strategies.papers.url_models:LanguageFilter")
     URL_MODELS = "url-models"
     URL_PATTERNS = ("url-patterns", "bitrawl.strategies.papers.url_patterns:UrlPatterns")
+    PLAIN_QUEUE = ("plain-queue", "bitrawl.strategies.papers.url_patterns:plain_queue")
     TERMS = ("terms", "", True)
     PERPLEXITY = ("perplexity", "", True)
     ADAPTIVE = "adaptive"

@@ -219,9 +219,9 @@ class Words(msgspec.Struct, frozen=True):
     def number(self, n: float) -> str:
         return str(format_decimal(n, locale=self._locale))
 
-    def score(self, n: float) -> str:
+    def score(self, n: float, form: str = "0.00") -> str:
         """From 0 to 1."""
-        return str(format_decimal(n, "0.00", locale=self._locale))
+        return str(format_decimal(n, form, locale=self._locale))
 
     def share(self, part: float, whole: float) -> str:
         """In per cent. Only nothing is shown as 0 %, and only everything as 100 %."""
