@@ -167,6 +167,11 @@ class RenderSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         return self.when or (Render.AUTO if find_spec("playwright") is not None else Render.NEVER)
 
     @property
+    def is_asked_for(self) -> bool:
+        """Whether the user wants a browser, and not only has one."""
+        return self.when not in (None, Render.NEVER) or (bool(self.browser) and self.runs_scripts)
+
+    @property
     def runs_scripts(self) -> bool:
         return self.mode is not Render.NEVER
 
