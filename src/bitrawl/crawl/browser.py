@@ -40,7 +40,7 @@ from bitrawl.protocols import Clock
 LOOK = 0.1  # seconds between two looks at a document that is being drawn
 STILL = 3  # looks without a change or a request after which it is drawn
 SCROLLS = 10  # times to the end of a list that grows
-GRACE = 5.0  # seconds beyond the page's own, for the browser
+GRACE = 3.0  # seconds beyond the page's own, for the browser
 RESTARTS = 3  # of a browser in a row that draw nothing, before no more is drawn
 MAX_DOCUMENT = 20_000_000  # characters
 BUTTONS = 8  # languages of one page that are tried
@@ -51,7 +51,7 @@ _FLAGS = (
     "--disable-background-networking --disable-component-update --disable-default-apps --disable-extensions --disable-gpu"
     " --disable-sync --disable-dev-shm-usage --mute-audio --no-first-run --no-pings --dns-prefetch-disable"
     " --force-webrtc-ip-handling-policy=disable_non_proxied_udp"
-    " --blink-settings=imagesEnabled=false --disable-features=Translate,MediaRouter,OptimizationHints,Prerender2"
+    " --disable-features=Translate,MediaRouter,OptimizationHints,Prerender2"
 )
 
 _log = logging.getLogger(__name__)

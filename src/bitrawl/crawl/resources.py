@@ -140,7 +140,7 @@ class PageRequests:
         if self._served:
             return _STAY
         self._served = True
-        return Answer(self._page.status, self._page.header("content-type") or HTML, self._page.body)
+        return Answer(self._page.status, _with_charset(self._page), self._page.body)
 
     async def _fetched(self, address: str, *, is_script: bool) -> Answer | None:
         url = Url.parse(address)
@@ -158,6 +158,18 @@ class PageRequests:
 
     def _is_needed(self, url: Url) -> bool:
         return self._resources.site_of(url.host) == self._site or url.origin in self._origins
+
+
+def _with_charset(page: Capture) -> str:
+    """The type of a page. Where it says nothing of a charset, Chromium would not take UTF-8 for what it is."""
+    declared = page.header("content-type") or HTML
+    if "charset" in declared.lower():
+        return declared
+    try:
+        page.body.decode()
+    except UnicodeDecodeError:
+        return declared
+    return f"{declared}; charset=utf-8"
 
 
 def named_origins(page: Capture) -> frozenset[str]:

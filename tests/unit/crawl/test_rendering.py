@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fastwarc.warc import WarcRecordType
 
 from bitrawl.config import Job, Reach, Render, RenderSection
 from bitrawl.crawl.frontier import Frontier, Politeness
@@ -21,6 +20,7 @@ from bitrawl.job.ledger_facts import summarise
 from bitrawl.model import Capture, DrawnBy, Link, LinkKind, Page, Skip
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason
+from bitrawl.show.wording import looks_scripted
 from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
@@ -223,7 +223,12 @@ async def test_without_a_browser_the_report_counts_what_looks_drawn_by_scripts(t
     job = RenderedJob(tmp_path, None)
     await job.run()
 
-    assert (summarise(job.ledger).rendered, summarise(job.ledger).scripted) == (0, 1)
+    summary = summarise(job.ledger)
+    assert (summary.rendered, summary.scripted) == (0, 1)
+    told = looks_scripted(summary, RenderSection(when=Render.NEVER))
+    assert told.startswith("1 page looks drawn by scripts")
+    assert "bitrawl[browser]" in told
+    assert "bitrawl[browser]" not in looks_scripted(summary, RenderSection(when=Render.AUTO))
     job.ledger.close()
 
 
@@ -286,12 +291,10 @@ def test_the_record_of_a_drawn_page_refers_to_the_answer_and_keeps_its_headers(t
     assert isinstance(read, Capture)
     assert read.body.decode() == "<p>Drawn é"
     assert dict(read.headers) == {"Content-Type": "text/html; charset=utf-8", "X-Robots-Tag": "nofollow"}
-    named = {
-        record.record_type: record.headers
-        for record in warc_records(next(tmp_path.iterdir()))
-        if record.headers.get("WARC-Target-URI") != "http://a.org/other"
-    }
-    assert named[WarcRecordType.conversion]["WARC-Refers-To"] == named[WarcRecordType.response]["WARC-Record-ID"]
+    records = [record.headers.asdict() for record in warc_records(next(tmp_path.iterdir()))]
+    named = {record["WARC-Type"]: record for record in reversed(records) if "WARC-Target-URI" in record}
+    assert named["conversion"]["WARC-Refers-To"] == named["response"]["WARC-Record-ID"]
+    assert named["conversion"]["Content-Type"] == "text/html; charset=utf-8"
     copied = list(answers(next(tmp_path.iterdir()), lambda url: url == "http://a.org/"))
     assert len(copied) == 2  # a bundle of the archive has both
 

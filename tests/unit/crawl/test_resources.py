@@ -33,7 +33,7 @@ async def test_the_page_itself_is_not_fetched_again_and_is_given_once() -> None:
     web = FakeWeb({})
     page = requests(web)
 
-    assert await page.answer(HOME, "document") == Answer(200, "text/html", PAGE.encode())
+    assert await page.answer(HOME, "document") == Answer(200, "text/html; charset=utf-8", PAGE.encode())
     assert await page.answer("http://www.a.org/elsewhere", "document") == Answer(204, "text/plain", b"")
     assert web.asked == []
 
