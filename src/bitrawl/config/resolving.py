@@ -23,7 +23,7 @@ _CHOICES = {
     "topic.model": "topic model",
     "discovery.walk": "walk",
     "scope.types": "type",
-    "render.when": "way to render",
+    "render.when": "render mode",
 }  # what people call them
 
 

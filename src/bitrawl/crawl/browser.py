@@ -153,7 +153,7 @@ class ChromiumRenderer:
         settings = self._settings
         if is_address(settings.browser):
             return await playwright.chromium.connect_over_cdp(settings.browser)
-        program = settings.browser or _program(playwright)
+        program = shutil.which(settings.browser) or settings.browser or _program(playwright)
         return await playwright.chromium.launch(
             executable_path=program or None,
             chromium_sandbox=os.geteuid() != 0,  # as root there is no sandbox to be had

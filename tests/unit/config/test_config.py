@@ -60,6 +60,7 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"strategy": "depth-first"}, "there is no strategy 'depth-first'; the strategies are breadth-first"),
         ({"export": {"formats": ["foo"]}}, "there is no format 'foo'; the formats are tmx, jsonl"),
         ({"warc": ["/no/such.warc.gz"], "seeds": []}, "no file or folder /no/such.warc.gz"),
+        ({"render": {"when": "often"}}, "there is no render mode 'often'; the render modes are never, auto, always"),
         ({"warc": ["x"]}, "--replay"),
         (
             {"export": {"formats": ["tmx", "text"]}},
