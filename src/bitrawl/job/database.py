@@ -239,6 +239,14 @@ class Blobs(Generic[Noun]):
             raise damaged(self._path, f"a row cannot be read ({error})") from error
 
 
+def expanded(path: Path, blob: bytes) -> bytes:
+    """What `compressor` left. Raises `DamagedError`."""
+    try:
+        return zstd.decompress(blob)
+    except zstd.ZstdError as error:
+        raise damaged(path, f"a row cannot be read ({error})") from error
+
+
 def stored_skip(path: Path, url: Url, row: Sequence[Any]) -> Skip:
     """A skip from its stage, reason and detail, and the status if there is one. Raises `DamagedError`."""
     stage, reason, detail, *status = row

@@ -130,7 +130,8 @@ async def mine_again(
         async with _workers(job, folder) as workers:
             config.write(job, folder.description)
             ledger.remember("verb", "align" if known_pairs else "pair")
-            mining = _Mining(job, folder, ledger, workers, fetching.SystemClock(), known_pairs=known_pairs, watch=watch)
+            ways = {"known_pairs": known_pairs, "learns_anew": True}
+            mining = _Mining(job, folder, ledger, workers, fetching.SystemClock(), **ways, watch=watch)
             await mining.mine_all(again=True)
 
 
@@ -367,6 +368,7 @@ class _Mining:
         clock: Clock,
         *,
         known_pairs: bool = False,
+        learns_anew: bool = False,
         watch: Watch = lambda _doing: None,
     ) -> None:
         self.due: asyncio.Queue[str] = asyncio.Queue()  # sites that have grown enough to be mined; "" ends it
@@ -377,7 +379,13 @@ class _Mining:
         self._findings = Findings(ledger)
         self._settings = _fingerprint(job)
         self._miner = SiteMiner(
-            ledger, workers, clock, settings=self._settings, rejected=folder.path / "rejected", watch=self._tell
+            ledger,
+            workers,
+            clock,
+            settings=self._settings,
+            rejected=folder.path / "rejected",
+            watch=self._tell,
+            learns_anew=learns_anew,
         )
         self._workers = workers
         self._clock = clock
