@@ -1,6 +1,8 @@
 """Visit a finished job again, as one more round, and tell what a round has changed."""
 
-from collections.abc import Iterator
+import datetime as dt
+import shlex
+from collections.abc import Container, Iterator
 
 import msgspec
 
@@ -10,10 +12,27 @@ from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import corpus_units
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.rounds import PAIR, UNIT, HistoryEntry
+from bitrawl.job.rounds import PAIR, UNIT, Changes, HistoryEntry
 from bitrawl.job.stored_findings import Findings
 from bitrawl.model import pair_key, segment_key
 from bitrawl.protocols import Clock
+
+
+class UnitChanges(msgspec.Struct, frozen=True):
+    """New units of the corpus with their texts; of those that are gone, only the number is known."""
+
+    new: tuple[tuple[str, str], ...] = ()
+    gone: int = 0
+
+
+class RoundChanges(msgspec.Struct, frozen=True):
+    """What has changed since the end of a round."""
+
+    since: int
+    round: int  # that it is compared with
+    pages: Changes
+    pairs: Changes
+    units: UnitChanges
 
 
 def begin_round(job: Job, folder: JobFolder, clock: Clock) -> bool:
@@ -53,3 +72,52 @@ def _pairs(ledger: Ledger) -> Iterator[HistoryEntry]:
     for languages in findings.language_pairs():
         for pair in findings.pairs(*languages):
             yield HistoryEntry(pair_key(pair.url_a, pair.url_b), f"{pair.url_a} {pair.url_b}")
+
+
+def changes(folder: JobFolder, since: str = "") -> RoundChanges:
+    """What has changed since that round, or since the last one before a date: "3", "2026-11-18". Else since the last but one.
+
+    Raises `ConfigError` if there is no such round.
+    """
+    with folder.reading() as ledger:
+        rounds = ledger.rounds
+        number = _round(since, ledger)
+        if rounds.number == 1:
+            raise ConfigError(
+                f"{folder.path} has been visited once, so there is nothing to compare."
+                f" To visit it again, run: bitrawl mine --refresh --out {shlex.quote(str(folder.path))}"
+            )
+        pages = rounds.pages_since(number)
+        new, old, gone = rounds.history_since(PAIR, number)
+        touched = set(pages.changed)
+        changed = tuple(both for both in old.values() if touched.intersection(both.split()))
+        new_units, _, gone_units = rounds.history_since(UNIT, number)
+    pairs = Changes(tuple(new.values()), changed, tuple(gone.values()))
+    texts = tuple(sorted(_texts(folder, new_units))) if new_units else ()
+    return RoundChanges(number, rounds.number, pages, pairs, UnitChanges(texts, len(gone_units)))
+
+
+def _round(since: str, ledger: Ledger) -> int:
+    rounds = ledger.rounds
+    if not since:
+        return rounds.number - 1
+    if since.isdecimal():
+        number = int(since)
+    else:
+        try:
+            date = dt.datetime.fromisoformat(since)
+        except ValueError:
+            raise ConfigError(f"--since {since} is neither the number of a round nor a date like 2026-11-18") from None
+        number = rounds.last_before(date.replace(tzinfo=date.tzinfo or dt.UTC).timestamp())
+    if number >= rounds.number and rounds.number > 1:
+        raise ConfigError(
+            f"--since {since}: the last round is {rounds.number}; name an earlier one, or an earlier date"
+        )
+    return number
+
+
+def _texts(folder: JobFolder, keys: Container[str]) -> Iterator[tuple[str, str]]:
+    for _, unit in corpus_units(folder.job(), folder.path):
+        texts = unit.pair.a.text, unit.pair.b.text
+        if segment_key(*texts) in keys:
+            yield texts

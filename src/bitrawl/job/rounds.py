@@ -41,6 +41,14 @@ class Change(StrEnum):
     FAILED = "failed"  # no verdict: what was known stands
 
 
+class Changes(msgspec.Struct, frozen=True):
+    """What is new, changed and gone, by address, or by both addresses of a pair."""
+
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
 class RoundStart(NamedTuple):
     fetch: int = 1  # the number of its first fetch
     link: int = 0  # the number of the last link that was known before it
@@ -220,6 +228,38 @@ class Rounds:
                 "UPDATE history SET gone = ? WHERE kind = ? AND gone IS NULL AND key NOT IN (SELECT key FROM present)",
                 (self.number, kind),
             )
+
+    def pages_since(self, number: int) -> Changes:
+        """What has become of pages since that round."""
+        found: dict[str, list[str]] = {name: [] for name in Changes.__struct_fields__}
+        question = "SELECT url, born, changed, gone FROM answers WHERE born IS NOT NULL ORDER BY url"
+        for url, born, changed, gone in self._query(question):
+            if gone is not None:
+                if born <= number < gone:
+                    found["gone"].append(url)
+            elif born > number:
+                found["new"].append(url)
+            elif (changed or 0) > number:
+                found["changed"].append(url)
+        return Changes(**{name: tuple(urls) for name, urls in found.items()})
+
+    def history_since(self, kind: str, number: int) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+        """What is new since that round, what was there already, and what is gone: by key, with what is known about it."""
+        rows = self._query("SELECT key, about, born, gone FROM history WHERE kind = ? ORDER BY about, key", (kind,))
+        new, old, gone = dict[str, str](), dict[str, str](), dict[str, str]()
+        for key, about, born, ended in rows:
+            if ended is None:
+                (new if born > number else old)[key] = about
+            elif born <= number < ended:
+                gone[key] = about
+        return new, old, gone
+
+    def last_before(self, date: float) -> int:
+        """The last round that began before that date; 0 if none did."""
+        if self.number == 1:
+            (began,) = self._database.one("SELECT coalesce(min(at), 0) FROM fetches")
+            return int(began <= date)
+        return int(self._database.one("SELECT coalesce(max(number), 0) FROM rounds WHERE began <= ?", (date,))[0])
 
     def end(self) -> None:
         """Keep the figures of this round."""
