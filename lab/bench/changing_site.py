@@ -5,9 +5,8 @@ import gzip
 import hashlib
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
@@ -82,6 +81,9 @@ class ChangingSite:
         self.articles = [Article(number) for number in range(articles)]
         self.requests: list[Request] = []
         self.dates = dates
+        self.tags = True  # whether answers have an ETag
+        self.is_down = False
+        self.after_request: Callable[[int], None] = lambda _count: None  # told how many there were
         self._sentences = sentences
         self._next = articles
         self._dice = random.Random(seed)
@@ -186,17 +188,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         body = self.site.answer(self.path)
-        status = 404 if body is None else 200
+        status = 503 if self.site.is_down else 404 if body is None else 200
         content = body or b"<title>404</title><p>There is no such page.</p>"
         tag = f'"{hashlib.sha1(content, usedforsecurity=False).hexdigest()[:16]}"'
-        if body is not None and self.headers.get("If-None-Match") == tag:
+        if status == 200 and self.site.tags and self.headers.get("If-None-Match") == tag:
             status, content = 304, b""
         payload = gzip.compress(content, 6, mtime=0) if content else b""
         self.site.requests.append(Request(self.path, status, len(payload)))
         self.send_response(status)
-        if status != 404:
+        if status in (200, 304) and self.site.tags:
             self.send_header("ETag", tag)
-            self.send_header("Last-Modified", formatdate(EPOCH, usegmt=True))
         if payload:
             self.send_header("Content-Type", "application/xml" if self.path.endswith(".xml") else "text/html")
             self.send_header("Content-Encoding", "gzip")
@@ -204,6 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(payload)))
         self.end_headers()
         self.wfile.write(payload)
+        self.site.after_request(len(self.site.requests))
 
     def log_message(self, *_: object) -> None: ...
 

@@ -35,6 +35,14 @@ class RoundChanges(msgspec.Struct, frozen=True):
     units: UnitChanges
 
 
+def check_refresh(job: Job) -> None:
+    """Raises `ConfigError` if there is no web to be asked."""
+    if job.warc or job.replay:
+        raise ConfigError(
+            "--refresh asks the web whether pages have changed; an archive never changes, so leave it out"
+        )
+
+
 def begin_round(job: Job, folder: JobFolder, clock: Clock) -> bool:
     """Begin the next round, unless the last one is not finished: that goes on. Whether one has begun."""
     if job.warc or job.replay:

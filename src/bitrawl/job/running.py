@@ -34,7 +34,7 @@ from bitrawl.job.folder_kinds import FolderKind, kind_of
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import relevant_pages
 from bitrawl.job.own_files import corpus_files, is_part_of_job
-from bitrawl.job.refreshing import begin_round, note_findings
+from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
 from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing
 from bitrawl.job.stored_findings import Findings, made_from
@@ -209,6 +209,8 @@ async def opened(  # noqa: PLR0913 - how to begin
 
     The verb is the command that resumes it.
     """
+    if refresh:
+        check_refresh(job)
     async with AsyncExitStack() as stack:
         stack.enter_context(models_from(job.models))
         archives = fetching.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
