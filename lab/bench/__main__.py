@@ -17,6 +17,7 @@ SERVING = frozenset(
     (
         "__main__",
         "changed_urls",
+        "changing_site",
         "homes",
         "large_site",
         "libreoffice",

@@ -20,6 +20,7 @@ from bitrawl.config.schema import (
     DiscoverySection,
     ExportSection,
     FetchSection,
+    Gone,
     Job,
     PolitenessSection,
     Reach,
@@ -33,8 +34,9 @@ from bitrawl.config.schema import (
 # fmt: off
 __all__ = [
     "FOCUSED", "UNFOCUSED", "AlignSection", "BudgetSection", "CorpusFormat", "DiscoverySection", "DocumentType",
-    "ExportSection", "FetchSection", "Format", "Job", "Part", "PolitenessSection", "Reach", "Render", "RenderSection", "Strategy", "Thresholds", "TopicModel",
-    "TopicSection", "Walk", "continues", "converted", "fitting", "merged", "public_text_of", "read", "resolve",
+    "ExportSection", "FetchSection", "Format", "Gone", "Job", "Part", "PolitenessSection", "Reach", "Render", "RenderSection",
+    "Strategy", "Thresholds", "TopicModel", "TopicSection", "Walk", "continues", "converted", "fitting", "merged",
+    "public_text_of", "read", "resolve",
     "seeds_from", "text_of", "typed", "usual", "write",
 ]
 # fmt: on

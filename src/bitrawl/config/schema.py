@@ -43,6 +43,13 @@ class Reach(StrEnum):
     WEB = "web"
 
 
+class Gone(StrEnum):
+    """What becomes of the segments of a page that a further round finds missing."""
+
+    DROP = "drop"  # as if the page had never been there: the corpus is that of the site as it is
+    KEEP = "keep"
+
+
 class TopicModel(StrEnum):
     """What says whether a page is about the topic."""
 
@@ -115,6 +122,7 @@ class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     types: list[DocumentType] = msgspec.field(default_factory=lambda: list(DocumentType))  # besides sitemaps
     sitemaps: bool = True
     probe: bool = True  # ask each host for a page that cannot exist, to know its soft 404s
+    gone: Gone = Gone.DROP  # what was found on pages that are gone when the job is visited again
 
 
 class PolitenessSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -174,6 +174,7 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
         "Use this Chromium: its path, or the ws:// address of one that runs.", metavar="PATH_OR_URL"),
     Setting("sitemaps", "scope.sitemaps", _G.SCOPE, "Read sitemaps."),
     Setting("probe", "scope.probe", _G.SCOPE, "Ask each host for a missing page, to recognise its error pages."),
+    Setting("gone", "scope.gone", _G.SCOPE, "With --refresh: drop or keep what was found on pages that are gone."),
     Setting("delay", "politeness.delay", _G.POLITENESS, "Wait this many seconds between two visits to a host.",
         metavar="SECONDS", web="delay", most=3600),
     Setting("parallel", "politeness.parallel", _G.POLITENESS,

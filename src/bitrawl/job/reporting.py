@@ -81,6 +81,7 @@ def status(folder: JobFolder) -> JobFacts:
             crawled=tables.crawl_facts(ledger),
             mined=MiningFacts(begun=Findings(ledger).begun(), language_pairs=_language_pairs(folder, ledger)),
             killed=tables.killed_count(ledger),
+            rounds=ledger.rounds.facts(),
         )
 
 
@@ -131,6 +132,7 @@ def gather(folder: Path) -> JobFacts:
         )
         mining = _mining(where, ledger, request, fetches)
         topic, killed = _topic(ledger, request, fetches), tables.killed_count(ledger)
+        rounds = ledger.rounds.facts()
     return JobFacts(
         folder=str(folder),
         running=where.is_running,
@@ -142,6 +144,7 @@ def gather(folder: Path) -> JobFacts:
         asked=request,
         files=_files(where.corpus),
         topic=topic,
+        rounds=rounds,
     )
 
 

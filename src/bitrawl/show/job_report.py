@@ -48,6 +48,7 @@ def render(facts: JobFacts) -> str:
         budget=", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in facts.asked.budget.items()),
         undrawn=looks_scripted(facts.crawled.summary, facts.asked.render),
         period=_period(facts.crawl.began, facts.crawl.finished),
+        day=lambda seconds: datetime.fromtimestamp(seconds, UTC).date(),
         written={name: count for name, count in facts.written.items() if count.units or count.refused},
         **_curves(facts),
         **_bars(facts),
