@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -19,7 +19,7 @@ class Anonymiser:
 
     def __init__(self, how: Anonymise = Anonymise.OFF) -> None:
         self._how = how
-        self.counts: Counter[PersonalKind] = Counter()  # different values of a segment pair or of a paragraph
+        self.counts: Counter[str] = Counter()  # different values of a segment pair or of a paragraph
         self.dropped = 0  # segment pairs and paragraphs
 
     def kept(self, pairs: Iterable[SegmentPair], languages: Sequence[Language]) -> Iterator[SegmentPair]:
@@ -106,7 +106,9 @@ def with_placeholders(texts: Sequence[str], sides: Sequence[Sequence[Found]]) ->
     office for another.
     """
     names = {kind: _names(kind, values) for kind, values in _values(sides).items()}
-    return tuple(_replaced(text, found, names, side) for side, (text, found) in enumerate(zip(texts, sides, strict=True)))
+    return tuple(
+        _replaced(text, found, names, side) for side, (text, found) in enumerate(zip(texts, sides, strict=True))
+    )
 
 
 def _values(sides: Sequence[Sequence[Found]]) -> dict[PersonalKind, list[list[str]]]:

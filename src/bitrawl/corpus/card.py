@@ -203,13 +203,14 @@ def _personal_data(facts: CardFacts, corpus: CorpusFacts) -> str:
     if not how:
         return ""
     what = "segment" if len(corpus.sides) > 1 else "paragraph"
-    done = {
+    done: dict[str, str] = {
         Anonymise.REPLACE: f"replaced by placeholders such as {placeholder(PersonalKind.EMAIL)}",
         Anonymise.DROP: f"left out with the {what} that has it",
-    }.get(str(how), "replaced, or left out with the segment that has it, by job")
+    }
+    told = done.get(str(how), "replaced, or left out with the segment that has it, by job")
     counts = {PersonalKind(kind).text: count for kind, count in corpus.personal_data.items()}
     table = _counts(("kind", f"in {what}s before equal ones are merged"), counts) if counts else "None was found."
-    return f"It was {done}. Names and postal addresses were not looked for.\n\n{table}"
+    return f"It was {told}. Names and postal addresses were not looked for.\n\n{table}"
 
 
 def _merged_from(merged: MergedCounts | None) -> str:

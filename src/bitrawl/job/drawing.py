@@ -32,7 +32,9 @@ def draw(folder: JobFolder, request: SampleRequest) -> DrawnSample:
     job, change = folder.job(), msgspec.structs.replace
     floor = job.judge.score if request.floor is None else request.floor
     judge = change(job.judge, score=floor, duplicates=False)
-    export = change(job.export, accepted_only=False, anonymise=Anonymise.OFF)  # people judge the texts as they were found
+    export = change(
+        job.export, accepted_only=False, anonymise=Anonymise.OFF
+    )  # people judge the texts as they were found
     design = SampleDesign(size=request.size, seed=request.seed, floor=floor, by_band=request.by_band)
     languages = _in_order(job, request.languages)
     sizes = [0] * SCORE_RANGES

@@ -379,7 +379,9 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
     verdicts = VerdictHistory(folder / VERDICTS).changes()  # before they are read: what is said meanwhile is not obeyed
     with Ledger(folder / "job.sqlite", read_only=True) as ledger, emptied(scratch):
-        pages = partial(_pages_in, job, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
+        pages = (
+            partial(_pages_in, job, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
+        )
         plan = CorpusPlan(headers, settings.formats, settings.compress, {}, job.judge.duplicates, pages)
         part = shard_corpora(job, ledger, scratch)
         if len(job.languages()) == 1:

@@ -271,7 +271,9 @@ def _with_revisions(
     places = {numbers[place]: place for place in set(of_row[np.isin(rows["key"], firsts)].tolist())}
     revised_blobs = list(blobs)
     for number, texts in _texts(library, places, verdicts).items():
-        new = rows_of(texts.segments, lambda kind: kinds.setdefault(kind, max(kinds.values(), default=0) + 1), languages)
+        new = rows_of(
+            texts.segments, lambda kind: kinds.setdefault(kind, max(kinds.values(), default=0) + 1), languages
+        )
         revised_blobs[places[number]] = new.tobytes()
     return revised_blobs
 

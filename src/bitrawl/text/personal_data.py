@@ -9,7 +9,6 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import import_module
 from ipaddress import ip_address, ip_network
-from itertools import groupby
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,6 +85,12 @@ def personal_data(text: str, regions: Sequence[str] = ()) -> list[Found]:
             if all(end <= other.start or other.end <= start for other in found):
                 found.append(Found(start, end, kind, value))
     return sorted(found)
+
+
+def check_libraries() -> None:
+    """Raise `ConfigError` if the extra `privacy` is not installed."""
+    _phone_numbers()
+    _number_module("iban")
 
 
 @lru_cache(maxsize=10_000)
