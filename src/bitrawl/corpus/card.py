@@ -208,7 +208,7 @@ def _personal_data(facts: CardFacts, corpus: CorpusFacts) -> str:
         Anonymise.DROP: f"left out with the {what} that has it",
     }
     told = done.get(str(how), "replaced, or left out with the segment that has it, by job")
-    counts = {PersonalKind(kind).text: count for kind, count in corpus.personal_data.items()}
+    counts = {PersonalKind(kind).several: count for kind, count in corpus.personal_data.items()}
     table = _counts(("kind", f"in {what}s before equal ones are merged"), counts) if counts else "None was found."
     return f"It was {told}. Names and postal addresses were not looked for.\n\n{table}"
 

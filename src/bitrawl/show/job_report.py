@@ -242,13 +242,14 @@ def _written(corpus: WrittenCorpus, *, monolingual: bool) -> str:
 
 
 def _personal_data(corpus: WrittenCorpus) -> str:
-    counts = personal_data_counts(corpus)
-    return f"; {number(sum(counts.values()))} times personal data{_listed(counts)}" if counts else ""
+    told = personal_data_counts(corpus)
+    return f"; personal data: {told}" if told else ""
 
 
-def personal_data_counts(corpus: WrittenCorpus) -> dict[str, int]:
-    """What was replaced or left out, by the words for its kind."""
-    return {PersonalKind(kind).text: count for kind, count in corpus.personal_data.items()}
+def personal_data_counts(corpus: WrittenCorpus) -> str:
+    """What was replaced or left out; empty if there was none."""
+    kinds = {PersonalKind(kind): count for kind, count in corpus.personal_data.items()}
+    return ", ".join(counted(count, kind.one, kind.several) for kind, count in kinds.items())
 
 
 def left_out(facts: JobFacts) -> Iterator[str]:

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from ipaddress import ip_address, ip_network
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import langcodes
 
@@ -28,26 +28,21 @@ EXTRA = "privacy"
 class PersonalKind(StrEnum):
     """A kind of personal data; in capitals it is the placeholder."""
 
-    EMAIL = "email"
-    IBAN = "iban"
-    CARD = "card"
-    ID = "id"  # of a person, given by a state
-    IP = "ip"
-    PHONE = "phone"
+    # A row has its name, and what people call one of it and several.
+    one: str
+    several: str
 
-    @property
-    def text(self) -> str:
-        return _TEXTS[self]
+    def __new__(cls, name: str, one: str, several: str = "") -> Self:
+        row = str.__new__(cls, name)
+        row._value_, row.one, row.several = name, one, several or f"{one}s"
+        return row
 
-
-_TEXTS = {
-    PersonalKind.EMAIL: "e-mail addresses",
-    PersonalKind.IBAN: "IBANs",
-    PersonalKind.CARD: "card numbers",
-    PersonalKind.ID: "national numbers",
-    PersonalKind.IP: "IP addresses",
-    PersonalKind.PHONE: "telephone numbers",
-}
+    EMAIL = ("email", "e-mail address", "e-mail addresses")
+    IBAN = ("iban", "IBAN")
+    CARD = ("card", "card number")
+    ID = ("id", "national number")  # of a person
+    IP = ("ip", "IP address", "IP addresses")
+    PHONE = ("phone", "telephone number")
 
 
 def placeholder(kind: PersonalKind, number: int = 0) -> str:
@@ -237,9 +232,10 @@ def _national_numbers(text: str, regions: Sequence[str]) -> Iterator[Finding]:
                 break
 
 
+_NO_NETWORK = r"(?!/(?:[12]?\d|3[01])(?!\d))"  # with a slash and the length of its prefix it is a network
 _IP = re.compile(
-    r"(?<![\w.:-])(?:(?P<v4>\d{1,3}(?:\.\d{1,3}){3})|(?P<v6>[23][0-9a-f]{3}:(?:[0-9a-f]{0,4}:){1,6}[0-9a-f]{0,4}))"
-    r"(?![\w-]|[.:]\w|/(?:[12]?\d|3[01])(?!\d))",  # with a slash and the length of its prefix it is a network
+    r"(?<![\w.:-])(?:(?P<v4>\d{1,3}(?:\.\d{1,3}){3})(?![\w-]|\.\w)"
+    rf"|[23][0-9a-f]{{3}}:(?:[0-9a-f]{{0,4}}:){{1,6}}[0-9a-f]{{0,4}}(?![\w-]|[.:]\w)){_NO_NETWORK}",
     re.ASCII | re.IGNORECASE,
 )
 _DOCUMENTATION = [ip_network(net) for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")]
@@ -261,8 +257,8 @@ def _ip_addresses(text: str, _regions: Sequence[str]) -> Iterator[Finding]:
 
 
 # What stands before or after a number that is part of a larger one, of a path, of an assignment or of a table of numbers.
-_PART_BEFORE = re.compile(r"\d(?:[.,:]|\s{1,2})$|[\w/=#_%$€£¥-]$")
-_PART_AFTER = re.compile(r"(?:[.,:]|\s{1,2})?\d|[\w/=_%$€£¥-]")
+_PART_BEFORE = re.compile(r"\d(?:[.,:]|\s{1,2})$|[\w/=#_%-]$|[$£¥\u20a0-\u20cf]\s?$")  # or an amount of money
+_PART_AFTER = re.compile(r"(?:[.,:]|\s{1,2})?\d|[\w/=_%-]|\s?[$£¥\u20a0-\u20cf]")
 _INTERNATIONAL = ("+", "\uff0b", "00")
 
 
@@ -280,7 +276,7 @@ def _phones(text: str, regions: Sequence[str]) -> Iterator[Finding]:
         for region in regions[:1] or (None,) if is_international else regions:
             for match in library.PhoneNumberMatcher(part, region, library.Leniency.STRICT_GROUPING):
                 start, end = begin + match.start, begin + match.end
-                before = text[max(0, start - _FAR) : start]
+                before = text[max(0, start - _BEFORE) : start]
                 if is_international or (_is_whole(text, start, end) and _is_written_as_phone(match, before)):
                     yield start, end, library.format_number(match.number, library.PhoneNumberFormat.E164)
 
@@ -291,13 +287,13 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 # How other numbers are written: a decimal number, a column of a table that begins with 0, an American postal code.
 _OTHER = re.compile(r"\d+\.\d+|0\s\d+|\d{5}-\d{4}")
-_BOOK = re.compile(r"IS[BS]N")
-_FAR = 24  # characters between "ISBN" and a number
+_BOOK = re.compile(r"IS[BS]N\W{0,3}(?:1[03]\W{1,3})?$")
+_BEFORE = 12  # characters that say what a number is
 
 
 def _is_written_as_phone(match: "phonenumbers.PhoneNumberMatch", before: str) -> bool:
     """Digits alone are a telephone number if they begin with 0, or if it is a mobile number."""
-    raw = match.raw_string
+    raw = match.raw_string.strip("()[] ")
     if _OTHER.fullmatch(raw) or _BOOK.search(before):
         return False
     library = _phone_numbers()
@@ -317,9 +313,9 @@ _FINDERS: dict[PersonalKind, Callable[[str, Sequence[str]], Iterator[Finding]]] 
 
 _GATES = {
     re.compile(r"[@＠]|[\])}>]"): (PersonalKind.EMAIL,),
-    re.compile(r"\d(?:\D{0,3}\d){6}"): (PersonalKind.IBAN, PersonalKind.CARD, PersonalKind.ID),
+    re.compile(r"[A-Z]{2}\d\d[ \u00a0-]?[A-Z0-9]{4}"): (PersonalKind.IBAN,),
     re.compile(r"\d\.\d+\.\d|[0-9A-Fa-f]:[0-9A-Fa-f]*:"): (PersonalKind.IP,),
-    re.compile(r"\d(?:\D{0,3}\d){5}"): (PersonalKind.PHONE,),
+    re.compile(r"\d(?:\D{0,3}\d){5}"): (PersonalKind.CARD, PersonalKind.ID, PersonalKind.PHONE),
 }
 """Without which a text has nothing of these kinds, in the order in which they are looked for: what is found first, counts."""
 
