@@ -43,7 +43,7 @@ SEED = 20261118
 EACH = 300  # values of a kind that have no examples
 LOOKED_AT = ("apache-httpd", "apisix", "debian-handbook", "debian-manuals", "gimp-help", "installation-guide")
 # Hymn metres, sizes of disk partitions, an identifier of a meeting.
-WRONG = frozenset("".split())
+WRONG = frozenset("13f0790a 498257d7 549f6147 8339cc32 a884db0a c56b55c7 e7c39d9d f9e71b07".split())
 FRAMES = {
     "en": ("Please contact {}.", "You will find it under {}, as before."),
     "de": ("Bitte wenden Sie sich an {}.", "Sie finden es unter {}, wie bisher."),

@@ -9,7 +9,14 @@ import msgspec
 from bitrawl.config import Anonymise
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Language, Page, Paragraph, SegmentPair
-from bitrawl.text.personal_data import Found, PersonalKind, page_regions, personal_data, placeholder
+from bitrawl.text.personal_data import (
+    Found,
+    PersonalKind,
+    may_have_personal_data,
+    page_regions,
+    personal_data,
+    placeholder,
+)
 
 Texts = tuple[str, ...]
 
@@ -82,8 +89,10 @@ class Anonymiser:
 
 def _found_in(pair: SegmentPair, languages: Sequence[Language]) -> list[list[Found]]:
     """On both sides. What is found on one of them counts on the other too, where it stands there in the same form."""
-    regions = (*page_regions(pair.url_a, languages[0]), *page_regions(pair.url_b, languages[1]))
     texts = pair.a.text, pair.b.text
+    if not any(map(may_have_personal_data, texts)):
+        return [[], []]
+    regions = (*page_regions(pair.url_a, languages[0]), *page_regions(pair.url_b, languages[1]))
     sides = [personal_data(text, tuple(dict.fromkeys(regions))) for text in texts]
     return [_with_repeats(texts, sides, side) for side in (0, 1)] if any(sides) else sides
 

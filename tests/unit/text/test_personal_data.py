@@ -21,6 +21,7 @@ def _found(text: str, *regions: str) -> list[tuple[str, str]]:
         ("phone", "Call +44 20 7946 0018 now", "+44 20 7946 0018"),
         ("phone", "Tél. 01 42 68 53 00", "01 42 68 53 00"),
         ("phone", "Fax: (202) 456-1111", "(202) 456-1111"),
+        ("phone", "John (202-456-1111) called", "202-456-1111"),
         ("iban", "IBAN GB29 NWBK 6016 1331 9268 19 BIC NWBKGB2L", "GB29 NWBK 6016 1331 9268 19"),
         ("iban", "DE89370400440532013000", "DE89370400440532013000"),
         ("card", "Visa 4111 1111 1111 1111", "4111 1111 1111 1111"),
@@ -43,7 +44,7 @@ def test_it_is_found_as_it_is_written(kind: str, text: str, written: str) -> Non
         "Debian 12.4.0.1 and Java 1.8.0.181",
         "version 3.10.2.15",
         "127.0.0.1, 192.168.1.10, 10.0.0.1, 255.255.255.0",
-        "the network 93.184.216.0/24",
+        "the networks 93.184.216.0/24 and 2a00:1450:4001::/48",
         "GB29 NWBK 6016 1331 9268 18",  # a wrong checksum
         "4111 1111 1111 1112",
         "ISBN 978-3-16-148410-0, ISBN 0672313413",
