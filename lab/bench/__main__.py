@@ -17,6 +17,7 @@ SERVING = frozenset(
     (
         "__main__",
         "changed_urls",
+        "document_sites",
         "homes",
         "large_site",
         "libreoffice",

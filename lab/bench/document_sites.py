@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -14,6 +15,7 @@ from bitrawl.text.words import bare_texts
 
 ROOT = "http://docs.test"
 TextPair = tuple[str, str]
+_PRINTED_LINK = re.compile(r"\s*\((?:https?|ftp|mailto):[^)\s]*\)")
 
 
 class SiteFile(NamedTuple):
@@ -87,7 +89,7 @@ class MinedSite:
         """By manual and languages, without case, punctuation and spaces."""
         found: dict[tuple[str, str], set[TextPair]] = {}
         for name, row in self._rows("sentences"):
-            bare_a, bare_b = bare_texts([row["text_a"], row["text_b"]])
+            bare_a, bare_b = bare_texts([_PRINTED_LINK.sub("", row[side]) for side in ("text_a", "text_b")])
             for place in row.get("sources") or [row]:
                 manuals = {self._files[url].manual for url in (place["url_a"], place["url_b"]) if url in self._files}
                 if len(manuals) == 1:
@@ -104,7 +106,9 @@ def print_sites(pdf: Sequence[SiteFile], html: Sequence[SiteFile], scratch: Path
     site = MinedSite(pdf, scratch / "pdf")
     pairs, truth = site.page_pairs(), site.true_pairs()
     right = len(pairs & truth)
-    print(f"\npage pairs of PDF files as a site: {len(truth)}, recall {right / len(truth):.3f}, precision {right / len(pairs):.3f}")
+    print(
+        f"\npage pairs of PDF files as a site: {len(truth)}, recall {right / len(truth):.3f}, precision {right / len(pairs):.3f}"
+    )
     found, wanted = site.segments(), MinedSite(html, scratch / "html").segments()
     print(f"\n{'segments as in the HTML pairs':26} {'':6} {'HTML':>7} {'PDF':>7} {'recall':>7} {'prec.':>7}")
     sums = [0, 0, 0]
@@ -117,4 +121,7 @@ def print_sites(pdf: Sequence[SiteFile], html: Sequence[SiteFile], scratch: Path
 
 
 def _print_counts(manual: str, name: str, wanted: int, found: int, right: int) -> None:
-    print(f"{manual:26} {name:6} {wanted:7} {found:7} {right / max(wanted, 1):7.3f} {right / max(found, 1):7.3f}", flush=True)
+    print(
+        f"{manual:26} {name:6} {wanted:7} {found:7} {right / max(wanted, 1):7.3f} {right / max(found, 1):7.3f}",
+        flush=True,
+    )

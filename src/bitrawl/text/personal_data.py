@@ -32,7 +32,7 @@ class PersonalKind(StrEnum):
     one: str
     several: str
 
-    def __new__(cls, name: str, one: str, several: str = "") -> Self:
+    def __new__(cls, name: str, one: str = "", several: str = "") -> Self:
         row = str.__new__(cls, name)
         row._value_, row.one, row.several = name, one, several or f"{one}s"
         return row
