@@ -18,6 +18,7 @@ SERVING = frozenset(
         "__main__",
         "changed_urls",
         "changing_site",
+        "document_sites",
         "homes",
         "large_site",
         "libreoffice",
