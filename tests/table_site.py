@@ -8,6 +8,7 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Paragraph, Sitemap, Skip
 from bitrawl.protocols import LinkScorer
+from bitrawl.reasons import LeaveReason
 from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
@@ -91,5 +92,5 @@ class Walk:
         return [asked.removeprefix(HOST) for asked in self._web.asked]
 
     @property
-    def left(self) -> str:
+    def left(self) -> LeaveReason:
         return self.diary.knowledge("site.test").left

@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
@@ -159,7 +159,7 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def serve(pages: dict[str, str], redirects: dict[str, str] | None = None) -> Iterator[Served]:
+def serve(pages: Mapping[str, str | bytes], redirects: dict[str, str] | None = None) -> Iterator[Served]:
     moved = redirects or {}
     asked: list[str] = []
     before: list[Callable[[str], None]] = []
@@ -170,7 +170,8 @@ def serve(pages: dict[str, str], redirects: dict[str, str] | None = None) -> Ite
             asked.append(address)
             for each in before:
                 each(address)
-            body = pages.get(address, "").encode()
+            page = pages.get(address, b"")
+            body = page.encode() if isinstance(page, str) else page
             self.send_response(301 if address in moved else 200 if body else 404)
             if address in moved:
                 self.send_header("Location", moved[address])

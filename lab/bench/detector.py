@@ -1,7 +1,7 @@
 """Which sites of a frozen web are bilingual: our check, the detector of Barbosa et al. 2011, a list of words.
 
     python -m lab.bench.detector                  # en-fr, en-es and en-de pooled, on ../shared/discovery
-    python -m lab.bench.detector --table          # and table 1 of the paper: likelihoods 0 to 0.9
+    python -m lab.bench papers barbosa            # table 1 of the paper: likelihoods 0 to 0.9
     python -m lab.bench.detector --web ../shared/other --pairs en-fr --show
 
 A site is one entry page. The link predictor is trained anew without the hosts that it is measured on, in five folds. clicks:
@@ -15,8 +15,8 @@ import asyncio
 import csv
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.site_check import DeclaredSiteCheck
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
-from bitrawl.discover.suggestions import LinkPredictor, SiteJudges, links_inside
+from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
 from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import Language, Link, LinkKind, Page, Skip
@@ -41,7 +41,6 @@ from lab.train.link_predictor import FOLDS, fitted, gathered
 WEB = Path(__file__).parents[3] / "shared" / "discovery"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "detector"
 PAIRS = ("en-fr", "en-es", "en-de")
-LIKELIHOODS = tuple(step / 10 for step in range(10))
 DISTANCES = ("one click", "two or more", "unlinked")
 
 
@@ -52,7 +51,7 @@ class Site(NamedTuple):
     entry: Url
     languages: tuple[Language, ...]
     verdict: str  # yes, thin or no
-    distance: str = ""  # of the second language, where the verdict is yes
+    distance: str = ""  # of the second language; empty where the verdict is no
 
 
 class Judged(NamedTuple):
@@ -74,7 +73,7 @@ def read_sites(web: Path, pairs: Sequence[str]) -> list[Site]:
             told = known.get((row["host"], pair))
             verdict = told["verdict"] if told else ("unknown" if row["bilingual"] == "unknown" else "no")
             languages = tuple(map(Language, pair.split("-")))
-            distance = _distance(told["clicks"]) if told and verdict == "yes" else ""
+            distance = _distance(told["clicks"]) if told and verdict in ("yes", "thin") else ""
             if verdict != "unknown":
                 sites.append(Site(row["host"], Url.parse(row["entry"]), languages, verdict, distance))
     return sites
@@ -167,20 +166,6 @@ async def by_words(bench: Bench) -> list[Judged]:
     return judged
 
 
-async def by_links(bench: Bench, likelihood: float) -> list[Judged]:
-    """The predictor alone: a site counts if one of its links does."""
-    judged = []
-    for site in bench.sites:
-        page = await bench.entry(site)
-        inside = links_inside(page) if page else []
-        best = 0.0
-        for language in site.languages:
-            if page and page.language != language:
-                best = max([best, *bench.predictor(site.host).likelihoods(inside, page, language)])
-        judged.append(Judged(site, bool(inside) and best >= likelihood, 0))
-    return judged
-
-
 def as_judged(verdicts: Iterable[tuple[Site, SiteVerdict]]) -> list[Judged]:
     return [
         Judged(site, verdict.verdict is SiteAnswer.BILINGUAL, max(verdict.downloads - 1, 0))
@@ -189,29 +174,21 @@ def as_judged(verdicts: Iterable[tuple[Site, SiteVerdict]]) -> list[Judged]:
 
 
 class Figures(NamedTuple):
-    recall: float
     precision: float
     precision_without_thin: float
-    f: float
     downloads_bilingual: float
     downloads_other: float
-    downloads: float
 
 
 def figures(judged: Sequence[Judged]) -> Figures:
-    right = sum(one.said for one in judged if one.site.verdict == "yes")
-    wrong = sum(one.said for one in judged if one.site.verdict == "no")
-    thin = sum(one.said for one in judged if one.site.verdict == "thin")
-    recall = right / max(1, sum(one.site.verdict == "yes" for one in judged))
-    precision = right / max(1, right + wrong + thin)
+    right, wrong, thin = (
+        sum(one.said for one in judged if one.site.verdict == verdict) for verdict in ("yes", "no", "thin")
+    )
     return Figures(
-        recall,
-        precision,
+        right / max(1, right + wrong + thin),
         right / max(1, right + wrong),
-        2 * precision * recall / max(precision + recall, 1e-9),
         _mean(one.downloads for one in judged if one.site.verdict == "yes"),
         _mean(one.downloads for one in judged if one.site.verdict != "yes"),
-        _mean(one.downloads for one in judged),
     )
 
 
@@ -221,25 +198,14 @@ def _mean(values: Iterable[int]) -> float:
 
 
 def recalls(judged: Sequence[Judged]) -> list[float]:
-    some = [[one.said for one in judged if one.site.distance == distance] for distance in DISTANCES]
-    return [_mean(said) for said in some]
+    """Of the bilingual sites, by distance."""
+    bilingual = [one for one in judged if one.site.verdict == "yes"]
+    return [_mean(one.said for one in bilingual if one.site.distance == distance) for distance in DISTANCES]
 
 
 def line(name: str, judged: Sequence[Judged]) -> str:
-    row = figures(judged)
-    told = [*recalls(judged), row.precision, row.precision_without_thin, row.downloads_bilingual, row.downloads_other]
+    told = [*recalls(judged), *figures(judged)]
     return f"{name:34}" + "".join(f"{value:13.2f}" if value >= 1.005 else f"{value:13.3f}" for value in told)
-
-
-def table(rows: Sequence[tuple[float, Sequence[Judged], Sequence[Judged]]]) -> Iterator[str]:
-    """Table 1 of the paper: of sites that are one click away or not bilingual, as the paper's are."""
-    yield f"{'likelihood':12}{'predictor: recall':>18}{'precision':>11}{'F':>8}{'detector: recall':>18}{'precision':>11}{'F':>8}{'downloads':>11}"
-    for likelihood, links, pages in rows:
-        a, b = (figures([one for one in some if one.site.distance in ("", "one click")]) for some in (links, pages))
-        yield (
-            f"{likelihood:<12}{a.recall:18.3f}{a.precision:11.3f}{a.f:8.3f}"
-            f"{b.recall:18.3f}{b.precision:11.3f}{b.f:8.3f}{b.downloads:11.2f}"
-        )
 
 
 def shown(verdicts: Sequence[tuple[Site, SiteVerdict]]) -> Iterator[str]:
@@ -251,15 +217,20 @@ def shown(verdicts: Sequence[tuple[Site, SiteVerdict]]) -> Iterator[str]:
             yield f"  {site.host} {pair} {site.verdict} {site.distance}: {verdict.verdict}, {verdict.detail} ({evidence})"
 
 
+@asynccontextmanager
+async def opened_bench(web: Path, pairs: Sequence[str]) -> AsyncIterator[Bench]:
+    """With the sites that let us in."""
+    cache = CACHE / ("web" if web == WEB else web.name)
+    async with opened_replay([web / "web.warc.gz"], cache=cache) as replay:
+        sites = await allowed(replay, read_sites(web, pairs))
+        yield Bench(replay, sites, await predictors({site.host for site in sites}))
+
+
 async def run(asked: argparse.Namespace) -> None:
-    sites = read_sites(asked.web, asked.pairs)
-    async with AsyncExitStack() as stack:
-        cache = CACHE / ("web" if asked.web == WEB else asked.web.name)
-        replay = await stack.enter_async_context(opened_replay([asked.web / "web.warc.gz"], cache=cache))
-        sites = await allowed(replay, sites)
-        bench = Bench(replay, sites, await predictors({site.host for site in sites}))
-        counts = {distance: sum(site.distance == distance for site in sites) for distance in DISTANCES}
-        print(f"{len(sites)} sites and pairs of languages; bilingual: {counts}")
+    async with opened_bench(asked.web, asked.pairs) as bench:
+        bilingual = [site for site in bench.sites if site.verdict == "yes"]
+        counts = {distance: sum(site.distance == distance for site in bilingual) for distance in DISTANCES}
+        print(f"{len(bench.sites)} sites and pairs of languages; bilingual: {counts}")
         heads = [*DISTANCES, "precision", "without thin", "downloads", "on others"]
         print(f"{'':34}" + "".join(f"{head:>13}" for head in heads), flush=True)
         verdicts = await bench.judged(ours(bench))
@@ -267,19 +238,12 @@ async def run(asked: argparse.Namespace) -> None:
         print(line("Barbosa 2011, likelihood 0.4", as_judged(await bench.judged(paper(bench)))), flush=True)
         print(line("Zhang 2006, a list of words", await by_words(bench)), flush=True)
         print("\n".join(shown(verdicts)) if asked.show else "")
-        if asked.table:
-            rows = [
-                (one, await by_links(bench, one), as_judged(await bench.judged(paper(bench, one))))
-                for one in LIKELIHOODS
-            ]
-            print("\n".join(table(rows)))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--web", type=Path, default=WEB, help="a folder as ../shared/discovery")
     parser.add_argument("--pairs", type=lambda raw: raw.split(","), default=PAIRS, help="en-fr,en-es")
-    parser.add_argument("--table", action="store_true", help="repeat table 1 of the paper")
     parser.add_argument("--show", action="store_true", help="list the sites that were judged wrongly")
     asked = parser.parse_args()
     if not (asked.web / "verdicts.tsv").is_file():

@@ -4,7 +4,7 @@
     python -m lab.bench.discovery --strategies cocitation,obfc --sets 3 --langs en,es
     python -m lab.bench.discovery --counts                      # and ours with a simulated index of languages
     python -m lab.bench.discovery --check truth                 # sites are judged by the truth, which costs as much
-    python -m lab.bench.discovery --svg curves.svg              # figure 3 of Barbosa et al. as curves
+    python -m lab.bench papers barbosa                          # draws them as curves, beside figure 3 of Barbosa et al.
 
 Each set of seeds has four bilingual sites, eight sites of any kind and eight citing pages, as ../shared/discovery/seeds.txt. All
 configurations get the same graph and the same links. Every request counts as a download, also redirects, errors and what the check
@@ -42,8 +42,7 @@ from bitrawl.job.site_search import open_backlinks
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.protocols import Analyser, BacklinkSource
-from bitrawl.show.harvest import curve
-from bitrawl.simulation.discovery import WALKS, SimulatedSearch, WalkTrial, picture, run_walk
+from bitrawl.simulation.discovery import WALKS, SimulatedSearch, WalkTrial, run_walk
 from bitrawl.simulation.replay import Replay, opened_replay
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
@@ -96,10 +95,29 @@ class Trial(NamedTuple):
     seconds: float
 
 
+Compared = dict[str, list[Trial]]
+"""The walks of each configuration, one for each set of seeds."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print a table for each web."""
+    asyncio.run(compared(arguments))
+
+
+async def compared(arguments: Sequence[str] | None = None) -> dict[str, Compared]:
+    """Print a table for each web, and return what it was made of, by the name of the web."""
     asked = _asked(arguments)
-    asyncio.run(_compare(asked))
+    languages = [Language(code) for code in asked.langs.split(",")]
+    truth, rows = _truth(languages), _rows()
+    by_web = {}
+    async with opened_replay([WEB / "web.warc.gz"], cache=CACHE) as replay:
+        tried = [Configuration(name, Strategy(name)) for name in asked.strategies.split(",")]
+        if asked.counts:
+            counted = _simulated_counts(await replay.pages(), languages)
+            tried.append(Configuration("with counts", Strategy.COCITATION, counted))
+        for name in asked.webs.split(","):
+            async with _web(name, rows, replay.analyser) as web:
+                by_web[name] = await _table_of(replay, web, truth, tried, asked)
+    return by_web
 
 
 def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -111,26 +129,12 @@ def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--downloads", type=int, default=max(MARKS))
     parser.add_argument("--check", choices=("site", "truth"), default="site")
     parser.add_argument("--webs", default="real,random")
-    parser.add_argument("--svg", type=Path)
     return parser.parse_args(arguments)
-
-
-async def _compare(asked: argparse.Namespace) -> None:
-    languages = [Language(code) for code in asked.langs.split(",")]
-    truth, rows = _truth(languages), _rows()
-    async with opened_replay([WEB / "web.warc.gz"], cache=CACHE) as replay:
-        tried = [Configuration(name, Strategy(name)) for name in asked.strategies.split(",")]
-        if asked.counts:
-            counted = _simulated_counts(await replay.pages(), languages)
-            tried.append(Configuration("with counts", Strategy.COCITATION, counted))
-        for name in asked.webs.split(","):
-            async with _web(name, rows, replay.analyser) as web:
-                await _table_of(replay, web, truth, tried, asked)
 
 
 async def _table_of(
     replay: Replay, web: Web, truth: Truth, tried: Sequence[Configuration], asked: argparse.Namespace
-) -> None:
+) -> Compared:
     by_name = {}
     print(f"{asked.langs}, hubs cite {'as they do' if web.name == 'real' else 'at random'}")
     print(f"{'':12}" + "".join(f"{f'at {mark}':>16}" for mark in MARKS) + f"{'false':>8}{'s each':>8}")
@@ -138,8 +142,7 @@ async def _table_of(
         trials = [await _trial(replay, web, truth, one, number, asked) for number in range(asked.sets)]
         by_name[one.name] = trials
         _print(one.name, trials)
-    if asked.svg is not None:
-        _draw(asked.svg.with_stem(f"{asked.svg.stem}-{web.name}"), by_name, asked.downloads)
+    return by_name
 
 
 def _print(name: str, trials: Sequence[Trial]) -> None:
@@ -305,15 +308,6 @@ def _truth(languages: Sequence[Language]) -> Truth:
 def _table(name: str, keep: Callable[[dict[str, str]], bool] = lambda _row: True) -> list[dict[str, str]]:
     with (WEB / name).open(encoding="utf-8", newline="") as file:
         return [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if keep(row)]
-
-
-def _draw(path: Path, by_name: dict[str, list[Trial]], downloads: int) -> None:
-    """The mean over the sets of seeds, rounded, a line for each configuration."""
-    curves = []
-    for name, trials in by_name.items():
-        means = [round(mean(one.walked.sites_at(at) for one in trials)) for at in range(1, downloads + 1)]
-        curves.append(curve(name, means))
-    path.write_text(picture(curves), encoding="utf-8")
 
 
 if __name__ == "__main__":

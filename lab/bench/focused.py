@@ -1,9 +1,8 @@
-"""The experiments of two papers on crawls that stay with a subject, as far as frozen webs can repeat them.
+"""The experiments of Remus and Biemann on crawls that stay with a subject, as far as frozen webs can repeat them.
 
-    python -m lab.bench.focused                        # all three parts
+    python -m lab.bench.focused                        # both parts
     python -m lab.bench.focused --parts sites          # Remus, experiment 1: 100 pages of four sites
     python -m lab.bench.focused --parts harvest        # Remus, experiment 2: tokens, and perplexity on a held-out text
-    python -m lab.bench.focused --parts terms          # Papavassiliou, section 5.2: how many pages are in the domain
 
 sites: two subjects in two languages, each on a server of its own, 100 pages in all, from one text that defines the domain. In English
 it is an encyclopaedia article. In French it is a section of a handbook about computers, or a page of the site itself (own),
@@ -14,8 +13,6 @@ they are about, so 97 is the most.
 harvest: tokens of pages in the language, and of those also about the subject, at equal amounts downloaded; and the
 perplexity, on texts that no crawl sees, of models trained on the given texts and on what has been downloaded so far. Words
 that the given texts do not have are left out of it, so that all models are asked the same words. --draw writes it as SVG.
-
-terms: of the pages that the model accepts, how many are about the environment, by the truth.
 """
 
 import argparse
@@ -45,7 +42,7 @@ from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.text.ngram_estimation import train
 from bitrawl.text.ngram_models import sequences
 from bitrawl.url import Url
-from lab.bench.domain import DOMAIN, STARTS, Web, is_about, opened_web, text_of
+from lab.bench.domain import DOMAIN, STARTS, Web, opened_web, text_of
 from lab.bench.servers import PagedWeb, Without, moved, on_server, redirects
 
 SHARED = DOMAIN.parent
@@ -378,53 +375,7 @@ def draw(path: Path, one: Harvest, curves: Mapping[Strategy, Sequence[Point]]) -
     path.write_text(svg(panel, x="tokens downloaded", y="perplexity"), encoding="utf-8")
 
 
-# Papavassiliou, section 5.2
-
-LISTS = {"ENV_EN": ("monolingual", [EN]), "ENV_EN_FR": ("bilingual", [EN, FR])}
-FIRST = 200  # fetches; and then all
-
-
-async def domain_specificity(webs: Mapping[str, tuple[Web, Replay]]) -> None:
-    print("\nof the pages that were accepted, those about the environment: precision, recall, number accepted")
-    print(f"{'web, list':22}{'strategy':15}{'model':10}" + f"{f'first {FIRST} fetches':>26}{'all':>26}")
-    for list_name, name in product(LISTS, webs):
-        folder, languages = LISTS[list_name]
-        if name == "wiki" and len(languages) > 1:
-            continue
-        web, replay = webs[name]
-        start = [Url.parse(STARTS[name])]
-        path = SHARED / "data" / "topics" / folder / f"{list_name}_topic.txt"
-        for chosen in (Strategy.TERMS, Strategy.ADAPTIVE):
-            section = TopicSection(terms=str(path), hub=True, model=model_of(chosen))
-            job = job_for(chosen, languages, start, section)
-            pages = await crawled(Fetching(replay.fetcher, replay.analyser), start, job, Examples({}))
-            truth = {url: is_about(row, "environment") for url, row in web.truth.items() if is_counted(row, languages)}
-            cells = [accepted(some, truth) for some in (pages[:FIRST], pages)]
-            told = "".join(f"{one.precision:10.3f}{one.recall:8.3f}{one.count:8}" for one in cells)
-            print(f"{name + ', ' + list_name:22}{chosen:15}{model_of(chosen):10}{told}", flush=True)
-
-
-def is_counted(row: Mapping[str, str], languages: Sequence[Language]) -> bool:
-    return row["neutral"] == "0" and row["lang"] in languages
-
-
-class Accepted(NamedTuple):
-    """How good a model's verdicts are."""
-
-    precision: float
-    recall: float
-    count: int  # pages that it accepted
-
-
-def accepted(pages: Sequence[Page], truth: Mapping[Url, bool]) -> Accepted:
-    """Pages that the truth does not know do not count."""
-    found = {page.url: page.relevance is not None and page.relevance.relevant for page in pages if page.url in truth}
-    hits = sum(relevant and truth[url] for url, relevant in found.items())
-    count = sum(found.values())
-    return Accepted(hits / max(count, 1), hits / max(sum(truth[url] for url in found), 1), count)
-
-
-PARTS = ("sites", "harvest", "terms")
+PARTS = ("sites", "harvest")
 
 
 async def run(asked: argparse.Namespace) -> None:
@@ -434,8 +385,6 @@ async def run(asked: argparse.Namespace) -> None:
             await four_sites(*webs["web"], webs["wiki"][0])
         if "harvest" in asked.parts:
             await harvests(webs, asked.draw)
-        if "terms" in asked.parts:
-            await domain_specificity(webs)
 
 
 def main() -> None:

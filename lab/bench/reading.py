@@ -15,6 +15,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from bitrawl.config import Thresholds
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.reading_index import is_due
@@ -22,6 +23,7 @@ from bitrawl.job.reviewing import LanguageOrder, PairFilter, PairOrder, Reading,
 from bitrawl.job.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
 from bitrawl.job.searching import all_hits, search
 from bitrawl.job.stored_findings import Findings
+from bitrawl.job.thresholds import ThresholdSight
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
 from bitrawl.url import Url
@@ -135,6 +137,8 @@ def _read(folder: JobFolder) -> None:
         "one pair": lambda: reading.pair(key),
         "choices": reading.choices,
         "harvest": lambda: reading.harvest(None),
+        "what thresholds let in": lambda: ThresholdSight(folder, Thresholds(score=0.5)).corpora,
+        "the same, with ten examples": lambda: ThresholdSight(folder, Thresholds(score=0.5)).around(5),
         **{what: partial(search, reading, query) for what, query in _QUERIES.items()},
         "a common word, 2,000 hits further": lambda: search(reading, SearchQuery(text="mari"), offset=2000),
         "2,000 hits for a file": lambda: list(islice(all_hits(reading, SearchQuery(text="mari")), 2000)),

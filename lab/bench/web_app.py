@@ -74,6 +74,7 @@ def _measure(jobs: Path) -> None:
             "search": f"{large}/search?q=mari",
             "search, Chinese": f"{large}/search?q=%E5%A4%A7%E5%AD%A6&side=b",
             "download": f"{large}/download",
+            "thresholds": f"{large}/thresholds?min_score=0.5",
             "compare": f"{large}/compare",
             "API: job": f"{base}api/v1/jobs/large",
             "API": f"{base}api",

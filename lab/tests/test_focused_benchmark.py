@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Relevance, Skip
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
 from bitrawl.reasons import Reason
 from bitrawl.text.ngram_models import sequences
 from bitrawl.url import Url
-from lab.bench.focused import Accepted, Fetched, accepted, perplexity_curve, share, within
+from lab.bench.focused import Fetched, perplexity_curve, share, within
 from lab.bench.servers import PagedWeb, Without, moved, redirects
 
 EN, FR = Language("en"), Language("fr")
@@ -86,16 +86,6 @@ def test_an_amount_is_never_exceeded():
 def test_a_harvest_is_a_share_of_tokens_and_not_of_pages():
     assert share([fetched(90, wanted=True), fetched(10, wanted=False)], "on_subject") == pytest.approx(0.9)
     assert share([], "on_subject") == 0
-
-
-def test_pages_that_the_truth_does_not_know_change_neither_precision_nor_recall():
-    urls = [Url.parse(f"https://a.org/{n}") for n in range(5)]
-    verdicts = [True, True, False, False, True]
-    pages = [
-        Page(url, EN, relevance=Relevance(0.9, relevant=verdict)) for url, verdict in zip(urls, verdicts, strict=True)
-    ]
-    truth = dict(zip(urls, [True, False, True, False], strict=False))
-    assert accepted(pages, truth) == Accepted(precision=0.5, recall=0.5, count=2)
 
 
 RAIN = "The rain falls on the green hills. The wind brings the rain from the sea. Clouds bring the rain to us."

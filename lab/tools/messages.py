@@ -16,9 +16,15 @@ from babel.messages.pofile import read_po, write_po
 from bitrawl.config import Strategy
 from bitrawl.config.resolving import RULES
 from bitrawl.config.settings import SETTINGS
+from bitrawl.corpus.figures import SiteLack
+from bitrawl.endings import EndSentence, FaultSentence
 from bitrawl.job.search_query import QueryMistake
+from bitrawl.message import Wording
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
+from bitrawl.remedies import Remedy
+from bitrawl.show.diagnosis import Symptom
+from bitrawl.show.wording import REFUSALS
 
 SOURCE = Path(__file__).parents[2] / "src" / "bitrawl" / "web"
 CATALOGUES = SOURCE / "catalogues"
@@ -59,15 +65,25 @@ def gathered() -> Catalog:
     return template
 
 
-def _tables() -> dict[str, list[str]]:
-    """The labels of the closed sets, by the file that has the table."""
+def _tables() -> dict[str, list[str | tuple[str, str]]]:
+    """The labels and sentences of the closed sets, by the file that has the table."""
     return {
-        "model.py": [*(method.key for method in Method), *(reason.label for reason in Reason)],
+        "model.py": [method.key for method in Method],
+        "reasons.py": [*(reason.label for reason in Reason), *(reason.text for reason in Reason if reason.text)],
+        "remedies.py": [remedy.text for remedy in Remedy],
+        "endings.py": [*map(_forms, EndSentence), *map(_forms, FaultSentence)],
+        "corpus/figures.py": list(map(_forms, SiteLack)),
+        "show/diagnosis.py": list(map(_forms, Symptom)),
+        "show/wording.py": list(REFUSALS.values()),
         "job/search_query.py": [str(mistake) for mistake in QueryMistake],
         "config/choices.py": [str(name) for name in Strategy],
         "config/resolving.py": [rule.said for rule in RULES if rule.said],
         "config/settings.py": [row.label for row in SETTINGS.values() if row.label],
     }
+
+
+def _forms(row: Wording) -> str | tuple[str, str]:
+    return (row.text, row.plural) if row.plural else row.text
 
 
 def written(catalogue: Catalog) -> bytes:

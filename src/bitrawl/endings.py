@@ -1,10 +1,25 @@
-"""What a job is doing, and how a crawl ended: values that the ledger remembers, with the English sentence of each."""
+"""What a job is doing, and how a crawl ended: values that the ledger remembers, with the sentences for each."""
 
+from collections.abc import Iterator
 from enum import StrEnum
+from typing import Self, TypeAlias
 
 import msgspec
 
-from bitrawl.reasons import NEEDED, STANDING, Reason
+from bitrawl.errors import CategoryError
+from bitrawl.message import QUOTED, Amount, Cause, Code, Message, Unit, Value, Wording
+from bitrawl.reasons import (
+    STANDING,
+    Action,
+    FewPairs,
+    FewRelevant,
+    LeaveReason,
+    NoHomes,
+    NoPattern,
+    OneLanguage,
+    Reason,
+)
+from bitrawl.remedies import Remedy, Tip
 
 
 class State(StrEnum):
@@ -47,8 +62,54 @@ class Doing(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.step} {self.site}".strip() + (counted + left if self.total else "")
 
 
+class LimitUnit(StrEnum):
+    """What a budget counts, as the settings name it."""
+
+    PAGES = "pages"
+    DOWNLOADS = "downloads"
+    MEGABYTES = "megabytes"
+    MINUTES = "minutes"
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """One limit of a budget."""
+
+    unit: LimitUnit
+    most: float
+
+    @property
+    def amount(self) -> Value:
+        match self.unit:
+            case LimitUnit.PAGES:
+                return EndSentence.PAGES.message(n=int(self.most))
+            case LimitUnit.DOWNLOADS:
+                return EndSentence.DOWNLOADS.message(n=int(self.most))
+            case LimitUnit.MEGABYTES:
+                return Amount(self.most, Unit.MEGABYTE)
+            case LimitUnit.MINUTES:
+                return Amount(self.most, Unit.MINUTE)
+
+
+class Failing(msgspec.Struct, frozen=True, tag="failing", tag_field="kind"):
+    """A host that is not visited any more because it failed again and again."""
+
+    reason: Reason
+    failures: int  # in a row
+    detail: str = ""  # as the fetcher says it
+
+
+class SiteBudget(msgspec.Struct, frozen=True, tag="site-budget", tag_field="kind"):
+    """A host that is not visited any more because its site has used up its budget."""
+
+    limit: Limit
+
+
+ParkReason: TypeAlias = Failing | SiteBudget
+"""Why a host is not visited any more in this run."""
+
+
 class EndKind(StrEnum):
-    """How a crawl ended. Each kind has one sentence."""
+    """How a crawl ended."""
 
     DONE = "done"
     BUDGET = "budget"
@@ -64,40 +125,103 @@ class EndKind(StrEnum):
     EARLIER = "earlier"  # written by an earlier version: only `sentence` is known
 
 
-_SENTENCES = {
-    EndKind.DONE: "nothing is left to visit",
-    EndKind.BUDGET: "budget of {budget} used up",
-    EndKind.LEFT: "left {names}: {why}",
-    EndKind.GAVE_UP: "gave up on {names}: {why}",
-    EndKind.STOPPED: "stopped by you",
-    EndKind.OFF_TOPIC: "no page is about the topic ({pages} read)",
-    EndKind.NO_PAGE: "no page was found",
-    EndKind.ONLY_LEFT: "no page was found: left {names}: {why}",
-    EndKind.NO_ANSWER: "no answer came from {names}: {why}",
-    EndKind.SEED_SILENT: "no answer came from {seed}: {why}",
-    EndKind.SEED_SKIPPED: "no page was found: the seed {fate}",
-}
-_TRY_AGAIN = "the same command tries again"
-_ADVICE = {
-    EndKind.LEFT: "--exhaustive visits them",
-    EndKind.GAVE_UP: _TRY_AGAIN,
-    EndKind.STOPPED: "resume with the same command",
-}
+class EndSentence(Wording):
+    """The sentences about the end of a crawl. They are keys of the web app's catalogues."""
+
+    # fmt: off
+    PAGES = ("pages", "{n} page", "{n} pages")
+    DOWNLOADS = ("downloads", "{n} download", "{n} downloads")
+    FOUND = ("found", "Found {n} page pair.", "Found {n} page pairs.")
+    DONE = ("done", "Nothing is left to visit.")
+    BUDGET = ("budget", "The limit of {limit} was reached.")
+    STOPPED = ("stopped", "You stopped the job.")
+    UNVISITED = ("unvisited", "{n} link was not visited.", "{n} links were not visited.")
+    OFF_TOPIC = ("off-topic", "{n} page was read, and it is not about the topic.",
+        "{n} pages were read, and none of them is about the topic.")
+    NO_PAGE = ("no-page", "No page was found.")
+    FEW_PAIRS = ("few-pairs",
+        "The last {visits} visits to {site} brought only {n} page pair, so the rest of the site was left out.",
+        "The last {visits} visits to {site} brought only {n} page pairs, so the rest of the site was left out.")
+    NO_PAIRS = ("no-pairs", "The last {visits} visits to {site} brought no page pair, so the rest of the site was left out.")
+    FEW_RELEVANT = ("few-relevant",
+        "The last {visits} visits to {site} brought hardly any page about the topic, so the rest of the site was left out.")
+    ONE_LANGUAGE = ("one-language",
+        "{n} page of {site} was read, and everything points to {language} alone, so the rest of the site was left out.",
+        "{n} pages of {site} were read, and everything points to {language} alone, so the rest of the site was left out.")
+    NO_LANGUAGE = ("no-language",
+        "{n} page of {site} was read, and nothing points to the languages asked for, so the rest of the site was left out.",
+        "{n} pages of {site} were read, and nothing points to the languages asked for, so the rest of the site was left out.")
+    NO_HOMES = ("no-homes",
+        "{site} has no home pages in two of the languages asked for, so the rest of the site was left out.")
+    NO_PATTERN = ("no-pattern",
+        "{n} possible pair on {site} has no addresses like those of other pairs, so the rest of the site was left out.",
+        "{n} possible pairs on {site} have no addresses like those of other pairs, so the rest of the site was left out.")
+    LEFT = ("left", "The rest of {site} was left out: {why}.")
+    OTHER_SITES = ("other-sites", "{n} other site was left early, too.", "{n} other sites were left early, too.")
+    FAILING = ("failing", "{n} visit to {host} failed ({reason}), so the host was given up.",
+        "{n} visits to {host} failed in a row ({reason}), so the host was given up.")
+    SITE_BUDGET = ("site-budget", "The limit of {limit} for each site was reached on {host}.")
+    GAVE_UP = ("gave-up", "{host} was given up: {why}.")
+    OTHER_HOSTS = ("other-hosts", "{n} other host was given up, too.", "{n} other hosts were given up, too.")
+    SILENT = ("silent", "{address} did not answer ({reason}).")
+    REDIRECTS = ("redirects", "{seed} leads to {address}.")
+    ROBOTS = ("robots", "The site does not allow {address} to be visited ({reason}).")
+    OTHER_SITE = ("other-site", "{address} is on another site.")
+    OTHER_HOST = ("other-host", "{address} is on another host.")
+    STATUS = ("status", "{address} answered with the error {status}.")
+    SKIPPED = ("skipped", "{address} brought no page ({reason}).")
+    OTHER_SEEDS = ("other-seeds", "{n} other address brought no page either.", "{n} other addresses brought no page either.")
+    # fmt: on
+
+
 _NOTHING_FOUND = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.OFF_TOPIC)
 _FAILED = (EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED)
-_NOUNS = {EndKind.LEFT: "site", EndKind.ONLY_LEFT: "site", EndKind.GAVE_UP: "host", EndKind.NO_ANSWER: "host"}
+_ELSEWHERE = {Reason.OFF_SITE: EndSentence.OTHER_SITE, Reason.OFF_HOST: EndSentence.OTHER_HOST}
+
+
+def left_message(site: str, why: LeaveReason) -> Message:  # noqa: PLR0911 - one for each reason
+    """Why a strategy left a site."""
+    match why:
+        case FewPairs(brought=0):
+            return EndSentence.NO_PAIRS.message(visits=why.last, site=site)
+        case FewPairs():
+            return EndSentence.FEW_PAIRS.message(visits=why.last, site=site, n=why.brought)
+        case FewRelevant():
+            return EndSentence.FEW_RELEVANT.message(visits=why.last, site=site)
+        case OneLanguage(language=""):
+            return EndSentence.NO_LANGUAGE.message(n=why.pages, site=site)
+        case OneLanguage():
+            return EndSentence.ONE_LANGUAGE.message(n=why.pages, site=site, language=Code(why.language))
+        case NoHomes():
+            return EndSentence.NO_HOMES.message(site=site)
+        case NoPattern():
+            return EndSentence.NO_PATTERN.message(n=why.candidates, site=site)
+        case str():
+            return EndSentence.LEFT.message(site=site, why=why.rstrip("."))
+
+
+def parked_message(host: str, why: ParkReason | str) -> Message:
+    """Why a host was given up."""
+    match why:
+        case Failing():
+            cause = Cause(why.reason.label, why.detail)
+            return EndSentence.FAILING.message(n=why.failures, host=host, reason=cause)
+        case SiteBudget():
+            return EndSentence.SITE_BUDGET.message(limit=why.limit.amount, host=host)
+        case str():
+            return EndSentence.GAVE_UP.message(host=host, why=why.rstrip("."))
 
 
 class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a crawl ended, as the ledger remembers it. The English sentence is made here, and nowhere else."""
+    """How a crawl ended, as the ledger remembers it. Texts in `budget` and `why` of a site or host are an earlier version's."""
 
     kind: EndKind
     queued: int = 0  # links that were not visited
-    budget: str = ""  # the limit that was reached, as in "200 pages"
+    budget: Limit | str = ""  # the limit that was reached
     pages: int = 0
     name: str = ""  # the first of the sites that were left, or of the hosts that did not answer
     others: int = 0  # how many more sites or hosts there are, or seeds that brought no page
-    why: str = ""  # in English, as the strategy or the fetcher says it
+    why: LeaveReason | ParkReason = ""  # that site was left or that host given up; of a seed, as the fetcher says it
     seed: str = ""  # the first that brought no page
     target: str = ""  # where its redirects lead
     reason: Reason | None = None  # why that was skipped
@@ -105,9 +229,11 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sentence: str = ""  # of an earlier version
 
     def __str__(self) -> str:
-        """The sentence for the command line: what happened, and what to type."""
-        done = "done: " if self.kind is EndKind.DONE else ""
-        return "; ".join(filter(None, (f"{done}{self.without_advice}", "" if self.sentence else self._advice())))
+        return self.english()
+
+    def english(self, pairs: int = 0) -> str:
+        """For the command line: what happened, and what to type."""
+        return " ".join(map(str, (*self.messages(pairs), *self.tips)))
 
     @property
     def state(self) -> State:
@@ -115,51 +241,153 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         otherwise = State.NOTHING_FOUND if self.kind in _NOTHING_FOUND else State.ENDED
         return State.FAILED if self.kind in _FAILED else otherwise
 
-    def _advice(self) -> str:
-        if self.state is State.FAILED and self.reason not in STANDING:
-            return f"{NEEDED[self.reason]}, and {_TRY_AGAIN}" if self.reason in NEEDED else _TRY_AGAIN
-        is_empty = self.kind in (EndKind.NO_PAGE, EndKind.ONLY_LEFT)
-        return _TRY_AGAIN if is_empty and self.queued else _ADVICE.get(self.kind, "")
+    def messages(self, pairs: int = 0) -> tuple[Message, ...]:
+        """What happened, in sentences. `pairs` were found, which only mining knows."""
+        if self.sentence:
+            return (Message(QUOTED, {"quoted": self.sentence}),)
+        return (*([EndSentence.FOUND.message(n=pairs)] if pairs else ()), *self._story(), *self._rest())
 
     @property
-    def without_advice(self) -> str:
-        """The same for a page that shows the state beside it, and has buttons instead of commands."""
-        if self.sentence:
-            return self.sentence
-        seeds = self.others if self.kind in (EndKind.SEED_SILENT, EndKind.SEED_SKIPPED) else 0
-        parts = (
-            _SENTENCES[self.kind].format_map(self._values()),
-            f"{_counted(seeds, 'other seed')} brought no page either" if seeds else "",
-            f"budget of {self.budget} used up" if self.budget and self.kind is not EndKind.BUDGET else "",
-            f"{_counted(self.queued, 'link')} still queued" if self.queued else "",
-        )
-        return "; ".join(filter(None, parts))
+    def tips(self) -> tuple[Tip, ...]:
+        """What to try."""
+        return () if self.sentence else tuple(self._tips())
 
-    def _values(self) -> dict[str, str]:
-        noun = _NOUNS.get(self.kind, "")
-        return {
-            "budget": self.budget,
-            "pages": _counted(self.pages, "page"),
-            "names": f"{self.name} and {_counted(self.others, f'other {noun}')}" if self.others else self.name,
-            "why": self.why,
-            "seed": self.seed,
-            "fate": self._fate(),
-        }
+    def _story(self) -> Iterator[Message]:
+        if self.kind in (EndKind.NO_PAGE, EndKind.ONLY_LEFT, *_FAILED):
+            yield EndSentence.NO_PAGE.message()
+        match self.kind:
+            case EndKind.DONE:
+                yield EndSentence.DONE.message()
+            case EndKind.STOPPED:
+                yield EndSentence.STOPPED.message()
+            case EndKind.OFF_TOPIC:
+                yield EndSentence.OFF_TOPIC.message(n=self.pages)
+            case EndKind.LEFT | EndKind.ONLY_LEFT if not isinstance(self.why, Failing | SiteBudget):
+                yield left_message(self.name, self.why)
+                yield from self._others(EndSentence.OTHER_SITES)
+            case EndKind.GAVE_UP | EndKind.NO_ANSWER if isinstance(self.why, Failing | SiteBudget | str):
+                yield parked_message(self.name, self.why)
+                yield from self._others(EndSentence.OTHER_HOSTS)
+            case EndKind.SEED_SILENT | EndKind.SEED_SKIPPED:
+                yield from self._about_seed()
+                yield from self._others(EndSentence.OTHER_SEEDS)
 
-    def _fate(self) -> str:
-        """What became of the seed: "https://a.org/ answered 404 (Not Found)"."""
-        start = f"{self.seed} redirects to {self.target}, which" if self.target else self.seed
-        if self.reason is Reason.ROBOTS:
-            return f"{start} is disallowed by {self.why}"
-        if self.reason in (Reason.OFF_SITE, Reason.OFF_HOST):
-            other = "site" if self.reason is Reason.OFF_SITE else "host"
-            return f"{start} is on another {other}; give that address as the seed"
-        fate = f"answered {self.status}" if self.status >= 400 else f"was skipped: {self.reason}"
-        return f"{start} {fate}" + (f" ({self.why})" if self.why else "")
+    def _others(self, sentence: EndSentence) -> list[Message]:
+        return [sentence.message(n=self.others)] if self.others else []
+
+    def _rest(self) -> Iterator[Message]:
+        if self.budget:
+            yield EndSentence.BUDGET.message(
+                limit=self.budget.amount if isinstance(self.budget, Limit) else self.budget
+            )
+        if self.queued:
+            yield EndSentence.UNVISITED.message(n=self.queued)
+
+    def _about_seed(self) -> Iterator[Message]:
+        """What became of the seed: that it answered 404, or leads to another site."""
+        address, detail = self.target or self.seed, str(self.why)
+        if self.target:
+            yield EndSentence.REDIRECTS.message(seed=self.seed, address=self.target)
+        cause = Cause(self.reason.label, detail) if self.reason else detail
+        if self.kind is EndKind.SEED_SILENT:
+            yield EndSentence.SILENT.message(address=address, reason=cause)
+        elif self.reason in _ELSEWHERE:
+            yield _ELSEWHERE[self.reason].message(address=address)
+        elif self.reason is Reason.ROBOTS:
+            yield EndSentence.ROBOTS.message(address=address, reason=cause)
+        elif self.status >= 400:
+            status = Cause(str(self.status), f"{self.status} {detail}".rstrip())
+            yield EndSentence.STATUS.message(address=address, status=status)
+        elif self.reason is not None:
+            label = self.reason.label
+            reason = Cause(label, f"{label}: {detail}" if detail else "")
+            yield EndSentence.SKIPPED.message(address=address, reason=reason)
+
+    def _tips(self) -> Iterator[Tip]:
+        if self.budget:
+            flag = f"--max-{self.budget.unit}" if isinstance(self.budget, Limit) else "budget"
+            yield Tip(Remedy.LARGER_LIMIT, {"flag": flag})
+        if self.kind is EndKind.STOPPED:
+            yield Tip(Remedy.GO_ON)
+        elif self.kind in (EndKind.LEFT, EndKind.ONLY_LEFT) and self.queued:
+            yield Tip(Remedy.VISIT_REST)
+        elif isinstance(self.why, SiteBudget):
+            yield Tip(Remedy.SITE_LIMIT, {"flag": f"--site-{self.why.limit.unit}"})
+        elif self.kind is EndKind.GAVE_UP or (self.kind is EndKind.NO_PAGE and self.queued):
+            yield Tip(Remedy.TRY_AGAIN)
+        elif self.kind in _FAILED:
+            yield from self._after_failure()
+
+    def _after_failure(self) -> Iterator[Tip]:
+        reason = self.why.reason if isinstance(self.why, Failing) else self.reason
+        if reason in _ELSEWHERE and self.target:
+            yield Tip(Remedy.OTHER_ADDRESS, {"address": self.target})
+        elif reason is not None and reason.advice:
+            yield Tip(reason)
+        if reason is None or (reason not in STANDING and reason.action is not Action.RESUME):
+            yield Tip(Remedy.TRY_AGAIN)
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+class FaultSentence(Wording):
+    """Why a command could not do its work: the name is that of the error, the sentence a key of the web app's catalogues."""
+
+    # fmt: off
+    CONFIG = ("ConfigError", "The job cannot be run with these settings.")
+    TOPIC = ("TopicError", "Nothing says what the topic is: the pages or texts that should show it cannot be used.")
+    CATEGORY = ("CategoryError", "The wiki has no category “{category}”, and none like it.")
+    STORE = ("StoreError", "The files of this job cannot be read or written.")
+    DAMAGED = ("DamagedError", "A file of this job is damaged.")
+    DISK_FULL = ("DiskFullError", "The disk of the server is full.")
+    ARCHIVE = ("ArchiveError", "The archive cannot be read.")
+    GRAPH = ("GraphError", "The link graph of the server cannot be used.")
+    WIKI = ("WikiError", "The wiki does not answer.")
+    CHILD = ("ChildError", "The server could not start a process for this job.")
+    MEMORY = ("OutOfMemoryError", "The server has too little memory for this job.")
+    OTHER = ("BitrawlError", "The job could not be run.")
+    # of a category
+    NEAR_CATEGORY = ("near", "The wiki has no category “{category}”. Similar names: {near}.")
+    EMPTY_CATEGORY = ("empty", "The category “{category}” is empty: its articles may have moved to another category.")
+    EMPTY_NEAR = ("empty-near", "The category “{category}” is empty. Similar names: {near}.")
+    # fmt: on
+
+
+_AFTER_FAULT = {
+    FaultSentence.CONFIG: Remedy.CHANGE_SETTINGS,
+    FaultSentence.TOPIC: Remedy.OTHER_EXAMPLES,
+    FaultSentence.CATEGORY: Remedy.OTHER_CATEGORY,
+    FaultSentence.ARCHIVE: Remedy.OTHER_ARCHIVE,
+    FaultSentence.WIKI: Remedy.WIKI_LATER,
+}
+
+
+class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a command could not do its work, as it writes that down for the web app. The command line has the error's own text."""
+
+    kind: FaultSentence = FaultSentence.OTHER
+    category: str = ""  # that a wiki does not have
+    near: tuple[str, ...] = ()  # similar names
+    empty: bool = False  # it has the category, and nothing in it
+
+    @classmethod
+    def of(cls, error: BaseException) -> Self:
+        """By the class of the error."""
+        kinds = set(FaultSentence)
+        kind = next((FaultSentence(base.__name__) for base in type(error).__mro__ if base.__name__ in kinds), None)
+        if isinstance(error, CategoryError):
+            return cls(FaultSentence.CATEGORY, error.category, error.near, error.empty)
+        return cls(kind or FaultSentence.OTHER)
+
+    @property
+    def message(self) -> Message:
+        if self.kind is not FaultSentence.CATEGORY:
+            return self.kind.message()
+        empty = FaultSentence.EMPTY_NEAR if self.near else FaultSentence.EMPTY_CATEGORY
+        missing = FaultSentence.NEAR_CATEGORY if self.near else FaultSentence.CATEGORY
+        return (empty if self.empty else missing).message(category=self.category, near=self.near)
+
+    @property
+    def tip(self) -> Tip:
+        return Tip(_AFTER_FAULT.get(self.kind, Remedy.TELL_OPERATOR))
 
 
 class HostRest(msgspec.Struct, frozen=True):
@@ -177,6 +405,7 @@ class LastRun(msgspec.Struct, frozen=True):
     doing: Doing | None = None  # None if nothing is being mined
     seconds: float = 0.0  # crawling time of all runs
     resting: HostRest | None = None  # what is waited for, if that takes long; it may be over
+    has_pages: bool = False
 
     @property
     def complete(self) -> bool:
@@ -185,4 +414,11 @@ class LastRun(msgspec.Struct, frozen=True):
     @property
     def state(self) -> State:
         """Of a job that nobody works at."""
-        return self.ended.state if self.ended is not None and self.complete else State.INTERRUPTED
+        return self.end_state if self.complete else State.INTERRUPTED
+
+    @property
+    def end_state(self) -> State:
+        """Of a job that has come to its end. Without a page it is never done, however it ended."""
+        if self.ended is None:
+            return State.ENDED  # nothing was crawled
+        return State.NOTHING_FOUND if self.ended.state is State.ENDED and not self.has_pages else self.ended.state

@@ -3,8 +3,11 @@
 BitrawlError
 ├── UrlError            a text is not an http(s) URL
 ├── ConfigError         a job cannot be run as described; the message names the fix
+│   ├── TopicError      nothing that was given says what the topic is
+│   ├── CategoryError   a wiki has no such category, or it is empty
 │   └── FieldError      what a person typed into a form of the web app, field by field
 ├── RefusedError        the web app does not do this now; the message says why
+├── OutdatedError       somebody else has changed meanwhile what is to be changed
 ├── StoreError          the job folder cannot be read or written
 │   ├── DamagedError    a file is not as bitrawl wrote it; `bitrawl check` says what is lost
 │   └── DiskFullError   no space is left; free some and run the same command again
@@ -19,7 +22,10 @@ BitrawlError
 A page that cannot be fetched or analysed is not an error: it is a `Skip`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+FAULT_FILE = "BITRAWL_FAULT_FILE"
+"""The variable of the environment that names the file where a command that fails writes down why, as a value."""
 
 
 class BitrawlError(Exception):
@@ -42,6 +48,22 @@ class ConfigError(BitrawlError):
     """A job cannot be run as described. The message names the fix."""
 
 
+class TopicError(ConfigError):
+    """Nothing that was given says what the topic is."""
+
+
+class CategoryError(ConfigError):
+    """A wiki has no such category, or it is empty."""
+
+    def __init__(
+        self, message: str, *, category: str, near: Sequence[str] = (), empty: bool = False, advice: str = ""
+    ) -> None:
+        super().__init__(message, advice=advice)
+        self.category = category
+        self.near = tuple(near)  # similar names
+        self.empty = empty
+
+
 class FieldError(ConfigError):
     """Mistakes in what a person typed, by the name of the field; "" is for those that belong to no field."""
 
@@ -52,6 +74,10 @@ class FieldError(ConfigError):
 
 class RefusedError(BitrawlError):
     """The web app does not do this now: because of what the job is doing, or because of a limit."""
+
+
+class OutdatedError(BitrawlError):
+    """What is to be changed is not what the person saw: somebody else has changed it meanwhile."""
 
 
 class StoreError(BitrawlError):

@@ -13,7 +13,7 @@ from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel,
 from bitrawl.endings import LastRun, State
 from bitrawl.languages import asked_language, same_language
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
-from bitrawl.reasons import Reason
+from bitrawl.reasons import LeaveReason, Reason
 
 LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
 BINS = 20  # of a histogram from 0 to 1
@@ -59,6 +59,7 @@ class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
     skipped: int
     own_requests: int
     languages: dict[str, int]  # pages, the most frequent first
+    types: dict[str, int]  # pages by kind of document, the most frequent first
     skips: dict[str, int]  # by "stage: reason"
     fetches: int  # visits, the lines of the log: requests, and links that robots.txt forbids
     answers: int  # requests that a server answered, with any status
@@ -165,7 +166,7 @@ class SiteFacts(msgspec.Struct, frozen=True):
     site: str
     pages: int
     pairs: int
-    left: str = ""  # why the strategy left it
+    left: LeaveReason = ""  # why the strategy left it
     patterns: dict[str, int] = {}
 
 
@@ -254,7 +255,7 @@ class TopicExample(msgspec.Struct, frozen=True):
 class SiteShare(msgspec.Struct, frozen=True):
     site: str
     share: TopicShare
-    left: str  # why the strategy left it; empty if it did not
+    left: LeaveReason  # why the strategy left it; empty if it did not
 
 
 class TermsRead(msgspec.Struct, frozen=True):
@@ -326,11 +327,27 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     paragraphs: int = 0
     words: int = 0
     verdicts: int = 0  # that people had given and taken back before
+    thresholds: dict[str, object] = {}  # by the keys of [judge]
 
     @property
     def merged(self) -> int:
         """Occurrences that are not units of their own."""
         return self.occurrences - self.units
+
+
+class HumanReview(msgspec.Struct, frozen=True):
+    """The precision of a corpus, by people who judged a random sample of it."""
+
+    precision: float
+    low: float  # of the interval of 95 %
+    high: float
+    units: int  # that were judged
+    people: int
+    kappa: (
+        float | None
+    )  # Cohen's, the mean of all pairs of people; None for one person, or if chance explains everything
+    least: float  # only units with this score or more were drawn
+    at: float  # when it was drawn, in seconds since the epoch
 
 
 class RequestedJob(msgspec.Struct, frozen=True):
@@ -364,6 +381,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     crawled: CrawlFacts
     mined: MiningFacts
     written: dict[str, WrittenCorpus] = {}  # by name: "en-fr"; empty before the first is written
+    reviewed: dict[str, HumanReview] = {}  # by name; corpora of which no random sample was judged are not included
     killed: int = 0  # pages, page pairs and sites that are left out only until the next run
     asked: RequestedJob = RequestedJob()
     files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder

@@ -10,7 +10,7 @@ import msgspec
 from bitrawl.files import compressor, zstd
 from bitrawl.reasons import NO_ANSWER as NO_ANSWER  # noqa: PLC0414 - public here
 from bitrawl.reasons import TRANSIENT as TRANSIENT  # noqa: PLC0414 - public here
-from bitrawl.reasons import Reason, Stage
+from bitrawl.reasons import LeaveReason, Reason, Stage
 from bitrawl.url import Url
 
 Language = NewType("Language", str)
@@ -35,6 +35,8 @@ class LinkKind(StrEnum):
     PROBE = "probe"  # a URL that cannot exist: what the host answers is its soft 404
 
 
+FEED = "feed"
+"""The relation of a link to a feed, which is read as a sitemap is."""
 OWN_REQUESTS = (LinkKind.ROBOTS, LinkKind.INDEX, LinkKind.PROBE)
 """Requests that the crawler makes for itself. They are counted apart, and never as skipped links."""
 
@@ -207,6 +209,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     directives: tuple[Directive, ...] = ()
     # marks of machine translation that were found; empty for a human translation
     machine_translation: tuple[str, ...] = ()
+    type: str = "html"  # what kind of document it is; the names are those of `DocumentType`
     fingerprint: str = ""  # the structure, one letter per block: Papavassiliou section 3.9
     digest: str = ""  # of the normalised text; equal digests mean the same text
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
@@ -233,23 +236,27 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     fetched: int = 0
     bytes: int = 0
     languages: dict[str, int] = {}
+    types: dict[str, int] = {}  # pages by `DocumentType`, without HTML
     missing: dict[str, int] = {}  # by host: the signature of its answer to a URL that cannot exist
-    left: str = ""  # why the strategy left the site; empty if it did not
+    left: LeaveReason = ""  # why the strategy left the site; empty if it did not
     sitemaps: int = 0  # files that were asked for because robots.txt or another sitemap names them
     listed: int = 0  # addresses that these files brought and none before them, as far as they were counted
 
     def after(self, visit: "Visit") -> "SiteKnowledge":
         """What is known after one more visit. Count only visits that ended their link."""
         page = visit.outcome if isinstance(visit.outcome, Page) else None
-        languages = self.languages
+        languages, types = self.languages, self.types
         if page is not None:
             languages = {**languages, page.language: languages.get(page.language, 0) + 1}
+            if page.type != "html":
+                types = {**types, page.type: types.get(page.type, 0) + 1}
         return msgspec.structs.replace(
             self,
             pages=self.pages + (page is not None),
             fetched=self.fetched + 1,
             bytes=self.bytes + visit.bytes,
             languages=languages,
+            types=types,
             sitemaps=self.sitemaps + (visit.lease.link.is_named_sitemap and visit.is_download),
         )
 
@@ -502,7 +509,7 @@ class Advice(msgspec.Struct, frozen=True):
 
     scores: tuple[tuple[Url, float], ...] = ()  # of queued links; may be lower than before
     links: tuple[Link, ...] = ()  # links that should exist, although no page has them
-    leave: str = ""  # why no more pairs are expected from the site; empty to stay
+    leave: LeaveReason = ""  # why no more is expected from the site; empty to stay
 
 
 class Fetch(msgspec.Struct, frozen=True):

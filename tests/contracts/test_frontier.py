@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness
 from bitrawl.crawl.scope import Sites
+from bitrawl.endings import Failing
 from bitrawl.job.ledger import Ledger, LedgerQueue
-from bitrawl.model import Lease, Link, LinkKind
+from bitrawl.model import Lease, Link, LinkKind, Skip
 from bitrawl.protocols import Queue
+from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.trial import MemoryQueue
 from bitrawl.testing import FakeClock
 from bitrawl.url import Url
@@ -21,6 +23,9 @@ from bitrawl.url import Url
 def link(address: str) -> Link:
     return Link(Url.parse(f"http://{address}"), LinkKind.PAGE)
 
+
+TIMEOUT = Skip(Url.parse("http://dead.org/"), Stage.FETCH, Reason.TIMEOUT, "no complete answer in time")
+UNKNOWN_HOST = Skip(Url.parse("http://dead.org/"), Stage.FETCH, Reason.DNS)
 
 MakeQueue = Callable[[], Queue]
 
@@ -140,7 +145,7 @@ async def test_retry_after_is_a_floor(make_frontier):
     frontier = make_frontier()
     frontier.add([(link("a.org/1"), 0.5)])
     lease = await frontier.take()
-    frontier.fetched(lease, took=0.1, failed="timeout", retry_after=120.0)
+    frontier.fetched(lease, took=0.1, failed=TIMEOUT, retry_after=120.0)
     frontier.finish(lease, retry=True)
     again = await frontier.take()
     assert (again.attempt, frontier.clock.now()) == (2, 1_000_120.0)
@@ -171,7 +176,7 @@ async def test_a_failed_link_waits_behind_the_others_of_its_host(make_frontier):
     frontier = make_frontier()
     frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.1)])
     lease = await frontier.take()
-    frontier.fetched(lease, took=0.0, failed="timeout")
+    frontier.fetched(lease, took=0.0, failed=TIMEOUT)
     frontier.finish(lease, retry=True)
     assert [url for url, _ in await drain(frontier)] == ["http://a.org/2", "http://a.org/1"]
 
@@ -182,9 +187,9 @@ async def test_a_host_that_keeps_failing_is_left_with_its_links_still_queued(mak
     taken = 0
     while (lease := await frontier.take()) is not None:
         taken += 1
-        frontier.fetched(lease, took=0.0, failed="timeout")
+        frontier.fetched(lease, took=0.0, failed=TIMEOUT)
         frontier.finish(lease, retry=True)
-    assert (taken, list(frontier.parked())) == (3, ["dead.org"])
+    assert (taken, frontier.parked()) == (3, {"dead.org": Failing(Reason.TIMEOUT, 3, TIMEOUT.detail)})
     assert frontier.queue.pop("dead.org") is not None
 
 
@@ -330,7 +335,7 @@ async def test_a_rich_host_that_fails_keeps_nobody_waiting(make_frontier):
     while (lease := await frontier.take()) is not None:
         host = lease.link.url.host
         taken.append((host, frontier.clock.now() - 1_000_000.0))
-        frontier.fetched(lease, took=0.0, failed="timeout" if host == RICH else "", retry_after=3600.0 * (host == RICH))
+        frontier.fetched(lease, took=0.0, failed=TIMEOUT if host == RICH else None, retry_after=3600.0 * (host == RICH))
         frontier.finish(lease, retry=host == RICH)
     assert taken == [(RICH, 0.0), (POOR, 0.0), (POOR, 1.0), (POOR, 2.0), (RICH, 3600.0)]
     assert list(frontier.parked()) == [RICH]
@@ -344,7 +349,7 @@ async def test_what_waits_behind_a_failure_in_flight_is_handed_out_when_it_has_f
     for _ in range(10):
         await asyncio.sleep(0)
     assert not waiting.done()
-    frontier.fetched(lease, took=0.0, failed="dns")
+    frontier.fetched(lease, took=0.0, failed=UNKNOWN_HOST)
     frontier.finish(lease, retry=True)
     assert (await asyncio.wait_for(waiting, 5)).link.url.host == POOR
 
@@ -417,7 +422,7 @@ async def test_a_link_that_failed_does_not_lift_its_host(make_frontier):
     frontier = make_frontier(ranked=True, politeness=Politeness(delay=0, backoff=0))
     frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.1), (link("b.org/1"), 0.5)])
     lease = await frontier.take()
-    frontier.fetched(lease, took=0.0, failed="timeout")
+    frontier.fetched(lease, took=0.0, failed=TIMEOUT)
     frontier.finish(lease, retry=True)
     assert [url for url, _ in await ending(frontier)] == ["http://b.org/1", "http://a.org/2", "http://a.org/1"]
 
@@ -489,7 +494,7 @@ async def test_a_ranking_parks_a_host_that_keeps_failing(make_frontier):
     while (lease := await asyncio.wait_for(frontier.take(), 20)) is not None:
         dead = lease.link.url.host == "dead.org"
         taken.append(lease.link.url.host)
-        frontier.fetched(lease, took=0.0, failed="timeout" if dead else "")
+        frontier.fetched(lease, took=0.0, failed=TIMEOUT if dead else None)
         frontier.finish(lease, retry=dead)
     assert taken == ["dead.org", "dead.org", "b.org"]
     assert list(frontier.parked()) == ["dead.org"]
@@ -529,7 +534,7 @@ async def test_a_step_is_not_waited_for_on_a_host_that_fails(make_frontier):
     frontier.add([(link("high.org/1"), 0.9), (link("low.org/1"), 0.1)])
     lease = await frontier.take()
     assert lease.link.url.host == "high.org"
-    frontier.fetched(lease, took=0.0, failed="timeout", retry_after=3600)
+    frontier.fetched(lease, took=0.0, failed=TIMEOUT, retry_after=3600)
     frontier.finish(lease, retry=True)
     visited = await ending(frontier)
     assert [(Url.parse(url).host, at) for url, at in visited] == [("low.org", 0.0), ("high.org", 3600.0)]
@@ -595,7 +600,7 @@ async def test_a_ranking_loses_nothing_and_hands_out_nothing_twice(  # noqa: C90
     added, done, flying, left = set(), [], [], set()
 
     def end(lease: Lease, *, failed: bool = False) -> None:
-        frontier.fetched(lease, took=0.0, failed="timeout" if failed else "")
+        frontier.fetched(lease, took=0.0, failed=TIMEOUT if failed else None)
         frontier.finish(lease, retry=failed)
         done.extend([] if failed else [lease.link.url])
 
@@ -654,7 +659,7 @@ async def test_whatever_hosts_a_site_has_every_link_is_handed_out(make_frontier,
 
     def end(lease: Lease) -> None:
         failed = lease.attempt == 1 and lease.link.url in fails
-        frontier.fetched(lease, took=0.0, failed="timeout" if failed else "")
+        frontier.fetched(lease, took=0.0, failed=TIMEOUT if failed else None)
         frontier.finish(lease, retry=failed)
         done.extend([] if failed else [lease.link.url])
 

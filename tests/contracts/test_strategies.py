@@ -1,16 +1,18 @@
 """What every strategy promises to the loop, whatever the web brings."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.config import FOCUSED, Strategy
+from bitrawl.config import FOCUSED, Strategy, resolve
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import STATELESS, Topic, strategy
+from bitrawl.job.crawl_wiring import STATELESS, VERIFYING, Topic, scorer, strategy
 from bitrawl.model import Advice, Language, Lease, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.protocols import LinkScorer
 from bitrawl.reasons import Reason, Stage
+from bitrawl.strategies.papers.url_patterns import UrlPatterns
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url
@@ -43,6 +45,23 @@ def make(request: pytest.FixtureRequest) -> Make:
 def test_a_strategy_for_a_topic_is_refused_without_one(name: Strategy):
     with pytest.raises(ConfigError, match="needs a topic"):
         strategy(name, [Language("en")])
+
+
+@pytest.mark.parametrize("name", VERIFYING)
+def test_the_dictionary_of_a_job_reaches_the_strategies_that_look_words_up(name: Strategy, tmp_path: Path):
+    (tmp_path / "words.tsv").write_text("harbour\tport\n", encoding="utf-8")
+    pair = {"dictionary": str(tmp_path / "words.tsv")}
+    job = {"langs": ["en", "fr"], "seeds": ["http://site.test/"], "strategy": str(name), "pair": pair}
+    made = scorer(resolve(job))
+    assert isinstance(made, UrlPatterns)
+    entry = {"harbour": ["port"]}
+    assert made._verification((Language("en"), Language("fr")))._translations == entry
+    assert not made._verification((Language("en"), Language("de")))._translations
+    assert [name for name in Strategy if isinstance(strategy_of(name), UrlPatterns)] == list(VERIFYING)
+
+
+def strategy_of(name: Strategy) -> LinkScorer | None:
+    return None if name in FOCUSED else strategy(name, [Language("en"), Language("fr")])
 
 
 def visit(outcome: Page | Sitemap | Skip, score: float = 0.5) -> Visit:

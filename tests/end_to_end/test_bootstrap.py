@@ -275,10 +275,6 @@ def test_what_is_no_wiki_is_said(web: Served, command: Command, tmp_path: Path, 
     done = command(SUBJECT, "--langs", "de", "--out", str(tmp_path), "--wiki", address, "--allow-private")
     assert done.code == 1
     assert message in done.err
-    progress = read_progress(tmp_path)
-    assert progress is not None
-    assert message in progress.failed
-    assert "--" not in progress.failed
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,13 @@ from bitrawl.cli import app
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
+from bitrawl.endings import left_message
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log, summarise
 from bitrawl.job.running import crawl
 from bitrawl.job.stored_findings import Findings
+from bitrawl.reasons import LeaveReason, OneLanguage
 
 BILINGUAL = ("http://www.town-library.test/", "http://www.beekeepers.test/")
 ENGLISH = "http://www.allotment-diary.test/"
@@ -62,7 +64,7 @@ def by_host(folder: Path) -> dict[str, list[str]]:
     return dict(fetches)
 
 
-def left(folder: Path) -> dict[str, str]:
+def left(folder: Path) -> dict[str, LeaveReason]:
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     found = {known.site: known.left for known in ledger.sites() if known.left}
     ledger.close()
@@ -116,10 +118,13 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_command_status_and_report_say_why_a_site_was_left(mined: tuple[Path, str]):
     folder, said = mined
     assert list(left(folder)) == ["allotment-diary.test"]
-    why = left(folder)["allotment-diary.test"]
-    assert "only en" in why
-    assert f"left allotment-diary.test: {why}" in said
-    assert "--exhaustive visits them" in said
+    reason = left(folder)["allotment-diary.test"]
+    assert isinstance(reason, OneLanguage)
+    assert reason.language == "en"
+    why = str(left_message("allotment-diary.test", reason))
+    assert "everything points to English alone, so the rest of the site was left out." in why
+    assert why in said
+    assert "To visit the rest, run the same command with --exhaustive." in said
     assert why in ran("status", str(folder))
     assert why in (folder / "report.html").read_text()
 
@@ -142,11 +147,15 @@ def test_the_report_shows_the_patterns_that_the_site_follows(mined: tuple[Path, 
 @pytest.mark.usefixtures("no_children")
 async def test_a_site_that_was_left_stays_left_until_all_of_it_is_asked_for(tmp_path: Path):
     async with demo.serve() as web:
-        assert "left allotment-diary.test: " in await crawled(job(web, ENGLISH), tmp_path)
+        assert "of allotment-diary.test were read, and everything points to English alone" in await crawled(
+            job(web, ENGLISH), tmp_path
+        )
         first, seen = by_host(tmp_path), len(web.visits)
-        assert "left allotment-diary.test: " in await crawled(job(web, ENGLISH), tmp_path)
+        assert "of allotment-diary.test were read, and everything points to English alone" in await crawled(
+            job(web, ENGLISH), tmp_path
+        )
         assert (by_host(tmp_path), len(web.visits)) == (first, seen)
-        assert "nothing is left to visit" in await crawled(job(web, ENGLISH, exhaustive=True), tmp_path)
+        assert "Nothing is left to visit." in await crawled(job(web, ENGLISH, exhaustive=True), tmp_path)
     for host, urls in first.items():
         assert by_host(tmp_path)[host][: len(urls)] == urls
         assert len(set(by_host(tmp_path)[host])) == len(by_host(tmp_path)[host]) > len(urls)

@@ -87,7 +87,7 @@ async def test_a_search_writes_its_sites_its_seeds_and_a_report(tmp_path: Path):
         process = await start(web, tmp_path / "found", "--backlinks", str(graph(tmp_path)), "--max-downloads", "12")
         out, err = await process.communicate()
     assert process.returncode == 0, err.decode()
-    assert b"budget of 12 downloads used up" in err
+    assert b"The limit of 12 downloads was reached." in err
     rows = [json.loads(line) for line in (tmp_path / "found/sites.jsonl").read_text("utf-8").splitlines()]
     wanted = (
         "site",

@@ -54,7 +54,7 @@ async def test_a_site_is_mined_and_its_job_can_be_read(tmp_path: Path, settings:
 async def test_a_job_that_its_budget_ended_does_not_say_that_it_is_done(tmp_path: Path, settings: dict[str, Any]):
     result = await bitrawl.aio.crawl(HUB, langs="en,fr", out=tmp_path / "job", max_pages=3, **settings)
     assert result.ending is Ending.BUDGET
-    assert result.status.ended.startswith("budget of 3 pages used up; ")
+    assert result.status.ended.startswith("The limit of 3 pages was reached. ")
 
 
 async def test_inside_a_running_loop_the_plain_function_works_too(tmp_path: Path, settings: dict[str, Any]):

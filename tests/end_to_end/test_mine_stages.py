@@ -376,7 +376,7 @@ def test_a_job_whose_hosts_all_fail_ends_as_a_failure(tmp_path: Path, verb: str)
         verb, "http://127.0.0.1:1/", "--langs", "en,fr", "--out", tmp_path / "job", "--delay", "0", "--quiet"
     )
     assert refused.exit_code == 1, refused.output
-    assert "no page was found: the seed http://127.0.0.1:1/ was skipped" in " ".join(refused.stderr.split())
+    assert "No page was found. http://127.0.0.1:1/ brought no page" in " ".join(refused.stderr.split())
     assert config.read(tmp_path / "job" / "job.toml")["langs"] == ["en", "fr"]
 
 

@@ -9,15 +9,19 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config, demo
-from bitrawl.config import Job
+from bitrawl.config import Job, Thresholds
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
+from bitrawl.job import reading_index
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.running import mine, mine_again
+from bitrawl.job.reporting import status
+from bitrawl.job.reviewing import PairFilter, Reading
+from bitrawl.job.running import export, mine, mine_again
 from bitrawl.job.stored_findings import Findings
-from bitrawl.model import Language
+from bitrawl.job.thresholds import ThresholdSight, selections
+from bitrawl.model import Language, Verdict
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]
 
@@ -96,6 +100,39 @@ async def test_stages_repeat_without_fetching(mined: Path, tmp_path: Path):
     strict = len((tmp_path / "corpus/en-fr.sentences.jsonl").read_text().splitlines())
     write_corpus(config.resolve(config.read(tmp_path / "job.toml")), tmp_path)
     assert strict < len((tmp_path / "corpus/en-fr.sentences.jsonl").read_text().splitlines())
+
+
+def test_the_units_seen_at_a_threshold_are_those_that_an_export_writes(mined: Path, tmp_path: Path):
+    folder = JobFolder(tmp_path)
+    for name in ("job.toml", "job.sqlite"):
+        (tmp_path / name).write_bytes((mined / name).read_bytes())
+    reading_index.refresh(tmp_path)
+    pair = Reading(folder).pairs(PairFilter(limit=1)).pairs[0].row.key
+    Reading(folder).judge_pair(pair, Verdict.REJECT, "anna", 1.0)
+    doubtful = ThresholdSight(folder, Thresholds(score=0.9)).around(1)[1][0]
+    Reading(folder).judge_segment(doubtful.pair.row.key, doubtful.segment.key, Verdict.ACCEPT, "anna", 1.0)
+    seen = {corpus.name: corpus.facts.by_score for corpus in ThresholdSight(folder).corpora}
+    assert len(seen) == 6
+    chosen = [{"score": step / 100} for step in (0, 60, 95)]
+    for judge in [*chosen, {"score": 0.8, "words": 4, "refuse": ["very short"]}, {"duplicates": True, "coverage": 0.5}]:
+        export(folder, {"judge": judge, "export": {"formats": ["jsonl"]}}, only=True)
+        written = {name: corpus.units for name, corpus in status(folder).corpora.items()}
+        sight = ThresholdSight(folder)
+        assert sight.kept == folder.job().judge
+        assert {corpus.name: corpus.facts.units for corpus in sight.corpora} == written
+        assert [corpus.facts for corpus in selections(folder.job(), folder)] == [
+            corpus.facts for corpus in sight.corpora
+        ]
+        if judge in chosen:
+            assert written == {name: counts[round(100 * judge["score"])] for name, counts in seen.items()}
+            for corpus in sight.corpora:
+                assert corpus.facts.words == words_of(tmp_path / f"corpus/{corpus.name}.sentences.jsonl")
+
+
+def words_of(path: Path) -> tuple[int, ...]:
+    """Of both sides of a corpus."""
+    units = [json.loads(line)["scores"] for line in path.read_text().splitlines()]
+    return tuple(sum(int(unit[f"words_{side}"]) for unit in units) for side in "ab")
 
 
 @pytest.mark.usefixtures("no_children")

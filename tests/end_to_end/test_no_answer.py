@@ -54,16 +54,16 @@ async def crawl(folder: Path, seed: str, **fetch: object) -> tuple[Ending, str]:
 async def test_where_no_host_answers_the_job_fails_and_says_why(tmp_path: Path, seed: str, fetch: dict, says: str):
     ending, said = await crawl(tmp_path, seed, **fetch)
     assert ending is Ending.FAILED
-    assert said.startswith("no answer came from ")
+    assert said.startswith(f"No page was found. {seed} did not answer (")
     assert says in said
 
 
 @pytest.mark.parametrize(
     ("route", "says"),
     [
-        ("/status?code=404", "SEED answered 404 (Not Found)"),
-        ("/redirect/file", "SEED was skipped: redirect ('file:"),
-        ("/type/pdf", "SEED was skipped: content-type (application/pdf)"),
+        ("/status?code=404", "SEED answered with the error 404 Not Found."),
+        ("/redirect/file", "SEED brought no page (moved: 'file:"),
+        ("/type/pdf", "SEED brought no page (not a web page: application/pdf)."),
     ],
 )
 async def test_a_seed_that_is_no_page_fails_the_job_with_its_reason_also_when_it_is_asked_again(
@@ -73,7 +73,7 @@ async def test_a_seed_that_is_no_page_fails_the_job_with_its_reason_also_when_it
         for _ in range(2):
             ending, said = await crawl(tmp_path, f"{base}{route}")
             assert ending is Ending.FAILED
-            assert said.startswith(f"no page was found: the seed {says.replace('SEED', f'{base}{route}')}")
+            assert said.startswith(f"No page was found. {says.replace('SEED', f'{base}{route}')}")
 
 
 @contextlib.asynccontextmanager

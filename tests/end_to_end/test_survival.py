@@ -116,7 +116,7 @@ async def test_killed_twenty_times_a_crawl_ends_with_the_same_pages_and_repeats_
     assert summary.queued == 0
     assert summary.links == summary.pages + summary.skipped
     assert max(repeated) <= SLOTS
-    assert b"nothing is left" in out
+    assert b"Nothing is left" in out
 
 
 async def test_a_full_disk_stops_the_job_cleanly_and_the_same_command_goes_on(
@@ -148,7 +148,7 @@ async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
         process.send_signal(signal.SIGINT)
         out, err = await process.communicate()
         assert process.returncode == 130
-        assert b"resume with the same command" in out
+        assert b"To go on, run the same command again." in out
         assert b"Finishing" in err
         asked = {visit.url for visit in web.visits if not visit.url.endswith(RULES)}
         assert asked == concluded(tmp_path), "what was in flight was not finished"

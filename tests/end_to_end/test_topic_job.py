@@ -439,7 +439,7 @@ def test_a_topic_that_matches_nothing_ends_with_what_to_try(
     out = tmp_path / "job"
     asked = (STADIUM, "--topic", bees.terms, "--langs", "en", "--out", out, "--max-pages", 10, *served.flags)
     done = command("crawl", *asked)
-    assert (done.code, "no page is about the topic (10 pages read)" in done.said) == (1, True)
+    assert (done.code, "10 pages were read, and none of them is about the topic." in done.said) == (1, True)
     assert verdicts(out).relevant() == set()
     status = command("status", out)
     assert "on topic 0 of 10 pages" in status.said

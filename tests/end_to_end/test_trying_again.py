@@ -74,7 +74,7 @@ async def test_a_seed_that_did_not_exist_is_tried_again_by_the_same_command(tmp_
     async with site.serve() as base:
         ending, facts = await crawl(tmp_path, f"{base}/")
         assert (ending, facts.state, facts.crawl.pages) == (Ending.FAILED, State.FAILED, 0)
-        assert "answered 404" in facts.ended
+        assert "answered with the error 404" in facts.ended
         site.add("/", "/more")
         site.add("/more", text=TEXT)
         site.pages["/sitemap.xml"] = (200, f"<urlset><url><loc>{base}/listed</loc></url></urlset>", "")
@@ -105,7 +105,7 @@ async def test_a_host_that_did_not_answer_is_asked_again_by_the_same_command(
         pass
     ending, facts = await crawl(tmp_path, f"{base}/")
     assert (ending, facts.state) == (Ending.FAILED, State.FAILED)
-    assert facts.ended.endswith("the same command tries again")
+    assert facts.ended.endswith("Try again later. The same command resumes the job.")
     async with site.serve():
         ending, facts = await crawl(tmp_path, f"{base}/")
     assert (ending, facts.crawl.pages, facts.crawl.skipped) == (Ending.DONE, 1, 0)
@@ -117,7 +117,7 @@ async def test_a_private_address_is_visited_once_it_is_allowed_and_the_message_n
     async with site.serve() as base:
         ending, facts = await crawl(tmp_path, f"{base}/", fetch={"allow_private": False})
         assert (ending, facts.state, site.asked) == (Ending.FAILED, State.FAILED, [])
-        assert "add --allow-private" in facts.ended
+        assert "allow them with --allow-private" in facts.ended
         ending, facts = await crawl(tmp_path, f"{base}/")
         assert (ending, facts.crawl.pages, facts.crawl.skips) == (Ending.DONE, 1, {})
 
@@ -164,5 +164,5 @@ def test_a_job_that_failed_says_so_in_its_status_and_its_exit_code(bitrawl: Bitr
     flags = ["--langs", "en,fr", "--out", tmp_path / "job", "--delay", "0"]
     code, out, _ = bitrawl("mine", "http://127.0.0.1:9/", *flags)
     assert (code, "--allow-private" in out) == (1, True)
-    assert f"{tmp_path / 'job'}: failed: " in bitrawl("status", tmp_path / "job")[1]
+    assert f"{tmp_path / 'job'}: failed. No page was found. " in bitrawl("status", tmp_path / "job")[1]
     assert json.loads(bitrawl("status", tmp_path / "job", "--format", "json")[1])["state"] == "failed"

@@ -13,12 +13,14 @@ from msgspec import json
 from bitrawl import config, demo
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.endings import State
+from bitrawl.endings import FaultSentence, State
 from bitrawl.job.ledger_facts import log
 from bitrawl.job.live_facts import Sampler
 from bitrawl.job.running import mine
+from bitrawl.remedies import Remedy, Tip
 from bitrawl.web import allowed
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
+from bitrawl.web.job_state import LOG
 from bitrawl.web.operator_settings import SINGLE_USER, LimitsSection, Settings, User
 from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
@@ -168,7 +170,9 @@ async def test_a_job_that_cannot_be_run_says_why(server: Server):
     description = server.job(job_id).folder.description
     description.write_text(description.read_text().replace('strategy = "adaptive"', 'strategy = "none"'))
     await server.until_state(job_id, State.FAILED)
-    assert "there is no strategy 'none'" in str(server.supervisor.state(server.job(job_id)).message)
+    state = server.supervisor.state(server.job(job_id))
+    assert (state.messages(), state.tips) == ((FaultSentence.CONFIG.message(),), (Tip(Remedy.CHANGE_SETTINGS),))
+    assert "there is no strategy 'none'" in (server.job(job_id).folder.path / LOG).read_text("utf-8")
 
 
 async def test_a_running_job_is_deleted_and_no_process_is_left(server: Server):

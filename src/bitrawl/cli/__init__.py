@@ -6,12 +6,13 @@ import resource
 import sys
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bitrawl.errors import BitrawlError, ConfigError, OutOfMemoryError
+from bitrawl.errors import FAULT_FILE, BitrawlError, ConfigError, OutOfMemoryError
 from bitrawl.version import __version__
 
 
@@ -50,7 +51,14 @@ VERBS = {
 }
 
 
-_WORDS = {"int": "N", "float": "NUMBER", "Path": "PATH", "str": "TEXT"}  # typer's own are <int>, <list[Path]>, <bool>
+_WORDS = {
+    "int": "N",
+    "int range": "N",
+    "float": "NUMBER",
+    "float range": "NUMBER",
+    "path": "PATH",
+    "str": "TEXT",
+}  # typer has <int>, <path>
 
 
 class HelpfulCommand(TyperCommand):
@@ -58,13 +66,6 @@ class HelpfulCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> Any:
         return _worded(super().get_params(ctx))
-
-    def parse_args(self, ctx: Any, args: Any) -> Any:
-        try:
-            return super().parse_args(ctx, args)
-        except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")  # pydantic's, which reads values for typer
-            raise
 
 
 class HelpfulGroup(TyperGroup):
@@ -78,12 +79,9 @@ def _worded(parameters: Any) -> Any:
     """A flag without a value gets no word, and a parameter that has a word keeps it."""
     for parameter in parameters:
         if parameter.param_type_name == "argument":
-            parameter.display_type_rich = lambda ctx: None  # noqa: ARG005 - its name says what it is
+            parameter.type.get_metavar = lambda **_: ""  # its name says what it is
         elif parameter.metavar is None:
-            annotation = str(getattr(getattr(parameter, "type_descriptor", None), "annotation", None))
-            word = next(
-                (word for kind, word in _WORDS.items() if kind in annotation), None
-            )  # None: typer lists the choices
+            word = _WORDS.get(parameter.type.name)  # None: typer lists the choices
             parameter.metavar = "" if parameter.is_flag else word
     return parameters
 
@@ -161,10 +159,12 @@ def main() -> None:
         app(prog_name="bitrawl")
     except (BitrawlError, *_OUT_OF_MEMORY) as error:
         if _lacks_memory(error):
+            _note_fault(OutOfMemoryError())
             _complain_of_memory()
             sys.exit(1)
         if not isinstance(error, BitrawlError):
             raise
+        _note_fault(error)
         _complain(str(error))
         sys.exit(2 if isinstance(error, ConfigError) else 1)
     except KeyboardInterrupt:
@@ -205,6 +205,18 @@ def _complain_of_memory() -> None:
     message = f"bitrawl: {why}. Nothing that was written is lost: run the same command again with more memory.\n"
     with suppress(OSError, ValueError):
         os.write(2, message.encode())
+
+
+def _note_fault(error: BitrawlError) -> None:
+    """For the web app, if it started this command: what is printed is English, and nobody should have to read that."""
+    if not (path := os.environ.get(FAULT_FILE)):
+        return
+    import msgspec  # noqa: PLC0415 - and the next: only for a command that fails
+
+    from bitrawl.endings import Fault  # noqa: PLC0415
+
+    with suppress(OSError, MemoryError):
+        Path(path).write_bytes(msgspec.json.encode(Fault.of(error)))
 
 
 def _print_any_script() -> None:

@@ -1,6 +1,7 @@
 """A job in the foreground: how it is going, the signals that end it, its exit code, and what `--dry-run` prints."""
 
 import asyncio
+import os
 import signal
 import time
 from collections import Counter
@@ -30,14 +31,16 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.crawl.preview import Preview
 from bitrawl.crawl.scope import ScopeRules
 from bitrawl.endings import Doing
+from bitrawl.errors import FAULT_FILE
 from bitrawl.facts import LanguagePair
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.reporting import found_so_far
 from bitrawl.job.reporting import status as status_of
 from bitrawl.job.running import mine, mine_again
+from bitrawl.message import enumerated
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
-from bitrawl.show.wording import counted, enumerated
+from bitrawl.show.wording import counted
 from bitrawl.url import Url
 
 Result = TypeVar("Result")
@@ -251,8 +254,11 @@ def mine_in_foreground(job: Job, folder: JobFolder, *, known_pairs: bool = False
 
 
 def leave(ending: Ending, *, quiet_in: JobFolder | None = None) -> None:
-    """With the exit code of that ending. A command that has shown nothing of its job says why it failed."""
-    if ending is Ending.FAILED and quiet_in is not None:
+    """With the exit code of that ending. A command that has shown nothing of its job says why it failed.
+
+    The web app does not need that: it reads the same in the ledger.
+    """
+    if ending is Ending.FAILED and quiet_in is not None and FAULT_FILE not in os.environ:
         complain(f"{quiet_in.path}: {status_of(quiet_in).ended}")
     if EXIT_CODES[ending]:
         raise typer.Exit(EXIT_CODES[ending])

@@ -37,7 +37,7 @@ from bitrawl.cli.many_sites import (
     mine_many,
     show_merged,
 )
-from bitrawl.cli.status import show, tell, tell_of_kills
+from bitrawl.cli.status import show, show_selection, tell, tell_of_kills
 from bitrawl.cluster.run import asked_job, check_undivided, is_run, merge_run
 from bitrawl.config import Job
 from bitrawl.config.settings import CRAWL, MINE, Group, described
@@ -190,6 +190,7 @@ def pair(folder: Folder, **settings: Any) -> None:
     mine_in_foreground(job_folder.changed(described(settings, [Group.PAIRS])), job_folder)
 
 
+_EXPORT_DRY_HELP = "Show how many units would be written and what each threshold leaves out, and write nothing."
 _TO_HELP = "Write into this folder and leave the job as it is; it may be running."
 
 
@@ -201,6 +202,7 @@ def export(
         bool, Option("--only", help="Delete the files of all other formats.", rich_help_panel=Group.CORPUS)
     ] = False,
     to: Annotated[Path | None, Option(help=_TO_HELP, metavar="DIR", rich_help_panel=Group.CORPUS)] = None,
+    dry_run: Annotated[bool, Option("--dry-run", help=_EXPORT_DRY_HELP, rich_help_panel=Group.CORPUS)] = False,
     **settings: Any,
 ) -> None:
     """Write the corpus of a job again, in more formats or with other thresholds.
@@ -213,6 +215,8 @@ def export(
     given = described(settings, [Group.CORPUS])
     path = Path(folder)
     if is_run(folder) or kind_of(path) is FolderKind.MERGED:
+        if dry_run:
+            raise ConfigError("--dry-run shows what the thresholds of one job leave out; give the folder of a job")
         _export_merged(folder, given, only=only, to=to)
         return
     if kind_of(path) is FolderKind.SEARCH:
@@ -221,6 +225,9 @@ def export(
         raise no_job(path)
     job_folder = JobFolder(path)
     job = job_folder.changed(given)
+    if dry_run:
+        show_selection(job, job_folder)
+        return
     if to is not None:
         if kind_of(to) is FolderKind.COPY:  # its threshold may be that of an earlier command
             print_err(f"All files in {to} are written again with --min-score {job.judge.score:g}.")
@@ -228,7 +235,7 @@ def export(
         print_out(f"{'corpus':<11}{to}")
         return
     _warn_of_thresholds(given, job_folder)
-    write_again(job, job_folder, only=only)
+    write_again(job_folder, given, only=only)
     tell(job_folder)
 
 

@@ -16,8 +16,9 @@ from bitrawl.cli.console import complain, duration, out, print_out, size
 from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
 from bitrawl.cluster.run import Run, check_run, existing_run, is_run, merged_report
+from bitrawl.config import Job, Thresholds
 from bitrawl.corpus.export import CARD
-from bitrawl.endings import State
+from bitrawl.endings import EndKind, State
 from bitrawl.errors import ConfigError
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair
 from bitrawl.job.corpora import written_figures
@@ -28,18 +29,32 @@ from bitrawl.job.folder_kinds import MERGED, REPORT, FolderKind, kind_of, merged
 from bitrawl.job.reporting import gather, write_report
 from bitrawl.job.reporting import status as status_of
 from bitrawl.job.site_search import draw_report
+from bitrawl.job.thresholds import selections
 from bitrawl.show.job_report import explained, found, left_out
 from bitrawl.show.wording import ADVICE, counted, fetched
 
 WATCH_EVERY = 2.0  # seconds
 # Of `--format json`, in their order: part of the output format
 KEYS = (
-    *("links", "queued", "pages", "skipped", "languages", "skips", "fetches", "bytes", "hosts", "ended", "seconds"),
+    *(
+        "links",
+        "queued",
+        "pages",
+        "skipped",
+        "languages",
+        "types",
+        "skips",
+        "fetches",
+        "bytes",
+        "hosts",
+        "ended",
+        "seconds",
+    ),
     *("mining", "own_requests", "answers", "unanswered", "relevant"),
 )
 CORPUS_KEYS = ("pairs", "segments", "units")
 _CONDITIONS = {Condition.SOUND: "green", Condition.DAMAGED: "bold red", Condition.REPAIRED: "yellow"}
-_BEGINNINGS = {State.FAILED: "failed: ", State.NOTHING_FOUND: "nothing found: "}
+_BEGINNINGS = {State.ENDED: "done. ", State.FAILED: "failed. ", State.NOTHING_FOUND: "nothing found. "}
 _wait = time.sleep
 
 StatusFormat = StrEnum("StatusFormat", ["TABLE", "JSON"])
@@ -196,11 +211,15 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
         rows.append(("", f"{own} of our own: sitemaps, and missing pages that show what error pages look like"))
     languages = "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12])
     rows.append(("languages", languages or ("none" if now.ended else "none yet")))
+    if len(summary.types) > 1:
+        rows.append(("documents", "   ".join(f"{name} {count}" for name, count in summary.types.items())))
     if summary.relevant is not None:
         rows.append(("on topic", f"{summary.relevant} of {counted(summary.pages, 'page')}"))
     rows += _block("hosts", map(_host, summary.hosts[:5]))
     rows += _block("skipped", (f"{count:>6}  {why}" for why, count in summary.skips.items()))
     rows += [(name, corpus_figures(pair)) for name, pair in now.corpora.items()]
+    if changed := _changed_thresholds(folder):
+        rows.append(("thresholds", changed))
     written = written_figures(folder.corpus)
     rows += [(name, f"{_written(counts)} in the corpus") for name, counts in written.items() if "documents" in counts]
     rows += _block("left out", (f"{count:>6}  {why}" for why, count in now.faults.items()))
@@ -211,6 +230,36 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
             print_out(line)
     for hint in hints(summary):
         print_out(f"→ {hint}")
+
+
+def _changed_thresholds(folder: JobFolder) -> str:
+    """Those that are not the default."""
+    if not folder.description.exists():
+        return ""
+    usual, values = msgspec.structs.asdict(Thresholds()), msgspec.structs.asdict(folder.job().judge)
+    shown = {key: ", ".join(value) if isinstance(value, tuple) else value for key, value in values.items()}
+    return "; ".join(f"{key} = {shown[key]}" for key in values if values[key] != usual[key])
+
+
+def show_selection(job: Job, folder: JobFolder) -> None:
+    """What an export with the settings of this job would write, and what each threshold would leave out."""
+    written = {name: pair.units for name, pair in status_of(folder).corpora.items()}
+    values = msgspec.structs.asdict(job.judge)
+    rows = list[tuple[str, str]]()
+    for corpus in selections(job, folder):
+        facts, before = corpus.facts, written.get(corpus.name, 0)
+        instead = f", instead of {before:,}" if before != facts.units else ""
+        rows.append((corpus.name, f"{facts.units:,} of {counted(facts.found, 'unit')}{instead}"))
+        rules = (
+            f"{rule.takes_out:>6,}  {one.key} = {one.flag or values[one.key]} ({rule.alone:,} by this alone)"
+            for rule in facts.rules
+            if (one := rule.rule) and rule.is_set and rule.takes_out
+        )
+        rows += _block("left out", rules)
+        if facts.accepted or facts.rejected:
+            rows.append(("verdicts", f"{facts.accepted:,} let in and {facts.rejected:,} kept out only by people"))
+    for label, value in rows or [("corpus", "nothing was found that could be written")]:
+        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
 
 
 def _block(label: str, values: Iterable[str]) -> list[tuple[str, str]]:
@@ -225,11 +274,15 @@ def corpus_figures(pair: LanguagePair) -> str:
 
 def _state(folder: JobFolder, now: JobFacts) -> str:
     if now.state is State.RUNNING:
-        crawled = f"; the crawl has ended: {now.ended}" if now.ended else ""
+        crawled = f"; the crawl has ended. {now.ended}" if now.ended else ""
         return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
     if now.state is State.INTERRUPTED:
         return f"interrupted (resume with: {_resume(folder, now)})"
-    return f"{_BEGINNINGS.get(now.state, '')}{now.ended}"
+    end = now.crawl.run.ended
+    if end is None:
+        return ""
+    beginning = "" if end.sentence or end.kind is EndKind.STOPPED else _BEGINNINGS[now.state]
+    return f"{beginning}{end.english(now.mined.pairs)}"
 
 
 def _resume(folder: JobFolder, now: JobFacts) -> str:
@@ -242,8 +295,9 @@ def hints(summary: CrawlSummary) -> list[str]:
     if summary.pages or not summary.ended:
         return []
     reasons = dict.fromkeys([*summary.skip_reasons, *summary.unanswered])
-    advice = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE]
-    return advice or ["Look at the log for what the hosts answered."]
+    given = [str(tip) for tip in summary.run.ended.tips] if summary.run.ended else []
+    advice = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE and ADVICE[reason] not in given]
+    return advice or ([] if given else ["Look at the log for what the hosts answered."])
 
 
 def _host(host: HostCount) -> str:

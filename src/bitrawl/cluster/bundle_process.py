@@ -372,21 +372,22 @@ def _job_outcome(bundle: Bundle, folder: JobFolder) -> Done:
         seeded = [site for site in bundle.sites if site.seeds]  # What is in an archive shows when it has been read.
         why = _why_nothing([site for site in seeded if not pages.get(site.site)], ledger)
         sites = [
-            SiteOutcome(site, pages.get(site, 0), pairs.get(site, 0), why.get(site, ""))
+            why.get(site, SiteOutcome(site, pages.get(site, 0), pairs.get(site, 0)))
             for site in ([site.site for site in seeded] if seeded else pages)
         ]
     return Done(bundle.name, PartState.MINED, sites, _job_figures(now, len(bundle.sites)), now.ended)
 
 
-def _why_nothing(sites: list[BundledSite], ledger: Ledger) -> dict[str, str]:
+def _why_nothing(sites: list[BundledSite], ledger: Ledger) -> dict[str, SiteOutcome]:
     """What became of the first seed of each site: why it was skipped, or what its last fetch brought."""
     firsts = {site.seeds[0]: site.site for site in sites}
     fetched = {line.url: line.outcome for line in log(ledger) if line.url in firsts} if firsts else {}
-    reasons = {}
+    outcomes = {}
     for seed, site in firsts.items():
         skips = seed_skips([Url.known(seed)], ledger.skip_of)
-        reasons[site] = _reason(skips[0].skip) if skips else fetched.get(seed) or "it was not visited"
-    return reasons
+        why = _reason(skips[0].skip) if skips else fetched.get(seed) or "it was not visited"
+        outcomes[site] = SiteOutcome(site, failed=why, reason=skips[0].skip.reason if skips else None)
+    return outcomes
 
 
 def _reason(skip: Skip) -> str:

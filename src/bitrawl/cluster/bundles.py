@@ -27,6 +27,7 @@ from bitrawl.files import NO_JSON, checked, with_sum
 from bitrawl.job.archived_web import warc_files
 from bitrawl.job.fetching import fetch_settings
 from bitrawl.job.folder_kinds import BUNDLES, PARTS
+from bitrawl.reasons import Reason
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
@@ -193,6 +194,7 @@ class SiteOutcome(msgspec.Struct, frozen=True):
     pages: int = 0
     pairs: int = 0
     failed: str = ""  # why it brought nothing, through no fault of the machine; empty if it has pages
+    reason: Reason | None = None  # the same as a value, if its first seed was skipped
 
 
 class PartState(StrEnum):

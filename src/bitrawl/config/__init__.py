@@ -1,6 +1,16 @@
 """A job's description: typed, closed, and the same whether it comes from flags or from a TOML file."""
 
-from bitrawl.config.choices import FOCUSED, UNFOCUSED, CorpusFormat, Format, Part, Strategy, fitting, usual
+from bitrawl.config.choices import (
+    FOCUSED,
+    UNFOCUSED,
+    CorpusFormat,
+    DocumentType,
+    Format,
+    Part,
+    Strategy,
+    fitting,
+    usual,
+)
 from bitrawl.config.job_file import merged, public_text_of, read, seeds_from, text_of, write
 from bitrawl.config.resolving import continues, converted, resolve, typed
 from bitrawl.config.schema import (
@@ -20,8 +30,8 @@ from bitrawl.config.schema import (
 
 # fmt: off
 __all__ = [
-    "FOCUSED", "UNFOCUSED", "AlignSection", "BudgetSection", "CorpusFormat", "DiscoverySection", "ExportSection",
-    "FetchSection", "Format", "Job", "Part", "PolitenessSection", "Reach", "Strategy", "Thresholds", "TopicModel",
+    "FOCUSED", "UNFOCUSED", "AlignSection", "BudgetSection", "CorpusFormat", "DiscoverySection", "DocumentType",
+    "ExportSection", "FetchSection", "Format", "Job", "Part", "PolitenessSection", "Reach", "Strategy", "Thresholds", "TopicModel",
     "TopicSection", "Walk", "continues", "converted", "fitting", "merged", "public_text_of", "read", "resolve",
     "seeds_from", "text_of", "typed", "usual", "write",
 ]

@@ -41,9 +41,37 @@ class Strategy(StrEnum):
     LANGUAGE_FILTER = ("language-filter", "bitrawl.strategies.papers.url_models:LanguageFilter")
     URL_MODELS = "url-models"
     URL_PATTERNS = ("url-patterns", "bitrawl.strategies.papers.url_patterns:UrlPatterns")
+    PLAIN_QUEUE = ("plain-queue", "bitrawl.strategies.papers.url_patterns:plain_queue")
     TERMS = ("terms", "", True)
     PERPLEXITY = ("perplexity", "", True)
     ADAPTIVE = "adaptive"
+
+
+class DocumentType(StrEnum):
+    """What a crawl reads besides sitemaps."""
+
+    # A row has its name, which is its label and a key of the catalogues, its media types, and how files of it are named.
+    media_types: frozenset[str]
+    endings: tuple[str, ...]
+
+    def __new__(cls, name: str, media_types: tuple[str, ...], endings: tuple[str, ...] = ()) -> Self:
+        row = str.__new__(cls, name)
+        row._value_, row.media_types, row.endings = name, frozenset(media_types), endings
+        return row
+
+    HTML = ("html", ("text/html", "application/xhtml+xml", "text/plain"))
+    PDF = ("pdf", ("application/pdf",), ("pdf",))
+    OFFICE = (
+        "office",
+        (
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.oasis.opendocument.text",
+            "application/epub+zip",
+            "application/rtf",
+        ),
+        ("docx", "odt", "epub", "rtf"),
+    )
+    FEED = ("feed", ())  # read for their links, as sitemaps are
 
 
 FOCUSED = tuple(name for name in Strategy if name.needs_topic)

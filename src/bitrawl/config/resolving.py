@@ -18,7 +18,12 @@ from bitrawl.languages import language_name, parse_language, same_language, two_
 from bitrawl.model_files import check_model_names
 
 Description = TypeVar("Description", bound=msgspec.Struct)
-_CHOICES = {"scope.reach": "scope", "topic.model": "topic model", "discovery.walk": "walk"}  # what people call them
+_CHOICES = {
+    "scope.reach": "scope",
+    "topic.model": "topic model",
+    "discovery.walk": "walk",
+    "scope.types": "type",
+}  # what people call them
 
 
 def resolve(described: Mapping[str, Any], *, where: str = "") -> Job:
@@ -245,9 +250,10 @@ def _explain(error: str, kind: type[msgspec.Struct], described: Mapping[str, Any
     """What msgspec says as a sentence of ours: which key is wrong, and what to write there."""
     at = re.search(r"at `\$\.?(.*)`", error)
     path = at[1] if at else ""
-    if "Invalid enum value" in error and path in _CHOICES:
-        wrong, what = error.split("'")[1] if "'" in error else error, _CHOICES[path]
-        return f"there is no {what} {wrong!r}; the {what}s are {', '.join(_at(kind, path))}"
+    choice = re.sub(r"\[.*\]$", "", path)  # of a list
+    if "Invalid enum value" in error and choice in _CHOICES:
+        wrong, what, names = error.split("'")[1] if "'" in error else error, _CHOICES[choice], _at(kind, choice)
+        return f"there is no {what} {wrong!r}; the {what}s are {', '.join(*get_args(names) or (names,))}"
     parts = error.split("`")
     if "unknown field" in error and len(parts) > 1:
         return unknown_key(parts[1], path, kind)

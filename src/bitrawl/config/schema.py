@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from bitrawl.config.choices import FOCUSED, Strategy, format_names, strategy_names
+from bitrawl.config.choices import FOCUSED, DocumentType, Strategy, format_names, strategy_names
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
@@ -111,6 +111,7 @@ class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     under: list[str] = []  # paths, as in "/docs/"; a link must be below one
     one_site: list[list[str]] = []  # hosts that are one site: [["example.org", "exemple.org"]]
     depth: Annotated[int, msgspec.Meta(ge=0)] | None = None  # links away from the seeds
+    types: list[DocumentType] = msgspec.field(default_factory=lambda: list(DocumentType))  # besides sitemaps
     sitemaps: bool = True
     probe: bool = True  # ask each host for a page that cannot exist, to know its soft 404s
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 import msgspec
 
-from bitrawl.config.choices import fitting, format_names, strategy_names, usual
+from bitrawl.config.choices import DocumentType, fitting, format_names, strategy_names, usual
 from bitrawl.config.schema import Job
 from bitrawl.errors import ConfigError
 from bitrawl.model import Method
@@ -66,6 +66,8 @@ class _Choices(dict[str, str]):
     """What the help texts list, looked up when a help text needs it."""
 
     def __missing__(self, name: str) -> str:
+        if name == "types":
+            return ", ".join(DocumentType)
         if name == "strategies":
             return ", ".join(strategy_names())
         if name == "methods":
@@ -162,6 +164,7 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("under", "scope.under", _G.SCOPE, "Follow only URLs below this path: /docs/", metavar="PATH", web="under"),
     Setting("one_site", "scope.one_site", _G.SCOPE, "Treat these hosts as one site: example.org,exemple.org", _sites, metavar="HOSTS"),
     Setting("max_depth", "scope.depth", _G.SCOPE, "Follow links at most this many steps away from the seeds.", web="depth", most=1000),
+    Setting("types", "scope.types", _G.SCOPE, "Read only documents of these types: {types}.", listed, metavar="TYPES"),
     Setting("sitemaps", "scope.sitemaps", _G.SCOPE, "Read sitemaps."),
     Setting("probe", "scope.probe", _G.SCOPE, "Ask each host for a missing page, to recognise its error pages."),
     Setting("delay", "politeness.delay", _G.POLITENESS, "Wait this many seconds between two visits to a host.",
@@ -218,6 +221,9 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("min_length_ratio", "judge.length_ratio", _G.CORPUS, web="min_length_ratio"),
     Setting("min_language", "judge.language", _G.CORPUS, web="min_language"),
     Setting("min_words", "judge.words", _G.CORPUS, web="min_words", most=1000),
+    Setting("types", "judge.types", _G.CORPUS, web="types"),
+    Setting("refuse", "judge.refuse", _G.CORPUS, web="refuse"),
+    Setting("duplicates", "judge.duplicates", _G.CORPUS, web="duplicates"),
     Setting("accepted_only", "export.accepted_only", _G.CORPUS,
         "Export only page pairs and segments that a person accepted.", reversible=True),
 )}

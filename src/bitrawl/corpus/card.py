@@ -16,6 +16,7 @@ from bitrawl.corpus.export import CARD, EARLIER_CARD, without_files
 from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, MergedSite, Origin
 from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
 from bitrawl.errors import ConfigError
+from bitrawl.facts import HumanReview
 from bitrawl.files import cell
 from bitrawl.languages import language_name
 from bitrawl.model import Method
@@ -115,6 +116,7 @@ def _corpora(facts: CardFacts) -> Iterable[str]:
     for corpus in facts.filled:
         parts = (
             _section("Contents", _contents(corpus), within=several),
+            _section("Quality", _quality(facts, corpus), within=several),
             _section("Files", _files(corpus.files), within=several),
             _section("Evidence for the pairs", _evidence(corpus), within=several),
             _section("Kept out", _kept_out(corpus), within=several),
@@ -142,6 +144,22 @@ def _contents(corpus: CorpusFacts) -> str:
     if corpus.flags:
         text += "\n\nUnits with a flag, which were kept:\n\n" + _counts(("flag", "units"), corpus.flags)
     return text
+
+
+def _quality(facts: CardFacts, corpus: CorpusFacts) -> str:
+    review = facts.reviewed.get(corpus.name)
+    return review_sentence(review) if review else ""
+
+
+def review_sentence(review: HumanReview) -> str:
+    """What people found in a random sample."""
+    by = "one person" if review.people == 1 else f"{review.people} people"
+    kappa = f", who agree with a kappa of {review.kappa + 0.0:.2f}" if review.kappa is not None else ""
+    return (
+        f"Precision by human review: {review.precision:.2f} ({review.low:.2f}–{review.high:.2f} with 95 % confidence)."
+        f" {_number(review.units, 'unit')}, drawn at random on {_day(review.at)} from those that scored at least"
+        f" {review.least:.2f}, {'was' if review.units == 1 else 'were'} judged by {by}{kappa}."
+    )
 
 
 def _files(files: Sequence[FileFacts]) -> str:
@@ -304,7 +322,7 @@ def site_table(sites: Iterable[MergedSite]) -> str:
 def _row(site: MergedSite) -> tuple[str, ...]:
     part = site.part
     figures = (part.pages, part.page_pairs, part.segment_pairs, site.units)
-    return (part.site, site.job, *map(str, figures), part.why)
+    return (part.site, site.job, *map(str, figures), str(part.why))
 
 
 # The header for Hugging Face

@@ -15,9 +15,42 @@ import numpy as np
 
 from bitrawl.corpus.export import CorpusHeader, Item
 from bitrawl.corpus.merger import different
+from bitrawl.facts import HumanReview
+from bitrawl.message import Wording
 from bitrawl.model import Page, PagePair, TranslationUnit
 from bitrawl.text.words import words
 from bitrawl.url import Url
+
+
+class SiteLack(Wording):
+    """What a site did not bring. The label is a key of the web app's catalogues."""
+
+    NO_PAGES = ("no-pages", "no pages")
+    NOT_MINED = ("not-mined", "not mined yet")
+    NO_PAIRS = ("no-pairs", "no page pairs")
+    NO_SEGMENTS = ("no-segments", "no segment pair is good enough")
+    FAULTS = ("faults", "failed")  # and something was found all the same
+
+
+class SiteWhy(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a site brought nothing, or what failed there. Counts have the most frequent first."""
+
+    lack: SiteLack
+    skips: dict[str, int] = {}  # links that became no page, by reason
+    pages: dict[str, int] = {}  # by language
+    refusals: dict[str, int] = {}  # suggested pairs, by reason
+    faults: dict[str, int] = {}  # what could not be mined, by reason
+
+    def __str__(self) -> str:
+        """A cell of a table."""
+        counts = {"pages": self.pages, "refused": self.refusals, "failed": self.faults}
+        first = "" if self.lack is SiteLack.FAULTS else f"{self.lack.text}{_listed(self.skips)}"
+        return "; ".join(filter(None, (first, *(f"{name}{_listed(count)}" for name, count in counts.items() if count))))
+
+
+def _listed(counts: Mapping[str, int], most: int = 3) -> str:
+    shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:most])
+    return f": {shown}" if shown else ""
 
 
 class SitePart(msgspec.Struct, frozen=True):
@@ -28,7 +61,7 @@ class SitePart(msgspec.Struct, frozen=True):
     fetched: int = 0
     page_pairs: int = 0
     segment_pairs: int = 0  # good enough for the corpus
-    why: str = ""  # why it brought nothing, or what failed there; empty if all went well
+    why: SiteWhy | str = ""  # empty if all went well; another text is an earlier version's
 
 
 class SiteRows(msgspec.Struct, frozen=True):
@@ -217,6 +250,7 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
     machine_translated: int = 0  # pairs left out because one side has marks of machine translation
     duplicate_pages: int = 0
     job: str = ""  # job.toml, without private settings
+    reviewed: Mapping[str, HumanReview] = {}  # by the name of the corpus
 
     @property
     def filled(self) -> tuple[CorpusFacts, ...]:

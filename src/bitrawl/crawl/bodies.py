@@ -209,6 +209,8 @@ SNIFFED = 2048
 
 HTML, TEXT, XML, JSON = "text/html", "text/plain", "application/xml", "application/json"
 GZIP, PDF, SVG, BINARY = "application/gzip", "application/pdf", "image/svg+xml", "application/octet-stream"
+ZIP = "application/zip"
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
 def media_type(head: bytes, content_type: str) -> str:
@@ -245,8 +247,8 @@ _MAGIC = (
     (b"FLV\x01", "video/x-flv"),
     (b"\x1aE\xdf\xa3", "video/webm"),
     (b"\x1f\x8b", GZIP),
-    (b"PK\x03\x04", "application/zip"),  # .docx, .epub and .jar too
-    (b"PK\x05\x06", "application/zip"),
+    (b"PK\x03\x04", ZIP),
+    (b"PK\x05\x06", ZIP),
     (b"Rar!\x1a\x07", "application/vnd.rar"),
     (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
     (b"BZh", "application/x-bzip2"),
@@ -317,7 +319,19 @@ def _magic(head: bytes) -> str:
         return _RIFF.get(head[8:12], "")
     if not head or head[0] not in _FIRST_BYTES:
         return ""
-    return next((name for magic, name in _MAGIC if head.startswith(magic)), "")
+    kind = next((name for magic, name in _MAGIC if head.startswith(magic)), "")
+    return _zipped(head) if kind == ZIP else kind
+
+
+# ODF and EPUB begin with a file that has their type, not compressed: OpenDocument 1.3 part 2, section 3.3; OCF 3.3, section 4.2.
+_NAMED_TYPE = re.compile(rb"PK\x03\x04.{26}mimetype(application/[\w.+-]+)", re.DOTALL)
+
+
+def _zipped(head: bytes) -> str:
+    """What a zip file is, as far as its beginning tells."""
+    if named := _NAMED_TYPE.match(head):
+        return named[1].partition(b"PK")[0].decode()
+    return _WORD if b"[Content_Types].xml" in head and b"word/" in head else ZIP
 
 
 def _markup(text: str) -> str:

@@ -5,9 +5,9 @@ from enum import Enum
 
 import msgspec
 
-from bitrawl.endings import CrawlEnd, Doing, EndKind, State
+from bitrawl.endings import CrawlEnd, Doing, EndKind, Limit, ParkReason, State
 from bitrawl.model import MAX_REDIRECTS, Skip
-from bitrawl.reasons import NO_ANSWER
+from bitrawl.reasons import NO_ANSWER, LeaveReason
 from bitrawl.url import Url
 
 
@@ -47,15 +47,15 @@ def skip_chain(url: Url, skip_of: Callable[[Url], Skip | None]) -> list[Skip]:
 def crawl_end(  # noqa: PLR0913 - each may be why it ended
     *,
     stopped: bool = False,
-    budget: str = "",
+    budget: Limit | None = None,
     queued: int = 0,
-    left: Mapping[str, str] | None = None,
-    parked: Mapping[str, str] | None = None,
+    left: Mapping[str, LeaveReason] | None = None,
+    parked: Mapping[str, ParkReason] | None = None,
     pages: int = 0,
     relevant: int | None = None,
     seeds: Sequence[SeedSkip] = (),
 ) -> CrawlEnd:
-    """How a run ended that was stopped by the user, or used up a budget ("200 pages"), or has come to its end.
+    """How a run ended that was stopped by the user, or reached a limit of its budget, or has come to its end.
 
     `left` has the sites that the strategy left, `parked` the hosts that are not visited any more in this run, each with
     the reason. `pages` were kept in this run and before, and `relevant` of them are about the topic: None in a job without
@@ -64,9 +64,9 @@ def crawl_end(  # noqa: PLR0913 - each may be why it ended
     if stopped:
         return CrawlEnd(kind=EndKind.STOPPED, queued=queued)
     if not pages:
-        return msgspec.structs.replace(_without_page(left, parked, seeds), budget=budget, queued=queued)
+        return msgspec.structs.replace(_without_page(left, parked, seeds), budget=budget or "", queued=queued)
     if relevant == 0:
-        return CrawlEnd(kind=EndKind.OFF_TOPIC, pages=pages, budget=budget, queued=queued)
+        return CrawlEnd(kind=EndKind.OFF_TOPIC, pages=pages, budget=budget or "", queued=queued)
     if budget:
         return CrawlEnd(kind=EndKind.BUDGET, budget=budget, queued=queued)
     if left and queued:
@@ -84,7 +84,7 @@ def ending(end: CrawlEnd) -> Ending:
 
 
 def _without_page(
-    left: Mapping[str, str] | None, parked: Mapping[str, str] | None, seeds: Sequence[SeedSkip]
+    left: Mapping[str, LeaveReason] | None, parked: Mapping[str, ParkReason] | None, seeds: Sequence[SeedSkip]
 ) -> CrawlEnd:
     if seeds:
         seed, skip = seeds[0].seed, seeds[0].skip
@@ -103,19 +103,17 @@ def _without_page(
     return _named(EndKind.ONLY_LEFT, left) if left else CrawlEnd(kind=EndKind.NO_PAGE)
 
 
-def _named(kind: EndKind, reasons: Mapping[str, str], queued: int = 0) -> CrawlEnd:
+def _named(kind: EndKind, reasons: Mapping[str, LeaveReason | ParkReason], queued: int = 0) -> CrawlEnd:
     name, why = next(iter(reasons.items()))
     return CrawlEnd(kind=kind, name=name, why=why, others=len(reasons) - 1, queued=queued)
 
 
 def stored_end(text: str) -> CrawlEnd | None:
-    """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one."""
+    """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one, which says no more."""
     try:
         return msgspec.json.decode(text, type=CrawlEnd) if text else None
     except msgspec.DecodeError:
-        stopped = text.startswith(CrawlEnd(kind=EndKind.STOPPED).without_advice)
-        kind = EndKind.STOPPED if stopped else EndKind.EARLIER
-        return CrawlEnd(kind=kind, sentence=text)
+        return CrawlEnd(kind=EndKind.EARLIER, sentence=text)
 
 
 def stored_doing(text: str) -> Doing | None:

@@ -19,9 +19,9 @@ from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
+from bitrawl.config import DocumentType
 from bitrawl.crawl.bodies import (
     GZIP,
-    HTML,
     MIB,
     SNIFFED,
     TEXT,
@@ -56,7 +56,7 @@ FOREIGN = (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFErr
 
 MAX_DETAIL = 200  # characters: a line or two of a terminal
 
-PAGE_TYPES = frozenset({HTML, TEXT})
+PAGE_TYPES = frozenset(name for kind in DocumentType for name in kind.media_types)
 INDEX_TYPES = frozenset({XML, GZIP, TEXT})
 LATEST = 24 * 3600.0
 """Seconds; the longest wait until a date that is compared with our own. Judgement: our date may be wrong by years."""

@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.model import Lease, Link
+from bitrawl.endings import Failing, Limit, LimitUnit, ParkReason, SiteBudget
+from bitrawl.model import Lease, Link, Skip
 from bitrawl.protocols import Clock, Queue
+from bitrawl.reasons import LeaveReason
 from bitrawl.url import Url
 
 ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
@@ -63,17 +65,17 @@ class Budget(msgspec.Struct, frozen=True):
     minutes: float | None = None
     downloads: int | None = None  # requests for pages and sitemaps, whatever they brought
 
-    def reached(self, spent: "Spent", now: float) -> str:
-        """Which limit is reached, counting what is in flight; empty when none is. A silent host brings no page."""
+    def reached(self, spent: "Spent", now: float) -> Limit | None:
+        """Which limit is reached, counting what is in flight; None when none is. A silent host brings no page."""
         if self.pages is not None and spent.pages + spent.in_flight - spent.silent >= self.pages:
-            return f"{self.pages} page{'' if self.pages == 1 else 's'}"
+            return Limit(LimitUnit.PAGES, self.pages)
         if self.downloads is not None and spent.downloads + spent.in_flight >= self.downloads:
-            return f"{self.downloads} download{'' if self.downloads == 1 else 's'}"
+            return Limit(LimitUnit.DOWNLOADS, self.downloads)
         if self.bytes is not None and spent.bytes >= self.bytes:
-            return f"{self.bytes / 1_000_000:g} MB"
+            return Limit(LimitUnit.MEGABYTES, self.bytes / 1_000_000)
         if self.minutes is not None and spent.minutes(now) >= self.minutes:
-            return f"{self.minutes:g} minute{'' if self.minutes == 1 else 's'}"
-        return ""
+            return Limit(LimitUnit.MINUTES, self.minutes)
+        return None
 
 
 @dataclass
@@ -113,7 +115,7 @@ class Host:
     took: float = 0.0  # its last answer, in seconds
     silent: int = 0  # visits that have waited so long that nobody waits for the host any more
     waiting: bool = False  # in the heap, or ready
-    parked: str = ""  # why it is not to be visited in this run
+    parked: ParkReason | None = None  # why it is not to be visited in this run
 
     @property
     def pace(self) -> Pace:
@@ -166,7 +168,7 @@ class Frontier:
     site_budget: Budget = field(default_factory=Budget)
     spent: Spent = field(default_factory=Spent)  # by the whole job
     spent_on: dict[str, Spent] = field(default_factory=dict)  # each site
-    left: dict[str, str] = field(default_factory=dict)  # sites that are not visited any more, and why
+    left: dict[str, LeaveReason] = field(default_factory=dict)  # sites that are not visited any more, and why
     ranked: bool = False  # Of the hosts that may be visited now, the one with the best link; else each takes its turn.
     # Scores that are worth waiting for: a link below one waits while a host that rests has a link above it.
     steps: Sequence[float] = ()
@@ -219,19 +221,20 @@ class Frontier:
             elif self._stopped or self.budget_reached() or not self._return():
                 return None
 
-    def fetched(self, lease: Lease, *, took: float, failed: str = "", retry_after: float = 0.0) -> None:
+    def fetched(self, lease: Lease, *, took: float, failed: Skip | None = None, retry_after: float = 0.0) -> None:
         """The connection is free again: the host rests from now on, while the answer is still being analysed.
 
         `failed` says why there was no answer that counts as one.
         """
         host = self._host(lease.link.url.host)
-        host.failures = host.failures + 1 if failed else 0
-        host.answered = host.answered or not failed
+        host.failures = 0 if failed is None else host.failures + 1
+        host.answered = host.answered or failed is None
         host.took = took
-        if host.failures >= (self.politeness.failures if host.answered else self.politeness.first_failures):
-            host.parked = f"{failed} ({host.failures} failures in a row)"
+        most = self.politeness.failures if host.answered else self.politeness.first_failures
+        if failed is not None and host.failures >= most:
+            host.parked = Failing(failed.reason, host.failures, failed.detail)
         rest = self.politeness.rest(took, wanted=max(self.floor(host.name), retry_after))
-        if failed:
+        if failed is not None:
             rest = max(rest, min(self.politeness.backoff * 2 ** (host.failures - 1), BACKOFF_CEILING))
         host.ready_at = max(host.ready_at, self.clock.now() + rest)
         self._answered(lease)
@@ -278,7 +281,7 @@ class Frontier:
         for host in sorted({url.host for url, _ in scores}):
             self._rank_anew(host)
 
-    def leave(self, site: str, why: str) -> None:
+    def leave(self, site: str, why: LeaveReason) -> None:
         """Hand out nothing more of that site; its links stay queued.
 
         Where hosts are ranked, it is gone back to once, when nothing else is queued: until it is left again.
@@ -290,8 +293,8 @@ class Frontier:
         self._stopped = True
         self._changed.set()
 
-    def budget_reached(self) -> str:
-        """Which limit of the job is reached, as in "200 pages"; empty while none is."""
+    def budget_reached(self) -> Limit | None:
+        """Which limit of the job is reached; None while none is."""
         return self.budget.reached(self.spent, self.clock.now())
 
     def pause(self) -> tuple[str, float] | None:
@@ -300,7 +303,7 @@ class Frontier:
             return None
         return self._heap[0][2], max(0.0, self._heap[0][0] - self.clock.now())
 
-    def parked(self) -> dict[str, str]:
+    def parked(self) -> dict[str, ParkReason]:
         """Hosts that were left for this run with links still queued, and why."""
         return {host.name: host.parked for host in self._hosts.values() if host.parked}
 
@@ -454,7 +457,7 @@ class Frontier:
         if limit and spent.in_flight:
             self._blocked.setdefault(host.site, set()).add(host.name)
         elif limit:
-            host.parked = f"the site's budget of {limit} is used up"
+            host.parked = SiteBudget(limit)
         return not host.parked and not limit and host.busy < self._connections(host)
 
     def _has_better(self, host: Host) -> bool:

@@ -58,6 +58,7 @@ class LoopSettings(msgspec.Struct, frozen=True):
     attempts: int = 3
     follow: bool = True  # False: only the seeds, as with WARC files that are taken whole
     sitemaps: bool = True
+    feeds: bool = True  # that pages declare
     probe: bool = True  # ask each host once for a page that cannot exist, to know its soft 404
     opt_outs: bool = True  # honour noai and TDM reservations
     exhaustive: bool = False  # visit all that is in scope: leave no site, put last what the strategy would not follow
@@ -89,6 +90,7 @@ class Crawl:
             self.scope.sites.of,
             probe=self.settings.probe and self.settings.follow,
             sitemaps=self.settings.sitemaps and self.settings.follow,
+            feeds=self.settings.feeds,
         )
         self.hosts = SiteHosts(self.scope.sites.of, self.settings.site_hosts)
         self._fault: BitrawlError | None = None
@@ -286,7 +288,7 @@ class Crawl:
         lease = fetch.lease
         transient = skip.reason in TRANSIENT
         if skip.stage is not Stage.ROBOTS or transient:
-            failed = (skip.detail or skip.reason) if transient else ""
+            failed = skip if transient else None
             self.frontier.fetched(lease, took=fetch.took, failed=failed, retry_after=skip.retry_after)
         visit = fetch.visit(skip)
         if not transient or lease.attempt >= self.settings.attempts:

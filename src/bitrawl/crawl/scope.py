@@ -8,10 +8,10 @@ from zlib import crc32
 
 import msgspec
 
-from bitrawl.config import Reach
+from bitrawl.config import DocumentType, Reach
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import UNDETERMINED, Directive, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip
+from bitrawl.model import FEED, UNDETERMINED, Directive, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 from bitrawl.urls.tokens import host_name, mark_language
@@ -29,7 +29,7 @@ _NEW_HOSTS = frozenset((LinkKind.ALTERNATE, LinkKind.REDIRECT))
 _BY_PATTERN = frozenset((Reason.NOT_UNDER, Reason.EXCLUDED, Reason.NOT_INCLUDED))
 # Never a page, whatever the server calls it. One HEAD less for each.
 _FILES = re.compile(
-    r"\.(?:7z|aac|apk|avi|avif|bin|bmp|bz2|css|csv|deb|dmg|docx?|eot|epub|exe|flac|flv|gif|gz|ico|iso|jar|jpe?g|js|json|"
+    r"\.(7z|aac|apk|avi|avif|bin|bmp|bz2|css|csv|deb|dmg|docx?|eot|epub|exe|flac|flv|gif|gz|ico|iso|jar|jpe?g|js|json|"
     r"m4[av]|mid|mjs|mkv|mobi|mov|mp[34]|mpe?g|msi|odp|ods|odt|og[agv]|otf|pdf|png|pptx?|ps|rar|rpm|svgz?|swf|tar|tgz|"
     r"tiff?|torrent|ttf|wasm|wav|webm|webp|wm[av]|woff2?|xlsx?|xz|zip|zst)$",
     re.IGNORECASE,
@@ -65,6 +65,7 @@ class ScopeRules(msgspec.Struct, frozen=True, kw_only=True):
     depth: int | None = None  # links away from the seeds
     same_host: bool = False  # only the seeds' hosts; www.example.org and example.org count as one
     under: Sequence[str] = ()  # paths; a link must be one of them or below one of them
+    types: Sequence[DocumentType] = tuple(DocumentType)
 
 
 class Scope:
@@ -81,6 +82,7 @@ class Scope:
         self._include = [re.compile(raw) for raw in self.rules.include]
         self._exclude = [re.compile(raw) for raw in self.rules.exclude]
         self._under = tuple(folder_path(raw) for raw in self.rules.under)
+        self._readable = {ending for kind in self.rules.types for ending in kind.endings}
         self._by_address = lru_cache(maxsize=REMEMBERED)(self._judge_address)
 
     def refusal(self, link: Link) -> Skip | None:
@@ -147,7 +149,7 @@ class Scope:
 
     def _judge_address(self, url: Url) -> Skip | None:
         """What the address alone decides. Most links of a page were on the page before, so it is remembered."""
-        if _FILES.search(url.path):
+        if (file := _FILES.search(url.path)) and file[1].lower() not in self._readable:
             return Skip(url, Stage.SCOPE, Reason.CONTENT_TYPE, "not a page by its name")
         trap = trap_shape(url)
         return Skip(url, Stage.SCOPE, Reason.TRAP, trap) if trap else self._by_pattern(url)
@@ -228,8 +230,9 @@ ENOUGH = A_FILE * (MAX_SITEMAPS - FIRST_SITEMAPS)  # addresses: with so many, al
 class NewLinks:
     """Finds the links that an answer leads to. Remembers the sitemaps that each site has named."""
 
-    def __init__(self, site_of: Callable[[str], str], *, probe: bool, sitemaps: bool) -> None:
+    def __init__(self, site_of: Callable[[str], str], *, probe: bool, sitemaps: bool, feeds: bool) -> None:
         self._site_of = site_of
+        self._feeds = feeds
         self._probe = probe
         self._sitemaps = sitemaps
         self._sitemaps_named: dict[str, set[Url]] = {}
@@ -268,6 +271,8 @@ class NewLinks:
         """Why a sitemap is not read; None for all other links."""
         if link.kind is not LinkKind.INDEX:
             return None
+        if link.rel == FEED and not self._feeds:
+            return Skip(link.url, Stage.SCOPE, Reason.CONTENT_TYPE, "a feed")
         if link.depth > MAX_SITEMAP_DEPTH:
             return Skip(link.url, Stage.SCOPE, Reason.DEPTH, f"a sitemap more than {MAX_SITEMAP_DEPTH} sitemaps deep")
         named = self._sitemaps_named.setdefault(self._site_of(link.url.host), set())
@@ -307,5 +312,9 @@ def _redirected(link: Link, target: Url) -> Link:
 
 
 def _deeper(source: Link, target: Link) -> Link:
-    """A translation is as deep as its original; every other link is one step further."""
+    """A translation is as deep as its original; every other link is one step further. What a feed lists is as near as what a
+    sitemap lists.
+    """
+    if target.kind is LinkKind.INDEX:
+        return target
     return msgspec.structs.replace(target, depth=source.depth + (target.kind is not LinkKind.ALTERNATE))

@@ -18,7 +18,7 @@ import tomli_w
 from bitrawl import config, files
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines, json_lines
-from bitrawl.errors import BitrawlError, ConfigError, StoreError
+from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import NO_JSON
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
@@ -65,7 +65,6 @@ class BootstrapProgress(msgspec.Struct, frozen=True):
     wiki: str = ""  # its host; empty for a dump
     done: int = 0  # answers of the wiki, or sites that were checked
     total: int = 0  # sites to check
-    failed: str = ""  # why it could not go on, without advice for the command line
 
 
 class BilingualSite(msgspec.Struct, frozen=True):
@@ -111,10 +110,6 @@ class ProgressFile:
     def count(self) -> None:
         """Count one more step that is done."""
         self._now = msgspec.structs.replace(self._now, done=self._now.done + 1)
-        self._write()
-
-    def fail(self, error: BitrawlError) -> None:
-        self._now = msgspec.structs.replace(self._now, failed=error.without_advice)
         self._write()
 
     def _write(self) -> None:
@@ -229,11 +224,7 @@ async def bootstrap(
     if fresh:
         OWN_FILES.delete(folder)
     notes = ProgressFile(folder, "" if request.dump else endpoint(request.wiki).host)
-    try:
-        material = await _gathered(request, folder, policy, notes, tell)
-    except BitrawlError as error:
-        notes.fail(error)
-        raise
+    material = await _gathered(request, folder, policy, notes, tell)
     sites = material.citations.sites
     checked: dict[Url, SiteVerdict] = {}
     if request.check_sites and sites and len(request.languages()) > 1:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bitrawl import config
-from bitrawl.config import FOCUSED, Job, Reach, Strategy, TopicSection, Walk
+from bitrawl.config import FOCUSED, DocumentType, Job, Reach, Strategy, TopicSection, Walk
 from bitrawl.config.choices import STRATEGIES, blamed, package_of, strategy_maker
 from bitrawl.crawl.fetch import HttpFetcher, user_agent
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
@@ -42,6 +42,7 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
 from bitrawl.job.own_files import check_inputs, inputs_of
 from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, changed_settings, reasons_of, retry_seeds
+from bitrawl.job.site_mining import lexicons
 from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.page_score import ScoreModel
 from bitrawl.mine.pairing import THRESHOLD, Pairing
@@ -60,6 +61,8 @@ from bitrawl.strategies.papers.perplexity import Perplexity
 from bitrawl.strategies.papers.perplexity import score_of as perplexity_score
 from bitrawl.strategies.papers.terms import Terms
 from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter, UrlModels
+from bitrawl.strategies.papers.url_patterns import UrlPatterns, plain_queue
+from bitrawl.strategies.papers.verification import Verification
 from bitrawl.text.frequencies import read_tables
 from bitrawl.text.language import LanguageNgrams
 from bitrawl.topic.judge import TopicJudge
@@ -156,6 +159,7 @@ def _loop_settings(job: Job, *, live: bool, searching: bool) -> LoopSettings:
         attempts=job.politeness.attempts,
         follow=not job.warc,
         sitemaps=job.scope.sitemaps and not searching,
+        feeds=DocumentType.FEED in job.scope.types and not searching,
         probe=job.scope.probe and live and not searching,
         opt_outs=job.politeness.opt_outs,
         exhaustive=job.exhaustive and not searching,
@@ -255,6 +259,7 @@ def scope_rules(job: Job) -> ScopeRules:
         depth=scope.depth,
         same_host=scope.same_host,
         under=scope.under,
+        types=scope.types,
     )
 
 
@@ -340,7 +345,14 @@ class Topic(NamedTuple):
     terms: RelevanceModel | None = None  # a list out of the texts that the model was made from
 
 
+# Strategies that look words up.
+VERIFYING = {Strategy.URL_PATTERNS: UrlPatterns, Strategy.PLAIN_QUEUE: plain_queue}
+
+
 def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
+    if job.strategy in VERIFYING and (dictionary := lexicons(job)):
+        make = VERIFYING[Strategy(job.strategy)]
+        return make(job.languages(), lambda languages: Verification(languages, dictionary.of(languages)))
     named = UrlModelNames(job.url_language_model, job.url_pair_model)
     return strategy(job.strategy, job.languages(), named=named, topic=topic)
 

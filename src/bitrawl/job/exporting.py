@@ -33,8 +33,10 @@ from bitrawl.corpus.figures import (
     JobPart,
     MergedCounts,
     Origin,
+    SiteLack,
     SitePart,
     SiteRows,
+    SiteWhy,
     file_facts,
     most_first,
     pages_by_site,
@@ -57,6 +59,7 @@ from bitrawl.job.folder_kinds import FolderKind, kind_of, no_corpus_of_search, n
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import SiteTroubles, site_troubles, summarise
 from bitrawl.job.reporting import write_report
+from bitrawl.job.review_results import human_reviews
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.languages import same_language
@@ -322,27 +325,17 @@ def _sites(ledger: Ledger, corpora: Iterable[CorpusPart]) -> Iterator[SitePart]:
         yield msgspec.structs.replace(part, why=why)
 
 
-def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> str:
-    reasons = []
+def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> SiteWhy | str:
     if not part.pages and not part.page_pairs:
-        reasons.append(f"no pages{_counted(troubles.skips)}")
-    elif not mined:
-        reasons.append("not mined yet")
-    elif not part.page_pairs:
+        return SiteWhy(SiteLack.NO_PAGES, skips=troubles.skips, faults=troubles.faults)
+    if not mined:
+        return SiteWhy(SiteLack.NOT_MINED, faults=troubles.faults)
+    if not part.page_pairs:
         pages = dict(sorted(about.languages.items(), key=lambda item: (-item[1], item[0])))
-        reasons.append(f"no page pairs; pages{_counted(pages)}")
-        if troubles.refusals:
-            reasons.append(f"refused{_counted(troubles.refusals)}")
-    elif not part.segment_pairs:
-        reasons.append("no segment pair is good enough")
-    if troubles.faults:
-        reasons.append(f"failed{_counted(troubles.faults)}")
-    return "; ".join(reasons)
-
-
-def _counted(counts: Mapping[str, int], most: int = 3) -> str:
-    shown = ", ".join(f"{reason} {count}" for reason, count in list(counts.items())[:most])
-    return f": {shown}" if shown else ""
+        return SiteWhy(SiteLack.NO_PAIRS, pages=pages, refusals=troubles.refusals, faults=troubles.faults)
+    if not part.segment_pairs:
+        return SiteWhy(SiteLack.NO_SEGMENTS, faults=troubles.faults)
+    return SiteWhy(SiteLack.FAULTS, faults=troubles.faults) if troubles.faults else ""
 
 
 class CorpusPlan(NamedTuple):
@@ -386,9 +379,12 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
             written = [_alone(write_merged([whole], header, plan, corpus, scratch), part) for header in headers]
         facts = card_facts([part], plan, written)
         thresholds = {**facts.thresholds, **({"accepted_only": True} if settings.accepted_only else {})}
-        write_about(
-            corpus, msgspec.structs.replace(facts, thresholds=thresholds, job=config.public_text_of(job)), verdicts
-        )
+        known = {
+            "thresholds": thresholds,
+            "job": config.public_text_of(job),
+            "reviewed": human_reviews(folder / VERDICTS),
+        }
+        write_about(corpus, msgspec.structs.replace(facts, **known), verdicts)
     if to is None:
         write_report(folder)
 
@@ -489,8 +485,9 @@ def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[Corp
 
 def write_about(folder: Path, facts: CardFacts, verdicts: int = 0) -> None:
     """The figures and the card. `verdicts` counts what people had said and taken back before."""
-    about_verdicts = {"verdicts": verdicts} if verdicts else {}
-    figures = {corpus.name: {**summary(corpus), **about_verdicts} for corpus in facts.corpora}
+    about: dict[str, object] = {"verdicts": verdicts} if verdicts else {}
+    about |= {"thresholds": facts.thresholds} if facts.bilingual else {}
+    figures = {corpus.name: {**summary(corpus), **about} for corpus in facts.corpora}
     files.write(folder / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
     write_card(folder, facts)
 

@@ -108,6 +108,7 @@ def fetch_settings(job: Job) -> FetchSettings:
         languages=tuple(job.languages()),
         proxies=Proxies.for_all(fetch.proxy) if fetch.proxy else Proxies.of_environment(os.environ),
         connect_to={host: _endpoint(raw) for host, raw in fetch.connect_to.items()},
+        media_types=frozenset(name for kind in job.scope.types for name in kind.media_types),
         allow_private=fetch.allow_private,
         cookies=fetch.cookies,
         connections=job.politeness.parallel + most_waiting(job.politeness.parallel),

@@ -355,8 +355,14 @@ class Ledger:
         """What was remembered of the last run, or of this one."""
         keys = ("verb", "ended", "mining", "resting")
         verb, ended, doing, resting = (str(self.recall(key) or "") for key in keys)
-        rest = msgspec.json.decode(resting, type=HostRest) if resting else None
-        return LastRun(verb or "mine", stored_end(ended), stored_doing(doing), float(self.recall("seconds") or 0), rest)
+        return LastRun(
+            verb=verb or "mine",
+            ended=stored_end(ended),
+            doing=stored_doing(doing),
+            seconds=float(self.recall("seconds") or 0),
+            resting=msgspec.json.decode(resting, type=HostRest) if resting else None,
+            has_pages=self.database.one("SELECT 1 FROM pages LIMIT 1") is not None,
+        )
 
     def _log(self, visit: Visit, language: str | None, outcome: str) -> None:
         lease, place = visit.lease, visit.place

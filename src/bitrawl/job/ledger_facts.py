@@ -3,6 +3,7 @@
 A question that the app asks each second costs little however large the job is; the others read whole tables once.
 """
 
+import heapq
 import random
 from array import array
 from collections import Counter
@@ -93,6 +94,7 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
         skipped=states[SKIPPED],
         own_requests=own,
         languages=dict(languages),
+        types=_types(ledger, states[PAGE]),
         skips={skip.name: skip.count for skip in skips},
         fetches=fetches,
         answers=answers,
@@ -105,6 +107,14 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
         run=ledger.last_run(),
     )
     return CrawlFacts(summary=summary, skips=tuple(skips), faults=fault_counts(ledger))
+
+
+def _types(ledger: Ledger, pages: int) -> dict[str, int]:
+    types: Counter[str] = Counter()
+    for site in ledger.sites():
+        types.update(site.types)
+    others = types.total()
+    return dict((types + Counter(html=max(0, pages - others))).most_common())
 
 
 def summarise(ledger: Ledger) -> CrawlSummary:
@@ -267,6 +277,13 @@ _SITES = """
 SELECT site, (SELECT count(*) FROM pages WHERE pages.site = mined.site), coalesce(sum(NOT partial), 0)
 FROM mined LEFT JOIN pairs USING (site) GROUP BY site ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?
 """
+
+
+def visited_sites(ledger: Ledger, most: int) -> list[SiteFacts]:
+    """All sites that were visited, mined or not, with why the strategy left them; those with the most pairs first."""
+    pairs = dict(ledger.database.query("SELECT site, sum(NOT partial) FROM pairs GROUP BY site"))
+    sites = (SiteFacts(site.site, site.pages, pairs.get(site.site, 0), site.left) for site in ledger.sites())
+    return heapq.nsmallest(most, sites, key=lambda site: (-site.pairs, -site.pages, site.site))
 
 
 class SiteTroubles(msgspec.Struct, frozen=True):

@@ -105,7 +105,7 @@ class OpenedJob:
         deleted.
         """
         folder, only = self._job(), arguments.yes_or_no("only", only)
-        running.export(folder.changed(described(settings, [Group.CORPUS])), folder, only=only)
+        running.export(folder, described(settings, [Group.CORPUS]), only=only)
         return folder.corpus
 
     @staticmethod

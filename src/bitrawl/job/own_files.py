@@ -35,7 +35,7 @@ _JOB = re.compile(
 )
 # What starting over leaves there: what people said or gave, what was set aside, and what belongs to the web app.
 _KEPT = re.compile(
-    rf"\w+\.lock|{re.escape(VERDICTS)}{_LOG}|intent\.json|run\.log(?:\.1)?"
+    rf"\w+\.lock|{re.escape(VERDICTS)}{_LOG}|(?:intent|reviewers)\.json|run\.log(?:\.1)?"
     rf"|(?:{GIVEN}|simulated|damaged|warc-\d+)/.*"
 )
 _WRITTEN = (

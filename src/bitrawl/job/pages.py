@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from bitrawl.config import DocumentType
 from bitrawl.crawl.bodies import HTML, JSON, TEXT, XML, media_type
 from bitrawl.crawl.fetch import visit
 from bitrawl.errors import ConfigError
@@ -21,9 +22,10 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.text.template import TemplateCounter, relabel
 from bitrawl.url import Url
 
-SUFFIXES = frozenset((".html", ".htm", ".xhtml"))
-READABLE = frozenset((HTML, TEXT, XML, JSON))
+SUFFIXES = frozenset((".html", ".htm", ".xhtml", *(f".{ending}" for kind in DocumentType for ending in kind.endings)))
+READABLE = frozenset((XML, JSON, *(name for kind in DocumentType for name in kind.media_types)))
 """What a file may hold to be read as a page. Anything else would be noise on a terminal."""
+_AS_HTML = frozenset((HTML, TEXT, XML, JSON))
 
 
 class Cleaner:
@@ -48,7 +50,7 @@ class Cleaner:
         """Its files are one site, and read twice: what recurs is known only after the first time."""
         files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
         if not files:
-            raise ConfigError(f"{folder} holds no .html files")
+            raise ConfigError(f"{folder} holds no pages: none of its files ends with {', '.join(sorted(SUFFIXES))}")
         counter = TemplateCounter()
         for path in files:
             page = await self._file(_content(path), str(path))
@@ -64,7 +66,8 @@ class Cleaner:
         kind = media_type(body, HTML) if body else HTML
         if kind not in READABLE:
             return Skip(url, Stage.ANALYSE, Reason.CONTENT_TYPE, f"{kind} is not a page")
-        outcome = await self._analyser.analyse(Capture(url, 200, (), body, at=0.0, media_type=HTML))
+        kind = HTML if kind in _AS_HTML else kind
+        outcome = await self._analyser.analyse(Capture(url, 200, (), body, at=0.0, media_type=kind))
         return Skip(url, Stage.ANALYSE, Reason.SITEMAP) if isinstance(outcome, Sitemap) else outcome
 
     async def _fetched(self, link: Link) -> Page | Skip:

@@ -39,6 +39,8 @@ from bitrawl.job import ledger_facts as tables
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps
+from bitrawl.job.review_results import human_reviews
+from bitrawl.job.reviewing import Reading
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.languages import same_language
@@ -101,9 +103,16 @@ def written_units(folder: JobFolder) -> dict[str, int]:
 
 
 def is_stale(folder: JobFolder) -> bool:
-    """Whether people have given verdicts, or taken them back, since the corpus was written."""
+    """Whether people have given verdicts, taken them back or changed thresholds since the corpus was written."""
+    written = _written(folder.corpus / "summary.json").values()
     changes = VerdictHistory(folder.verdicts).changes()
-    return any(corpus.verdicts != changes for corpus in _written(folder.corpus / "summary.json").values())
+    now: dict[str, object] = {}
+    if folder.description.exists():
+        now = msgspec.json.decode(msgspec.json.encode(Reading(folder).thresholds()))
+    return any(
+        corpus.verdicts != changes or any(now.get(key, value) != value for key, value in corpus.thresholds.items())
+        for corpus in written
+    )
 
 
 def gather(folder: Path) -> JobFacts:
@@ -128,6 +137,7 @@ def gather(folder: Path) -> JobFacts:
         crawled=crawled,
         mined=mining,
         written=_written(where.corpus / "summary.json"),
+        reviewed=human_reviews(where.verdicts),
         killed=killed,
         asked=request,
         files=_files(where.corpus),

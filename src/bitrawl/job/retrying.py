@@ -31,6 +31,7 @@ FETCHED_AGAIN: Mapping[str, Collection[Reason]] = {
     "politeness.attempts": (*_BUSY, Reason.ROBOTS_UNREACHABLE, Reason.CONNECTION),
     "politeness.opt_outs": (Reason.OPT_OUT,),
     "scope.probe": (Reason.SOFT_404,),
+    "scope.types": (Reason.CONTENT_TYPE,),
     "analysis.seconds": (Reason.ANALYSIS_TIMEOUT,),
     "analysis.megabytes": (Reason.ANALYSIS_CRASH,),
 }
@@ -38,7 +39,7 @@ FETCHED_AGAIN: Mapping[str, Collection[Reason]] = {
 
 JUDGED_AGAIN: Mapping[str, Collection[Reason]] = {
     "seeds": (*_SITE, Reason.TOO_MANY_HOSTS),
-    "scope": (*_SITE, Reason.NOT_UNDER, Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.DEPTH),
+    "scope": (*_SITE, Reason.NOT_UNDER, Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.DEPTH, Reason.CONTENT_TYPE),
     "budget.site_hosts": (Reason.TOO_MANY_HOSTS,),
     "topic.max_perplexity": (Reason.STRATEGY,),
 }

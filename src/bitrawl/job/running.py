@@ -7,22 +7,24 @@ import asyncio
 import hashlib
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from bitrawl import config
 from bitrawl.config import Job, Strategy
 from bitrawl.config.choices import check_formats
+from bitrawl.corpus.card import check_card
 from bitrawl.corpus.export import corpus_headers, with_present
 from bitrawl.crawl.ending import Ending, crawl_end, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
 from bitrawl.crawl.preview import Preview
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.endings import CrawlEnd, Doing, HostRest, MiningStep
-from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.errors import BitrawlError, ConfigError, TopicError
 from bitrawl.job import crawl_wiring, fetching
 from bitrawl.job.crawl_wiring import Parts, bucket_scores
 from bitrawl.job.crawl_wiring import crawl as new_crawl
@@ -123,17 +125,20 @@ async def mine_again(
             await mining.mine_all(again=True)
 
 
-def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
-    """Write the corpus of what was mined, with the thresholds of this job, which is the folder's then.
+def export(folder: JobFolder, settings: Mapping[str, Any], *, only: bool = False) -> None:
+    """Write the corpus of what was mined, with other settings, which are the job's then.
 
     Formats that the corpus has already are written again too, so that none is lost or stale; with `only` they are removed.
+    What the job is asked for is read by the holder of the lock: somebody may just have changed it.
     """
-    job = _with_present(job, folder.corpus, only=only)
-    check(job)
-    with models_from(job.models), folder.writing() as ledger:
+    with folder.writing() as ledger:
+        job = _with_present(folder.changed(settings), folder.corpus, only=only)
+        check(job)
+        check_card(folder.corpus)
         _check_mined(folder, ledger)
-        write_corpus(job, folder.path)
-        config.write(job, folder.description)
+        config.write(job, folder.description)  # The report reads it.
+        with models_from(job.models):
+            write_corpus(job, folder.path)
 
 
 def export_copy(job: Job, folder: JobFolder, to: Path, *, only: bool = False) -> None:
@@ -239,7 +244,7 @@ def _examples_observer(crawl: Crawl, judge: TopicJudge, like: Sequence[str]) -> 
             del skipped[link.url]
         if not waiting:
             why = "; ".join(f"{url}: {reason}" for url, reason in (skipped | judge.lacking).items())
-            crawl.fail(ConfigError(f"nothing says what the topic is. {why}. {WHAT_TO_ADD}"))
+            crawl.fail(TopicError(f"nothing says what the topic is. {why}. {WHAT_TO_ADD}"))
 
     return observe
 

@@ -462,7 +462,7 @@ def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
         url_pairs=tuple(_url_pair(raw) for raw in job.pair.url_pairs),
         keep_machine_translated=job.pair.machine_translated,
     )
-    return Pairing(settings, lexicons=_lexicons(job), encoder=sentences)
+    return Pairing(settings, lexicons=lexicons(job), encoder=sentences)
 
 
 def _url_pair(raw: str) -> tuple[str, str]:
@@ -472,7 +472,7 @@ def _url_pair(raw: str) -> tuple[str, str]:
     return a, b
 
 
-def _lexicons(job: Job) -> Lexicons | None:
+def lexicons(job: Job) -> Lexicons | None:
     """A dictionary applies to the first two languages of the job."""
     languages = job.languages()
     if not job.pair.dictionary or len(languages) < 2:

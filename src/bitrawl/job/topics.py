@@ -13,7 +13,7 @@ import msgspec
 from bitrawl.config import Job, TopicModel
 from bitrawl.corpus.jsonl import Languages, TextPair, read_sentences
 from bitrawl.corpus.tmx import read_tmx
-from bitrawl.errors import ConfigError
+from bitrawl.errors import ConfigError, TopicError
 from bitrawl.job.corpora import corpora_in, unpacked
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.folder import JobFolder
@@ -119,7 +119,7 @@ def _language_models(job: Job, shown: Examples) -> dict[Language, NgramModel]:
     for language in job.languages():
         if language not in models:
             name = language_name(language)
-            raise ConfigError(
+            raise TopicError(
                 f"nothing says what the topic is in {name}; add texts in {name}, or a model to language_models"
             )
     return models
@@ -150,7 +150,7 @@ async def _texts(job: Job, sources: Sequence[str], flag: str) -> dict[Language, 
                 texts.setdefault(language, []).append(main_text(page))
     if sources and not texts:
         what = ", ".join(f"{count} in {language_name(code)}" for code, count in seen.most_common(3)) or "no text"
-        raise ConfigError(f"{flag}: {what}, and none in {', '.join(job.langs)}; check the folder and --langs")
+        raise TopicError(f"{flag}: {what}, and none in {', '.join(job.langs)}; check the folder and --langs")
     return texts
 
 
@@ -167,7 +167,7 @@ async def topic_pages(
             yield str(file), _plain_page(file, identifier)
         html = path.is_dir() and any(file.suffix.lower() in SUFFIXES for file in path.rglob("*"))
         if path.is_dir() and not (plain or html or JobFolder(path).ledger.exists()):
-            raise ConfigError(f"{path} holds no texts; put .txt or .html files about the topic there")
+            raise TopicError(f"{path} holds no texts; put .txt or .html files about the topic there")
         if not plain or html:
             async for named in loose_pages([source], stdin, policy=policy, asked=asked):
                 yield named

@@ -7,8 +7,11 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import groupby
 from math import inf
+from typing import Literal, NamedTuple
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from bitrawl.config import Thresholds
 from bitrawl.languages import same_language
@@ -21,6 +24,8 @@ from bitrawl.text.numbers import agreement
 from bitrawl.text.words import one_line, weight, words
 from bitrawl.url import Url
 
+Column = npt.NDArray[np.float64]
+Truth = npt.NDArray[np.bool_]
 PageUrls = tuple[Url, Url]
 """The two pages of a pair."""
 MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b", "alignment")
@@ -161,22 +166,79 @@ def from_partial_pages(segments: Iterable[SegmentPair]) -> tuple[SegmentPair, ..
     return tuple(msgspec.structs.replace(segment, flags=(*segment.flags, flag)) for segment in segments)
 
 
+class Measures(NamedTuple):
+    """What is compared with the thresholds of the same names: the values of one segment pair, or columns of many pairs."""
+
+    score: "float | Column"
+    coverage: "float | Column"
+    length_ratio: "float | Column"
+    language: "float | Column"
+    words: "float | Column"
+
+    @classmethod
+    def of(cls, pair: SegmentPair) -> "Measures":
+        scores = pair.scores
+        return cls(
+            pair.score,
+            _mean(scores, "coverage"),
+            scores.get("length_ratio", 1.0),
+            _smaller(scores, "language"),
+            _smaller(scores, "words"),
+        )
+
+    def too_low(self, thresholds: Thresholds) -> "dict[Rejection, bool | Truth]":
+        """Which of these thresholds are not reached."""
+        return {
+            Rejection.SCORE: self.score < thresholds.score,
+            Rejection.COVERAGE: self.coverage < thresholds.coverage,
+            Rejection.LENGTH_RATIO: self.length_ratio < thresholds.length_ratio,
+            Rejection.LANGUAGE: self.language < thresholds.language,
+            Rejection.WORDS: self.words < thresholds.words,
+        }
+
+
+class SegmentKind(NamedTuple):
+    """What is noted of a segment pair besides numbers."""
+
+    type: str
+    flags: tuple[str, ...]
+    is_empty: bool
+
+    @classmethod
+    def of(cls, pair: SegmentPair) -> "SegmentKind":
+        return cls(pair.type, pair.flags, not one_line(pair.a.text) or not one_line(pair.b.text))
+
+    def is_of_type(self, types: tuple[str, ...]) -> bool:
+        """None given takes all."""
+        return not types or self.type in types
+
+    def flags_like(self, *beginnings: str) -> list[str]:
+        return [flag for flag in self.flags if flag.startswith(beginnings)]
+
+
 def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
     """Why that judged pair is not good enough; None when it is. Nothing is measured here: thresholds move for free."""
-    scores = pair.scores
-    unwanted = [flag for flag in pair.flags if flag.startswith(tuple(thresholds.refuse))]
+    kind = SegmentKind.of(pair)
+    unwanted = kind.flags_like(*thresholds.refuse)
     failed = {
-        Rejection.EMPTY: not one_line(pair.a.text) or not one_line(pair.b.text),
-        Rejection.SCORE: pair.score < thresholds.score,
-        Rejection.COVERAGE: _mean(scores, "coverage") < thresholds.coverage,
-        Rejection.LENGTH_RATIO: scores.get("length_ratio", 1.0) < thresholds.length_ratio,
-        Rejection.LANGUAGE: _smaller(scores, "language") < thresholds.language,
-        Rejection.WORDS: _smaller(scores, "words") < thresholds.words,
-        Rejection.TYPE: bool(thresholds.types) and pair.type not in thresholds.types,
+        Rejection.EMPTY: kind.is_empty,
+        **Measures.of(pair).too_low(thresholds),
+        Rejection.TYPE: not kind.is_of_type(thresholds.types),
         Rejection.FLAG: any(flag != Flag.SCRIPT for flag in unwanted),
         Rejection.SCRIPT: bool(unwanted),
     }
     return next((reason for reason, is_so in failed.items() if is_so), None)
+
+
+def decided_by_people(
+    of_pages: Verdict | None, verdict: Verdict | None, *, accepted_only: bool
+) -> Rejection | Literal[Verdict.ACCEPT] | None:
+    """Why a segment pair stays out, or that it gets in, whatever its score; None leaves it to the thresholds."""
+    if Verdict.REJECT in (of_pages, verdict):
+        return Rejection.PERSON
+    if verdict is Verdict.ACCEPT:
+        return Verdict.ACCEPT
+    return Rejection.NOT_ACCEPTED if accepted_only and of_pages is None else None
 
 
 class ThresholdFilter:
@@ -200,7 +262,7 @@ class ThresholdFilter:
         """Their texts are as they stand in the corpus: what is equal there is equal from here on."""
         for pair in pairs:
             if (reason := self.rejection(pair)) is None:
-                yield _as_written(pair)
+                yield as_written(pair)
             else:
                 self.rejections[reason] += 1
 
@@ -220,14 +282,12 @@ class ThresholdFilter:
         measured = rejection(pair, self._thresholds)
         if measured is Rejection.EMPTY or not (self._verdicts or self._accepted_only):
             return measured
-        of_pages, verdict = self._verdicts.of_pair(pair), self._verdicts.of_segment(pair)
-        if Verdict.REJECT in (of_pages, verdict):
-            return Rejection.PERSON
-        if verdict is Verdict.ACCEPT:
+        decided = decided_by_people(
+            self._verdicts.of_pair(pair), self._verdicts.of_segment(pair), accepted_only=self._accepted_only
+        )
+        if decided is Verdict.ACCEPT:
             return None
-        if self._accepted_only and of_pages is None:
-            return measured or Rejection.NOT_ACCEPTED
-        return measured
+        return decided if decided is Rejection.PERSON else measured or decided
 
 
 def length_ratio(a: str, b: str) -> float:
@@ -259,7 +319,8 @@ def _flags(measured: Measured) -> tuple[str, ...]:
     return tuple(str(flag) for flag, is_so in flags.items() if is_so)
 
 
-def _as_written(pair: SegmentPair) -> SegmentPair:
+def as_written(pair: SegmentPair) -> SegmentPair:
+    """With its texts as they stand in the corpus."""
     a, b = one_line(pair.a.text), one_line(pair.b.text)
     if (a, b) == (pair.a.text, pair.b.text):
         return pair

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
+from bitrawl.config import DocumentType
 from bitrawl.languages import claimed_language
 from bitrawl.model import (
     UNDETERMINED,
@@ -25,6 +26,7 @@ from bitrawl.model import (
     Link,
     LinkKind,
     MarkdownBlock,
+    Metadata,
     Page,
     Paragraph,
     ParagraphKind,
@@ -34,6 +36,7 @@ from bitrawl.model import (
 from bitrawl.page.alternates import LanguageNames, header_alternates, read_alternates
 from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
 from bitrawl.page.decode import Decoded, decode, shallow
+from bitrawl.page.document import DocumentText, UnreadableError, document_reader, is_document
 from bitrawl.page.head import Head, bare_head, canonical, directives, machine_translation, read_head, read_metadata
 from bitrawl.page.links import MAX_LINKS, read_anchors, read_images, read_links
 from bitrawl.page.markdown import markdown_blocks
@@ -86,6 +89,13 @@ class PageAnalyser:
             page = self._html(capture)
         elif media_type == "text/plain":
             page = self._text(capture)
+        elif is_document(media_type):
+            try:
+                page = self._document(capture, document_reader(media_type)(capture.body))
+                kind = next(kind for kind in DocumentType if media_type in kind.media_types)
+                page = msgspec.structs.replace(page, type=str(kind))
+            except UnreadableError as error:
+                return Skip(capture.url, Stage.ANALYSE, error.reason, str(error), capture.status)
         else:
             return Skip(capture.url, Stage.ANALYSE, Reason.CONTENT_TYPE, media_type, capture.status)
         if not page.paragraphs and not page.links:
@@ -133,17 +143,32 @@ class PageAnalyser:
         understood = self._understood(
             skeleton, [1.0] * len(skeleton.blocks), head, capture.header("content-language"), ""
         )
-        alternates = tuple(header_alternates(head))
-        links = tuple(
-            Link(a.url, LinkKind.ALTERNATE, capture.url, rel="alternate", hreflang=a.language) for a in alternates
+        return msgspec.structs.replace(_with_headers(understood, head, capture), charset=charset)
+
+    def _document(self, capture: Capture, document: DocumentText) -> Page:
+        """Blocks are in reading order; a document that is no web page has boilerplate only where its reader says so."""
+        head = bare_head(capture)
+        skeleton = Outline(title=document.title)
+        for text, kind, _ in document.blocks:
+            skeleton.tags.append(_DOCUMENT_TAGS[kind])
+            skeleton.blocks.append(Block(text, kind, len(skeleton.tags), -1))
+            skeleton.tags.append(TEXT)
+        content = [0.0 if block.is_boilerplate else 1.0 for block in document.blocks]
+        claims = capture.header("content-language"), document.language
+        understood = _with_headers(self._understood(skeleton, content, head, *claims), head, capture)
+        written = (
+            Link(url, LinkKind.PAGE, capture.url, anchor=link.text)
+            for link in document.links
+            if (url := head.resolve(link.address)) is not None and url != capture.url
         )
+        links = {link.url: link for link in (*written, *understood.links)}  # what HTTP declares counts more
+        metadata = Metadata(author=document.author, date=document.date, content_language=document.language)
         return msgspec.structs.replace(
             understood,
-            charset=charset,
-            links=links,
-            alternates=alternates,
-            canonical=canonical(head),
-            directives=directives(head, capture),
+            title=document.title,
+            metadata=metadata,
+            links=tuple(links.values())[:MAX_LINKS],
+            cut="; ".join(filter(None, (document.cut, understood.cut))),
         )
 
     def _understood(self, skeleton: Outline, content: list[float], head: Head, *claims: str) -> Page:
@@ -166,6 +191,25 @@ class PageAnalyser:
             signature=signature(text),
             cut=_cut(skeleton),
         )
+
+
+_DOCUMENT_TAGS = {
+    ParagraphKind.TITLE: "h1",
+    ParagraphKind.HEADING: "h2",
+    ParagraphKind.LISTITEM: "li",
+    ParagraphKind.TEXT: "p",
+}
+
+
+def _with_headers(page: Page, head: Head, capture: Capture) -> Page:
+    """A page without markup: what it declares is in its HTTP headers."""
+    alternates = tuple(header_alternates(head))
+    links = tuple(
+        Link(a.url, LinkKind.ALTERNATE, capture.url, rel="alternate", hreflang=a.language) for a in alternates
+    )
+    return msgspec.structs.replace(
+        page, links=links, alternates=alternates, canonical=canonical(head), directives=directives(head, capture)
+    )
 
 
 def _paragraph(block: Block, chance: float, verdict: "Verdict") -> Paragraph:

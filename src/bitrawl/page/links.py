@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from selectolax.lexbor import LexborNode
 
-from bitrawl.model import Alternate, AlternateSource, Image, Link, LinkKind
+from bitrawl.model import FEED, Alternate, AlternateSource, Image, Link, LinkKind
 from bitrawl.page.head import Attributes, Head
 from bitrawl.page.outline import Block, Outline, normalise
 from bitrawl.url import Url
 
 # They limit what one page may cost.
 MAX_LINKS = 20_000  # anchors of a page that are examined
+FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
 MAX_IMAGES = 1000  # per page
 ANCHOR_LENGTH = 200  # Characters of an anchor's text that are kept.
 FARTHEST = 10_000  # Characters of a block that are searched for an anchor's text, from the end of the previous anchor.
@@ -129,6 +130,9 @@ def _unclicked(head: Head) -> Iterator[Link]:
     for node, attributes in head.marked:
         if node.tag in _FRAMES and (url := head.resolve(attributes.get("src", ""))):
             yield Link(url, LinkKind.PAGE, head.url, anchor=attributes.get("title", ""), rel="frame")
+    for link in head.related("alternate"):
+        if link.get("type", "").strip().lower() in FEED_TYPES and (url := head.resolve(link["href"])):
+            yield Link(url, LinkKind.INDEX, head.url, rel=FEED)
     for relation in ("next", "prev"):
         for link in head.related(relation):
             if url := head.resolve(link["href"]):

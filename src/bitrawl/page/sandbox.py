@@ -14,12 +14,14 @@ from bitrawl import files
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.files import compressor, zstd
 from bitrawl.model import Capture, Page, Sitemap, Skip, Unpacker, pack
+from bitrawl.page.document import is_document
 from bitrawl.process import Children, Failure, FailureKind, Limits, Report, Service
 from bitrawl.reasons import Reason, Stage
 
 MAX_ANSWER = 64 << 20  # bytes; what is said of a page of 20 MB stays far below it
 MAX_WRITTEN = 1 << 20  # bytes of one file, and so of stderr
 KEPT_INPUTS = 100  # enough to mend the analyser, little enough for any disk
+DOCUMENT_PATIENCE = 10  # times the seconds of a page: a document may have a thousand
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +57,7 @@ class SandboxedAnalyser:
     """A few children that read pages; each is started when it is first needed, and replaced when it fails.
 
     `factory` makes the reader, once in each child: it is pickled, so it has to be importable there. `seconds` are for
-    one page, by the clock on the wall; `megabytes` are what a child may take beyond what its reader has loaded.
+    one page, by the clock on the wall, and a book of a thousand pages has more of them; `megabytes` are what a child may take beyond what its reader has loaded.
     Enter it (`async with`): leaving ends the children.
     """
 
@@ -70,18 +72,23 @@ class SandboxedAnalyser:
     ) -> None:
         limits = Limits(seconds, megabytes, MAX_WRITTEN, MAX_ANSWER)
         self._children = Children(partial(_reading, factory), limits, workers=workers)
+        patient = limits._replace(seconds=seconds * DOCUMENT_PATIENCE)
+        self._readers_of_documents = Children(partial(_reading, factory), patient, workers=1)
         self._rejects = rejects
 
     async def __aenter__(self) -> Self:
         await self._children.__aenter__()
+        await self._readers_of_documents.__aenter__()
         return self
 
     async def __aexit__(self, *error: object) -> None:
+        await self._readers_of_documents.__aexit__(*error)
         await self._children.__aexit__(*error)
 
     async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
         """Raises `ChildError` when a child cannot even be started; to cancel it ends the child at work."""
-        answer = await self._children.ask(_request(capture, index=index))
+        children = self._readers_of_documents if is_document(capture.media_type) and not index else self._children
+        answer = await children.ask(_request(capture, index=index))
         outcome = answer if isinstance(answer, Failure) else _understood(answer, capture)
         if not isinstance(outcome, Failure):
             return outcome

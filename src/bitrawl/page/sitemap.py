@@ -17,6 +17,7 @@ MAX_LINKS = 4 * MAX_ENTRIES  # with the alternates of all entries
 MAX_ALTERNATES = 500  # of one entry: more than there are locales on the web's largest sites
 MAX_DEPTH = 50  # A sitemap nests three deep, a feed six.
 
+_LANGUAGE_LENGTH = 35  # characters of a language tag: RFC 5646, section 4.4.1
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 16  # bytes expanded at a time
 # An ampersand that is no reference: the most common fault of sitemaps made by hand.
@@ -28,10 +29,12 @@ _ENTRIES = frozenset(("url", "sitemap", "item", "entry"))
 def read_sitemap(url: Url, body: bytes) -> Sitemap:
     """What is readable of it: a file that is cut, broken or no sitemap at all gives what came before, and says so.
 
-    Sitemaps and their indexes, lists of URLs as plain text, RSS and Atom; gzip is undone. Entity declarations
+    Sitemaps and their indexes, lists of URLs as plain text, RSS, Atom and JSON Feed; gzip is undone. Entity declarations
     end the reading.
     """
     body = _expanded(body).lstrip(b"\xef\xbb\xbf \t\r\n") if not body.startswith((b"\xff\xfe", b"\xfe\xff")) else body
+    if body.startswith(b"{"):
+        return _json_feed(url, body)
     if not body.lstrip().startswith(b"<") and b"\0" not in body[:4]:
         return _plain(url, body)
     reader = _Reader(url)
@@ -73,6 +76,33 @@ def _plain(url: Url, body: bytes) -> Sitemap:
     return Sitemap.of(url, list(links.values()))
 
 
+class _FeedItem(msgspec.Struct, frozen=True):
+    url: str = ""
+    language: str = ""
+
+
+class _JsonFeed(msgspec.Struct, frozen=True):
+    """https://www.jsonfeed.org/version/1.1/"""
+
+    version: str
+    items: list[_FeedItem] = []
+    language: str = ""
+
+
+def _json_feed(url: Url, body: bytes) -> Sitemap:
+    """Nothing if it is another kind of JSON."""
+    try:
+        feed = msgspec.json.decode(body, type=_JsonFeed)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return Sitemap.of(url, [])
+    links = {
+        target: Link(target, LinkKind.SITEMAP, source=url, hreflang=item.language or feed.language)
+        for item in feed.items[:MAX_ENTRIES]
+        if "jsonfeed.org" in feed.version and (target := _url(item.url, url))
+    }
+    return Sitemap.of(url, list(links.values()))
+
+
 def _url(text: str, base: Url | None) -> Url | None:
     if not (text := text.strip()):
         return None
@@ -101,6 +131,7 @@ class _Reader:
         self._names: dict[str, str] = {}  # by tag, without prefix and in lower case
         self._stack: list[str] = []
         self._text: list[str] | None = None
+        self._language = ""  # of the feed
         self._target: Url | None = None
         self._declared: list[tuple[str, str]] = []  # addresses and languages of the entry, as written
         self._groups: dict[int, frozenset[Url]] = {}  # by the hash of what was declared, the addresses of that group
@@ -140,7 +171,9 @@ class _Reader:
         if len(stack) > MAX_DEPTH:
             self.cut = f"what comes after {MAX_DEPTH} elements within each other"
             raise _Stop
-        if name == "link":
+        if name == "feed":
+            self._language = attributes.get("xml:lang", "")
+        elif name == "link":
             if attributes.get("href") and parent in _ENTRIES:
                 self._link(attributes, parent)
             elif parent == "item":
@@ -150,7 +183,7 @@ class _Reader:
             if self._entries >= MAX_ENTRIES:
                 self.cut = _TOO_MANY
                 raise _Stop
-        elif name == "loc" and parent in ("url", "sitemap"):
+        elif (name == "loc" and parent in ("url", "sitemap")) or (name == "language" and parent == "channel"):
             self._text = []
 
     def _named(self, tag: str) -> str:
@@ -176,7 +209,9 @@ class _Reader:
 
     def _end(self, _tag: str) -> None:
         name = self._stack.pop()
-        if self._text is not None and name in ("loc", "link"):
+        if self._text is not None and name == "language":
+            self._language, self._text = "".join(self._text).strip()[:_LANGUAGE_LENGTH], None
+        elif self._text is not None and name in ("loc", "link"):
             target = _url("".join(self._text), self._source)
             self._text = None
             if target and self._stack and self._stack[-1] == "sitemap":
@@ -194,7 +229,7 @@ class _Reader:
         self._target, self._declared = None, []
         if target is None or self._entries >= MAX_ENTRIES:
             return
-        self._keep(Link(target, LinkKind.SITEMAP, source=self._source))
+        self._keep(Link(target, LinkKind.SITEMAP, source=self._source, hreflang=self._language))
         if declared:
             # Entries that are translations of each other declare the same, once each: it is read once.
             key = hash(tuple(declared))

@@ -8,6 +8,7 @@ from bitrawl.config import TopicModel
 from bitrawl.corpus.export import without_files
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
+from bitrawl.message import enumerated
 from bitrawl.show.diagnosis import diagnose
 from bitrawl.show.plots import CHARTS, COLOURS, Bar, Series
 from bitrawl.show.templating import document
@@ -15,7 +16,6 @@ from bitrawl.show.wording import (
     METHODS,
     counted,
     duration,
-    enumerated,
     fetched,
     language_pair,
     method_name,
@@ -193,7 +193,7 @@ def explained(facts: JobFacts) -> list[str]:
     diagnosis = diagnose(facts)
     if diagnosis is None:
         return []
-    return [diagnosis.headline, *(f"→ {point.noticed} {point.advice}".rstrip() for point in diagnosis.points)]
+    return [diagnosis.english, *(f"→ {point.english} {point.tip or ''}".rstrip() for point in diagnosis.points)]
 
 
 def found(facts: JobFacts) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from bitrawl.corpus.figures import MergedCounts, MergedSite, MergeFacts
+from bitrawl.corpus.figures import MergedCounts, MergedSite, MergeFacts, SiteWhy
 from bitrawl.languages import language_name
 from bitrawl.show.plots import bars
 from bitrawl.show.templating import document
@@ -29,7 +29,7 @@ def render(facts: MergeFacts) -> str:
         units=_units(facts.sites),
         fruitful=[site for site in facts.sites if site.part.segment_pairs],
         failed=failed,
-        kinds=dict(Counter(site.part.why.partition(":")[0].partition(";")[0] for site in failed).most_common()),
+        kinds=dict(Counter(_kind(site) for site in failed).most_common()),
         corpus_rows=_corpus_rows,
         site_rows=_site_rows,
         failure_rows=_failure_rows,
@@ -82,7 +82,12 @@ def _site_rows(sites: Sequence[MergedSite]) -> list[Row]:
 
 
 def _failure_rows(sites: Sequence[MergedSite]) -> list[Row]:
-    return [(site.part.site, site.job, site.part.pages, site.part.why) for site in sites[:MOST_ROWS]]
+    return [(site.part.site, site.job, site.part.pages, str(site.part.why)) for site in sites[:MOST_ROWS]]
+
+
+def _kind(site: MergedSite) -> str:
+    why = site.part.why
+    return why.lack.text if isinstance(why, SiteWhy) else why
 
 
 def _job_rows(facts: MergeFacts) -> list[Row]:

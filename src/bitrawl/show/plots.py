@@ -25,8 +25,16 @@ class Series(msgspec.Struct, frozen=True):
     """A line of a chart."""
 
     name: str
-    points: tuple[tuple[int, int], ...]
+    points: tuple[tuple[float, float], ...]
     stop: tuple[int, int] | None = None  # a point on the line that gets a ring
+    spread: tuple[
+        tuple[float, float, float], ...
+    ] = ()  # x, lowest and highest y: a pale area behind the line; not in PNG
+
+    @property
+    def outline(self) -> list[tuple[float, float]]:
+        """Of that area: there along the highest values, and back along the lowest."""
+        return [*((x, high) for x, _, high in self.spread), *((x, low) for x, low, _ in reversed(self.spread))]
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -38,12 +46,25 @@ class Bar(msgspec.Struct, frozen=True):
     part: int | None = None  # the part of the value that is drawn solid; the rest is pale
 
 
+class Range(msgspec.Struct, frozen=True):
+    """A row of a chart of shares, with the interval of each."""
+
+    label: str
+    written: str  # the share and its interval in words
+    low: float = 0.0
+    middle: float | None = None  # None if it is not known: then nothing is drawn
+    high: float = 1.0
+    note: str = ""  # shown under the label
+
+
 class Written(NamedTuple):
     """How a chart writes numbers; another language writes them otherwise."""
 
     number: Callable[[float], str] = number
     share: Callable[[float, float], str] = share
     others: Callable[[int], str] = "{} others".format
+    fraction: Callable[[float], str] = "{:g}".format
+    threshold: Callable[[float], str] = "threshold {:g}".format
 
 
 ENGLISH = Written()
@@ -91,7 +112,7 @@ def line_chart(series: Sequence[Series], x: str, y: str, written: Written = ENGL
     """With as many lines as can be told apart."""
     drawn = series[:COLOURS]
     right = max((point[0] for line in drawn for point in line.points), default=0)
-    up = ticks(max((point[1] for line in drawn for point in line.points), default=0))
+    up = ticks(max((point[1] for line in drawn for point in (*line.points, *line.outline)), default=0))
     along = [value for value in ticks(right) if value <= right]
     return LineChart(drawn, x, y, written, Frame(right or 1, up[-1] or 1), along, up)
 
@@ -107,10 +128,23 @@ def lines(title: str, series: Sequence[Series], *, x: str, y: str, written: Writ
     return drawing("lines", title, line_chart(series, x, y, written))
 
 
-def histogram(title: str, counts: Sequence[int], *, x: str, y: str, mark: float | None = None) -> "Markup":
-    """Columns over the range from 0 to 1, with a line at the threshold `mark`, if there is one."""
+class Histogram(msgspec.Struct, frozen=True):
+    """Columns over the range from 0 to 1. Those below the threshold `mark`, which is a line, are pale."""
+
+    counts: Sequence[int]
+    x: str
+    y: str
+    mark: float | None
+    written: Written
+    frame: Frame
+    ticks_up: list[float]
+
+
+def histogram(
+    title: str, counts: Sequence[int], *, x: str, y: str, mark: float | None = None, written: Written = ENGLISH
+) -> "Markup":
     up = ticks(max(counts, default=0))
-    return drawing("histogram", title, counts, Frame(1.0, up[-1] or 1), up, x, y, mark, ENGLISH)
+    return drawing("histogram", title, Histogram(counts, x, y, mark, written, Frame(1.0, up[-1] or 1), up))
 
 
 def bars(
@@ -126,6 +160,11 @@ def bars(
         chart[most - 1 :] = [Bar(written.others(len(rest)), sum(row.value for row in rest))]
     longest = max((row.value for row in chart), default=0) or 1
     return drawing("bars", chart, longest, total, written)
+
+
+def ranges(rows: Sequence[Range]) -> "Markup":
+    """A table of shares from 0 to 1: a dot for each, on the line of its interval."""
+    return drawing("ranges", rows)
 
 
 CHARTS = {"lines": lines, "histogram": histogram, "bars": bars}

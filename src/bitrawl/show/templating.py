@@ -6,15 +6,17 @@ from importlib import resources
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from bitrawl.corpus.card import review_sentence
 from bitrawl.corpus.export import without_files
+from bitrawl.endings import left_message
 from bitrawl.languages import language_name
+from bitrawl.message import enumerated
 from bitrawl.show.wording import (
     REFUSALS,
     SKIPS,
     answered,
     counted,
     duration,
-    enumerated,
     language_pair,
     method_name,
     number,
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
 # browsers send the lines of a text area with one, and get them back when the form has a mistake.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _WORDS = (
-    answered, counted, duration, enumerated, language_name, language_pair, method_name, number, share, size, without_files
+    answered, counted, duration, enumerated, language_name, language_pair, left_message, method_name, number,
+    review_sentence, share, size, without_files,
 )  # fmt: skip
 
 

@@ -1,9 +1,10 @@
 """The words of the report: names and sentences for reasons, methods, languages and figures, and what to try."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from bitrawl.facts import CrawlSummary
 from bitrawl.languages import language_name
+from bitrawl.message import Share
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
 
@@ -71,11 +72,8 @@ def counted(count: int, singular: str, many: str = "") -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """In per cent. Only nothing is shown as 0 %, and only everything as 100 %."""
-    percent = 100 * part / whole if whole else 0.0
-    if 0 < percent < 1:
-        return "under 1 %"
-    return f"{99 if 99 < percent < 100 else percent:.0f} %"
+    """In per cent."""
+    return str(Share(part, whole))
 
 
 def size(count: float) -> str:
@@ -98,12 +96,6 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def enumerated(parts: Iterable[str]) -> str:
-    """A, b and c."""
-    *most, last = list(parts) or ["none"]
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def shortened(text: str, width: int) -> str:

@@ -97,7 +97,7 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
         ledger=ledger,
         scope=Scope(sites, search.seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
-        settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, site_hosts=_ANY_HOSTS),
+        settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, feeds=False, site_hosts=_ANY_HOSTS),
         judge=judge or (lambda _link, page: page),
         redirected=judge.redirected if judge else lambda _source, _target: None,
     )

@@ -14,6 +14,7 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.crawl.loop import Crawl
+from bitrawl.endings import left_message
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import asked_language, parse_language
 from bitrawl.model import (
@@ -191,9 +192,10 @@ async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> ReplayRu
 
     def observe(visit: Visit) -> None:
         nonlocal stop, claims
-        left = ledger.knowledge(crawl.scope.sites.of(visit.lease.link.url.host)).left
+        site = crawl.scope.sites.of(visit.lease.link.url.host)
+        left = ledger.knowledge(site).left
         if left and stop is None:
-            stop, claims = Stop(len(ledger.kept), left), _Claims.of(scorer)
+            stop, claims = Stop(len(ledger.kept), str(left_message(site, left))), _Claims.of(scorer)
 
     crawl.observers.append(observe)
     await crawl.run()

@@ -19,7 +19,7 @@ MAX_COPY_DISTANCE = 6  # judgement: the signatures of a page and its copy differ
 MIN_LENGTH_RATIO = 0.25  # judgement: a text in Chinese characters needs about a third of the letters of its translation
 MAX_FINGERPRINT = 600  # letters of a fingerprint that are kept
 
-Target = TypeVar("Target")  # what stands for the target of a link
+Target = TypeVar("Target")  # what has a place in the tag sequence: the target of a link, or a text
 
 
 class VisitedPage(msgspec.Struct, frozen=True):
@@ -62,15 +62,22 @@ def comparable(a: VisitedPage, b: VisitedPage) -> bool:
 
 def aligned_links(a: VisitedPage, b: VisitedPage) -> Iterator[tuple[Url, Url]]:
     """Targets of links at the same place once the tag sequences are aligned (Liu et al., section 5)."""
+    return aligned(a, dict(a.links), b, dict(b.links))
+
+
+def aligned(
+    a: VisitedPage, targets_a: dict[int, Target], b: VisitedPage, targets_b: dict[int, Target]
+) -> Iterator[tuple[Target, Target]]:
+    """The same for anything that has its place in the tag sequence, such as texts."""
     letters = {tag: chr(number + 32) for number, tag in enumerate(dict.fromkeys([*a.tags, *b.tags]))}
     first, second = ("".join([letters[tag] for tag in page.tags]) for page in (a, b))
-    return aligned_targets((first, dict(a.links)), (second, dict(b.links)))
+    return aligned_targets((first, targets_a), (second, targets_b))
 
 
 def aligned_targets(
     a: tuple[str, dict[int, Target]], b: tuple[str, dict[int, Target]]
 ) -> Iterator[tuple[Target, Target]]:
-    """As `aligned_links`, of tag sequences with a letter for each tag, and of targets by their places in them."""
+    """As `aligned`, of tag sequences with a letter for each tag."""
     (first, targets_a), (second, targets_b) = a, b
     places = sorted(targets_a)
     for block in Indel.opcodes(first, second):

@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 from rapidfuzz import fuzz, process
 
-from bitrawl.errors import ConfigError
+from bitrawl.errors import CategoryError
 from bitrawl.languages import claimed_language
 from bitrawl.model import Language
 
@@ -54,7 +54,7 @@ class Wiki(Protocol):
     async def category(self, name: str) -> str:
         """The category of that name, in the wiki's own spelling, without the namespace.
 
-        Raises `ConfigError` with the nearest names if there is none, or if it is empty.
+        Raises `CategoryError` with the nearest names if there is none, or if it is empty.
         """
         ...
 
@@ -104,21 +104,21 @@ def nearest(name: str, candidates: Iterable[str], most: int = NEAREST) -> list[s
     return [match for match, _, _ in matches]
 
 
-def unknown_category(name: str, where: str, near: list[str]) -> ConfigError:
+def unknown_category(name: str, where: str, near: list[str]) -> CategoryError:
     if near:
-        return ConfigError(f'{where} has no category "{name}". Similar names: {_quoted(near)}. Try one of these')
-    return ConfigError(
+        said = f'{where} has no category "{name}". Similar names: {_quoted(near)}. Try one of these'
+        return CategoryError(said, category=name, near=near)
+    said = (
         f'{where} has no category "{name}" and none like it. Look the subject up there: the categories are at the foot of '
-        "each article",
-        advice=". For a name in another language, give that edition to --wiki",
+        "each article"
     )
+    return CategoryError(said, category=name, advice=". For a name in another language, give that edition to --wiki")
 
 
-def empty_category(name: str, where: str, near: list[str]) -> ConfigError:
+def empty_category(name: str, where: str, near: list[str]) -> CategoryError:
     hint = f"; try {_quoted(near)}" if near else ""
-    return ConfigError(
-        f'the category "{name}" of {where} is empty: its articles may have moved to another category{hint}'
-    )
+    said = f'the category "{name}" of {where} is empty: its articles may have moved to another category{hint}'
+    return CategoryError(said, category=name, near=near, empty=True)
 
 
 def _quoted(names: list[str]) -> str:

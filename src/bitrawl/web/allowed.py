@@ -21,6 +21,7 @@ from bitrawl.config.settings import DISCOVER, MINE, SETTINGS, Group, Setting, li
 from bitrawl.config.settings import keys as schema_keys
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.scope import folder_path
+from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
 from bitrawl.job.crawl_wiring import check
@@ -166,7 +167,7 @@ def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads 
 
 def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicRequest:
     """A topic from a category of Wikipedia, or of the operator's wiki; raises `FieldError`."""
-    read = _Reading(given, BOOTSTRAP, settings)
+    read = ReadFields(given, BOOTSTRAP, settings)
     values, wiki = read.values, settings.wiki
     if "category" not in values:
         missing = message("name a subject: a category of Wikipedia")
@@ -215,10 +216,18 @@ def _wiki(edition: str | None, own: WikiSection | None) -> str:
 def going_on(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
     """What changes in a job that goes on: it visits all, with the budget given, otherwise with the largest allowed one."""
     names = ("exhaustive", "pages", "megabytes", "minutes")
-    read = _Reading(given, {name: MINING[name] for name in names}, settings)
+    read = ReadFields(given, {name: MINING[name] for name in names}, settings)
     read.check()
     described = {"exhaustive": read.values.pop("exhaustive", True), **tables(_with_budget(read.values, settings))}
     return config.merged(described, {key: settings.job[key] for key in ("exhaustive", "budget") if key in settings.job})
+
+
+def larger_limit(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
+    """What changes in a job that goes on only because it may take more; raises `FieldError`."""
+    fields = {**MINING, **DISCOVERY}
+    read = ReadFields(given, {unit: fields[unit] for unit in LimitUnit}, settings)
+    read.check()
+    return config.merged(tables(read.values), {key: settings.job[key] for key in ("budget",) if key in settings.job})
 
 
 def handed_over(folder: JobFolder) -> dict[str, str]:
@@ -239,7 +248,7 @@ def handed_over(folder: JobFolder) -> dict[str, str]:
 def _job_request(
     verb: JobVerb, given: Mapping[str, object], settings: Settings, uploads: Uploads, fields: Fields
 ) -> JobRequest:
-    read = _Reading(given, fields, settings)
+    read = ReadFields(given, fields, settings)
     values = read.values
     if uploads.seeds is not None:
         read.seeds_from(uploads.seeds)
@@ -258,7 +267,7 @@ def _job_request(
     return JobRequest(verb, name, tables(_with_budget(values, settings)), uploads, operator)
 
 
-def _check_together(read: "_Reading", uploads: Uploads) -> None:
+def _check_together(read: "ReadFields", uploads: Uploads) -> None:
     """What one field needs of another, by the rules of the job file and in the words of the form."""
     uploaded = {
         "warc": ["uploaded"] if uploads.warc and not read.values.get("seeds") else None,
@@ -273,7 +282,7 @@ def _check_together(read: "_Reading", uploads: Uploads) -> None:
             read.mistakes.setdefault(rule.field, message(rule.said, **(values if rule.field == "formats" else {})))
 
 
-class _Reading:
+class ReadFields:
     """The values of the fields that were given and are right, by key; the mistakes, by field."""
 
     def __init__(self, given: Mapping[str, object], fields: Fields, settings: Settings) -> None:
@@ -327,6 +336,7 @@ MOST_PREFIXES = 100  # each is tried on every link
 LONGEST = 2000  # characters of a URL, a path, a name or a line of a term list
 MOST_TERMS = 1_000_000  # characters of a term list that was typed
 MOST_TEXTS = 2_000_000  # characters of all texts about a topic that were typed
+MOST_TYPES = 100  # of alignments
 MOST_MISTAKES = 20  # that one answer names
 _TRUE, _FALSE = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
 
@@ -478,6 +488,18 @@ def formats(value: object, _settings: Settings) -> list[str]:
     return names
 
 
+def alignment_types(value: object, _settings: Settings) -> list[str]:
+    names = listed(value) if isinstance(value, str) else _lines(value)
+    if len(names) > MOST_TYPES or not all(re.fullmatch(r"[0-9]{1,2}:[0-9]{1,2}", name) for name in names):
+        raise MistakeError("write numbers of sentences, as in 1:1, 1:2")
+    return names
+
+
+def flag_names(value: object, settings: Settings) -> list[str]:
+    """Flags of segments, or their beginnings."""
+    return [text(name, settings) for name in _few(_lines(value))]
+
+
 def paths(value: object, _settings: Settings) -> list[str]:
     paths = _few(_lines(value))
     try:
@@ -564,6 +586,8 @@ _READERS: Mapping[str, Reader] = {
     "scope.include": prefixes,
     "scope.exclude": prefixes,
     "export.formats": formats,
+    "judge.types": alignment_types,
+    "judge.refuse": flag_names,
 }
 _OWN: Fields = {"name": Field("name", text), "terms": Field("terms", content), "texts": Field("texts", contents)}
 MINING: Fields = {**_OWN, **_allowed(MINE)}

@@ -32,7 +32,18 @@ from bitrawl.web.job_list import JobList
 from bitrawl.web.messages import Message, RequestError, catalogues, marked, message, message_of, quoted
 from bitrawl.web.open_connections import patient_protocol
 from bitrawl.web.operator_settings import Settings
-from bitrawl.web.pages import comparison, downloads, job_page, review, start_forms, tools
+from bitrawl.web.pages import (
+    comparison,
+    downloads,
+    job_page,
+    review,
+    samples,
+    segments,
+    start_forms,
+    team_review,
+    thresholds,
+    tools,
+)
 from bitrawl.web.pages.rendering import rendered
 from bitrawl.web.security import (
     SAFE,
@@ -48,7 +59,7 @@ from bitrawl.web.security import (
 )
 from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
-_PAGES = (api, start_forms, review, downloads, comparison, tools, job_page)
+_PAGES = (api, start_forms, review, segments, team_review, samples, downloads, thresholds, comparison, tools, job_page)
 GRACE = 3  # seconds for answers in flight when the server is stopped
 BACKLOG = 1024  # connections that wait to be taken
 TAKEN_AT_ONCE = 32  # of these, before one of them is looked at: each takes a file
@@ -240,7 +251,8 @@ def new_server(serving: Serving) -> Server:
         commands,
         ExportCache(jobs.path),
         Indexing(commands),
-        CorpusWriting(commands),
+        CorpusWriting(commands, "export"),
+        CorpusWriting(commands, module="bitrawl.job.drawing"),
         catalogues(serving.messages),
         ThreadPoolExecutor(max_workers=1, thread_name_prefix="jobs"),
     )

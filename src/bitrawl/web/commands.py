@@ -18,7 +18,6 @@ from typing import Any
 from bitrawl.errors import BitrawlError, DiskFullError
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reading_index import index_signature, is_due
-from bitrawl.job.verdicts import VERDICTS
 from bitrawl.process import Running
 from bitrawl.web.job_state import without_place
 from bitrawl.web.messages import message, quoted
@@ -173,18 +172,32 @@ class Indexing:
 
 
 class CorpusWriting:
-    """Writes the files of a job's corpus again, while nobody waits for it. One writing at a time for each job."""
+    """Writes something into the folders of jobs, such as the files of a corpus again, while nobody waits for it.
 
-    def __init__(self, commands: CommandRunner) -> None:
+    One writing at a time for each job.
+    """
+
+    def __init__(self, commands: CommandRunner, *arguments: str, module: str = "bitrawl.cli") -> None:
+        """The command, to which the folder is added."""
         self._commands = commands
+        self._arguments = arguments
+        self._module = module
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by the name of the job's folder, as the next
         self._faults: dict[str, BitrawlError] = {}
 
-    def begin(self, folder: JobFolder, *, person: str) -> None:
+    def begin(self, folder: JobFolder, given: bytes = b"", *, person: str) -> bool:
+        """`given` is what the command reads. False if another writing is not done yet: then nothing begins."""
         key = folder.path.name
-        if key not in self._tasks:
-            self._faults.pop(key, None)
-            self._tasks[key] = asyncio.ensure_future(self._write(folder, person))
+        if key in self._tasks:
+            return False
+        self._faults.pop(key, None)
+        self._tasks[key] = asyncio.ensure_future(self._write(folder, given, person))
+        return True
+
+    async def wait(self, folder: JobFolder, seconds: float) -> None:
+        """Until it is done, but no longer than that."""
+        if task := self._tasks.get(folder.path.name):
+            await asyncio.wait([task], timeout=seconds)
 
     def is_busy(self, folder: JobFolder) -> bool:
         return folder.path.name in self._tasks
@@ -193,10 +206,11 @@ class CorpusWriting:
         """Why it could not be done the last time."""
         return self._faults.get(folder.path.name)
 
-    async def _write(self, folder: JobFolder, person: str) -> None:
+    async def _write(self, folder: JobFolder, given: bytes, person: str) -> None:
         key = folder.path.name
         try:
-            await self._commands.run(["export", str(folder.path)], person=person, seconds=WRITING_SECONDS)
+            arguments = [*self._arguments, str(folder.path)]
+            await self._commands.run(arguments, given, person=person, seconds=WRITING_SECONDS, module=self._module)
         except BitrawlError as error:
             self._faults[key] = error
         finally:
@@ -259,7 +273,7 @@ class ExportCache:
         if folder.is_running:
             version = [f"{self._now() // EXPORT_IS_NEW:.0f}"]
         else:
-            sources = [folder.ledger, folder.path / VERDICTS]
+            sources = [folder.description, folder.ledger, folder.verdicts]
             logs = [path.with_name(f"{path.name}-wal") for path in sources]
             version = [str(_written_at(path)) for pair in zip(sources, logs, strict=True) for path in pair]
         key = blake2b("\0".join([*question, *version]).encode(), digest_size=12).hexdigest()

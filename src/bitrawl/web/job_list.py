@@ -1,13 +1,14 @@
 """The jobs of one directory, and what the app wants of each. No path is ever made from what a request says.
 
-What the app wants of a job stands in a file of the job's folder (intent.json), so that it outlives the server.
+What the app wants of a job stands in a file of the job's folder (intent.json), so that it outlives the server, and so
+does who was asked to review it (reviewers.json).
 """
 
 import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from bitrawl.job.folder_kinds import BUNDLES
 from bitrawl.web.operator_settings import User
 
 INTENT = "intent.json"
+REVIEWERS = "reviewers.json"
 VERSION = 1
 UPLOADS = ".uploads"
 _REMOVED = ".removed-"
@@ -135,6 +137,7 @@ class ServedJob(NamedTuple):
     folder: JobFolder
     intent: Intent | None  # None for a job of the command line
     fault: str = ""  # why its intent cannot be read
+    reviewers: tuple[str, ...] = ()  # users who may read it and judge what it found, and nothing else
 
     @property
     def name(self) -> str:
@@ -164,6 +167,11 @@ class ServedJob(NamedTuple):
             return False
         return user.admin or (self.intent is not None and self.intent.owner == user.name)
 
+    def is_open_to(self, user: User) -> bool:
+        """Whether that user may read it: it is theirs, or they review it."""
+        is_removed = self.intent is not None and self.intent.remove
+        return self.belongs_to(user) or (user.name in self.reviewers and not is_removed)
+
 
 def is_topic(folder: JobFolder) -> bool:
     """Whether the command line has gathered a topic there, and mined nothing."""
@@ -192,11 +200,12 @@ class JobList:
             del self._intents[name]
 
     def of(self, user: User) -> list[ServedJob]:
-        return [job for job in self if job.belongs_to(user)]
+        """The jobs that are that user's, or that they review."""
+        return [job for job in self if job.is_open_to(user)]
 
     def find(self, job_id: str, user: User) -> ServedJob | None:
-        """The user's job of that id; None if there is none, and if it is another user's."""
-        return next((job for job in self if job.id == job_id and job.belongs_to(user)), None)
+        """The job of that id; None if there is none, and if that user neither owns nor reviews it."""
+        return next((job for job in self if job.id == job_id and job.is_open_to(user)), None)
 
     def add(self) -> tuple[str, Path]:
         """A new folder under an id that nobody can guess. It is no job before it has an intent or a description."""
@@ -247,6 +256,10 @@ class JobList:
         write_intent(self.path / job_id, intent)
         self._intents.pop(job_id, None)
 
+    def write_reviewers(self, job_id: str, names: Iterable[str]) -> None:
+        """Replace the list of those who may review a job."""
+        files.write(self.path / job_id / REVIEWERS, msgspec.json.encode(sorted(set(names))))
+
     def size(self) -> int:
         """Bytes of all that is in the directory, also of what is hidden."""
         return sum(_size(Path(place, name)) for place, _, names in os.walk(self.path) for name in names)
@@ -262,10 +275,11 @@ class JobList:
 
     def _job(self, name: str) -> ServedJob:
         folder = self.path / name
+        reviewers = _reviewers(folder)
         try:
-            return ServedJob(name, JobFolder(folder), self._intent(name, folder))
+            return ServedJob(name, JobFolder(folder), self._intent(name, folder), reviewers=reviewers)
         except StoreError as error:
-            return ServedJob(name, JobFolder(folder), None, str(error))
+            return ServedJob(name, JobFolder(folder), None, str(error), reviewers)
 
     def _intent(self, name: str, folder: Path) -> Intent | None:
         """Read again only if the file has changed: the jobs are asked for often."""
@@ -281,6 +295,14 @@ class JobList:
         if intent is not None:
             self._intents[name] = (stamp, intent)
         return intent
+
+
+def _reviewers(folder: Path) -> tuple[str, ...]:
+    """Nobody, where the file is not there or was damaged."""
+    try:
+        return msgspec.json.decode((folder / REVIEWERS).read_bytes(), type=tuple[str, ...])
+    except (OSError, *NO_JSON):
+        return ()
 
 
 def _size(path: Path) -> int:

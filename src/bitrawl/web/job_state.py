@@ -9,19 +9,25 @@ from collections import Counter
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from bitrawl.cluster.bundles import PROGRESS
 from bitrawl.cluster.run import FAILED, existing_run
-from bitrawl.endings import CrawlEnd, Doing, EndKind, HostRest, LastRun, State
+from bitrawl.endings import CrawlEnd, Doing, EndKind, Fault, HostRest, LastRun, State
 from bitrawl.errors import BitrawlError, StoreError
+from bitrawl.files import NO_JSON
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.folder_kinds import MERGED
+from bitrawl.job.folder_kinds import FOUND_SITES, MERGED
 from bitrawl.job.live_facts import Live
+from bitrawl.message import Message
+from bitrawl.remedies import Tip
 from bitrawl.web.job_list import ALIGNED, Intent, JobVerb, Wish, is_topic
-from bitrawl.web.messages import Message, message, quoted
+from bitrawl.web.messages import message
 
 LOG = "run.log"
+FAULT = "fault.json"
+"""Why the job's process could not do its work, as it wrote that down."""
 SIMULATED = "simulated"
 """The folder that a comparison of strategies writes, in the job's own."""
 SILENT = 60.0  # seconds without a word of any bundle of a run: then nobody is at work; they report every few seconds
@@ -31,10 +37,25 @@ class JobState(msgspec.Struct, frozen=True):
     """A state, with what there is to say about it."""
 
     state: State
-    message: Message = Message("")
+    message: Message = Message("")  # if neither of the next three says more
     doing: Doing | None = None  # what is being mined now
-    ended: CrawlEnd | None = None  # if that is what the message says
+    ended: CrawlEnd | None = None
+    fault: Fault | None = None
     resting: HostRest | None = None  # what the crawl waits for, or did a moment ago
+
+    def messages(self, pairs: int = 0) -> tuple[Message, ...]:
+        """What there is to say, with the number of page pairs that were found."""
+        if self.ended is not None:
+            return self.ended.messages(pairs)
+        told = self.fault.message if self.fault is not None else self.message
+        return (told,) if told.text else ()
+
+    @property
+    def tips(self) -> tuple[Tip, ...]:
+        """What to try."""
+        if self.fault is not None:
+            return (self.fault.tip,)
+        return self.ended.tips if self.ended is not None and not self.is_pending else ()
 
     @property
     def is_active(self) -> bool:
@@ -107,10 +128,10 @@ def state_of(
     if intent.intent is Wish.WAITING:
         return JobState(State.WAITING, waits or message("starts in a moment"))
     if intent.intent is Wish.PAUSED:
-        done = run.complete and run.ended is not None and run.ended.kind is not EndKind.STOPPED
-        return _after(run) if done else JobState(State.PAUSED)
+        too_late = run.complete and run.ended is not None and run.ended.kind not in (EndKind.STOPPED, EndKind.EARLIER)
+        return _after(run) if too_late else JobState(State.PAUSED)
     if intent.intent is Wish.STOPPED:
-        return _after(run) if run.ended else JobState(State.ENDED, message("stopped by you"))
+        return _after(run if run.ended else replace(run, ended=CrawlEnd(kind=EndKind.STOPPED)))
     return _after_running(folder, intent, run)
 
 
@@ -120,16 +141,16 @@ def _after_running(folder: JobFolder, intent: Intent, run: LastRun) -> JobState:
     if code == 1 and intent.current.verb is JobVerb.BOOTSTRAP and is_done(folder, intent, run):
         return JobState(State.NOTHING_FOUND)  # no terms, and its folder says why
     if code == 0 or (code is None and is_done(folder, intent, run)) or (code in (1, 130) and run.complete):
-        return _after(run)
+        in_vain = intent.current.verb is JobVerb.DISCOVER and not _has_found_sites(folder)
+        return _after(run, State.NOTHING_FOUND if in_vain and run.end_state is State.ENDED else None)
     if code in (1, 2):
-        return JobState(State.FAILED, quoted(_last_complaint(folder)))
+        return JobState(State.FAILED, fault=_fault(folder))
     return JobState(State.INTERRUPTED, message("the job was interrupted; nothing is lost"), run.doing)
 
 
 def _after(run: LastRun, state: State | None = None) -> JobState:
     """It says how the crawl ended."""
-    ended = run.ended.state if run.ended is not None else State.ENDED
-    return JobState(state or ended, quoted(str(run.ended or "")), ended=run.ended)
+    return JobState(state or run.end_state, ended=run.ended)
 
 
 def is_done(folder: JobFolder, intent: Intent, run: LastRun) -> bool:
@@ -148,12 +169,20 @@ def is_done(folder: JobFolder, intent: Intent, run: LastRun) -> bool:
             return run.complete
 
 
-def _last_complaint(folder: JobFolder) -> str:
-    """The message that the command ended with."""
-    lines = last_lines(folder.path)
-    complaints = [number for number, line in enumerate(lines) if line.startswith("bitrawl:")]
-    complaint = " ".join(lines[complaints[-1] if complaints else -1 :]).removeprefix("bitrawl:").strip()
-    return without_place(folder.path, complaint)[:500]
+def _has_found_sites(folder: JobFolder) -> bool:
+    try:
+        with (folder.path / FOUND_SITES).open("rb") as file:
+            return any(line.strip() and not line.startswith(b"#") for line in file)
+    except OSError:
+        return False
+
+
+def _fault(folder: JobFolder) -> Fault:
+    """Which one if it was written down: not where a bug or an earlier version ended the process."""
+    try:
+        return msgspec.json.decode((folder.path / FAULT).read_bytes(), type=Fault)
+    except (OSError, *NO_JSON):
+        return Fault()
 
 
 def without_place(folder: Path, text: str) -> str:
@@ -184,7 +213,7 @@ def state_of_run(folder: JobFolder, now: float | None = None) -> JobState:
     try:
         run = existing_run(str(folder.path))
     except BitrawlError as error:
-        return JobState(State.FAILED, quoted(str(error)))
+        return JobState(State.FAILED, fault=Fault.of(error))
     if run is None or not run.tally.left:
         any_pages = run is None or run.tally.finished.pages
         return JobState(State.ENDED if any_pages else State.NOTHING_FOUND, message("all sites are done"))
@@ -213,5 +242,5 @@ def figures_of_run(folder: JobFolder, now: float) -> Live:
         pairs={"": sums.pairs},
         segments=sums.segments,
         units={"": sums.units},
-        skips=dict(Counter(site.failed.partition(",")[0] for site in run.tally.failed)),
+        skips=dict(Counter(str(site.reason or site.failed) for site in run.tally.failed)),
     )

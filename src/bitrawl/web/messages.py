@@ -8,10 +8,10 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from string import Formatter
-from typing import NamedTuple
 
 import msgspec
 from babel import Locale, UnknownLocaleError
+from babel.lists import format_list
 from babel.messages.catalog import Message as CatalogueEntry
 from babel.messages.pofile import PoFileError, read_po
 from babel.numbers import format_decimal, format_percent
@@ -22,9 +22,14 @@ from bitrawl.discover.site_check import TRANSLATIONS
 from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.errors import ConfigError
+from bitrawl.job.segment_list import LengthUnit, SegmentOrder, SegmentState
+from bitrawl.job.segment_review import Saved
 from bitrawl.languages import language_name, parse_language
+from bitrawl.message import QUOTED, Amount, Cause, Code, Share, Value
+from bitrawl.message import Message as Message  # noqa: PLC0414 - public here
+from bitrawl.mine.differences import DifferenceKind
 from bitrawl.mine.judging import Flag
-from bitrawl.model import Language, Method
+from bitrawl.model import Language, Method, Verdict
 from bitrawl.reasons import Reason
 from bitrawl.text.language_names import language_table, spaced
 
@@ -32,21 +37,6 @@ SOURCE = "en"  # the language in which the messages are written in templates and
 MOST_QUOTED = 200  # characters of what somebody sent that an error repeats
 _MOST_SAID = 600  # characters of a sentence of the program
 LEAST_SHARE = 0.01  # smaller ones are shown as less than this
-
-
-class Message(NamedTuple):
-    """`text` is the sentence in the catalogue, with names in braces; `values` are data, and never translated."""
-
-    text: str
-    values: dict[str, str] = {}  # noqa: RUF012 - never changed
-
-    def __str__(self) -> str:
-        return self.text.format_map(self.values)
-
-    @property
-    def is_quoted(self) -> bool:
-        """Whether it is a sentence of the program, not of the app: English in every language of the interface."""
-        return self.text == "{quoted}"
 
 
 def message(text: str, **values: object) -> Message:
@@ -61,7 +51,7 @@ def quoted(text: str) -> Message:
     """
     if len(text) > _MOST_SAID:
         text = f"{text[: MOST_QUOTED - 1]}… {text[-MOST_QUOTED + 1 :]}"
-    return Message("{quoted}", {"quoted": text}) if text else Message("")
+    return Message(QUOTED, {"quoted": text}) if text else Message("")
 
 
 def shortened(text: str) -> str:
@@ -122,6 +112,51 @@ FLAGS: Mapping[str, str] = {
 }
 """What is noted of a segment."""
 
+DIFFERENCES: Mapping[str, str] = {
+    DifferenceKind.NUMBER: marked("The other text does not have this number."),
+    DifferenceKind.NAME: marked("The other text does not have this name."),
+    DifferenceKind.ENDING: marked("The two texts end differently."),
+    DifferenceKind.UNPAIRED: marked("This has no partner, and the other text has none of that kind."),
+}
+"""Why a part of a text is marked."""
+
+SEGMENT_STATES: Mapping[str, str] = {
+    SegmentState.NONE: marked("none yet"),
+    SegmentState.ACCEPTED: marked("accepted"),
+    SegmentState.REJECTED: marked("rejected"),
+    SegmentState.CONFLICT: marked("people differ"),
+    SegmentState.EDITED: marked("edited"),
+    SegmentState.COMMENTED: marked("commented"),
+}
+"""What people did with a segment."""
+
+SEGMENT_ORDERS: Mapping[str, str] = {
+    SegmentOrder.WORST: marked("the worst score first"),
+    SegmentOrder.BEST: marked("the best score first"),
+    SegmentOrder.PAGE: marked("page by page"),
+}
+
+LENGTH_UNITS: Mapping[str, str] = {LengthUnit.WORDS: marked("words"), LengthUnit.CHARACTERS: marked("characters")}
+
+VERDICTS: Mapping[Verdict, str] = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
+"""What a person said."""
+
+NOT_SAVED: Mapping[Saved, str] = {
+    Saved.GONE: marked(
+        "This segment is not there any more: the site was mined again. Copy what you wrote, and open the page pair again."
+    ),
+    Saved.CHANGED: marked(
+        "Somebody has changed this segment meanwhile. Compare what it says now with what you wrote. To replace it, save again."
+    ),
+    Saved.UNEVEN: marked(
+        "The two sides have different numbers of lines. To split a segment, break both in the same way."
+    ),
+    Saved.EMPTY: marked("There is no text. To leave a segment out of the corpus, reject it."),
+    Saved.LONG: marked("A text has at most 20,000 characters."),
+    Saved.LAST: marked("This is the last segment, so it cannot be joined with a next one."),
+}
+"""Why something that a person wrote was not saved."""
+
 ANSWERS: Mapping[str, str] = {
     SiteAnswer.BILINGUAL: marked("bilingual"),
     SiteAnswer.THIN: marked("a page or two"),
@@ -152,14 +187,41 @@ class Words(msgspec.Struct, frozen=True):
 
     def tell(self, message: Message) -> str:
         """A sentence of the app is translated; one of the program is left as it is."""
-        return self.say(message.text, **message.values) if message.text else ""
+        values = {name: self.written(value) for name, value in message.values.items()}
+        if message.plural and isinstance(n := message.values["n"], int):
+            return self.count(message.text, message.plural, n, **{name: values[name] for name in values if name != "n"})
+        return self.say(message.text, **values) if message.text else ""
+
+    def tell_all(self, messages: Iterable[Message]) -> str:
+        """One after the other. After a full stop of Chinese or Japanese there is no space."""
+        return " ".join(map(self.tell, messages)).replace("。 ", "。")
+
+    def written(self, value: Value) -> str:  # noqa: PLR0911 - one for each kind
+        """What fills a sentence."""
+        match value:
+            case int() | float():
+                return self.number(value)
+            case Code():
+                return self._language(value.code)
+            case Amount():
+                return str(format_unit(value.number, value.unit, length="short", locale=self._locale))
+            case Cause():
+                return self.say(value.label)
+            case Share():
+                return self.share(value.part, value.whole)
+            case Message():
+                return self.tell(value)
+            case tuple():
+                return str(format_list([self.written(part) for part in value], locale=self._locale))
+            case str():
+                return value
 
     def number(self, n: float) -> str:
         return str(format_decimal(n, locale=self._locale))
 
-    def score(self, n: float) -> str:
+    def score(self, n: float, form: str = "0.00") -> str:
         """From 0 to 1."""
-        return str(format_decimal(n, "0.00", locale=self._locale))
+        return str(format_decimal(n, form, locale=self._locale))
 
     def share(self, part: float, whole: float) -> str:
         """In per cent. Only nothing is shown as 0 %, and only everything as 100 %."""
@@ -178,9 +240,13 @@ class Words(msgspec.Struct, frozen=True):
         return str(format_unit(n, f"digital-{unit}", length="short", format=form, locale=self._locale))
 
     def language(self, code: str) -> str:
-        """The name of a language, in this one; the code itself if it has none."""
-        name = _names(self.code).get(code.replace("-", "_")) or _names(self.code).get(code.partition("-")[0], code)
+        """The name of a language, in this one, as a title; the code itself if it has none."""
+        name = self._language(code)
         return name[0].upper() + name[1:]
+
+    def _language(self, code: str) -> str:
+        """The same within a sentence."""
+        return _names(self.code).get(code.replace("-", "_")) or _names(self.code).get(code.partition("-")[0], code)
 
     @property
     def _locale(self) -> str:

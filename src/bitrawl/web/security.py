@@ -6,7 +6,7 @@ import os
 import secrets
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from hashlib import sha256
 from pathlib import Path
@@ -88,6 +88,10 @@ class Users:
     def open(self) -> User | None:
         """Who everybody is, where no token is asked for."""
         return None if self._hashes else self._users[SINGLE_USER]
+
+    def __iter__(self) -> Iterator[User]:
+        """All of them, in alphabetical order."""
+        return iter(sorted(self._users.values()))
 
     def by_token(self, token: str) -> User | None:
         """Each token is compared, so that the time tells nothing."""

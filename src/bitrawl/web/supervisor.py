@@ -21,9 +21,10 @@ import psutil
 from msgspec.structs import replace
 
 from bitrawl import config
-from bitrawl.endings import State
-from bitrawl.errors import BitrawlError, ChildError, ConfigError, RefusedError, StoreError
+from bitrawl.endings import Fault, FaultSentence, State
+from bitrawl.errors import FAULT_FILE, BitrawlError, ChildError, ConfigError, RefusedError, StoreError
 from bitrawl.job.fetching import SystemClock
+from bitrawl.message import Message
 from bitrawl.process import spawn
 from bitrawl.web.commands import clean, with_proxy
 from bitrawl.web.job_list import (
@@ -39,8 +40,8 @@ from bitrawl.web.job_list import (
     ServedJob,
     Wish,
 )
-from bitrawl.web.job_state import LOG, SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
-from bitrawl.web.messages import Message, message, quoted
+from bitrawl.web.job_state import FAULT, LOG, SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
+from bitrawl.web.messages import message
 from bitrawl.web.operator_settings import Settings, User
 
 _log = logging.getLogger(__name__)
@@ -69,8 +70,11 @@ class SystemProcesses:
         try:
             if log.exists() and log.stat().st_size > LOG_BYTES:
                 log.replace(log.with_name(log.name + EARLIER))
+            fault = (folder / FAULT).absolute()
+            fault.unlink(missing_ok=True)
+            environment = {**self._environment, FAULT_FILE: str(fault)}
             with log.open("ab") as output:
-                child = spawn(["-m", "bitrawl", *arguments], stdout=output, environment=self._environment)
+                child = spawn(["-m", "bitrawl", *arguments], stdout=output, environment=environment)
         except OSError as error:
             raise ChildError(f"{log} cannot be written: {error}") from error
         self._children[child.pid] = child
@@ -180,7 +184,7 @@ class Supervisor:
 
     def state(self, job: ServedJob) -> JobState:
         if job.fault:
-            return JobState(State.FAILED, quoted(job.fault))
+            return JobState(State.FAILED, fault=Fault(FaultSentence.STORE))
         alive, locked = self._is_alive(job.intent), job.folder.is_running
         intent = job.intent if alive or job.intent is None else self._with_exit_code(job, job.intent)
         run = self._runs.of(job.folder)

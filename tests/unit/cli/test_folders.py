@@ -291,6 +291,29 @@ def test_a_threshold_that_changes_the_files_and_the_job_is_told_before(kinds: Ca
     assert (units(job / "corpus"), units(tmp_path / "to")) == (6, UNITS)
 
 
+def test_what_a_threshold_would_leave_out_is_shown_before_anything_is_written(kinds: Callable[[str], Path]):
+    job = kinds("job")
+    before = {path: path.read_bytes() for path in job.rglob("*") if path.is_file()}
+    code, said = bitrawl("export", job, "--min-score", "0.9", "--dry-run")
+    assert (code, said) == (0, "en-fr 6 of 18 units, instead of 18 left out 12 score = 0.9 (12 by this alone)")
+    assert {path: path.read_bytes() for path in job.rglob("*") if path.is_file()} == before
+    assert "thresholds" not in bitrawl("status", job)[1]
+    assert bitrawl("export", job, "--min-score", "0.9")[0] == 0
+    assert bitrawl("export", job, "--dry-run")[1].startswith("en-fr 6 of 18 units left out 12")
+    assert "6 units in the corpus thresholds score = 0.9" in bitrawl("status", job)[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [("merged", "give the folder of a job"), ("run", "give the folder of a job"), ("crawled", "bitrawl pair")],
+)
+def test_only_a_job_that_was_mined_shows_what_its_thresholds_leave_out(
+    kinds: Callable[[str], Path], kind: str, says: str
+):
+    code, said = bitrawl("export", kinds(kind), "--dry-run")
+    assert (code, says in said) == (2, True), said
+
+
 def test_a_copy_gets_more_formats_and_keeps_those_that_it_has(kinds: Callable[[str], Path], tmp_path: Path):
     job, to = kinds("job"), tmp_path / "to"
     assert bitrawl("export", job, "--to", to, "--formats", "moses")[0] == 0

@@ -100,7 +100,7 @@ async def test_a_crawl_asks_the_same_at_the_same_times_whatever_the_date_is_set_
     # Once for good; and there and back again.
     assert await crawled(tmp_path / "once", {9: date}, budget) == plain
     assert await crawled(tmp_path / "back", {5: date, 12: NOW, 13: date, 20: NOW}, budget) == plain
-    assert ("budget of 20 minutes" if budget.minutes else "nothing is left") in plain[2]
+    assert ("The limit of 20 minutes" if budget.minutes else "Nothing is left") in plain[2]
 
 
 async def test_robots_txt_is_obeyed_as_it_is_a_day_later_whatever_the_date_is_set_to(tmp_path: Path):

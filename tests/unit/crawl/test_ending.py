@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from bitrawl.crawl.ending import Ending, SeedSkip, crawl_end, ending, seed_skips, stored_doing, stored_end
-from bitrawl.endings import CrawlEnd, EndKind
+from bitrawl.endings import CrawlEnd, Failing, LastRun, Limit, LimitUnit, SiteBudget, State
 from bitrawl.model import Skip
-from bitrawl.reasons import Reason, Stage
+from bitrawl.reasons import FewPairs, OneLanguage, Reason, Stage
 from bitrawl.url import Url
 
 SEED = Url.parse("https://www.example.org/")
@@ -27,107 +27,150 @@ def kept(end: CrawlEnd) -> CrawlEnd:
 
 
 NOT_FOUND = skipped(Reason.HTTP_STATUS, "Not Found", 404)
+FEW = FewPairs(42, 170, 80, 1, 340, 50, 0.4)
+NONE = FewPairs(0, 170, 80, 0, 340, 50, 0.4)
+SILENT = Failing(Reason.DNS, 3, "a.org has no address (DNS)")
+OPEN = "Open the seeds in a browser. Some sites refuse all crawlers; a --contact in the User-Agent may help."
+AGAIN = "To try again, run the same command again."
+REST = "To visit the rest, run the same command with --exhaustive."
+LARGER = "To go on, run the same command with a larger --max-pages."
+PAGES = Limit(LimitUnit.PAGES, 200)
 
 
 @pytest.mark.parametrize(
     ("rest", "kind", "says"),
     [
-        ({"pages": 3}, Ending.DONE, "done: nothing is left to visit"),
-        ({"stopped": True}, Ending.STOPPED, "stopped by you; resume with the same command"),
+        ({"pages": 3}, Ending.DONE, "Nothing is left to visit."),
+        ({"stopped": True}, Ending.STOPPED, "You stopped the job. To go on, run the same command again."),
         (
             {"stopped": True, "pages": 3, "queued": 1},
             Ending.STOPPED,
-            "stopped by you; 1 link still queued; resume with the same command",
+            "You stopped the job. 1 link was not visited. To go on, run the same command again.",
         ),
         (
-            {"budget": "200 pages", "pages": 200, "queued": 340},
+            {"budget": PAGES, "pages": 200, "queued": 3400},
             Ending.BUDGET,
-            "budget of 200 pages used up; 340 links still queued",
+            f"The limit of 200 pages was reached. 3,400 links were not visited. {LARGER}",
         ),
         (
-            {"left": {"a.org": "8 pages, with only en"}, "pages": 8, "queued": 5},
-            Ending.DONE,
-            "left a.org: 8 pages, with only en; 5 links still queued; --exhaustive visits them",
-        ),
-        ({"left": {"a.org": "8 pages, with only en"}, "pages": 8}, Ending.DONE, "done: nothing is left to visit"),
-        (
-            {"parked": {"a.org": "a.org has no address (DNS)", "b.org": "x", "c.org": "x"}, "pages": 8, "queued": 5},
+            {"left": {"a.org": FEW}, "pages": 8, "queued": 5},
             Ending.DONE,
             (
-                "gave up on a.org and 2 other hosts: a.org has no address (DNS); 5 links still queued;"
-                " the same command tries again"
+                "The last 80 visits to a.org brought only 1 page pair, so the rest of the site was left out."
+                f" 5 links were not visited. {REST}"
+            ),
+        ),
+        (
+            {"left": {"a.org": NONE, "b.org": FEW}, "pages": 8, "queued": 1},
+            Ending.DONE,
+            (
+                "The last 80 visits to a.org brought no page pair, so the rest of the site was left out."
+                f" 1 other site was left early, too. 1 link was not visited. {REST}"
+            ),
+        ),
+        (
+            {"left": {"a.org": OneLanguage(8, "en")}, "pages": 8, "queued": 5},
+            Ending.DONE,
+            (
+                "8 pages of a.org were read, and everything points to English alone, so the rest of the site was left out."
+                f" 5 links were not visited. {REST}"
+            ),
+        ),
+        ({"left": {"a.org": FEW}, "pages": 8}, Ending.DONE, "Nothing is left to visit."),
+        (
+            {"parked": {"a.org": SILENT, "b.org": SILENT, "c.org": SILENT}, "pages": 8, "queued": 5},
+            Ending.DONE,
+            (
+                "3 visits to a.org failed in a row (a.org has no address (DNS)), so the host was given up."
+                f" 2 other hosts were given up, too. 5 links were not visited. {AGAIN}"
+            ),
+        ),
+        (
+            {"parked": {"a.org": SiteBudget(Limit(LimitUnit.MINUTES, 1.5))}, "pages": 8, "queued": 5},
+            Ending.DONE,
+            (
+                "The limit of 1.5 minutes for each site was reached on a.org. 5 links were not visited."
+                " To go on, run the same command with a larger --site-minutes."
             ),
         ),
         (
             {"seeds": [NOT_FOUND]},
             Ending.FAILED,
-            (
-                "no page was found: the seed https://www.example.org/ answered 404 (Not Found);"
-                " the same command tries again"
-            ),
+            f"No page was found. https://www.example.org/ answered with the error 404 Not Found. {OPEN} {AGAIN}",
         ),
         (
             {"seeds": [NOT_FOUND, NOT_FOUND]},
             Ending.FAILED,
             (
-                "no page was found: the seed https://www.example.org/ answered 404 (Not Found);"
-                " 1 other seed brought no page either; the same command tries again"
+                "No page was found. https://www.example.org/ answered with the error 404 Not Found."
+                f" 1 other address brought no page either. {OPEN} {AGAIN}"
             ),
         ),
         (
             {"seeds": [skipped(Reason.HTTP_STATUS, "Gone", 410, OTHER)]},
             Ending.FAILED,
             (
-                "no page was found: the seed https://www.example.org/ redirects to https://www.example.net/,"
-                " which answered 410 (Gone); the same command tries again"
+                "No page was found. https://www.example.org/ leads to https://www.example.net/."
+                f" https://www.example.net/ answered with the error 410 Gone. {OPEN} {AGAIN}"
             ),
         ),
         (
             {"seeds": [skipped(Reason.OFF_SITE, url=OTHER)]},
             Ending.FAILED,
             (
-                "no page was found: the seed https://www.example.org/ redirects to https://www.example.net/,"
-                " which is on another site; give that address as the seed"
+                "No page was found. https://www.example.org/ leads to https://www.example.net/."
+                " https://www.example.net/ is on another site. Give https://www.example.net/ as the seed."
             ),
         ),
         (
             {"seeds": [skipped(Reason.ROBOTS, "https://www.example.org/robots.txt")]},
             Ending.FAILED,
-            "no page was found: the seed https://www.example.org/ is disallowed by https://www.example.org/robots.txt",
+            (
+                "No page was found. The site does not allow https://www.example.org/ to be visited"
+                " (https://www.example.org/robots.txt)."
+                " Ask the site's owner for permission. bitrawl always obeys robots.txt."
+            ),
         ),
         (
-            {"seeds": [skipped(Reason.EMPTY, status=200)]},
+            {"seeds": [skipped(Reason.HTTP_ERROR, status=200)]},
             Ending.FAILED,
-            "no page was found: the seed https://www.example.org/ was skipped: empty; the same command tries again",
+            f"No page was found. https://www.example.org/ brought no page (invalid answer). {AGAIN}",
         ),
         (
             {"seeds": [skipped(Reason.DNS, "www.example.org has no address (DNS)")]},
             Ending.FAILED,
             (
-                "no answer came from https://www.example.org/: www.example.org has no address (DNS);"
-                " the same command tries again"
+                "No page was found. https://www.example.org/ did not answer (www.example.org has no address (DNS))."
+                f" Check the spelling of the seeds and your network connection. {AGAIN}"
             ),
         ),
         (
             {"seeds": [skipped(Reason.PRIVATE_ADDRESS, "127.0.0.1 is private")]},
             Ending.FAILED,
             (
-                "no page was found: the seed https://www.example.org/ was skipped: private-address (127.0.0.1 is private);"
-                " add --allow-private, and the same command tries again"
+                "No page was found. https://www.example.org/ brought no page (private network: 127.0.0.1 is private)."
+                f" If these are your own machines, allow them with --allow-private. {AGAIN}"
             ),
         ),
         (
-            {"parked": {"a.org": "a.org has no address (DNS) (3 failures in a row)"}, "queued": 3},
+            {"parked": {"a.org": Failing(Reason.TIMEOUT, 3)}, "queued": 3},
             Ending.FAILED,
             (
-                "no answer came from a.org: a.org has no address (DNS) (3 failures in a row); 3 links still queued;"
-                " the same command tries again"
+                "No page was found. 3 visits to a.org failed in a row (answer too slow), so the host was given up."
+                " 3 links were not visited. Raise fetch.timeout in the job file, or try again later."
             ),
         ),
-        ({"budget": "1 minute"}, Ending.FAILED, "no page was found; budget of 1 minute used up"),
+        (
+            {"budget": Limit(LimitUnit.MINUTES, 1.0)},
+            Ending.FAILED,
+            (
+                "No page was found. The limit of 1 minute was reached."
+                " To go on, run the same command with a larger --max-minutes."
+            ),
+        ),
     ],
 )
-def test_the_end_of_a_run_is_said_in_one_sentence(rest: dict[str, Any], kind: Ending, says: str):
+def test_the_end_of_a_run_is_said_with_what_to_type(rest: dict[str, Any], kind: Ending, says: str):
     end = kept(crawl_end(**rest))
     assert (ending(end), str(end)) == (kind, says)
 
@@ -152,15 +195,22 @@ def test_redirects_in_a_circle_and_to_nowhere_end():
 @pytest.mark.parametrize(
     ("rest", "kind", "says"),
     [
-        ({"pages": 7, "relevant": 0}, Ending.FAILED, "no page is about the topic (7 pages read)"),
+        ({"pages": 7, "relevant": 0}, Ending.FAILED, "7 pages were read, and none of them is about the topic."),
         (
-            {"pages": 7, "relevant": 0, "budget": "7 pages", "queued": 3},
+            {"pages": 7, "relevant": 0, "budget": PAGES, "queued": 3},
             Ending.FAILED,
-            "no page is about the topic (7 pages read); budget of 7 pages used up; 3 links still queued",
+            (
+                "7 pages were read, and none of them is about the topic. The limit of 200 pages was reached."
+                f" 3 links were not visited. {LARGER}"
+            ),
         ),
-        ({"pages": 7, "relevant": 1}, Ending.DONE, "done: nothing is left to visit"),
-        ({"pages": 0, "relevant": None}, Ending.FAILED, "no page was found"),
-        ({"pages": 7, "relevant": 0, "stopped": True}, Ending.STOPPED, "stopped by you; resume with the same command"),
+        ({"pages": 7, "relevant": 1}, Ending.DONE, "Nothing is left to visit."),
+        ({"pages": 0, "relevant": None}, Ending.FAILED, "No page was found."),
+        (
+            {"pages": 7, "relevant": 0, "stopped": True},
+            Ending.STOPPED,
+            "You stopped the job. To go on, run the same command again.",
+        ),
     ],
 )
 def test_a_job_without_a_page_about_its_topic_has_failed(rest, kind, says):
@@ -168,22 +218,18 @@ def test_a_job_without_a_page_about_its_topic_has_failed(rest, kind, says):
     assert (ending(end), str(end)) == (kind, says)
 
 
-@pytest.mark.parametrize(
-    ("rest", "says"),
-    [
-        ({"pages": 3}, "nothing is left to visit"),
-        ({"stopped": True, "queued": 2}, "stopped by you; 2 links still queued"),
-        ({"left": {"a.org": "why"}, "pages": 8, "queued": 5}, "left a.org: why; 5 links still queued"),
-        ({"parked": {"a.org": "why"}, "queued": 3}, "no answer came from a.org: why; 3 links still queued"),
-    ],
-)
-def test_without_advice_it_names_neither_flags_nor_commands(rest: dict[str, Any], says: str):
-    assert crawl_end(**rest).without_advice == says
+def test_the_pairs_that_were_found_are_told_where_they_are_known():
+    end = crawl_end(left={"a.org": FEW}, pages=8, queued=5)
+    assert end.english(42).startswith("Found 42 page pairs. The last 80 visits to a.org brought only 1 page pair, so ")
+    assert end.english(1).startswith("Found 1 page pair. ")
 
 
-def test_every_kind_has_a_sentence():
-    for kind in set(EndKind) - {EndKind.EARLIER}:
-        assert str(CrawlEnd(kind=kind, name="a.org", why="why", seed="https://a.org/", reason=Reason.EMPTY))
+def test_a_job_without_a_page_is_never_done():
+    for text in (msgspec.json.encode(crawl_end(stopped=True)).decode(), "done: nothing is left to visit"):
+        assert LastRun(ended=stored_end(text), has_pages=True).state is State.ENDED
+        assert LastRun(ended=stored_end(text), has_pages=False).state is State.NOTHING_FOUND
+    failed = LastRun(ended=crawl_end(seeds=[NOT_FOUND]), has_pages=False)
+    assert failed.state is State.FAILED
 
 
 @pytest.mark.parametrize(
@@ -192,11 +238,26 @@ def test_every_kind_has_a_sentence():
 def test_the_sentence_of_an_earlier_version_stays_as_it_is(sentence: str):
     end, doing = stored_end(sentence), stored_doing(sentence)
     assert end is not None
-    assert (str(end), end.without_advice, str(doing)) == (sentence, sentence, sentence)
+    assert (str(end), end.tips, str(doing)) == (sentence, (), sentence)
     assert (stored_end(""), stored_doing("")) == (None, None)
 
 
-def test_an_earlier_version_that_was_stopped_is_known_to_be_stopped():
-    end = stored_end("stopped by you; 3 links still queued; resume with the same command")
-    assert end is not None
-    assert end.kind is EndKind.STOPPED
+@pytest.mark.parametrize(
+    ("stored", "says"),
+    [
+        (
+            '{"kind":"left","queued":5,"name":"a.org","why":"42 likely pairs after 170 fetches"}',
+            f"The rest of a.org was left out: 42 likely pairs after 170 fetches. 5 links were not visited. {REST}",
+        ),
+        (
+            '{"kind":"gave-up","name":"a.org","why":"a.org has no address (DNS)"}',
+            f"a.org was given up: a.org has no address (DNS). {AGAIN}",
+        ),
+        (
+            '{"kind":"budget","budget":"200 pages"}',
+            "The limit of 200 pages was reached. To go on, run the same command with a larger budget.",
+        ),
+    ],
+)
+def test_what_an_earlier_version_had_of_an_end_in_english_is_told_as_it_is(stored: str, says: str):
+    assert str(stored_end(stored)) == says

@@ -198,7 +198,7 @@ def test_plain_text_has_its_paragraphs_between_blank_lines():
     assert [(link.url, link.kind) for link in page.links] == [("https://example.org/fr.txt", LinkKind.ALTERNATE)]
 
 
-@pytest.mark.parametrize("media_type", ["application/pdf", "image/png", "application/xml", "application/json", ""])
+@pytest.mark.parametrize("media_type", ["application/zip", "image/png", "application/xml", "application/json", ""])
 def test_what_is_no_page_is_skipped_with_its_type(media_type):
     skip = analyser().read(capture("x", media_type))
     assert skip == Skip(HERE, skip.stage, Reason.CONTENT_TYPE, media_type, 200)

@@ -19,6 +19,12 @@ ATOM = (
 )
 
 
+JSON_FEED = (
+    b'{"version": "https://jsonfeed.org/version/1.1", "language": "fr", "items": [{"id": "1", "url": "/a"},'
+    b' {"id": "2"}, {"url": "https://example.org/b", "language": "en"}]}'
+)
+
+
 def urlset(*entries: str) -> bytes:
     return f'<?xml version="1.0" encoding="UTF-8"?><urlset {NAMESPACES}>{"".join(entries)}</urlset>'.encode()
 
@@ -186,3 +192,26 @@ def test_a_large_sitemap_takes_little_memory_to_hand_over():
     sitemap = read_sitemap(HERE, body)
     assert sitemap.size == 48_000
     assert len(pack(sitemap)) < len(body) / 20
+
+
+@pytest.mark.parametrize(
+    ("body", "languages"),
+    [
+        (RSS.replace(b"<channel>", b"<channel><language>fr-FR</language>"), ["fr-FR", "fr-FR"]),
+        (ATOM.replace(b"<feed ", b"<feed xml:lang='fr' "), ["fr", "fr"]),
+        (JSON_FEED, ["fr", "en"]),
+    ],
+)
+def test_what_a_feed_lists_has_its_language(body: bytes, languages: list[str]):
+    links = [link for part in read_sitemap(HERE, body).parts() for link in part.links]
+    assert [(link.url, link.hreflang) for link in links] == [
+        ("https://example.org/a", languages[0]),
+        ("https://example.org/b", languages[1]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b'{"items": []}', b'{"version": "other", "items": [{"url": "/a"}]}', b"{" * 100_000]
+)
+def test_other_json_lists_nothing(body: bytes):
+    assert urls(read_sitemap(HERE, body)) == []

@@ -354,7 +354,11 @@ def few_pairs(job: Job) -> None:
             ["9 in English and 0 in French", "German (4)", "--one-site www.example.org,exemple.org"],
         ),
         (no_pairs, "No pair of translations was found.", ["Nothing connects", "--url-pair en=fr"]),
-        (all_refused, "No pair of translations was found.", ["4 pairs were refused: untranslated 4"]),
+        (
+            all_refused,
+            "No pair of translations was found.",
+            ["4 pairs were refused. Both pages have mostly the same text", "By reason: untranslated 4."],
+        ),
         (few_pairs, "Only 2 of up to 25 possible pairs were found.", ["30 in English and 25 in French"]),
     ],
 )
@@ -367,9 +371,9 @@ def test_a_job_that_found_little_says_why(job: Job, happened: Callable[[Job], No
         assert text in terminal
 
 
-def test_the_headline_of_a_running_job_says_so_far(job: Job):
+def test_the_headline_of_a_running_job_says_that_it_has_not_ended(job: Job):
     nothing(job)
-    assert diagnose(gather(job.end(why=""))).headline == "No page was found so far."
+    assert diagnose(gather(job.end(why=""))).english == "No page was found. The job has not ended yet."
 
 
 def test_one_language_asks_for_no_pairs(tmp_path: Path):
@@ -450,8 +454,13 @@ def test_a_chart_of_nothing_is_drawn():
 
 def test_every_column_and_point_says_its_figure():
     chart = histogram("t", [0] * 19 + [7], x="x", y="y")
-    assert "<title>0.95 to 1.00: 7 (100 %)</title>" in chart
+    assert "<title>0.95–1: 7 (100 %)</title>" in chart
     assert len(re.findall("<title>", lines("t", [Series("one", ((0, 0), (5, 3)))], x="x", y="y"))) == 2
+
+
+def test_columns_below_the_threshold_are_pale():
+    assert histogram("t", [1] * 100, x="x", y="y", mark=0.29).count("pale") == 29
+    assert histogram("t", [1] * 20, x="x", y="y").count("pale") == 0
 
 
 def test_curves_are_told_apart_without_colour():
@@ -468,6 +477,15 @@ def test_a_ring_marks_where_a_curve_stops():
     assert "<title>one stops after 4, with 3</title>" in drawn
     assert "where it stops" in drawn
     assert "where it stops" not in lines("t", [Series("one", ()), Series("two", ())], x="x", y="y")
+
+
+def test_the_spread_of_a_curve_is_an_area_that_fits_into_the_chart():
+    drawn = lines("t", [Series("one", ((0, 1), (5, 3)), spread=((0, 0.5, 1.5), (5, 0, 400)))], x="x", y="y")
+    (outline,) = re.findall(r'<polygon class="spread c0" points="([^"]*)"', drawn)
+    heights = [float(point.split(",")[1]) for point in outline.split()]
+    assert len(heights) == 4
+    assert min(heights) >= 0  # the top of the picture
+    assert "<polygon" not in lines("t", [Series("one", ((0, 1), (5, 3)))], x="x", y="y")
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_a_job_without_a_topic_does_not_speak_of_one(tmp_path: Path):
 def test_a_topic_without_pages_is_shown_as_it_was_asked(tmp_path: Path):
     facts = gather(Job(tmp_path, terms=terms_in(tmp_path)).end())
     assert "No page has been compared with the topic yet." in shown(render(facts))
-    assert diagnose(facts).headline == "No page was found."
+    assert diagnose(facts).english == "No page was found."
 
 
 def test_hostile_titles_terms_and_classes_stay_text(tmp_path: Path):
@@ -335,7 +335,7 @@ def lost_example(folder: Path) -> Job:
         (
             only_in_boilerplate,
             "No page is about the topic.",
-            ["On 3 of 4 pages, terms are only in menus, footers and other boilerplate"],
+            ["On 3 of 4 pages, terms are only in menus, footers and other text around the content"],
         ),
         (few_texts, "No page is about the topic.", ["The texts are few: 1 file with 900 B.", "Give more"]),
         (
@@ -344,7 +344,7 @@ def lost_example(folder: Path) -> Job:
             [
                 "4 pages have terms",
                 "4 with a score below the threshold of 0.8",
-                "highest relevance is 0.70",
+                "highest relevance is 0.7.",
                 "lower threshold",
             ],
         ),
@@ -352,9 +352,10 @@ def lost_example(folder: Path) -> Job:
             strict_terms,
             "No page is about the topic.",
             [
-                "3 with fewer than 3 different terms in the text (distinct_terms)",
-                "1 with terms that weigh too little (content_terms = 2)",
-                "1 with too few terms for the length of the text (density = 0.4)",
+                "3 with fewer than 3 different terms in the text",
+                "1 with terms that weigh too little",
+                "1 with too few terms for the length of the text",
+                "By setting: distinct_terms = 3, content_terms = 2, density = 0.4.",
                 "lower distinct_terms",
                 "--replay",
             ],
@@ -375,7 +376,7 @@ def lost_example(folder: Path) -> Job:
 def test_a_topic_that_matched_nothing_says_why(tmp_path: Path, happened: object, headline: str, said: list[str]):
     facts = gather(happened(tmp_path).end())
     terminal, page = "\n".join(brief(facts)), render(facts)
-    assert diagnose(facts).headline == headline
+    assert diagnose(facts).english == headline
     assert explained(facts)[0] == headline
     for text in (headline, *said):
         assert text in terminal
@@ -408,7 +409,7 @@ def test_few_relevant_pages_are_explained(tmp_path: Path):
     for number in range(50):
         job.page(f"/{number}", 0.9 if number < 2 else 0.3, "acid rain")
     facts = gather(job.end(why=""))
-    assert diagnose(facts).headline == "Only 2 of 50 pages are about the topic so far."
+    assert diagnose(facts).english == "Only 2 of 50 pages are about the topic. The job has not ended yet."
 
 
 def test_pairs_are_only_expected_of_relevant_pages(tmp_path: Path):
@@ -417,7 +418,7 @@ def test_pairs_are_only_expected_of_relevant_pages(tmp_path: Path):
         for language in ("en", "fr"):
             job.page(f"/{language}/{number}", 0.9 if number < 3 else 0.1, language=language)
     keep_findings(Findings(job.ledger), "example.org", 80, [])
-    assert diagnose(gather(job.end())).headline == "No pair of translations was found."
+    assert diagnose(gather(job.end())).english == "No pair of translations was found."
 
 
 def test_pairs_that_are_off_topic_are_no_fault_of_their_urls(tmp_path: Path):
@@ -426,7 +427,7 @@ def test_pairs_that_are_off_topic_are_no_fault_of_their_urls(tmp_path: Path):
     job.page("/c", 0.9, language="fr")
     keep_findings(Findings(job.ledger), "example.org", 3, [], refusals=(RefusedPair(a, b, "off-topic"),))
     said = "\n".join(explained(gather(job.end())))
-    assert "1 pair was refused: off-topic 1." in said
+    assert "1 pair was refused. One page, or both, is not about the topic. By reason: off-topic 1." in said
     assert "give texts or terms in both languages" in said
     assert "--url-pair" not in said
 

@@ -232,7 +232,7 @@ async def test_what_is_missing_costs_a_fetch_and_what_robots_forbids_does_not():
 
 async def test_where_a_strategy_would_stop_is_noted_and_the_replay_goes_on():
     found = await run_trial("enough", Enough(2), prepared([]))
-    assert found.stop == Stop(2, "enough of site.test")
+    assert found.stop == Stop(2, "The rest of site.test was left out: enough of site.test.")
     assert len(found.kept) == 6
     assert found.examined
     assert found.reported is not None

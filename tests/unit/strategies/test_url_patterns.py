@@ -1,10 +1,22 @@
 """The strategy of Liu et al., sections 2 to 5, on sites of a few pages."""
 
+from math import inf
+
 import pytest
 from table_site import Walk, moved, page, site, url
 
 from bitrawl.model import Language, Page
-from bitrawl.strategies.papers.url_patterns import MAX_EMPTY_SORTS, TRUSTED, UrlPatterns, pattern_of
+from bitrawl.reasons import NoHomes, NoPattern
+from bitrawl.strategies.papers.url_patterns import (
+    DISTRUSTED,
+    MAX_EMPTY_SORTS,
+    PERIOD,
+    TRUSTED,
+    Rules,
+    UrlPatterns,
+    pattern_of,
+    plain_queue,
+)
 from bitrawl.url import Url
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")
@@ -51,7 +63,7 @@ async def test_both_versions_are_walked_side_by_side_and_nothing_else_is_followe
     deeper = [page("/en/a/1", "en"), page("/fr/a/1", "fr"), page("/same", "en"), page("/fr/rest", "fr")]
     scorer = UrlPatterns((EN, FR))
     asked = await Walk(scorer, site(*english, *french, *deeper), HOMES).run()
-    assert asked == ["/en/", "/fr/", "/en/a", "/fr/a", "/en/b", "/fr/b", "/en/a/1", "/fr/a/1"]
+    assert asked == ["/en/", "/fr/", "/fr/a", "/en/a", "/fr/b", "/en/b", "/fr/a/1", "/en/a/1"]
     assert scorer.pairs == {(url(f"/en/{name}"), url(f"/fr/{name}")) for name in ("", "a", "b", "a/1")}
     assert scorer.examined == 3
 
@@ -77,44 +89,65 @@ async def test_from_one_seed_its_versions_are_looked_for(seed, first):
 
 async def test_a_home_page_is_in_the_language_that_its_address_names():
     pages = site(page("/en/", "en", "/en/a"), page("/fr/", "en", "/fr/a"), *both("a"))
-    assert await Walk(UrlPatterns((EN, FR)), pages, HOMES).run() == ["/en/", "/fr/", "/en/a", "/fr/a"]
+    assert await Walk(UrlPatterns((EN, FR)), pages, HOMES).run() == ["/en/", "/fr/", "/fr/a", "/en/a"]
 
 
 async def test_without_two_home_pages_there_is_nothing_to_walk_and_it_says_so():
     walk = Walk(UrlPatterns((EN, FR)), site(page("/", "en", "/a /b"), page("/a", "en")), ["/"])
     assert await walk.run() == ["/"]
-    assert "home pages" in walk.left
+    assert walk.left == NoHomes()
 
 
 @pytest.mark.parametrize(
-    ("french", "is_pair"),
+    ("french", "is_pair", "examined"),
     [
-        (page("/fr/a", "fr", "/fr/b"), True),
-        (page("/fr/a", "en", "/fr/b"), False),
-        (page("/fr/a", "und", "/fr/b"), False),
-        (page("/fr/a", "fr", "/fr/b", size=20), False),
-        (page("/fr/a", "fr", "/fr/b", size=0), False),
-        (page("/fr/a", "fr", "/fr/b " + numbered("/fr/x", 30)), False),
+        (page("/fr/a", "fr", "/fr/b"), True, 2),
+        (page("/fr/a", "en", "/fr/b"), False, 0),
+        (page("/fr/a", "und", "/fr/b"), False, 0),
+        (page("/fr/a", "fr", "/fr/b", size=20), False, 1),
+        (page("/fr/a", "fr", "/fr/b", size=0), False, 1),
+        (page("/fr/a", "fr", "/fr/b " + numbered("/fr/x", 30)), False, 1),
     ],
 )
-async def test_links_of_pages_that_do_not_verify_are_not_followed(french, is_pair):
+async def test_links_of_pages_that_do_not_verify_are_not_followed(french, is_pair, examined):
     scorer = UrlPatterns((EN, FR))
     pages = site(*homes("/en/a", "/fr/a"), page("/en/a", "en", "/en/b"), french, *both("b"))
     asked = await Walk(scorer, pages, HOMES).run()
     assert ("/fr/b" in asked) == is_pair
-    assert scorer.examined == 1 + is_pair
+    assert scorer.examined == examined
     assert len(scorer.pairs) == 1 + 2 * is_pair
 
 
-@pytest.mark.parametrize(("known", "is_trusted"), [(TRUSTED - 1, False), (TRUSTED, True)])
-async def test_a_pattern_that_is_trusted_needs_no_verification(known, is_trusted):
+async def test_a_page_in_another_language_costs_no_fetch_of_its_partner():
+    """English pages in the place of French ones: the pages of the language that has failed more often come first."""
+    names = numbered("a", 4 * PERIOD).split()
+    english, french = ([f"/{code}/{name}" for name in names] for code in ("en", "fr"))
+    pages = site(*homes(" ".join(english), " ".join(french)), *(page(name, "en") for name in (*english, *french)))
+    for languages, first in (((EN, FR), 0), ((FR, EN), PERIOD)):
+        asked = await Walk(UrlPatterns(languages), pages, HOMES).run()
+        assert set(french) <= set(asked)
+        assert len(set(english) & set(asked)) == first
+
+
+@pytest.mark.parametrize(
+    ("known", "trust", "more", "is_pair"),
+    [
+        (TRUSTED - 1, TRUSTED, 0, False),
+        (TRUSTED, TRUSTED, 0, True),
+        (TRUSTED, TRUSTED, 30, False),
+        (TRUSTED, inf, 30, True),
+        (TRUSTED - 1, inf, 0, False),
+    ],
+)
+async def test_a_pattern_that_is_trusted_needs_less_evidence(known, trust, more, is_pair):
+    """The last page is much shorter than its partner, and may have many links that its partner has not."""
     names = numbered("a", known - 1)  # the home pages are a pair too
     english = " ".join(f"/en/{name}" for name in [*names.split(), "last"])
-    last = [page("/en/last", "en", "/en/b"), page("/fr/last", "en", "/fr/b")]
+    last = [page("/en/last", "en", "/en/b"), page("/fr/last", "fr", "/fr/b " + numbered("/fr/x", more), size=30)]
     pages = site(*homes(english, english.replace("/en/", "/fr/")), *both(names), *last, *both("b"))
-    asked = await Walk(UrlPatterns((EN, FR)), pages, HOMES).run()
+    asked = await Walk(UrlPatterns((EN, FR), rules=Rules(trust=trust)), pages, HOMES).run()
     assert "/fr/last" in asked
-    assert ("/fr/b" in asked) == is_trusted
+    assert ("/fr/b" in asked) == is_pair
 
 
 async def test_candidates_of_a_trusted_pattern_are_fetched_first():
@@ -142,9 +175,38 @@ async def test_a_site_is_left_when_the_queue_holds_no_pattern_five_times():
     pages = site(page("/en/", "en", english), page("/fr/", "fr", french))
     walk = Walk(UrlPatterns((EN, FR)), pages, HOMES)
     asked = await walk.run()
-    assert "5 times" in walk.left
+    assert isinstance(walk.left, NoPattern)
+    assert walk.left.times == MAX_EMPTY_SORTS
     assert len(asked) < 2 * odd
-    assert len(await Walk(UrlPatterns((EN, FR)), pages, HOMES, exhaustive=True).run()) == 2 + 2 * odd
+    assert len(await Walk(UrlPatterns((EN, FR)), pages, HOMES, exhaustive=True).run()) == 2 + odd
+    unstopped = Walk(UrlPatterns((EN, FR), rules=Rules(stops=False)), pages, HOMES)
+    assert len(await unstopped.run()) == 2 + odd
+    assert not unstopped.left
+
+
+async def test_a_pattern_that_has_brought_nothing_does_not_keep_the_walk_going():
+    """The menus of two versions: the link to a third language beside that to a fourth, on every page."""
+    count = DISTRUSTED + 12 * MAX_EMPTY_SORTS
+    english, french = ([f"/{code}/{number}" for number in range(count)] for code in ("de", "it"))
+    pages = site(*homes(" ".join(english), " ".join(french)), *(page(name, "de") for name in english))
+    walk = Walk(UrlPatterns((EN, FR)), pages, HOMES)
+    assert len(await walk.run()) < 2 + count
+    assert isinstance(walk.left, NoPattern)
+
+
+async def test_the_plain_queue_examines_what_it_found_first_and_never_leaves():
+    names = numbered("a", TRUSTED)
+    odd = [(f"/en/{'x' * number}n", f"/fr/{'y' * number}m") for number in range(12 * MAX_EMPTY_SORTS)]
+    english = [*(f"/en/{name}" for name in names.split()), *(a for a, _ in odd), "/en/hub"]
+    french = [*(f"/fr/{name}" for name in names.split()), *(b for _, b in odd), "/fr/hub"]
+    pages = site(page("/en/", "en", english), page("/fr/", "fr", french), *both(names), *both("hub", "z"), *both("z"))
+    scorer = plain_queue((EN, FR))
+    walk = Walk(scorer, pages, HOMES)
+    asked = await walk.run()
+    assert [name for name in asked if name in french] == french
+    assert asked[-2:] == ["/fr/z", "/en/z"]
+    assert not walk.left
+    assert scorer.opened == len(english) + 1
 
 
 async def test_a_page_has_one_version_in_each_language():

@@ -71,6 +71,9 @@ def test_everything_that_is_allowed_reaches_the_job(tmp_path: Path):
             "min_length_ratio": 0.3,
             "min_language": 0.4,
             "min_words": "2",
+            "types": "1:1, 1:2",
+            "refuse": ["code", " url "],
+            "duplicates": "true",
         },
     )
     assert job.seeds == ["https://a.example/", "https://b.example/x"]
@@ -86,6 +89,7 @@ def test_everything_that_is_allowed_reaches_the_job(tmp_path: Path):
     assert job.export.formats == ["tmx", "moses"]
     assert job.judge.score == 0.5
     assert (job.judge.coverage, job.judge.length_ratio, job.judge.language, job.judge.words) == (0.1, 0.3, 0.4, 2)
+    assert (job.judge.types, job.judge.refuse, job.judge.duplicates) == (("1:1", "1:2"), ("code", "url"), True)
 
 
 FORBIDDEN = (
@@ -322,6 +326,18 @@ def test_going_on_takes_the_largest_budget_unless_one_is_given():
     assert allowed.going_on({}, small)["exhaustive"] is True
     with pytest.raises(FieldError, match="at most 500"):
         allowed.going_on({"pages": 501}, small)
+
+
+def test_a_larger_limit_changes_that_limit_alone_and_none_of_the_operators():
+    small = Settings(limits=LimitsSection(pages=500))
+    assert allowed.larger_limit({"pages": "400"}, small) == {"budget": {"pages": 400}}
+    assert allowed.larger_limit({"downloads": 2000}, small) == {"discovery": {"downloads": 2000}}
+    with pytest.raises(FieldError, match="at most 500"):
+        allowed.larger_limit({"pages": 501}, small)
+    with pytest.raises(FieldError, match="exhaustive"):
+        allowed.larger_limit({"exhaustive": True}, small)
+    fixed = Settings(job={"budget": {"pages": 100}})
+    assert allowed.larger_limit({"pages": 400}, fixed) == {"budget": {"pages": 100}}
 
 
 def test_what_a_search_found_fills_the_form_of_a_mining_job(tmp_path: Path):

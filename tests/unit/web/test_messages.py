@@ -4,18 +4,17 @@ import ast
 import re
 import runpy
 from pathlib import Path
-from typing import Any
 
 import pytest
 from babel.messages.pofile import read_po
 from starlette.testclient import TestClient
 
-from bitrawl.crawl.ending import crawl_end
 from bitrawl.discover import site_check
 from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.endings import Doing, HostRest, MiningStep, State
 from bitrawl.errors import ConfigError
+from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Method
@@ -24,6 +23,7 @@ from bitrawl.show.plots import Bar, bars
 from bitrawl.topic.wiki_topic import Exclusion
 from bitrawl.web import messages
 from bitrawl.web.app import Serving, application, new_server
+from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import JobState
 from bitrawl.web.messages import (
     SOURCE,
@@ -36,7 +36,9 @@ from bitrawl.web.messages import (
     quoted,
     typed_languages,
 )
-from bitrawl.web.pages.job_page import EXCLUSIONS, STEPS, _state_text, _step
+from bitrawl.web.operator_settings import LimitsSection
+from bitrawl.web.pages.job_page import EXCLUSIONS
+from bitrawl.web.pages.outcome import STEPS, JobWords, Standing
 from bitrawl.web.pages.rendering import written
 
 ROOT = Path(__file__).parents[3]
@@ -289,6 +291,11 @@ def test_a_language_has_its_own_plural(n: int, shown: str):
     assert OURS["fr"].count("{n} page pair", "{n} page pairs", n) == shown
 
 
+def standing(code: str, state: JobState, figures: Live | None = None) -> Standing:
+    job = ServedJob("x", JobFolder(Path("x")), None)
+    return JobWords(OURS[code], job, LimitsSection()).standing(state, figures or Live())
+
+
 @pytest.mark.parametrize(
     ("doing", "shown"),
     [
@@ -300,7 +307,7 @@ def test_a_language_has_its_own_plural(n: int, shown: str):
     ],
 )
 def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, shown: str):
-    assert _step(OURS["es"], doing) == shown
+    assert standing("es", JobState(State.RUNNING, doing=doing)).detail == shown
 
 
 @pytest.mark.parametrize(
@@ -314,28 +321,9 @@ def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, s
 )
 def test_a_host_that_is_waited_for_is_shown_as_resting(at: float, doing: Doing | None, shown: str):
     state = JobState(State.RUNNING, doing=doing, resting=HostRest("a.org", 1000.0))
-    assert _state_text(OURS["en"], state, Live(at=at)).detail == shown
+    assert standing("en", state, Live(at=at)).detail == shown
 
 
 def test_what_an_earlier_version_wrote_down_is_shown_as_it_is():
-    told = _state_text(OURS["es"], JobState(State.RUNNING, doing=Doing(None, sentence="aligning a.org")), Live())
+    told = standing("es", JobState(State.RUNNING, doing=Doing(None, sentence="aligning a.org")))
     assert (told.detail, told.note) == ("", "aligning a.org")
-
-
-@pytest.mark.parametrize(
-    "rest",
-    [
-        {"pages": 3, "left": {"a.org": "why"}, "queued": 2},
-        {"pages": 3, "parked": {"a.org": "why"}},
-        {"stopped": True},
-        {"queued": 1},
-        {"pages": 3},
-    ],
-)
-def test_how_a_job_ended_is_called_english_and_advises_no_command(rest: dict[str, Any]):
-    end = crawl_end(**rest)
-    told = _state_text(OURS["fr"], JobState(State.ENDED, quoted(str(end)), ended=end), Live())
-    assert told.detail
-    assert told.quoted
-    assert "command" not in told.detail
-    assert "--" not in told.detail

@@ -3,17 +3,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.endings import CrawlEnd, EndKind, State
-from bitrawl.errors import ChildError, ConfigError, RefusedError
+from bitrawl.endings import CrawlEnd, EndKind, Fault, FaultSentence, State
+from bitrawl.errors import BitrawlError, ChildError, ConfigError, DiskFullError, RefusedError, TopicError
 from bitrawl.job.database import locked
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.web.job_list import Command, JobList, JobVerb, Prepared, Process, ServedJob, Wish
-from bitrawl.web.job_state import LOG, last_lines
+from bitrawl.web.job_state import FAULT, LOG, last_lines
 from bitrawl.web.operator_settings import LimitsSection, Settings, User
 from bitrawl.web.supervisor import PAUSE_SECONDS, STOP_SECONDS, Supervisor
 
@@ -91,19 +92,24 @@ class Server:
         return self.supervisor.state(self.job(job_id)).state
 
     def message(self, job_id: str) -> str:
-        return str(self.supervisor.state(self.job(job_id)).message)
+        return " ".join(map(str, self.supervisor.state(self.job(job_id)).messages()))
 
     def pid(self, job_id: str) -> int:
         return self.job(job_id).intent.process.pid
 
-    def end(self, job_id: str, code: int | None = 0, *, ended: str | CrawlEnd = "done", mining: str = "") -> None:
+    def end(
+        self, job_id: str, code: int | None = 0, *, ended: str | CrawlEnd = "done", mining: str = "", pages: int = 1
+    ) -> None:
         """Its process ends, with these last words."""
-        tell(self.job(job_id).folder, ended=ended, mining=mining)
+        tell(self.job(job_id).folder, ended=ended, mining=mining, pages=pages)
         self.processes.codes[self.pid(job_id)] = code
 
 
-def tell(folder: JobFolder, **words: str | CrawlEnd) -> None:
+def tell(folder: JobFolder, pages: int = 0, **words: str | CrawlEnd) -> None:
     ledger = Ledger(folder.ledger)
+    rows = [(number, f"http://a.example/{number}", "a.example", "en", "", "", 0, b"") for number in range(pages)]
+    with ledger.transaction():
+        ledger.database.query_many("INSERT OR IGNORE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
     for key, value in words.items():
         ledger.remember(key, value)
     ledger.close()
@@ -149,7 +155,7 @@ def test_a_pause_finishes_what_is_in_flight_and_ends_the_process_before_it_mines
         server.tick()
         assert server.state(job_id) is State.PAUSING
         assert len(server.processes.signals) == 1, "a second SIGINT would end it at once"
-    tell(server.job(job_id).folder, ended="stopped by you; 3 links still queued", mining="pairing a.example")
+    tell(server.job(job_id).folder, ended=CrawlEnd(kind=EndKind.STOPPED, queued=3), mining="pairing a.example")
     server.tick()
     server.tick()
     assert server.processes.signals == [(1, signal.SIGINT), (1, signal.SIGTERM)]
@@ -169,7 +175,7 @@ def test_a_pause_that_comes_too_late_finds_a_job_that_has_ended(server: Server):
     server.tick()
     with working(server.job(job_id).folder):
         server.supervisor.pause(server.job(job_id))
-    server.end(job_id, 0, ended="done: nothing is left to visit")
+    server.end(job_id, 0, ended=CrawlEnd(kind=EndKind.DONE))
     server.tick()
     assert server.state(job_id) is State.ENDED
 
@@ -191,10 +197,10 @@ def test_a_stop_lets_the_job_mine_what_is_there(server: Server):
     with working(server.job(job_id).folder):
         server.supervisor.stop(server.job(job_id))
         assert server.state(job_id) is State.STOPPING
-    tell(server.job(job_id).folder, ended="stopped by you", mining="pairing a.example")
+    tell(server.job(job_id).folder, ended=CrawlEnd(kind=EndKind.STOPPED), mining="pairing a.example")
     server.tick()
     assert server.processes.signals == [(1, signal.SIGINT)]
-    server.end(job_id, 130, ended="stopped by you")
+    server.end(job_id, 130, ended=CrawlEnd(kind=EndKind.STOPPED))
     server.tick()
     assert server.state(job_id) is State.ENDED
     server.restart()
@@ -214,19 +220,20 @@ def test_stop_now_terminates_and_kills_after_five_seconds(server: Server):
     assert server.processes.signals[-1] == (1, signal.SIGKILL)
     server.processes.codes[1] = -9
     server.tick()
-    assert server.state(job_id) is State.ENDED
+    assert server.state(job_id) is State.NOTHING_FOUND
+    assert server.message(job_id) == "You stopped the job."
 
 
 def test_stopping_a_paused_job_mines_it(server: Server):
     job_id = server.add()
     server.tick()
     server.supervisor.pause(server.job(job_id))
-    server.end(job_id, 143, ended="stopped by you", mining="pairing")
+    server.end(job_id, 143, ended=CrawlEnd(kind=EndKind.STOPPED), mining="pairing")
     server.tick()
     server.supervisor.stop(server.job(job_id))
     server.tick()
     assert server.processes.commands[-1] == ["pair", str(server.path / job_id)]
-    server.end(job_id, 0, ended="stopped by you")
+    server.end(job_id, 0, ended=CrawlEnd(kind=EndKind.STOPPED))
     server.tick()
     assert server.state(job_id) is State.ENDED
     assert server.job(job_id).intent.again is None
@@ -238,7 +245,7 @@ def test_what_waits_can_be_paused_and_stopped_before_it_starts(server: Server):
     server.supervisor.stop_now(server.job(second))
     server.tick()
     assert server.processes.commands == []
-    assert (server.state(first), server.state(second)) == (State.PAUSED, State.ENDED)
+    assert (server.state(first), server.state(second)) == (State.PAUSED, State.NOTHING_FOUND)
 
 
 def test_a_killed_job_is_interrupted_while_the_server_lives_and_resumes_only_when_asked(server: Server):
@@ -297,15 +304,23 @@ def test_a_process_with_a_reused_number_gets_no_signal(server: Server):
     assert server.processes.signals == []
 
 
-def test_a_job_that_cannot_be_run_says_why_without_our_paths(server: Server):
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (TopicError("--texts: no text"), str(FaultSentence.TOPIC.message())),
+        (DiskFullError("/srv/jobs/1: no space left"), str(FaultSentence.DISK_FULL.message())),
+        (None, str(FaultSentence.OTHER.message())),  # a bug, or a process of an earlier version
+    ],
+)
+def test_a_job_that_cannot_be_run_says_why_without_our_paths(server: Server, error: BitrawlError | None, says: str):
     job_id = server.add()
     server.tick()
-    folder = server.path / job_id
-    (folder / LOG).write_text(f"noise\nbitrawl: {folder}/given/terms.txt, line 1: no term\n")
+    if error is not None:
+        (server.path / job_id / FAULT).write_bytes(msgspec.json.encode(Fault.of(error)))
     server.processes.codes[1] = 2
     server.tick()
     assert server.state(job_id) is State.FAILED
-    assert server.message(job_id) == "given/terms.txt, line 1: no term"
+    assert server.message(job_id) == says
     server.supervisor.resume(server.job(job_id))
     assert server.state(job_id) is State.WAITING
 
@@ -318,12 +333,30 @@ def test_a_job_that_found_nothing_is_not_done(server: Server, kind: EndKind, sta
     end = CrawlEnd(kind=kind, seed="https://a.org/", why="no address")
     job_id = server.add()
     server.tick()
-    server.end(job_id, code, ended=end)
+    server.end(job_id, code, ended=end, pages=0)
     server.tick()
     assert server.state(job_id) is state
-    assert server.message(job_id) == str(end)
+    assert server.message(job_id) == " ".join(map(str, end.messages()))
     server.supervisor.resume(server.job(job_id))
     assert server.state(job_id) is State.WAITING
+
+
+@pytest.mark.parametrize(
+    ("listed", "state"),
+    [
+        ("# a.example\nhttps://a.example/\n", State.ENDED),
+        ("# none\n", State.NOTHING_FOUND),
+        (None, State.NOTHING_FOUND),
+    ],
+)
+def test_a_search_without_a_bilingual_site_has_found_nothing(server: Server, listed: str | None, state: State):
+    job_id = server.add(verb=JobVerb.DISCOVER)
+    server.tick()
+    if listed is not None:
+        (server.path / job_id / "sites.txt").write_text(listed)
+    server.end(job_id, ended=CrawlEnd(kind=EndKind.DONE))
+    server.tick()
+    assert server.state(job_id) is state
 
 
 def test_braces_in_what_a_job_says_are_no_fields(server: Server):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
+from bitrawl.reasons import FewPairs, LeaveReason, OneLanguage
 from bitrawl.url import Url
 
 Floats = NDArray[np.float32]
@@ -156,11 +157,10 @@ class Stopping:
         """Something hints at these languages: a text, a declaration, an address."""
         self._signs.update(languages)
 
-    def reason(self, pairs: int, queued: int, best: Callable[[int], Floats]) -> str:
+    def reason(self, pairs: int, queued: int, best: Callable[[int], Floats]) -> LeaveReason:
         """Why to leave the site; empty while there is no reason. `best` tells the highest scores of what is queued."""
         if self._pages >= MONOLINGUAL_AFTER and len(self._signs) < 2:
-            seen = f"only {min(self._signs)}" if self._signs else "none of the requested languages"
-            return f"{self._pages} pages, with {seen} in their texts, declarations and URLs"
+            return OneLanguage(self._pages, min(self._signs, default=""))
         fetches = len(self._completed)
         if fetches < MIN_FETCHES:
             return ""
@@ -171,10 +171,7 @@ class Stopping:
         promised = float(best(BEST).sum())
         if recent / window + promised / BEST >= MIN_PAIRS_PER_FETCH:
             return ""
-        return (
-            f"{pairs} likely pair{'' if pairs == 1 else 's'} after {fetches} fetches; the last {window} completed {recent}, and the best {BEST} of"
-            f" {queued} queued links are expected to bring {promised:.1f}"
-        )
+        return FewPairs(pairs, fetches, window, recent, int(queued), BEST, round(promised, 1))
 
 
 def largest(values: Floats, count: int) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.protocols import LinkScorer, RelevanceModel
-from bitrawl.reasons import Stage
+from bitrawl.reasons import FewRelevant, LeaveReason, Stage
 from bitrawl.strategies.adaptive.link_relevance import Floats, LinkRelevance, LinkWordTable, Rows, WordWeights
 from bitrawl.strategies.adaptive.rates import Rates, folders, largest
 from bitrawl.strategies.arrival import FIRST
@@ -275,7 +275,7 @@ class TopicalAdaptive:
         queue.written[rows] = new
         return tuple(zip(map(self._links.url, rows.tolist()), new.tolist(), strict=True))
 
-    def _reason(self, site: str) -> str:
+    def _reason(self, site: str) -> LeaveReason:
         """Why to leave the site; empty while there is no reason."""
         gains = self._gains.get(site, [])
         least = MIN_FETCHES if site in self._seed_sites else MIN_NEW_FETCHES
@@ -290,10 +290,8 @@ class TopicalAdaptive:
         promised = float(largest(self._queue.written[here], BEST).sum()) if len(here) else 0.0
         if recent / window + promised / BEST >= MIN_RELEVANT_PER_FETCH:
             return ""
-        return (
-            f"{sum(gains):.0f} relevant pages of {len(gains)} fetches; the last {window} brought {recent:.1f}, and the best"
-            f" {BEST} of {len(here)} queued links are expected to bring {promised:.1f}"
-        )
+        relevant, brought = round(sum(gains), 1), round(recent, 1)
+        return FewRelevant(relevant, len(gains), window, brought, len(here), BEST, round(promised, 1))
 
 
 class _Queue:

@@ -2,17 +2,18 @@
 
 1. The home pages in two languages are assumed to be a pair.
 2. Links at the same place in the aligned tag sequences of a pair become a candidate pair and are queued.
-3. Both sides of the first candidate are fetched. It is a pair if its pattern is trusted, or if the pages verify.
+3. Both sides of the first candidate are fetched, and verified (verification.py). A trusted pattern needs less evidence.
 4. A pair counts for its pattern; step 2 follows. From time to time the queue is sorted by the trusted patterns.
 5. If nothing queued fits a trusted pattern, patterns that are frequent in the queue sort it. If there are none for
    the fifth time, the site is left.
 
-No other link is followed. docs/decisions/paper-strategies.md decides what the paper leaves open.
+No other link is followed. docs/decisions/paper-strategies.md decides what the paper leaves open. The plain queue, which
+the paper compares with, has no patterns: candidates come in the order in which they were found, and it never stops.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import combinations
 from typing import NamedTuple
@@ -21,18 +22,20 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
-from bitrawl.reasons import Reason
-from bitrawl.strategies.visited_page import VisitedPage, aligned_links, comparable
+from bitrawl.reasons import LeaveReason, NoHomes, NoPattern, Reason
+from bitrawl.strategies.papers.verification import ReadPage, Verification
+from bitrawl.strategies.visited_page import aligned_links
 from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages, skeleton
 
-TRUSTED = 20  # pairs of a pattern, from which its candidates are not verified any more (section 2.2)
+TRUSTED = 20  # pairs of a pattern that make it trusted (section 2.2)
+DISTRUSTED = 10  # judgement: candidates of a pattern without one pair, after which it promises nothing
 COMMON = 2  # candidates of a pattern in the queue (section 3)
 MAX_EMPTY_SORTS = 5  # sorts in a row that find no such pattern (section 3)
 PERIOD = 10  # judgement: candidates between two sorts of the queue; the paper gives no number
 # judgement: more are released if fewer candidates than this are being fetched; a polite crawl fetches fewer at once
 MIN_OPEN = 5
-MIN_LIKENESS = 0.8  # similarity of two tag sequences; lab/notes/paper-strategies.md has the sweep
+MIN_SCORE = 0.5  # of a candidate, to be a pair
 MAX_TAGS = 6000  # tags of a page that are compared: 5 MB and 9 ms for two random sequences (2026-11)
 
 # Judgement: scores only define an order. Home pages come first, then candidates in their order.
@@ -82,11 +85,29 @@ def _changes(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(changes)
 
 
+class Rules(NamedTuple):
+    """What the paper compares."""
+
+    patterns: bool = True
+    stops: bool = True
+    # How many times the odds of a candidate rise if its pattern is trusted. The paper does not verify it: infinite.
+    trust: float = TRUSTED
+
+
+DEFAULT = Rules()
+
+NewVerification = Callable[[tuple[Language, Language]], Verification]
+
+
 class UrlPatterns:
     """One `SiteWalk` per site. Several languages are visited two by two."""
 
-    def __init__(self, languages: Sequence[Language]) -> None:
+    def __init__(
+        self, languages: Sequence[Language], verification: NewVerification = Verification, rules: Rules = DEFAULT
+    ) -> None:
         self._languages = tuple(languages)
+        self._verification = verification
+        self._rules = rules
         self._walks: dict[str, SiteWalk] = {}
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
@@ -99,8 +120,13 @@ class UrlPatterns:
         return self._walk(site).advise()
 
     @property
+    def opened(self) -> int:
+        """The number of candidate pairs that were taken from the queue."""
+        return sum(walk.opened for walk in self._walks.values())
+
+    @property
     def examined(self) -> int:
-        """The number of candidate pairs whose two pages were examined: verified, or trusted by their pattern."""
+        """The number of candidate pairs that were verified: two pages, each in its language."""
         return sum(walk.examined for walk in self._walks.values())
 
     @property
@@ -109,7 +135,14 @@ class UrlPatterns:
         return {pair for walk in self._walks.values() for pair in walk.pairs}
 
     def _walk(self, site: SiteKnowledge) -> "SiteWalk":
-        return self._walks.setdefault(site.site, SiteWalk(self._languages))
+        if site.site not in self._walks:
+            self._walks[site.site] = SiteWalk(self._languages, self._verification, self._rules)
+        return self._walks[site.site]
+
+
+def plain_queue(languages: Sequence[Language], verification: NewVerification = Verification) -> UrlPatterns:
+    """The baseline of section 6: what is found first is examined first, until the queue is empty."""
+    return UrlPatterns(languages, verification, Rules(patterns=False, stops=False))
 
 
 class CandidatePair(NamedTuple):
@@ -121,31 +154,41 @@ class CandidatePair(NamedTuple):
     lang_b: Language
 
 
+class Opened(NamedTuple):
+    """A candidate that is being fetched."""
+
+    pattern: UrlPattern
+    score: float
+
+
 class SiteWalk:
     """The queue of candidate pairs of one site, and what is known to order it."""
 
-    def __init__(self, languages: Sequence[Language]) -> None:
-        self.examined = 0
+    def __init__(self, languages: Sequence[Language], verification: NewVerification, rules: Rules) -> None:
+        self.opened = self.examined = 0
         self.pairs: set[Pair] = set()
+        self._rules = rules
+        self._verification = {two: verification(two) for two in combinations(languages, 2)}
         self._homes = Homes(languages)
         self._languages = tuple(languages)
         self._links: dict[Url, Link] = {}  # all that are in scope
-        self._seen: dict[Url, VisitedPage | None] = {}  # None for a URL that brought no page
+        self._seen: dict[Url, ReadPage | None] = {}  # None for a URL that brought no page
         self._aliases: dict[Url, Url] = {}
         self._moving: dict[Url, float] = {}  # URLs that redirect, with their scores, until the loop names the target
         self._met: set[Pair] = set()  # every candidate, with its URLs in alphabetical order
         self._taken: set[tuple[Url, Language]] = set()  # pages that have their version in that language
         self._queue: dict[CandidatePair, UrlPattern] = {}
-        self._open: set[CandidatePair] = set()  # being fetched
-        self._waiting: defaultdict[Url, set[CandidatePair]] = defaultdict(
-            set
-        )  # open candidates by the page that they lack
+        self._open: dict[CandidatePair, Opened] = {}
+        # open candidates by the page that they wait for
+        self._waiting: defaultdict[Url, set[CandidatePair]] = defaultdict(set)
         self._ready: list[CandidatePair] = []
+        self._wanted: list[tuple[Url, float]] = []  # not requested yet
         self._asked: dict[Url, float] = {}
-        self._released = 0
         self._frequency: Counter[UrlPattern] = Counter()
+        self._failures: Counter[UrlPattern] = Counter()
+        self._strangers: Counter[Language] = Counter()  # pages that should be in that language and are not
         self._empty_sorts = 0
-        self._leave = ""
+        self._leave: LeaveReason = ""
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
         """Score links that are in scope. All are remembered; only candidates are followed."""
@@ -165,7 +208,7 @@ class SiteWalk:
         """Learn from a visit. Pairs are examined in `advise`, when it is known which links are in scope."""
         url, outcome = visit.lease.link.url, visit.outcome
         if isinstance(outcome, Page):
-            self._seen[url] = VisitedPage.of(outcome, self._languages, max_tags=MAX_TAGS)
+            self._seen[url] = ReadPage.of(outcome, self._languages, max_tags=MAX_TAGS)
             self._homes.arrived(outcome)
             self._resolve(url)
         elif isinstance(outcome, Sitemap):
@@ -180,27 +223,53 @@ class SiteWalk:
         for url in list(self._moving):  # these redirect to a URL out of scope
             self._miss(url)
         self._moving.clear()
-        wanted = [(url, HOME_SCORE) for url in self._homes.versions()]
+        self._wanted += [(url, HOME_SCORE) for url in self._homes.versions()]
         for homes in (CandidatePair(*pair) for pair in self._homes.pairs()):
             if self._is_possible(homes):
                 self._accept(homes, pattern_of(homes.a, homes.b))
         self._examine()
         while self._queue and len(self._open) < MIN_OPEN:
-            wanted += self._release()
+            self._release()
             self._examine()
         if not self._open and not self.pairs:
-            self._leave = self._homes.why_none()
-        fresh = [(url, score) for url, score in wanted if url not in self._asked]
+            self._leave = NoHomes() if self._homes.are_missing else ""
+        fresh = {url: score for url, score in self._wanted if url not in self._asked}
+        self._wanted.clear()
         self._asked.update(fresh)
-        return Advice(links=tuple(self._links[url] for url, _ in fresh), leave=self._leave)
+        return Advice(links=tuple(self._links[url] for url in fresh), leave=self._leave)
 
     # pages
 
     def _resolve(self, url: Url) -> None:
         """Note that the outcome of a URL is known."""
         for candidate in sorted(self._waiting.pop(url, ())):
-            if self._is_known(candidate.a) and self._is_known(candidate.b):
-                self._ready.append(candidate)
+            self._pursue(candidate)
+
+    def _pursue(self, candidate: CandidatePair) -> None:
+        """Request the page that a candidate lacks. Of two, the first is the one that is more often in another language.
+
+        If that one is missing or in another language, the candidate ends, and the other page costs nothing.
+        """
+        sides = ((candidate.b, candidate.lang_b), (candidate.a, candidate.lang_a))
+        lacking = [side for side in sides if not self._is_known(side[0])]
+        if not lacking:
+            self._ready.append(candidate)
+        elif not self._is_possible(candidate) or self._is_in_another_language(candidate):
+            self._failures[self._open.pop(candidate).pattern] += 1
+        else:
+            url = self._landed(max(lacking, key=lambda side: self._strangers[side[1]])[0])
+            self._waiting[url].add(candidate)
+            self._wanted.append((url, self._open[candidate].score))
+
+    def _is_in_another_language(self, candidate: CandidatePair) -> bool:
+        """Whether one of its pages that are known is."""
+        found = False
+        for url, language in ((candidate.a, candidate.lang_a), (candidate.b, candidate.lang_b)):
+            page = self._seen.get(self._landed(url))
+            if page is not None and language not in page.spoken:
+                self._strangers[language] += 1
+                found = True
+        return found
 
     def _miss(self, url: Url) -> None:
         self._seen[url] = None
@@ -235,15 +304,22 @@ class SiteWalk:
         """Examine candidates with two known sides."""
         while self._ready:
             candidate = self._ready.pop(0)
-            self._open.remove(candidate)
-            a, b = self._landed(candidate.a), self._landed(candidate.b)
-            page_a, page_b = self._seen[a], self._seen[b]
-            if page_a is None or page_b is None or not self._is_possible(candidate):
+            pattern = self._open.pop(candidate).pattern
+            if not self._is_possible(candidate):
                 continue
-            self.examined += 1
-            pattern = pattern_of(candidate.a, candidate.b)
-            if self._frequency[pattern] >= TRUSTED or verified(page_a, page_b):
-                self._accept(candidate._replace(a=a, b=b), pattern)
+            if self._is_in_another_language(candidate) or not self._is_pair(candidate, pattern):
+                self._failures[pattern] += 1
+            else:
+                self._accept(candidate, pattern)
+
+    def _is_pair(self, candidate: CandidatePair, pattern: UrlPattern) -> bool:
+        a, b = self._seen[self._landed(candidate.a)], self._seen[self._landed(candidate.b)]
+        if a is None or b is None:
+            return False
+        self.examined += 1
+        score = self._verification[candidate.lang_a, candidate.lang_b].score(a, b)
+        is_trusted = self._rules.patterns and self._frequency[pattern] >= TRUSTED
+        return score >= (1 / (1 + self._rules.trust) if is_trusted else MIN_SCORE)
 
     def _is_possible(self, candidate: CandidatePair) -> bool:
         """Whether both may be pages, and neither has a version in the other's language yet."""
@@ -252,14 +328,17 @@ class SiteWalk:
         taken = (a, candidate.lang_b) in self._taken or (b, candidate.lang_a) in self._taken
         return a != b and not missing and not taken
 
-    def _accept(self, pair: CandidatePair, pattern: UrlPattern) -> None:
+    def _accept(self, candidate: CandidatePair, pattern: UrlPattern) -> None:
+        pair = candidate._replace(a=self._landed(candidate.a), b=self._landed(candidate.b))
         self.pairs.add((pair.a, pair.b))
         self._taken |= {(pair.a, pair.lang_b), (pair.b, pair.lang_a)}
         self._frequency[pattern] += 1
         a, b = self._seen[pair.a], self._seen[pair.b]
         if a is None or b is None:
             return
-        for first, second in aligned_links(a, b):
+        if pair.lang_a in a.spoken and pair.lang_b in b.spoken:  # home pages may be in neither
+            self._verification[pair.lang_a, pair.lang_b].add(a, b)
+        for first, second in aligned_links(a.visited, b.visited):
             key = (min(first, second), max(first, second))
             if first != second and key not in self._met and first in self._links and second in self._links:
                 self._met.add(key)
@@ -267,23 +346,15 @@ class SiteWalk:
 
     # the queue
 
-    def _release(self) -> Iterator[tuple[Url, float]]:
-        """Sort the queue and release its first candidates to be fetched.
-
-        A candidate with two known sides is ready at once.
-        """
+    def _release(self) -> None:
+        """Sort the queue and open its first candidates. One with two known sides is ready at once."""
         self._queue = {candidate: pattern for candidate, pattern in self._queue.items() if self._is_possible(candidate)}
-        worth = self._worth() if self._queue else {}
+        worth = self._worth() if self._queue and self._rules.patterns else {}
         for candidate in nsmallest(PERIOD, self._queue, key=lambda candidate: -worth.get(self._queue[candidate], 0)):
-            del self._queue[candidate]
-            self._open.add(candidate)
-            missing = [url for url in map(self._landed, candidate[:2]) if url not in self._seen]
-            if not missing:
-                self._ready.append(candidate)
-            for url in missing:
-                self._waiting[url].add(candidate)
-                yield url, max(STEP, CANDIDATE_SCORE - STEP * self._released)
-            self._released += 1
+            score = max(STEP, CANDIDATE_SCORE - STEP * self.opened)
+            self.opened += 1
+            self._open[candidate] = Opened(self._queue.pop(candidate), score)
+            self._pursue(candidate)
 
     def _worth(self) -> dict[UrlPattern, int]:
         """What sorts the queue: trusted patterns or, if none fits, the module of section 3."""
@@ -291,24 +362,15 @@ class SiteWalk:
         trusted = {pattern: self._frequency[pattern] for pattern in queued if self._frequency[pattern] >= TRUSTED}
         if trusted:
             return trusted
-        common = {pattern: count for pattern, count in queued.items() if count >= COMMON}
+        common = {p: count for p, count in queued.items() if count >= COMMON and not self._is_distrusted(p)}
         self._empty_sorts = 0 if common else self._empty_sorts + 1
-        if self._empty_sorts >= MAX_EMPTY_SORTS:
-            self._leave = (
-                f"none of {len(self._queue)} candidate pairs fits a pattern that is trusted or frequent,"
-                f" {MAX_EMPTY_SORTS} times in a row"
-            )
+        if self._rules.stops and self._empty_sorts >= MAX_EMPTY_SORTS:
+            self._leave = NoPattern(len(self._queue), MAX_EMPTY_SORTS)
         return common
 
-
-def verified(a: VisitedPage, b: VisitedPage) -> bool:
-    """Section 4 without its dictionary: two languages, the ratio of lengths, the similarity of the tag sequences.
-
-    Two texts that are nearly the same are not translations, whatever languages were identified.
-    """
-    if UNDETERMINED in (a.language, b.language) or a.language == b.language:
-        return False
-    return comparable(a, b) and Indel.normalized_similarity(a.tags, b.tags) >= MIN_LIKENESS
+    def _is_distrusted(self, pattern: UrlPattern) -> bool:
+        """The menus of two versions put links to a third and a fourth language side by side, on every page."""
+        return not self._frequency[pattern] and self._failures[pattern] >= DISTRUSTED
 
 
 class Homes:
@@ -375,11 +437,10 @@ class Homes:
                 same = [(mine[0], next(iter(others.values())))]
             yield from ((*pair, first, second) for pair in same)
 
-    def why_none(self) -> str:
-        """Why there are no two home pages to begin with. Empty while there may be."""
-        if self._expected or not self._found:
-            return ""
-        return "no home pages in two of the requested languages"
+    @property
+    def are_missing(self) -> bool:
+        """Whether there are no two home pages to begin with. False while there may be."""
+        return bool(self._found) and not self._expected
 
     def _language(self, page: Page) -> Language:
         """The language that the URL names, else what the page declares, else that of its text.

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,17 +12,36 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import fitting
+from bitrawl.config import Thresholds, fitting
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
 from bitrawl.job import searching
 from bitrawl.job.bootstrapping import BootstrapSummary, read_found
-from bitrawl.job.reviewing import Reading, ReadPair
+from bitrawl.job.review_progress import ReviewProgress
+from bitrawl.job.review_queue import ReviewOrder
+from bitrawl.job.reviewing import ReadPair
+from bitrawl.job.samples import Sample
+from bitrawl.job.segment_list import SegmentOrder, SegmentState
+from bitrawl.job.segment_review import ReadSegment
+from bitrawl.job.thresholds import ThresholdSight, version_of
+from bitrawl.job.verdicts import GivenVerdict, Judgement, SubjectKind
+from bitrawl.reasons import Action
 from bitrawl.version import __version__
-from bitrawl.web import actions, allowed
-from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, server_of
-from bitrawl.web.api import shapes
+from bitrawl.web import actions, allowed, threshold_choice
+from bitrawl.web.actions import (
+    FoundSite,
+    Server,
+    find_job,
+    find_mining_job,
+    find_own_job,
+    glance,
+    look_at,
+    server_of,
+    words_of,
+)
+from bitrawl.web.api import review, segments, shapes
+from bitrawl.web.api.asked import MOST_ROWS, check_choices, indexed, rows_asked
 from bitrawl.web.api.shapes import ApiError, Texts
 from bitrawl.web.corpus_files import (
     aligned,
@@ -37,15 +56,14 @@ from bitrawl.web.corpus_files import (
 )
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
-from bitrawl.web.messages import shortened
+from bitrawl.web.messages import Words, shortened
+from bitrawl.web.review_actions import said_in
 from bitrawl.web.text_tools import TOOLS, MissingError
 
 ROOT = "/api/v1"
-MOST_ROWS = 500  # of one answer
-MOST_OFFSET = 10_000_000
-PATIENCE = 60.0  # seconds that a program waits for a new index
 JSON = "application/json"
 A_KEY = "0123456789abcdef"  # of a pair, in examples
+A_SEGMENT = "fedcba9876543210"
 
 Body = Any
 Handle = Callable[[Request, Any], Awaitable[Any]]
@@ -70,18 +88,20 @@ class Operation(NamedTuple):
 
 
 async def list_jobs(request: Request, _body: Body) -> list[shapes.ApiJob]:
-    server, user = server_of(request), request.state.user
-    return await server.supervised(lambda: [_described_job(server, job) for job in server.jobs.of(user)])
+    server, user, words = server_of(request), request.state.user, words_of(request)
+    return await server.supervised(lambda: [_described_job(server, job, words) for job in server.jobs.of(user)])
 
 
-def _described_job(server: Server, job: ServedJob) -> shapes.ApiJob:
-    state, _ = glance(server, job)
+def _described_job(server: Server, job: ServedJob, words: Words) -> shapes.ApiJob:
+    state, figures = glance(server, job)
     return shapes.ApiJob(
         id=job.id,
         name=job.name,
         kind=job.kind,
         state=state.state,
-        said=str(state.message),
+        said=words.tell_all(state.messages(sum(figures.pairs.values()))),
+        ended=state.ended,
+        tips=tuple(shapes.ApiTip(tip.remedy, words.tell(tip.message), tip.action) for tip in state.tips),
         created=job.intent.created if job.intent else 0.0,
         doing=str(state.doing or ""),
     )
@@ -90,7 +110,7 @@ def _described_job(server: Server, job: ServedJob) -> shapes.ApiJob:
 async def _answer(request: Request, job_id: str = "") -> shapes.ApiJob:
     """The job as it is now."""
     server = server_of(request)
-    return await server.supervised(_described_job, server, await find_job(request, job_id))
+    return await server.supervised(_described_job, server, await find_job(request, job_id), words_of(request))
 
 
 async def show_job(request: Request, _body: Body) -> shapes.ApiJobFigures:
@@ -107,34 +127,32 @@ def _starting(read: Callable[..., allowed.JobRequest | allowed.TopicRequest]) ->
 
 
 async def delete_job(request: Request, _body: Body) -> None:
-    await actions.carry_out(server_of(request), await find_job(request), "delete")
+    await actions.carry_out(server_of(request), await find_own_job(request), "delete")
 
 
 def _acting(action: str) -> Handle:
     async def handle(request: Request, _body: Body) -> shapes.ApiJob:
-        await actions.carry_out(server_of(request), await find_job(request), action)
+        await actions.carry_out(server_of(request), await find_own_job(request), action)
         return await _answer(request)
 
     return handle
 
 
-async def _indexed(request: Request) -> Reading:
-    """What there is to read of a job, as new as a program can wait for."""
-    job = await find_mining_job(request)
-    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=PATIENCE)
-    return Reading(job.folder)
+async def raise_limit(request: Request, body: Body) -> shapes.ApiJob:
+    await actions.carry_out(server_of(request), await find_own_job(request), Action.LARGER_LIMIT, body)
+    return await _answer(request)
 
 
 async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
     values = dict(request.query_params)
-    _check_choices(values, sort=actions.SORTS, verdict=actions.VERDICT_STATES)
-    chosen = actions.pair_filter(values, **_place(values))
-    page = await asyncio.to_thread((await _indexed(request)).pairs, chosen)
+    check_choices(values, sort=actions.SORTS, verdict=actions.VERDICT_STATES)
+    chosen = actions.pair_filter(values, **rows_asked(values))
+    page = await asyncio.to_thread((await indexed(request)).pairs, chosen)
     return shapes.ApiPairs(page.pairs, page.total, page.partial)
 
 
 async def read_pair(request: Request, _body: Body) -> ReadPair:
-    pair = await asyncio.to_thread((await _indexed(request)).pair, request.path_params["key"])
+    pair = await asyncio.to_thread((await indexed(request)).pair, request.path_params["key"])
     if pair is None:
         raise HTTPException(404, "There is no such page pair.")
     return pair
@@ -145,35 +163,50 @@ async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
     await actions.give_verdict(job, body.kind, body.key, body.within, body.verdict, request.state.user.name)
 
 
+async def list_verdicts(request: Request, _body: Body) -> list[GivenVerdict]:
+    values = dict(request.query_params)
+    check_choices(values, kind=SubjectKind)
+    place, chosen = rows_asked(values), {name: values.get(name) or None for name in ("kind", "key", "by")}
+    return await said_in(request, await find_mining_job(request), place["limit"], place["offset"], **chosen)
+
+
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
     values = dict(request.query_params)
-    _check_choices(values)
-    place, query = _place(values), actions.search_query(values)
-    reading = await _indexed(request)
+    check_choices(values)
+    place, query = rows_asked(values), actions.search_query(values)
+    reading = await indexed(request)
     hits = await asyncio.to_thread(searching.search, reading, query, **place)
     return shapes.ApiHits(hits.hits, hits.total)
 
 
-def _place(values: Mapping[str, str]) -> dict[str, int]:
-    """Which rows of the answer are wanted."""
-    numbers = {"offset": (0, 0, MOST_OFFSET), "limit": (50, 1, MOST_ROWS)}
-    place = {}
-    for name, (usual, least, most) in numbers.items():
-        text = values.get(name, "") or str(usual)
-        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else -1
-        if not least <= number <= most:
-            raise FieldError({name: f"give a whole number from {least} to {most:,}"})
-        place[name] = number
-    return place
-
-
-def _check_choices(values: Mapping[str, str], **choices: Iterable[str]) -> None:
-    """Raises `FieldError` for what a page would leave out of account: a program is told."""
-    for name, names in choices.items():
-        if values.get(name) and values[name] not in set(names):
-            raise FieldError({name: f"choose one of {', '.join(names)}"})
-    if values.get("languages") and actions.two_languages(values["languages"]) is None:
+async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
+    query = request.query_params
+    values: dict[str, Any] = {**query, **({"refuse": query.getlist("refuse")} if "refuse" in query else {})}
+    if (languages := values.pop("languages", "")) and actions.two_languages(languages) is None:
         raise FieldError({"languages": "name two languages, as in en-fr"})
+    changed = threshold_choice.changes(values, server_of(request).settings)
+    folder = (await indexed(request)).folder
+    sight = await asyncio.to_thread(lambda: ThresholdSight(folder, threshold_choice.chosen(folder, changed), languages))
+    return shapes.ApiSelection(
+        kept=_thresholds(sight.kept),
+        version=version_of(sight.kept),
+        chosen=_thresholds(sight.thresholds),
+        corpora=await asyncio.to_thread(lambda: sight.corpora),
+    )
+
+
+async def keep_thresholds(request: Request, body: dict[str, Any]) -> shapes.KeptThresholds:
+    version = str(body.pop("version", "") or "")
+    changed = threshold_choice.changes(body, server_of(request).settings)
+    await indexed(request)
+    kept = await threshold_choice.keep(request, changed, version)
+    return shapes.KeptThresholds(
+        kept=_thresholds(kept.thresholds), version=version_of(kept.thresholds), before=kept.before, units=kept.units
+    )
+
+
+def _thresholds(thresholds: Thresholds) -> shapes.ApiThresholds:
+    return msgspec.convert(threshold_choice.by_field(thresholds), shapes.ApiThresholds)
 
 
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
@@ -216,6 +249,7 @@ async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
 
 
 async def start_comparison(request: Request, body: shapes.Comparison) -> shapes.ApiJob:
+    await find_own_job(request)
     await actions.compare(server_of(request), await find_mining_job(request), body.strategies)
     return await _answer(request)
 
@@ -283,6 +317,10 @@ OPERATIONS = (
         }.items()
     ),
     Operation(
+        "POST", "/jobs/{id}/larger", "Go on with a larger limit.", raise_limit, shapes.LargerLimit, shapes.ApiJob, open=True,
+        example='{"pages": 2000}',
+    ),
+    Operation(
         "GET", "/jobs/{id}/pairs", "List page pairs.", list_pairs, gives=shapes.ApiPairs,
         query={
             **_LANGUAGES,
@@ -296,13 +334,108 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/pairs/{key}", "Read two pages, segment by segment.", read_pair, gives=ReadPair),
     Operation(
         "POST", "/jobs/{id}/verdicts", "Accept or reject, or take it back.", give_verdict, shapes.ApiVerdict, status=204,
-        example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "reject"}}',
+        example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "accept"}}',
     ),
+    Operation("GET", "/jobs/{id}/progress", "How far the review is, by person.", review.show_progress, gives=ReviewProgress),
+    Operation(
+        "GET", "/jobs/{id}/queue", "The next page pairs that nobody has judged.", review.show_queue, gives=shapes.Queued,
+        query={
+            "order": f"One of {', '.join(ReviewOrder)}.",
+            "seed": "Of a random order: the same again for the same number.",
+            **_LANGUAGES,
+            "limit": f"How many at most; {review.MOST_KEYS} is the limit.",
+        },
+    ),
+    Operation(
+        "GET", "/jobs/{id}/verdicts", "Who judged what and when, the latest first.", list_verdicts, gives=list[GivenVerdict],
+        query={"kind": "pair or segment.", "key": "Of one page pair or segment.", "by": "Of one person.", **_PAGING},
+    ),
+    Operation("GET", "/jobs/{id}/conflicts", "What people differ on.", review.list_conflicts, gives=list[Judgement]),
+    Operation(
+        "POST", "/jobs/{id}/conflicts", "Resolve a conflict.", review.resolve, shapes.Resolution, status=204,
+        example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "accept"}}',
+    ),
+    Operation("GET", "/jobs/{id}/samples", "List random samples.", review.list_samples, gives=list[Sample]),
+    Operation(
+        "POST", "/jobs/{id}/samples", "Draw a random sample for people to judge.", review.make_sample, shapes.NewSample,
+        shapes.ShownSample, 201, example='{"languages": "en-fr", "size": 100, "people": ["you"]}',
+    ),
+    Operation(
+        "GET", "/jobs/{id}/samples/{number}", "How far people are with a sample; its results once all have finished.",
+        review.show_sample, gives=shapes.ShownSample,
+    ),
+    Operation("DELETE", "/jobs/{id}/samples/{number}", "Remove a sample. Its verdicts stay.", review.remove_sample, status=204),
+    Operation(
+        "GET", "/jobs/{id}/samples/{number}/next", "The next unit that you have not judged, without its score.",
+        review.next_unit, gives=shapes.NextUnit,
+    ),
+    Operation(
+        "POST", "/jobs/{id}/samples/{number}/verdicts", "Judge units of a sample, by their places.", review.judge_units,
+        shapes.SampleVerdicts, status=204, example='{"verdicts": {"1": "accept", "2": "reject"}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/samples/{number}/finish", "You have finished a sample.", review.finish_sample,
+        gives=shapes.ShownSample,
+    ),
+    Operation(
+        "POST", "/jobs/{id}/samples/{number}/end", "End a sample for those who have not finished.", review.end_sample,
+        gives=shapes.ShownSample,
+    ),
+    Operation(
+        "POST", "/jobs/{id}/verdicts/bulk", "Judge many segments at once: by their keys, or all that a filter shows.",
+        segments.judge_many, shapes.BulkVerdict, shapes.Judged, example='{"verdict": "reject", "filter": {"most": 0.01}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/verdicts/undo", "Take back what you said last, one verdict or all that you gave at once.",
+        segments.undo_last, gives=shapes.Undone,
+    ),
+    Operation(
+        "GET", "/jobs/{id}/segments", "List segments.", segments.list_segments, gives=shapes.ApiSegments,
+        query={
+            **_LANGUAGES,
+            "least": "The lowest score.",
+            "most": "The highest score.",
+            "flag": "One of the flags, or none.",
+            "state": f"One of {', '.join(SegmentState)}.",
+            "unit": "In what lengths are given: words or characters.",
+            "shortest": "The least length of both texts.",
+            "longest": "The greatest length of both texts.",
+            "words_a": "A phrase in the first text. pag* stands for all words that begin so.",
+            "words_b": "A phrase in the second text.",
+            "sort": f"One of {', '.join(SegmentOrder)}.",
+            **_PAGING,
+        },
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/comments", "Comment on a segment.", segments.comment, shapes.NewComment,
+        list[ReadSegment], example=f'{{"key": "{A_SEGMENT}", "text": "Is this the right word?"}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/edit", "Give a segment other texts. A line break in both splits it.", segments.edit,
+        shapes.Edit, list[ReadSegment], example=f'{{"key": "{A_SEGMENT}", "text_a": "One.", "text_b": "Un.", "accept": true}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/join", "Join a segment with the next.", segments.join, shapes.SegmentName,
+        list[ReadSegment], example=f'{{"key": "{A_SEGMENT}"}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/restore", "Take back the last edit, split or join of a segment.", segments.restore,
+        shapes.SegmentName, list[ReadSegment], example=f'{{"key": "{A_SEGMENT}"}}',
+    ),
+    Operation("DELETE", "/jobs/{id}/comments/{number}", "Take back a comment of yours.", segments.undo_comment, status=204),
     Operation(
         "GET", "/jobs/{id}/search", "Find words, with their counterpart.", search, gives=shapes.ApiHits,
         query={**_SEARCH, "sort": "score (the best first), or left or right: by the words before or after.", **_PAGING},
     ),
     Operation("GET", "/jobs/{id}/hits", "All that a search finds, as a file.", _as_file(hits_file), query=_SEARCH | _HITS),
+    Operation(
+        "GET", "/jobs/{id}/thresholds", "Count the units that thresholds let in, and what each rule takes out.", show_thresholds,
+        gives=shapes.ApiSelection, query=_LANGUAGES | dict.fromkeys(threshold_choice.FIELDS, "Instead of the job's own."),
+    ),
+    Operation(
+        "PUT", "/jobs/{id}/thresholds", "Change the thresholds of a job, and write its files again.", keep_thresholds,
+        shapes.ThresholdChoice, shapes.KeptThresholds, example='{"min_score": 0.5}', open=True,
+    ),
     Operation(
         "GET", "/jobs/{id}/terms", "List bilingual terms with examples.", list_terms, gives=list[TermPair], query=_LANGUAGES
     ),

@@ -10,7 +10,17 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.show.plots import Series, lines, thinned
-from bitrawl.web.actions import USUAL, comparable, compare, find_mining_job, look_at, read_table, server_of, words_of
+from bitrawl.web.actions import (
+    USUAL,
+    comparable,
+    compare,
+    find_mining_job,
+    find_own_job,
+    look_at,
+    read_table,
+    server_of,
+    words_of,
+)
 from bitrawl.web.job_list import JobVerb, ServedJob
 from bitrawl.web.job_state import SIMULATED, last_lines
 from bitrawl.web.messages import Words
@@ -33,6 +43,7 @@ async def show(request: Request) -> Response:
 
 async def start(request: Request) -> Response:
     form, job = await posted(request), await find_mining_job(request)
+    await find_own_job(request)
     await compare(server_of(request), job, [str(name) for name in form.getlist("strategies")])
     return RedirectResponse(f"/jobs/{job.id}/compare", 303)
 

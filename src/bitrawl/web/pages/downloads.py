@@ -13,6 +13,8 @@ from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
 from bitrawl.job.reporting import is_stale
+from bitrawl.job.reviewing import Reading
+from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.web import corpus_files
 from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.messages import Message, Words, message_of
@@ -30,8 +32,8 @@ async def show(request: Request) -> Response:
     if request.query_params.get("part"):
         return Response(status_code=304) if is_busy else load_again()
     fault = writing.fault(job.folder) if is_old else None
-    langs = await asyncio.to_thread(lambda: job.folder.job().languages())
-    corpus = job.folder.corpus
+    described = await asyncio.to_thread(Reading(job.folder).job)
+    langs, corpus = described.languages(), job.folder.corpus
     return rendered(
         request,
         "download.html",
@@ -41,6 +43,8 @@ async def show(request: Request) -> Response:
         formats=[(name, name.upper()) for name in ready_formats(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
+        conflicts=await asyncio.to_thread(VerdictHistory(job.folder.verdicts).conflict_count),
+        min_score=described.judge.score if len(langs) > 1 else None,
         is_old=is_old,
         is_busy=is_busy,
         problem=message_of(fault) if fault else Message(""),

@@ -13,6 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bitrawl.job.review_queue import ReviewOrder, ReviewQueue, review_queue
+from bitrawl.job.samples import Samples
+from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.web.actions import two_languages
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import Words, marked
@@ -71,6 +73,22 @@ class ReviewBar(NamedTuple):
         return urlencode(self.choice.fields)
 
 
+class ReviewPlaces(NamedTuple):
+    """The pages of a review, as links."""
+
+    here: str  # the path of this one
+    conflicts: int
+    waiting: int  # samples that the reader has to judge
+
+
+async def places_of(request: Request, job: ServedJob, here: str) -> ReviewPlaces:
+    name, path = request.state.user.name, job.folder.verdicts
+    conflicts = await asyncio.to_thread(VerdictHistory(path).conflict_count)
+    samples = await asyncio.to_thread(Samples(path).listed)
+    own = [person for sample in samples if (person := sample.person(name))]
+    return ReviewPlaces(here, conflicts, sum(person.done_at is None for person in own))
+
+
 def bar_of(
     job: ServedJob, words: Words, choice: ReviewChoice, queue: ReviewQueue, key: str, came_from: str
 ) -> ReviewBar:
@@ -92,10 +110,12 @@ def next_address(job: ServedJob, choice: ReviewChoice, after: str) -> str:
 
 
 def after_verdict(job: ServedJob, key: str, query: str, verdict: str) -> str:
-    """Where a verdict on a page pair leads: to the next one, but who takes it back stays."""
+    """Where a verdict on a page pair leads: to the next one. Who takes it back stays, and whom somebody has contradicted."""
     choice = ReviewChoice.of(dict(parse_qsl(query)))
     if choice is None:
         return f"/jobs/{quote(job.id)}/pairs/{quote(key)}"
+    if verdict == "meanwhile":
+        return pair_address(job, key, choice) + "&meanwhile=1"
     return pair_address(job, key, choice) if verdict == "undo" else next_address(job, choice, key)
 
 

@@ -17,7 +17,18 @@ from bitrawl.show.templating import new_environment
 from bitrawl.version import PROJECT_PAGE, __version__
 from bitrawl.web.actions import Server, glance, server_of, words_of
 from bitrawl.web.job_list import is_topic
-from bitrawl.web.messages import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE, Words, direction, endonyms, marked
+from bitrawl.web.messages import (
+    ANSWERS,
+    FLAGS,
+    METHODS,
+    REASONS,
+    SITE_EVIDENCE,
+    VERDICTS,
+    Words,
+    direction,
+    endonyms,
+    marked,
+)
 from bitrawl.web.operator_settings import User
 from bitrawl.web.security import csrf_of
 
@@ -67,13 +78,20 @@ def _environment() -> Environment:
     environment.globals |= {"version": __version__, "project_page": PROJECT_PAGE}
     environment.globals |= {"direction": direction, "endonyms": endonyms()}
     environment.globals |= {"method_names": METHODS, "reason_names": REASONS, "flag_names": FLAGS}
-    environment.globals |= {"site_evidence": SITE_EVIDENCE, "answers": ANSWERS}
+    environment.filters["moment"] = moment
+    environment.globals |= {"verdict_words": VERDICTS, "site_evidence": SITE_EVIDENCE, "answers": ANSWERS}
     return environment
+
+
+def moment(at: float) -> str:
+    """A date and a time that are the same for all who read them."""
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at))
 
 
 def written(words: Words) -> Written:
     """How charts write numbers and words in that language."""
-    return Written(words.number, words.share, lambda n: words.count("{n} other", "{n} others", n))
+    others = lambda n: words.count("{n} other", "{n} others", n)  # noqa: E731 - the catalogue's tool looks for such a call
+    return Written(words.number, words.share, others, words.number, words.score)
 
 
 async def job_rows(request: Request) -> list[dict[str, Any]]:
@@ -87,7 +105,7 @@ def _job_rows(server: Server, user: User, words: Words) -> list[dict[str, Any]]:
     for job in server.jobs.of(user):
         state, live = glance(server, job)
         created = job.intent.created if job.intent is not None else _changed(job.folder)
-        date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(created))
+        date = moment(created)
         label = words.say(STATES[state.state])
         rows.append((created, {"job": job, "date": date, "state": state.state, "label": label, "live": live}))
     return [row for _, row in sorted(rows, key=lambda row: -row[0])]

@@ -5,6 +5,7 @@ What a search finds goes into the form of a mining job.
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from bitrawl.errors import ConfigError, FieldError
 from bitrawl.web import allowed
 from bitrawl.web.actions import find_job, server_of, start_job, words_of
 from bitrawl.web.allowed import Upload, Uploads
-from bitrawl.web.job_list import ServedJob
+from bitrawl.web.job_list import Intent, ServedJob
 from bitrawl.web.messages import RequestError, message
 from bitrawl.web.pages.rendering import answer_part, fragment, job_rows, rendered
 from bitrawl.web.security import MEGABYTE, posted
@@ -35,7 +36,15 @@ _FILES = ("seeds_file", "terms_file", "texts", "warc")
 
 async def show(request: Request) -> Response:
     job_id = request.query_params.get("repeat")
-    return await _page(request, await _repeated(request, job_id) if job_id else {}, {})
+    return await _page(request, _with_added(request, await _repeated(request, job_id)) if job_id else {}, {})
+
+
+def _with_added(request: Request, values: Mapping[str, Any]) -> dict[str, Any]:
+    """With what advice adds to the fields of an earlier job: an address, languages. The reader looks them over."""
+    added = {name: request.query_params.get(name, "") for name in ("add", "further")}
+    seeds = dict.fromkeys([*values.get("seeds", "").split("\n"), added["add"]])
+    further = dict.fromkeys([*values.get("further", "").split(", "), *added["further"].split(",")])
+    return {**values, "seeds": "\n".join(filter(None, seeds)), "further": ", ".join(filter(None, further))}
 
 
 async def start(request: Request) -> Response:
@@ -116,9 +125,7 @@ async def _repeated(request: Request, job_id: str) -> Mapping[str, Any]:
         return {}
     return _split(
         {
-            "seeds": "\n".join(job.seeds),
-            "languages": ", ".join(job.langs),
-            "contact": job.fetch.contact,
+            **_start_of(job),
             "pages": str(job.budget.pages or ""),
             "strategy": job.strategy,
             "scope": job.scope.reach,
@@ -129,6 +136,10 @@ async def _repeated(request: Request, job_id: str) -> Mapping[str, Any]:
             "name": served.name,
         }
     )
+
+
+def _start_of(job: Job) -> dict[str, str]:
+    return {"seeds": "\n".join(job.seeds), "languages": ", ".join(job.langs), "contact": job.fetch.contact}
 
 
 def _settings(job: Job) -> dict[str, str]:
@@ -142,8 +153,12 @@ def _asked_with(job: ServedJob) -> dict[str, str]:
     """What the mining job has of a topic job besides what it found."""
     if job.kind != "topic" or job.intent is None:
         return {}
-    flags = [flag for flag in job.intent.command.arguments if flag.startswith("--contact=")]
-    return {"name": job.name, "contact": flags[0].removeprefix("--contact=") if flags else ""}
+    return {"name": job.name, "contact": _flags(job.intent).get("--contact", "")}
+
+
+def _flags(intent: Intent) -> dict[str, str]:
+    """What its command was given, as `allowed` writes it."""
+    return dict(argument.split("=", 1) for argument in intent.command.arguments if "=" in argument)
 
 
 def _terms(job: ServedJob, path: str) -> str:
@@ -190,7 +205,13 @@ async def live(request: Request) -> Response:
 
 
 async def show_sites(request: Request) -> Response:
-    return rendered(request, "discover.html", values={}, errors={})
+    values: dict[str, Any] = {}
+    if job_id := request.query_params.get("repeat"):
+        served = await find_job(request, job_id)
+        with suppress(ConfigError):
+            job = await asyncio.to_thread(served.folder.job)
+            values = _with_added(request, _split({**_start_of(job), "downloads": str(job.discovery.downloads or "")}))
+    return rendered(request, "discover.html", values=values, errors={})
 
 
 async def find_sites(request: Request) -> Response:
@@ -205,7 +226,16 @@ async def find_sites(request: Request) -> Response:
 
 async def show_topic(request: Request) -> Response:
     """The edition in the reader's language is the first choice: the name of a subject is in it too."""
-    return _topic_page(request, {"wiki": words_of(request).code.partition("-")[0]}, {})
+    values = {"wiki": words_of(request).code.partition("-")[0]}
+    job_id = request.query_params.get("repeat")
+    served = await find_job(request, job_id) if job_id else None
+    if served is not None and served.kind == "topic" and served.intent is not None:
+        flags = _flags(served.intent)
+        names = {"languages": "--langs", "contact": "--contact", "depth": "--depth"}
+        given = {name: flags.get(flag, "") for name, flag in names.items()}
+        given["languages"] = given["languages"].replace(",", ", ")
+        values |= _split({**given, "category": served.intent.command.arguments[-1]})
+    return _topic_page(request, values, {})
 
 
 async def find_topic(request: Request) -> Response:

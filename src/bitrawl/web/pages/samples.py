@@ -1,0 +1,330 @@
+"""Random samples: drawing one, judging it unit by unit without seeing scores or others, and what follows from it."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bitrawl.errors import FieldError
+from bitrawl.job.review_results import SampleResults
+from bitrawl.job.review_statistics import Agreement, Estimate
+from bitrawl.job.reviewing import Reading, ReadPair
+from bitrawl.job.samples import Sample, SampleUnit
+from bitrawl.model import Verdict
+from bitrawl.show.plots import Range, ranges
+from bitrawl.web.actions import find_mining_job, server_of, words_of
+from bitrawl.web.api.shapes import NewSample
+from bitrawl.web.corpus_files import bilingual_corpora
+from bitrawl.web.job_list import ServedJob
+from bitrawl.web.messages import Message, RequestError, Words, marked, message, message_of
+from bitrawl.web.pages.queue import places_of
+from bitrawl.web.pages.rendering import load_again, rendered
+from bitrawl.web.review_actions import (
+    MOST_UNITS,
+    end_sample,
+    find_sample,
+    finish_sample,
+    judge_units,
+    may_end,
+    results_of,
+    sample_request,
+    samples_of,
+)
+from bitrawl.web.security import posted
+
+USUAL_SIZE = 100
+PATIENCE = 2.0  # seconds that a page waits for a sample: enough for most jobs
+NEIGHBOURS = 3  # before and after a unit, in its context
+MOST_DIFFERENCES = 200  # that are listed
+
+
+async def show(request: Request) -> Response:
+    """The samples of a job, and a form for another."""
+    job = await find_mining_job(request)
+    if request.query_params.get("part"):
+        return Response(status_code=304) if server_of(request).drawing.is_busy(job.folder) else load_again()
+    return await _page(request, job, {"size": str(USUAL_SIZE)}, [request.state.user.name], {})
+
+
+async def draw(request: Request) -> Response:
+    form, job = await posted(request), await find_mining_job(request)
+    values = {name: str(value) for name, value in form.items() if name != "people"}
+    people = [str(name) for name in form.getlist("people")]
+    try:
+        asked = await sample_request(request, job, form_sample(values, people))
+    except FieldError as error:
+        errors = {name: why if isinstance(why, Message) else message(str(why)) for name, why in error.fields.items()}
+        return await _page(request, job, values, people, errors)
+    drawing = server_of(request).drawing
+    if not drawing.begin(job.folder, msgspec.json.encode(asked), person=request.state.user.name):
+        raise RequestError(409, message("Another sample is being drawn. Try again in a moment."))
+    await drawing.wait(job.folder, PATIENCE)
+    return RedirectResponse(f"/jobs/{job.id}/samples", 303)
+
+
+def form_sample(values: dict[str, str], people: list[str]) -> NewSample:
+    """From the fields of a form. Raises `FieldError`."""
+    wrong: dict[str, Message] = {}
+    size = int(values["size"]) if values.get("size", "").isdecimal() and len(values["size"]) < 9 else 0
+    try:
+        floor = float(values["min_score"]) if values.get("min_score") else None
+    except ValueError:
+        floor = -1.0
+    if floor is not None and not 0 <= floor <= 1:
+        wrong["min_score"] = message("A score is a number from 0 to 1.")
+    if not people:
+        wrong["people"] = message("Choose at least one person.")
+    if wrong:
+        raise FieldError(wrong)
+    languages, name, by_band = (values.get(field, "") for field in ("languages", "name", "by_band"))
+    return NewSample(
+        languages=languages, size=size, people=people, name=name, min_score=floor, by_band=by_band == "true"
+    )
+
+
+async def _page(
+    request: Request, job: ServedJob, values: dict[str, str], people: list[str], errors: dict[str, Message]
+) -> Response:
+    words, drawing, user = words_of(request), server_of(request).drawing, request.state.user
+    fault = drawing.fault(job.folder)
+    headers = await bilingual_corpora(job)
+    return rendered(
+        request,
+        "samples.html",
+        422 if errors else 200,
+        job=job,
+        tab="/review",
+        places=await places_of(request, job, "/samples"),
+        samples=await asyncio.to_thread(samples_of(job).listed),
+        is_drawing=drawing.is_busy(job.folder),
+        problem=message_of(fault) if fault else Message(""),
+        values=values,
+        errors=errors,
+        people=[(each.name, job.is_open_to(each)) for each in server_of(request).users],
+        chosen=people,
+        is_own=job.belongs_to(user),
+        most=MOST_UNITS,
+        language_choices=[(h.name, " – ".join(words.language(code) for code in h.languages)) for h in headers],
+    )
+
+
+async def read(request: Request) -> Response:
+    """How far people are with a sample; once all have finished, what follows from it."""
+    job = await find_mining_job(request)
+    sample = await find_sample(request, job)
+    outcome = await results_of(job, sample)
+    return rendered(
+        request,
+        "sample.html",
+        job=job,
+        tab="/review",
+        places=await places_of(request, job, "/samples"),
+        sample=sample,
+        own=sample.person(request.state.user.name),
+        may_end=may_end(request, job, sample),
+        results=outcome,
+        **(await _told(request, job, sample, outcome) if outcome else {}),
+    )
+
+
+class Difference(NamedTuple):
+    """A unit on which people differ, and what each said."""
+
+    unit: SampleUnit
+    verdicts: list[tuple[str, Verdict]]
+
+
+async def _told(request: Request, job: ServedJob, sample: Sample, outcome: SampleResults) -> dict[str, Any]:
+    """The results in words."""
+    words = words_of(request)
+    units = await asyncio.to_thread(samples_of(job).units, sample)
+    said = await asyncio.to_thread(samples_of(job).verdicts, sample)
+    everything = [
+        Difference(unit, [(name, own[unit.key]) for name, own in said.items() if unit.key in own]) for unit in units
+    ]
+    differences = [one for one in everything if len({verdict for _, verdict in one.verdicts}) > 1]
+    return {
+        "precision": _interval(words, outcome.precision) if outcome.precision else "",
+        "bands": _drawn_bands(words, outcome),
+        "thresholds": [
+            (words.score(row.least), words.number(row.size), words.share(row.size, outcome.thresholds[0].size),
+             _interval(words, row.precision) if row.precision else "–")
+            for row in outcome.thresholds
+        ],
+        "agreements": [(both, words.share(both.same, both.units), _kappa(words, both), kappa_sentences(words, both)) for both in outcome.agreements],
+        "differences": differences[:MOST_DIFFERENCES],
+    }  # fmt: skip
+
+
+def _interval(words: Words, estimate: Estimate) -> str:
+    return f"{words.score(estimate.share)} ({words.score(estimate.low)}–{words.score(estimate.high)})"
+
+
+def _kappa(words: Words, both: Agreement) -> str:
+    if both.kappa is None:
+        return words.say("no kappa")
+    return words.say("kappa {kappa}", kappa=words.score(round(both.kappa, 2) + 0.0))  # -0.00 is 0.00
+
+
+def _drawn_bands(words: Words, outcome: SampleResults) -> Markup:
+    rows = []
+    for band in outcome.bands:
+        label = f"{words.score(band.least)}–{words.score(band.most)}"
+        counts = words.say("{judged} judged of {size}", judged=words.number(band.judged), size=words.number(band.size))
+        found = band.precision
+        drawn = {"low": found.low, "middle": found.share, "high": found.high} if found else {}
+        rows.append(Range(label, _interval(words, found) if found else "–", note=counts, **drawn))
+    return ranges(rows)
+
+
+def kappa_sentences(words: Words, both: Agreement) -> list[str]:
+    """What kappa says about two people, and when not to trust it."""
+    sentences = []
+    if both.kappa is None:
+        alike = marked(
+            "Both gave the same verdict on every unit. Chance alone could explain that, so there is no kappa."
+        )
+        sentences.append(words.say(alike))
+    elif both.is_one_sided:
+        paradox = marked(
+            "Nearly all verdicts are the same, so that two people would agree on {chance} by chance. Kappa is low then even if"
+            " they agree well: look at the percentage."
+        )
+        sentences.append(words.say(paradox, chance=words.share(both.chance, 1)))
+    else:
+        sentences.append(words.say(next(sentence for least, sentence in _LEVELS if both.kappa >= least)))
+    if both.is_few:
+        sentences.append(
+            words.count(
+                "{n} unit is few: some more can change this a lot.",
+                "{n} units are few: some more can change this a lot.",
+                both.units,
+            )
+        )
+    return sentences
+
+
+_LEVELS = (
+    (0.81, marked("They judge alike.")),
+    (0.61, marked("They judge much alike. Look at where they differ: a rule may be missing.")),
+    (
+        0.41,
+        marked("They agree in part. Settle what counts as a translation, with examples, then judge another sample."),
+    ),
+    (0.21, marked("They agree little. Settle what counts as a translation, with examples, then judge another sample.")),
+    (-0.1, marked("They agree no more than by chance: no precision follows from such verdicts.")),
+    (-1.0, marked("They agree less than by chance: they seem to understand the question differently.")),
+)
+"""After Landis and Koch 1977."""
+
+
+async def go_on(request: Request) -> Response:
+    """To the first unit that the reader has not judged, or to the end."""
+    job = await find_mining_job(request)
+    sample = await find_sample(request, job)
+    left = await asyncio.to_thread(samples_of(job).left, sample, request.state.user.name)
+    return RedirectResponse(_address(job, sample, left[0] if left else 0), 303)
+
+
+def _address(job: ServedJob, sample: Sample, place: int) -> str:
+    """Of a unit; 0 is the end."""
+    return f"/jobs/{job.id}/samples/{sample.id}" + (f"/units/{place}" if place else "")
+
+
+def _following(left: Sequence[int], place: int) -> int:
+    """The next that is left, after the last the first; 0 if there is none."""
+    others = [other for other in left if other != place]
+    return next((other for other in others if other > place), others[0] if others else 0)
+
+
+async def unit(request: Request) -> Response:
+    """One unit to judge. Neither its score nor what others said is on the page."""
+    job = await find_mining_job(request)
+    sample, place = await find_sample(request, job), request.path_params["place"]
+    name = request.state.user.name
+    own, shown = sample.person(name), await asyncio.to_thread(samples_of(job).unit, sample, place)
+    if own is None or shown is None:
+        raise RequestError(404, message("You do not judge this sample, or you have finished it."))
+    if own.done_at is not None:
+        return RedirectResponse(_address(job, sample, 0), 303)
+    left = await asyncio.to_thread(samples_of(job).left, sample, name)
+    said = (await asyncio.to_thread(samples_of(job).verdicts, sample))[name]
+    with_context = bool(request.query_params.get("context"))
+    if with_context:
+        await server_of(request).indexing.is_fresh(job.folder, name)
+    pages = await asyncio.to_thread(Reading(job.folder).pair, shown.pair_key) if with_context else None
+    return rendered(
+        request,
+        "sample_unit.html",
+        job=job,
+        tab="/review",
+        places=await places_of(request, job, "/samples"),
+        sample=sample,
+        unit=shown,
+        verdict=said.get(shown.key),
+        left=len(left),
+        back=_address(job, sample, place - 1) if place > 1 else "",
+        next=_address(job, sample, place + 1 if place < sample.units else 0),
+        with_context=with_context,
+        pages=pages,
+        context=_context(pages, shown) if pages else None,
+    )
+
+
+class Context(NamedTuple):
+    """The texts around a unit: before it and after it."""
+
+    before: list[tuple[str, str]]
+    after: list[tuple[str, str]]
+
+
+def _context(pages: ReadPair, unit: SampleUnit) -> Context | None:
+    """None if the unit is not on these pages any more."""
+    place = pages.place_of(unit.key)
+    if place is None:
+        return None
+    before = pages.segments[max(place - NEIGHBOURS, 0) : place]
+    after = pages.segments[place + 1 : place + 1 + NEIGHBOURS]
+    return Context(*([(row.text_a, row.text_b) for row in rows] for rows in (before, after)))
+
+
+async def judge(request: Request) -> Response:
+    """A verdict leads to the next unit; who takes one back stays."""
+    form, job = await posted(request), await find_mining_job(request)
+    sample, place = await find_sample(request, job), request.path_params["place"]
+    verdict = str(form.get("verdict", ""))
+    await judge_units(request, job, sample, {place: verdict})
+    if verdict == "undo":
+        return RedirectResponse(_address(job, sample, place), 303)
+    left = await asyncio.to_thread(samples_of(job).left, sample, request.state.user.name)
+    return RedirectResponse(_address(job, sample, _following(left, place)), 303)
+
+
+async def act(request: Request) -> Response:
+    """Finish it, end it for all, or remove it."""
+    await posted(request)
+    job = await find_mining_job(request)
+    sample, action = await find_sample(request, job), request.path_params["action"]
+    if action == "finish":
+        await finish_sample(request, job, sample)
+    elif action in ("end", "remove"):
+        await end_sample(request, job, sample, remove=action == "remove")
+    else:
+        raise RequestError(404, message("There is no such page"))
+    return RedirectResponse(f"/jobs/{job.id}/samples" + ("" if action == "remove" else f"/{sample.id}"), 303)
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/jobs/{id}/samples", show),
+    Route("/jobs/{id}/samples", draw, methods=["POST"]),
+    Route("/jobs/{id}/samples/{number:int}", read),
+    Route("/jobs/{id}/samples/{number:int}/next", go_on),
+    Route("/jobs/{id}/samples/{number:int}/units/{place:int}", unit),
+    Route("/jobs/{id}/samples/{number:int}/units/{place:int}", judge, methods=["POST"]),
+    Route("/jobs/{id}/samples/{number:int}/{action}", act, methods=["POST"]),
+]
