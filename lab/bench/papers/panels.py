@@ -25,6 +25,7 @@ class Half(Frame, frozen=True):
     width: ClassVar[int] = WIDTH // 2
     height: ClassVar[int] = 214
     left: ClassVar[int] = 34
+    right: ClassVar[int] = 12
 
 
 class Whole(Frame, frozen=True):
@@ -33,6 +34,7 @@ class Whole(Frame, frozen=True):
     width: ClassVar[int] = WIDTH
     height: ClassVar[int] = 240
     left: ClassVar[int] = 34
+    right: ClassVar[int] = 12
 
 
 class Curve(NamedTuple):
