@@ -19,6 +19,7 @@ SERVING = frozenset(
         "changed_urls",
         "changing_site",
         "document_sites",
+        "focused",
         "homes",
         "large_site",
         "libreoffice",
