@@ -1,4 +1,4 @@
-"""Liu et al. repeated: a queue that is ordered by URL patterns against the plain queue, and what each finds is worth.
+"""Liu et al. repeated: a queue that is ordered by URL patterns against the plain queue, and what their corpora are worth.
 
     python -m lab.bench papers liu                               # all of it; the figure goes to docs/images
     python -m lab.bench.papers.liu --parts queues --sites apisix lilypond
@@ -9,9 +9,9 @@ It needs the site packs of ../shared/sites. The weights of the features are thos
 measured (liu-left-out.json beside this file, which --train writes; the last row, `all`, is what the package ships).
 
 queues: tables 4 and 5, figures 6 and 7. As in lab.bench.strategies, each language pair with English that has at least 30
-true pairs is a walk of its own; a figure is the mean over the language pairs of a site, then over sites. `opened` are
-candidates that were taken from the queue, whatever became of them; `verified` those of which both pages were read and in
-their languages. The paper divides by the pairs that were accepted, so the table has both: by accepted, by true ones.
+true pairs is a walk of its own; a figure is the mean over the language pairs of a site, then over sites. `verified` are
+candidates of which both pages were read and in their languages, `opened` also those that were given up after a page in
+another language. The paper counts them for each pair that was accepted; `by true` counts those verified for each true one.
 
 corpora: of the sites and languages of lab.bench.translation, what the pairs of each queue give: sentences, and BLEU of a
 translator. As there, a fifth of the known pairs is held out for tests. `all` are the segments as aligned, without equal ones,
