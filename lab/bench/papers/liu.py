@@ -249,7 +249,7 @@ class Trial(NamedTuple):
     queue: str
     walk: Walked
     truth: Truth
-    length: int  # fetches of breadth-first
+    length: int  # fetches of the plain queue
 
     def row(self) -> Row:
         walk = self.walk
@@ -267,7 +267,7 @@ class Trial(NamedTuple):
         )
 
     def curve(self) -> Floats:
-        """The percentage of the true pairs that were accepted, at each percentage of breadth-first's fetches."""
+        """The percentage of the true pairs that were accepted, at each percentage of the plain queue's fetches."""
         times = np.sort([time for pair, time in self.walk.accepted.items() if in_order(pair) in self.truth.pairs])
         marks = np.arange(101) * self.length / 100
         return 100 * np.searchsorted(times, marks, side="right") / len(self.truth.pairs)
@@ -278,10 +278,12 @@ async def trials(pack: SitePack) -> list[Trial]:
     async with opened_replay([pack.archive], cache=CACHE) as replay:
         for languages in pack.pairs_with_english(LEAST_PAIRS):
             truth = Truth(pack.true_pairs(languages), pack.uncounted_pairs())
-            (every,) = await replay.trials(ReplaySettings(languages=languages, strategies=()), truth, pack.seeds)
-            for name, queue in QUEUES.items():
-                walk = await walked(replay, pack, strategy_of(pack.name, queue, languages), languages)
-                found.append(Trial(pack.name, languages, name, walk, truth, every.length))
+            walks = {
+                name: await walked(replay, pack, strategy_of(pack.name, queue, languages), languages)
+                for name, queue in QUEUES.items()
+            }
+            length = walks[PLAIN].fetches
+            found += [Trial(pack.name, languages, name, walk, truth, length) for name, walk in walks.items()]
     return found
 
 
@@ -332,11 +334,11 @@ def drawn(found: Sequence[Trial], names: Sequence[str]) -> str:
         for queue in (PATTERNS, PLAIN):
             of_sites = [mean_curve(found, site, queue) for site in sites]
             shares = np.mean(of_sites, axis=0)
-            points = tuple((mark, round(float(shares[mark]), 1)) for mark in range(0, 101, 2))
+            points = tuple((mark, round(float(shares[mark]), 1)) for mark in range(0, 101, 4))
             curves.append(Curve(Series(queue.split(",")[0], points), ()))
         panels.append(Lines(title, curves))
     heading = f"True pairs that were accepted, by fetches ({today()})"
-    return lines(heading, panels, x="% of breadth-first's fetches", y="% of the true pairs")
+    return lines(heading, panels, x="% of the plain queue's fetches", y="% of the true pairs")
 
 
 def mean_curve(found: Sequence[Trial], site: str, queue: str) -> Floats:
