@@ -109,8 +109,8 @@ def test_the_combination_of_a_site_is_chosen_on_other_sites():
     test, every = answered(30, 30, 30, 0)
     _, few = answered(30, 10, 30, 0)
     tests = [test, test._replace(site="b")]
-    results = {(1,): [result(tests, [every, few])], (2,): [result(tests, [few, every])]}
-    worse = results[1,][0].by_test[1, garcia.MACRO_F1]
+    results = {(1,): result(tests, [every, few]), (2,): result(tests, [few, every])}
+    worse = results[1,].by_test[1, garcia.MACRO_F1]
     assert chosen_elsewhere(tests, results) == pytest.approx(worse)
 
 

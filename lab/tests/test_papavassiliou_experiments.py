@@ -7,6 +7,8 @@ from bitrawl.simulation.trial import UrlPair
 from bitrawl.url import Url
 from lab.bench.domain import Web
 from lab.bench.papers.papavassiliou import (
+    COLUMNS,
+    OF_PAGES,
     ROWS,
     Accepted,
     Reported,
@@ -64,12 +66,13 @@ def found(*numbers: int) -> Reported:
 def test_only_a_pair_that_no_other_method_finds_is_found_by_one_method_alone():
     rows = {str(row): found() for row in ROWS} | {Method.URL: found(0, 1), Method.IMAGES: found(1)}
     site = SiteRows("a", 4, rows)
-    assert site.only(Method.URL) == pytest.approx(0.25)
-    assert site.only(Method.IMAGES) == 0
+    assert site.only(Method.URL, ROWS) == pytest.approx(0.25)
+    assert site.only(Method.IMAGES, ROWS) == 0
+    assert site.only(Method.IMAGES, OF_PAGES) == pytest.approx(0.25)
 
 
 def test_the_mean_precision_leaves_out_the_sites_where_a_method_reports_nothing():
-    silent = {row: found() for row in (*ROWS, "images, structure", "all methods")}
+    silent = {str(row): found() for row in COLUMNS}
     sites = [SiteRows("a", 2, silent | {Method.URL: found(0)}), SiteRows("b", 2, silent)]
     (line,) = [line for line in by_method(sites) if line.startswith(Method.URL.label)]
     recall, precision, count = line.split()[2:5]

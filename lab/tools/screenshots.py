@@ -75,13 +75,27 @@ def draw(browser: Browser, base: str, folder: Path, *, every: bool) -> None:
     page.goto(f"{job}/terms")
     with suppress(AssertionError):
         expect(page.locator(".terms tbody tr").first).to_be_visible(timeout=120_000)
-    pages |= {"terms": f"{job}/terms", "compare": f"{job}/compare", "tools": f"{base}/tools/align"}
+    pages |= {
+        "segments": f"{job}/segments",
+        "thresholds": f"{job}/thresholds",
+        "terms": f"{job}/terms",
+        "compare": f"{job}/compare",
+        "tools": f"{base}/tools/align",
+    }
     for name, address in pages.items():
         page.goto(address)
+        if name == "pair":
+            edit(page)
         page.screenshot(path=folder / f"web-{name}.png")
     if every:
         pages |= {"start": base, "discover": f"{base}/discover", "topic": f"{base}/topic", "api": f"{base}/api"}
         draw_all(browser, pages, folder)
+
+
+def edit(page: Page) -> None:
+    """Open the second segment of a page pair for editing, as a reader does."""
+    page.locator("[data-row]").nth(1).focus()
+    page.keyboard.press("e")
 
 
 def draw_all(browser: Browser, pages: dict[str, str], folder: Path) -> None:

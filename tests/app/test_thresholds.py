@@ -35,11 +35,11 @@ def test_the_slider_follows_the_keys_and_what_is_kept_is_written(page: Page, app
     expect(page).to_have_url(re.compile(rf"min_score={lower / 100:g}"))  # when the rest is there
     expect(slider).to_be_focused()
     expect(page.get_by_text(f"Not kept yet: this corpus has {before} units now.")).to_be_visible()
-    inside, outside = page.locator(".segments").nth(0), page.locator(".segments").nth(1)
-    expect(inside.locator(".segment")).to_have_count(5)
+    inside, outside = page.locator(".examples").nth(0), page.locator(".examples").nth(1)
+    expect(inside.locator(".example")).to_have_count(5)
     assert min(map(float, inside.locator(".score").all_inner_texts())) >= lower / 100
     assert max(map(float, outside.locator(".score").all_inner_texts())) <= lower / 100
-    assert 4 <= outside.locator(".segment").count() <= 5
+    assert 4 <= outside.locator(".example").count() <= 5
     keep.click()
     expect(page.get_by_text(f"Kept. The corpus has {counts[lower]} units instead of {before}.")).to_be_visible()
     expect(page.get_by_text("being written again")).to_have_count(0)  # any more
@@ -53,8 +53,8 @@ def test_a_rule_shows_its_examples_and_what_it_would_take_out(page: Page, app: A
     short = page.get_by_role("row", name="very short").first
     would = int(re.sub(r"\D", "", short.locator("td.n").first.inner_text()))
     short.get_by_role("button", name="Examples").click()
-    expect(page.locator(".shown .segment").first).to_be_visible()
-    assert 1 <= page.locator(".shown .segment").count() <= min(3, would)
+    expect(page.locator(".shown .example").first).to_be_visible()
+    assert 1 <= page.locator(".shown .example").count() <= min(3, would)
     short.get_by_role("checkbox").check()
     expect(page.locator(".units b")).to_have_text(f"{before - would:,}")
     expect(short.get_by_role("checkbox")).to_be_checked()

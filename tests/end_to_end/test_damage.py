@@ -23,7 +23,9 @@ from bitrawl.job import reading_index
 from bitrawl.job.archive import WarcArchive
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.reviewing import PairFilter, Reading
 from bitrawl.job.running import crawl
+from bitrawl.job.segment_review import ReadSegment, Saved, Writer
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.model import Capture, Language, PagePair, Segment, SegmentPair, Verdict
@@ -199,6 +201,38 @@ def test_verdicts_that_can_be_read_survive_a_repair(job: Path, bitrawl: Bitrawl)
     assert bitrawl("check", job, "--repair")[0] == 0
     assert len(VerdictHistory(path).standing().segments) == 11
     assert bitrawl("export", job)[0] == 0
+
+
+def test_edits_comments_and_samples_survive_the_repair_of_damaged_verdicts(job: Path, bitrawl: Bitrawl):
+    path = job / "verdicts.sqlite"
+    library = Reading(JobFolder(job))
+    reading_index.refresh(job)
+    [first, second, *_] = (pair.row.key for pair in library.pairs(PairFilter()).pairs)
+    for key in (first, second):
+        rows = rows_of(library, key)
+        assert library.review.edit(rows, 0, ("Written anew", "Récrit"), Writer("anna", 1.0)) is Saved.DONE
+        assert library.review.comment(rows[1], "Why?", Writer("anna", 2.0)) is Saved.DONE
+    with sqlite3.connect(path) as verdicts:
+        names = [name for _, name, *_ in verdicts.execute("PRAGMA table_info(samples)") if name != "id"]
+        verdicts.execute(f"INSERT INTO samples ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})", names)
+        verdicts.execute("UPDATE revised SET originals = replace(originals, 'e', 'f') WHERE id = 2")
+    verdicts.close()
+    assert bitrawl("check", job)[0] == 1
+    status, out, _ = bitrawl("check", job, "--repair")
+    assert status == 0
+    assert "12 verdicts, 1 edit, 2 comments could be read and were kept." in out
+    assert rows_of(library, first)[0].text_a == "Written anew"
+    assert [len(rows_of(library, key)[1].comments) for key in (first, second)] == [1, 1]
+    with sqlite3.connect(path) as verdicts:
+        assert verdicts.execute("SELECT count(*) FROM samples").fetchone() == (1,)
+    verdicts.close()
+    assert bitrawl("check", job)[0] == 0
+
+
+def rows_of(library: Reading, key: str) -> tuple[ReadSegment, ...]:
+    pair = library.pair(key)
+    assert pair is not None
+    return pair.segments
 
 
 def test_a_part_of_a_job_that_is_a_link_is_replaced_and_what_it_leads_to_stays(job: Path):

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 from prose_site import keep
 from small_site import articles
@@ -12,9 +13,10 @@ from bitrawl.job import reading_index
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reviewing import PairFilter, Reading, ReadPair
 from bitrawl.job.search_query import SearchQuery
-from bitrawl.job.searching import search
+from bitrawl.job.searching import all_hits, search
+from bitrawl.job.segment_review import OnScreen, Saved, Writer
 from bitrawl.job.verdicts import SubjectKind
-from bitrawl.model import Verdict
+from bitrawl.model import Verdict, segment_key
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -64,3 +66,38 @@ def test_what_people_said_survives_mining_again(bitrawl: Command, tmp_path: Path
     assert (code, [json.loads(line)["text_a"] for line in sampled.splitlines()]) == (0, [segment.text_a])
     assert bitrawl("export", tmp_path, "--no-accepted-only")[0] == 0
     assert len(written(tmp_path)) > 1
+
+
+@pytest.mark.usefixtures("no_children")
+def test_an_edited_unit_is_marked_in_every_format_that_has_units_and_in_a_search(bitrawl: Command, tmp_path: Path):
+    keep(tmp_path, articles(3, "http://s.test/en/page{}", "http://s.test/fr/page{}")[0])
+    assert bitrawl("pair", tmp_path)[0] == 0
+    assert reading_index.refresh(tmp_path) is not None
+    reading, read = Reading(JobFolder(tmp_path)), first_pair(tmp_path)
+    key, mined = read.pair.row.key, read.segments[0]
+    new, by = ("The words of a translator, \t in full.", "Les mots du traducteur, en entier."), Writer("anna", 1.0)
+    assert reading.edit(key, OnScreen(mined.key, mined.start), new, by, accept=True) is Saved.DONE
+    assert bitrawl("export", tmp_path, "--formats", "jsonl,tsv,tmx,moses,parquet,xces")[0] == 0
+
+    corpus, clean = tmp_path / "corpus", "The words of a translator,   in full."
+    [row] = [line for line in written(tmp_path) if line["text_a"] == clean]
+    assert row["flags"] == ["edited"]
+    assert sum("edited" in line["flags"] for line in written(tmp_path)) == 1
+    names, *lines = (line.split("\t") for line in (corpus / "en-fr.tsv").read_text().splitlines())
+    assert [
+        dict(zip(names, line, strict=True))["text_a"] for line in lines if line[names.index("flags")] == "edited"
+    ] == [clean]
+    [unit] = [unit for unit in (corpus / "en-fr.tmx").read_text().split("<tu ") if clean in unit]
+    assert '<prop type="flags">edited</prop>' in unit
+    texts = (corpus / "en-fr.en").read_text().splitlines()
+    ids = (corpus / "en-fr.ids").read_text().splitlines()
+    assert [text for text, places in zip(texts, ids, strict=True) if places.endswith("\tedited")] == [clean]
+    table = pyarrow.parquet.read_table(corpus / "en-fr.parquet").to_pylist()
+    assert [row["text_a"] for row in table if row["flags"] == ["edited"]] == [clean]
+    assert clean not in "".join(path.read_text() for path in (corpus / "xces").rglob("*.xml"))  # pages as they are
+
+    query = SearchQuery(text=" ".join(mined.text_a.split()[:5]))
+    hits = [hit.segment for hit in search(reading, query).hits if hit.segment.key == segment_key(*new)]
+    assert [(hit.text_b, hit.flags) for hit in hits] == [(new[1], ("edited",))]
+    assert new[1] in {found.segment.b.text for found in all_hits(reading, query)}
+    assert mined.text_b not in {found.segment.b.text for found in all_hits(reading, query) if found.pair.row.key == key}

@@ -225,15 +225,22 @@ def pairs(folder: Path) -> None:
     bench = Bench.of(tests)
     results = {chosen: [bench.alone(chosen, seed) for seed in SEEDS] for chosen in COMBINATIONS}
     print_combinations(tests, results, rule)
+    shown: list[Generators] = [PAPER_BEST, BEST]
     systems = {
         "rule": rule,
-        **{f"model {name_of(chosen)}": results[chosen][0] for chosen in (PAPER_BEST, BEST)},
+        **{f"model {name_of(chosen)}": averaged(results[chosen]) for chosen in shown},
         "rule, told": result(tests, [rule_told(test) for test in tests]),
-        **{f"model {name_of(chosen)}, told": bench.told(chosen, SEEDS[0]) for chosen in (PAPER_BEST, BEST)},
+        **{
+            f"model {name_of(chosen)}, told": averaged([bench.told(chosen, seed) for seed in SEEDS]) for chosen in shown
+        },
     }
     print_systems(systems, len(tests))
     print_tests(tests, systems)
-    draw_languages(folder / "garcia-pairs-by-language.svg", tests, rule, results[PAPER_BEST][0])
+    draw_languages(folder / "garcia-pairs-by-language.svg", tests, rule, averaged(results[PAPER_BEST]))
+
+
+def averaged(of_seeds: Sequence[Result]) -> Result:
+    return Result(*(np.mean(rows, axis=0) for rows in zip(*of_seeds, strict=True)))
 
 
 class Bench(NamedTuple):
@@ -289,24 +296,23 @@ def print_combinations(tests: Sequence[LinkTest], results: Mapping[Generators, S
     print("the seeds differ by; linked: as the paper tests; together: all language pairs collectively")
     heads = ("paper", "pairs", "others", "macro", "±", "linked", "together")
     print(f"{'generators':14}" + "".join(f"{head:>9}" for head in heads))
-    for chosen in sorted(results, key=lambda chosen: -macro_f1(results[chosen])):
-        print(f"{name_of(chosen):14}{PAPER_MACRO_F1[chosen]:9.2f}{cells(results[chosen])}")
-    print(f"{'rule':14}{'':9}{cells([rule])}")
-    ours, paper = [macro_f1(results[chosen]) for chosen in COMBINATIONS], list(PAPER_MACRO_F1.values())
+    means = {chosen: averaged(of_seeds) for chosen, of_seeds in results.items()}
+    for chosen in sorted(means, key=lambda chosen: -macro_f1(means[chosen])):
+        apart = 100 * np.ptp([macro_f1(one) for one in results[chosen]]) / 2
+        print(f"{name_of(chosen):14}{PAPER_MACRO_F1[chosen]:9.2f}{cells(means[chosen], apart)}")
+    print(f"{'rule':14}{'':9}{cells(rule, 0.0)}")
+    ours, paper = [macro_f1(means[chosen]) for chosen in COMBINATIONS], list(PAPER_MACRO_F1.values())
     print(f"rank correlation of our macro F1 with the paper's: {rank_correlation(ours, paper):.2f}")
-    print(f"if the other sites choose the combination: {100 * chosen_elsewhere(tests, results):.2f}\n", flush=True)
+    print(f"if the other sites choose the combination: {100 * chosen_elsewhere(tests, means):.2f}\n", flush=True)
 
 
-def macro_f1(of: Sequence[Result]) -> float:
-    return float(np.mean([one.by_test[:, MACRO_F1] for one in of]))
+def macro_f1(of: Result) -> float:
+    return float(of.by_test[:, MACRO_F1].mean())
 
 
-def cells(of: Sequence[Result]) -> str:
-    means = [100 * one.by_test.mean(axis=0) for one in of]
-    pairs_f1, others_f1, macro = np.mean(means, axis=0)[[F1_PAIRS, F1_OTHERS, MACRO_F1]]
-    apart = np.ptp([mean[MACRO_F1] for mean in means]) / 2
-    linked = 100 * np.mean([one.linked[:, MACRO_F1].mean() for one in of])
-    together = 100 * np.mean([one.together[MACRO_F1] for one in of])
+def cells(of: Result, apart: float) -> str:
+    pairs_f1, others_f1, macro = 100 * of.by_test.mean(axis=0)[[F1_PAIRS, F1_OTHERS, MACRO_F1]]
+    linked, together = 100 * of.linked[:, MACRO_F1].mean(), 100 * of.together[MACRO_F1]
     return "".join(f"{value:9.2f}" for value in (pairs_f1, others_f1, macro, apart, linked, together))
 
 
@@ -316,9 +322,9 @@ def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
     return float(np.corrcoef(*ranks)[0, 1])
 
 
-def chosen_elsewhere(tests: Sequence[LinkTest], results: Mapping[Generators, Sequence[Result]]) -> float:
+def chosen_elsewhere(tests: Sequence[LinkTest], results: Mapping[Generators, Result]) -> float:
     """Macro F1 if each site gets the combination that is best on the others."""
-    by_test = np.array([np.mean([one.by_test[:, MACRO_F1] for one in of], axis=0) for of in results.values()])
+    by_test = np.array([of.by_test[:, MACRO_F1] for of in results.values()])
     sites = np.array([test.site for test in tests])
     found = np.zeros(len(tests))
     for site in set(sites):
@@ -425,14 +431,15 @@ def curves(folder: Path, generators: Sequence[int]) -> None:
         sites = list(dict.fromkeys(line.site for line in of_two))
         title = f"{' and '.join(map(language_name, two))}, {len(sites)} sites"
         print(f"\n{title}: {', '.join(sites)}")
-        print(f"{'':16}" + "".join(f"{f'{mark} %':>12}" for mark in PRINTED) + f"{'area':>16}")
+        print(f"{'':16}" + "".join(f"{f'{mark} %':>12}" for mark in PRINTED) + f"{'area':>16}   area by site")
         drawn = []
         for name in UNFOCUSED:
             of_strategy = [line for line in of_two if line.strategy == name]
             shares = np.array([shares_of(line) for line in of_strategy])
             areas = np.array([line.figures.area or 0.0 for line in of_strategy])
             shown = "".join(f"{shares[:, mark].mean():6.0f} ± {shares[:, mark].std(ddof=1):2.0f} " for mark in PRINTED)
-            print(f"{name:16}{shown}{areas.mean():9.3f} ± {areas.std(ddof=1):.3f}", flush=True)
+            by_site = " ".join(f"{area:.2f}" for area in areas)
+            print(f"{name:16}{shown}{areas.mean():9.3f} ± {areas.std(ddof=1):.3f}   {by_site}", flush=True)
             drawn.append(curve_of(name, shares))
         panels.append(Lines(title, drawn))
     path = folder / "garcia-curves.svg"

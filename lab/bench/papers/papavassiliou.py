@@ -6,9 +6,10 @@
 
 pairs: each method alone, on the frozen sites of lab/bench/pairs.py, which says what counts as a pair. Structure is one method, whose
 pairs are told apart by how similar they are. found: true pairs. precision: of what the method reports; the mean is over the sites
-where it reports a pair. only: the share of all true pairs that no other row of the eight finds. Content and all methods together are
-scored by models that were trained without the site. The paper counts five of 103 pairs as borderline; doubtful.tsv of a site has such
-pairs too, so the last rows say the precision with these as wrong and as right.
+where it reports a pair. only: the share of all true pairs that no other of the eight rows finds. of pages: the same among the six that
+look at the pages, because URLs alone tell nearly everything on these sites. Content and all methods together are scored by
+models that were trained without the site. The paper counts five of 103 pairs as borderline. doubtful.tsv of a site has such pairs
+too: strict is the precision if they are wrong, lenient if they are right.
 
 topics: a crawl of a web below ../shared/domain with a list of terms. Three lists are ILSP-FC's own, two of them in one
 language. The others are in two languages and learned, as `bitrawl topic learn` does, from ten pages of each language, drawn at random and
@@ -21,7 +22,7 @@ import asyncio
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from itertools import product
 from pathlib import Path
@@ -52,7 +53,9 @@ STRUCTURE = METHODS_OF["structure"]
 ROWS = (
     Method.DECLARED, Method.URL, Method.IMAGES, Method.HIGH, Method.MEDIUM, Method.LOW, Method.DIGITS, Method.CONTENT,
 )  # fmt: skip
+OF_PAGES = ROWS[2:]  # Neither markup nor URLs: what the paper has.
 PAPERS_METHODS, TOGETHER = "images, structure", "all methods"
+COLUMNS = (*ROWS, PAPERS_METHODS, TOGETHER)
 RUNS: Mapping[str, frozenset[Method]] = {
     **{row: frozenset({row}) for row in ROWS if row not in STRUCTURE},
     "structure": STRUCTURE,
@@ -86,9 +89,9 @@ class SiteRows(NamedTuple):
     true: int
     rows: dict[str, Reported]
 
-    def only(self, row: str) -> float:
-        """Share of the true pairs that no other method finds."""
-        others = frozenset[UrlPair]().union(*(self.rows[other].right for other in ROWS if other != row))
+    def only(self, row: str, among: Collection[str]) -> float:
+        """Share of the true pairs that none of the other methods finds."""
+        others = frozenset[UrlPair]().union(*(self.rows[other].right for other in among if other != row))
         return len(self.rows[row].right - others) / self.true
 
 
@@ -118,8 +121,12 @@ def site_rows(site: LabelledSite, model: ScoreModel) -> SiteRows:
 def pairs(names: Sequence[str]) -> None:
     sites = [labelled_site(pack, CACHE) for pack in open_packs(SITES)]
     models = fit_without_each(lessons(sites))
-    found = [site_rows(site, models[site.name]) for site in sites if not names or site.name in names]
-    print("\n".join(by_site(found)))
+    print(f"{'':28}" + "".join(f"{label(row):>19}" for row in COLUMNS), flush=True)
+    found = []
+    for site in sites:
+        if not names or site.name in names:
+            found.append(site_rows(site, models[site.name]))
+            print("\n".join(site_lines(found[-1])), flush=True)
     print("\n".join(by_method(found)), flush=True)
 
 
@@ -127,18 +134,15 @@ def label(row: str) -> str:
     return Method(row).label if row in list(Method) else row
 
 
-def by_site(found: Sequence[SiteRows]) -> Iterator[str]:
-    """Three lines for each site."""
-    columns = [*ROWS, PAPERS_METHODS, TOGETHER]
-    yield f"{'':28}" + "".join(f"{label(row):>19}" for row in columns)
-    for site in found:
-        lines = {
-            f"{site.name}, {site.true}": [str(len(site.rows[row].right)) for row in columns],
-            "  precision": [shown(site.rows[row].precision) for row in columns],
-            "  only": [f"{site.only(row):.3f}" for row in ROWS],
-        }
-        for head, cells in lines.items():
-            yield f"{head:28}" + "".join(f"{cell:>19}" for cell in cells)
+def site_lines(site: SiteRows) -> Iterator[str]:
+    lines = {
+        f"{site.name}, {site.true}": [str(len(site.rows[row].right)) for row in COLUMNS],
+        "  precision": [shown(site.rows[row].precision) for row in COLUMNS],
+        "  only": [f"{site.only(row, ROWS):.3f}" for row in ROWS],
+        "  only, of pages": ["", "", *(f"{site.only(row, OF_PAGES):.3f}" for row in OF_PAGES)],
+    }
+    for head, cells in lines.items():
+        yield f"{head:28}" + "".join(f"{cell:>19}" for cell in cells)
 
 
 def shown(share: float | None) -> str:
@@ -154,21 +158,23 @@ def average(shares: Sequence[float | None]) -> float | None:
 def by_method(found: Sequence[SiteRows]) -> Iterator[str]:
     """All sites together, and their mean."""
     true = sum(site.true for site in found)
-    yield f"\n{'':20}{f'found of {true}':>16}{'recall':>9}{'precision':>11}{'sites':>7}{'only':>8}{'strict':>9}{'lenient':>9}"
-    for row in (*ROWS, PAPERS_METHODS, TOGETHER):
+    yield f"\n{'':20}{f'found of {true}':>16}{'recall':>9}{'precision':>11}{'sites':>7}{'only':>8}{'of pages':>10}{'strict':>9}{'lenient':>9}"
+    for row in COLUMNS:
         some = [site.rows[row] for site in found]
         precisions = [one.precision for one in some]
         recall = mean(len(site.rows[row].right) / site.true for site in found)
-        only = f"{mean(site.only(row) for site in found):8.3f}" if row in ROWS else f"{'':8}"
+        only = [
+            shown(mean(site.only(row, among) for site in found)) if row in among else "" for among in (ROWS, OF_PAGES)
+        ]
         least, most = bounds([one for one in some if one.total])
         yield (
             f"{label(row):20}{sum(len(one.right) for one in some):16}{recall:9.3f}{shown(average(precisions)):>11}"
-            f"{sum(one is not None for one in precisions):7}{only}{least:9.3f}{most:9.3f}"
+            f"{sum(one is not None for one in precisions):7}{only[0]:>8}{only[1]:>10}{least:9.3f}{most:9.3f}"
         )
     parallel, wrong, _ = PAPER_PAIRS
     total = sum(PAPER_PAIRS)
     strict, lenient = f"{parallel / total:.3f}", f"{(total - wrong) / total:.3f}"
-    yield f"{f'paper, {total} pairs':20}{'':16}{'':9}{parallel / (parallel + wrong):11.3f}{'':15}{strict:>9}{lenient:>9}"
+    yield f"{f'paper, {total} pairs':20}{'':16}{'':9}{parallel / (parallel + wrong):11.3f}{'':25}{strict:>9}{lenient:>9}"
 
 
 def bounds(some: Sequence[Reported]) -> tuple[float, float]:

@@ -51,7 +51,14 @@ VERBS = {
 }
 
 
-_WORDS = {"int": "N", "float": "NUMBER", "Path": "PATH", "str": "TEXT"}  # typer's own are <int>, <list[Path]>, <bool>
+_WORDS = {
+    "int": "N",
+    "int range": "N",
+    "float": "NUMBER",
+    "float range": "NUMBER",
+    "path": "PATH",
+    "str": "TEXT",
+}  # typer has <int>, <path>
 
 
 class HelpfulCommand(TyperCommand):
@@ -59,13 +66,6 @@ class HelpfulCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> Any:
         return _worded(super().get_params(ctx))
-
-    def parse_args(self, ctx: Any, args: Any) -> Any:
-        try:
-            return super().parse_args(ctx, args)
-        except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")  # pydantic's, which reads values for typer
-            raise
 
 
 class HelpfulGroup(TyperGroup):
@@ -79,12 +79,9 @@ def _worded(parameters: Any) -> Any:
     """A flag without a value gets no word, and a parameter that has a word keeps it."""
     for parameter in parameters:
         if parameter.param_type_name == "argument":
-            parameter.display_type_rich = lambda ctx: None  # noqa: ARG005 - its name says what it is
+            parameter.type.get_metavar = lambda **_: ""  # its name says what it is
         elif parameter.metavar is None:
-            annotation = str(getattr(getattr(parameter, "type_descriptor", None), "annotation", None))
-            word = next(
-                (word for kind, word in _WORDS.items() if kind in annotation), None
-            )  # None: typer lists the choices
+            word = _WORDS.get(parameter.type.name)  # None: typer lists the choices
             parameter.metavar = "" if parameter.is_flag else word
     return parameters
 

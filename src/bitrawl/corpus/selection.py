@@ -213,8 +213,7 @@ class Selection:
         if rule not in self._refused:
             if not rule.flag:
                 return []
-            rows = self._inside & self._has_flag(rule.flag)
-            return self._numbers(self._first_rows(rows, self._units_in)[:most])
+            return self._numbers(self._first_rows(self._inside, self._lost_with(rule.flag))[:most])
         alone = self._first_rows(self._refused_alone(rule), ~self._units_in)
         others = self._first_rows(
             self._open & self._refused[rule], ~self._units_in & ~self._units(self._refused_alone(rule))
@@ -240,9 +239,13 @@ class Selection:
             yield RuleFacts(rule, takes_out, alone)
         for flag in Flag:
             if not flag.startswith(self._thresholds.refuse):
-                left = self._units(self._let_in | (self._inside & ~self._has_flag(flag)))
-                lost = _count(self._units_in & ~left)
+                lost = _count(self._lost_with(flag))
                 yield RuleFacts(Rule("refuse", flag), lost, lost, is_set=False)
+
+    def _lost_with(self, flag: str) -> Truth:
+        """The units that would be lost if that flag were refused too."""
+        lost: Truth = self._units_in & ~self._units(self._let_in | (self._inside & ~self._has_flag(flag)))
+        return lost
 
     def _refused_alone(self, rule: Rule) -> Truth:
         alone: Truth = self._open & self._refused[rule] & (self._refusing == 1)

@@ -25,6 +25,7 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger, LedgerQueue
 from bitrawl.job.ledger_facts import language_pairs
 from bitrawl.job.reading_index import check_index
+from bitrawl.job.revisions import RevisionHistory, is_sound
 from bitrawl.job.seal import is_sealed, log_of, unseal
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VERDICTS, VerdictHistory
@@ -269,6 +270,7 @@ def _verdicts(folder: JobFolder, *, repair: bool) -> Checked:
     path, history = folder.verdicts, VerdictHistory(folder.verdicts)
     try:
         history.check()
+        RevisionHistory(path).check()
     except StoreError as error:
         wrong = _reason(error)
     else:
@@ -276,13 +278,13 @@ def _verdicts(folder: JobFolder, *, repair: bool) -> Checked:
     if not repair:
         advice = f"To keep what can be read, run: bitrawl check {_quoted(folder.path)} --repair"
         return Checked(VERDICTS, Condition.DAMAGED, wrong, advice)
-    readable = history.readable()
+    readable, tables = history.readable(), history.readable_tables(is_sound)
     _set_aside_database(path)
-    for given in readable:
-        history.repeat(given)
-    advice = (
-        f"{counted(len(readable), 'verdict')} could be read and were kept. Others are lost. Export the corpus again."
-    )
+    history.repeat(readable)
+    history.repeat_tables(tables)
+    written = counted(len(tables["revised"]), "edit"), counted(len(tables["comments"]), "comment")
+    kept = ", ".join((counted(len(readable), "verdict"), *written))
+    advice = f"{kept} could be read and were kept. Others are lost. Export the corpus again."
     return Checked(VERDICTS, Condition.REPAIRED, f"{wrong} It is in {DAMAGED}/ now.", advice)
 
 

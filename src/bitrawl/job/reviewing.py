@@ -3,8 +3,7 @@
 What is listed comes from the index (`reading_index.py`), segments from the ledger.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -15,10 +14,19 @@ import msgspec
 from bitrawl.config import Job, Thresholds
 from bitrawl.job.database import reading, storable
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.reading_index import LAYOUT
-from bitrawl.job.segment_review import ReadSegment, SegmentReview, read_segment, subject_of
+from bitrawl.job.reading_index import LAYOUT, segments_of_alignment
+from bitrawl.job.segment_review import (
+    MinedPair,
+    OnScreen,
+    ReadSegment,
+    Saved,
+    SegmentReview,
+    Writer,
+    subject_of,
+    written_lines,
+)
 from bitrawl.job.stored_findings import AlignmentKey, Findings
-from bitrawl.job.verdicts import GivenVerdict, Judgement, Subject, SubjectKind, VerdictHistory
+from bitrawl.job.verdicts import Batch, GivenVerdict, Judgement, Subject, SubjectKind, VerdictHistory
 from bitrawl.model import Language, PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.text.search_words import folded
 from bitrawl.url import Url
@@ -28,7 +36,7 @@ _SITES = 100  # sites to choose from
 _POINTS = 200  # of a harvest curve: a screen shows no more
 _PAIR = "key, lang_a, lang_b, site, url_a, url_b, title_a, title_b, score, evidence, completed, segments, mean_score, flagged, partial"
 WITH_ALIGNMENT = (
-    f"SELECT pairs.{_PAIR.replace(', ', ', pairs.')}, alignments.key"
+    f"SELECT pairs.{_PAIR.replace(', ', ', pairs.')}, alignments.key, alignments.id"
     " FROM pairs LEFT JOIN alignments ON alignments.id = pairs.alignment"
 )
 
@@ -164,10 +172,11 @@ class Reading:
     Nothing is kept open, so the threads of a server can share it.
     """
 
-    def __init__(self, folder: JobFolder) -> None:
+    def __init__(self, folder: JobFolder, reader: str = "") -> None:
+        """`reader` is who reads: what others say in a sample that this person is judging is not told."""
         self.folder = folder
         self.index = folder.reading_index
-        self.review = SegmentReview(folder.verdicts)
+        self.review = SegmentReview(folder.verdicts, reader)
         self._verdicts = VerdictHistory(folder.verdicts)
 
     def pairs(self, wanted: PairFilter) -> PairList:
@@ -238,6 +247,62 @@ class Reading:
         judgement = self._verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement())
         return any(said.by != by and said.at > at and said.verdict is not verdict for said in judgement.opinions)
 
+    def decide(self, kind: SubjectKind, key: str, verdict: Verdict, by: str, at: float) -> bool:
+        """Decide between people who differ. False if they do not, or do not any more."""
+        return self._verdicts.resolve(kind, key, verdict, by, at)
+
+    def judge_all(self, subjects: Sequence[Subject], verdict: Verdict, by: str, at: float) -> int:
+        """The same about many things, to be taken back at once. Returns how many it changed."""
+        return self._verdicts.say_all(subjects, verdict, by, at)
+
+    def edit(self, pair_key: str, row: OnScreen, texts: tuple[str, str], by: Writer, *, accept: bool = False) -> Saved:
+        """Give a segment of that page pair other texts, and accept them all if asked to."""
+        found = self._on_screen(pair_key, row)
+        if isinstance(found, Saved):
+            return found
+        pair, at = found
+        saved, lines = self.review.edit(pair.segments, at, texts, by), written_lines(texts)
+        if saved is Saved.DONE and accept and not isinstance(lines, Saved):
+            urls = pair.segments[at].urls
+            subjects = [Subject(SubjectKind.SEGMENT, segment_key(*both), *urls, *both) for both in lines]
+            self._verdicts.say_all(subjects, Verdict.ACCEPT, by.name, by.at)
+        return saved
+
+    def join(self, pair_key: str, row: OnScreen, following: str, by: Writer) -> Saved:
+        """Make one segment of that one and the next, which has the key `following`."""
+        found = self._on_screen(pair_key, row)
+        if isinstance(found, Saved):
+            return found
+        pair, at = found
+        if at + 1 < len(pair.segments) and following not in ("", pair.segments[at + 1].key):
+            return Saved.CHANGED
+        return self.review.join(pair.segments, at, (pair.pair.row.lang_a, pair.pair.row.lang_b), by)
+
+    def restore(self, pair_key: str, row: OnScreen, by: Writer) -> Saved:
+        """Take back the revision that the segment has."""
+        found = self._on_screen(pair_key, row)
+        return found if isinstance(found, Saved) else self.review.restore(found[0].segments[found[1]], by)
+
+    def comment(self, pair_key: str, row: OnScreen, text: str, by: Writer) -> Saved:
+        found = self._on_screen(pair_key, row)
+        return found if isinstance(found, Saved) else self.review.comment(found[0].segments[found[1]], text, by)
+
+    def _on_screen(self, pair_key: str, row: OnScreen) -> "tuple[ReadPair, int] | Saved":
+        """The page pair as it is now, and the place of the row in it."""
+        pair = self.pair(pair_key)
+        if pair is None:
+            return Saved.GONE
+        at = row.place_in(pair.segments)
+        return at if isinstance(at, Saved) else (pair, at)
+
+    def last_batch(self, by: str) -> Batch | None:
+        """What this person said last, if it was about many things."""
+        return self._verdicts.last_batch(by)
+
+    def undo_batch(self, number: int, by: str, at: float) -> tuple[GivenVerdict, ...]:
+        """Take back all that this person gave at once under that number."""
+        return self._verdicts.undo_batch(number, by, at)
+
     def undo(self, kind: SubjectKind, key: str, by: str, at: float) -> tuple[GivenVerdict, ...]:
         """Take back this person's last verdict about that thing; nothing if there is none."""
         return self._verdicts.undo(kind, key, by, at)
@@ -297,11 +362,36 @@ class Reading:
         said = [judgements.get(row.key, Judgement()) for row in rows]
         return [ListedPair(row, judgement.standing, judgement) for row, judgement in zip(rows, said, strict=True)]
 
+    def rows_at(
+        self, places: Sequence[tuple["IndexedPair", Container[int]]], *, accepted: bool = False
+    ) -> list["RowsAndSegments"]:
+        """Of each page pair the rows that stand for the segments at these places; none if it was mined again meanwhile."""
+        texts = self.segments([pair.alignment for pair, _ in places])
+        keys = self._keys([pair.number for pair, _ in places])
+        mined = [
+            MinedPair(segments, own if len(own) == len(segments) else (), wanted)
+            for segments, own, (_, wanted) in zip(texts, keys, places, strict=True)
+        ]
+        rows = self.review.rows_of(mined, self.thresholds(), accepted=accepted)
+        return list(map(RowsAndSegments, rows, texts))
+
     def segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
         with self.folder.reading(verified=False) as ledger:
             findings = Findings(ledger)
             segments = {key: findings.segments_of(key) for key in set(alignments)}
         return [segments[key] for key in alignments]
+
+    def _keys(self, alignments: Sequence[int]) -> list[list[str]]:
+        """Of all segments of these alignments."""
+        statement = "SELECT key FROM segments WHERE id BETWEEN ? AND ? ORDER BY id"
+        with reading(self.index, LAYOUT) as index:
+            if index is None:
+                return [[] for _ in alignments]
+            keys = {
+                number: [key for (key,) in index.execute(statement, segments_of_alignment(number))]
+                for number in set(alignments)
+            }
+        return [keys[number] for number in alignments]
 
     def job(self) -> Job:
         """The job's description. Reading it takes as long as a search, so it is read when it has changed."""
@@ -312,12 +402,6 @@ class Reading:
 
     def thresholds(self) -> Thresholds:
         return self.job().judge
-
-    def segment_judgements(self, segments: Sequence[SegmentPair]) -> dict[str, Judgement]:
-        if not self.folder.verdicts.exists():
-            return {}
-        keys = {segment_key(pair.a.text, pair.b.text) for pair in segments}
-        return self._verdicts.judgements(SubjectKind.SEGMENT, keys)
 
 
 @lru_cache(maxsize=64)
@@ -330,21 +414,14 @@ class IndexedPair(NamedTuple):
 
     pair: PairRow
     alignment: AlignmentKey
+    number: int  # of its alignment in the index
 
 
-def read_segments(
-    segments: Sequence[SegmentPair], places: range, judgements: Mapping[str, Judgement], thresholds: Thresholds
-) -> tuple[ReadSegment, ...]:
-    """Those at these places, as they were mined. All before them are counted, because the same texts may stand there too."""
-    earlier: Counter[str] = Counter()
-    read = []
-    for place, segment in enumerate(segments[: places.stop]):
-        key = segment_key(segment.a.text, segment.b.text)
-        if place in places:
-            row = read_segment(segment, key, place, judgements.get(key, Judgement()), thresholds)
-            read.append(msgspec.structs.replace(row, repeat=earlier[key], keys=(key,), start=place))
-        earlier[key] += 1
-    return tuple(read)
+class RowsAndSegments(NamedTuple):
+    """Rows of a page pair, and all of its segments as they were mined."""
+
+    rows: tuple[ReadSegment, ...]
+    segments: tuple[SegmentPair, ...]
 
 
 def storable_values(values: Sequence[str | float]) -> list[str | float]:
@@ -357,7 +434,8 @@ def bounded_part(limit: int, offset: int) -> tuple[int, int]:
 
 
 def indexed_pair(row: Sequence[Any]) -> IndexedPair:
-    return IndexedPair(_pair_row(row[:-1]), row[-1] or b"")
+    *pair, alignment, number = row
+    return IndexedPair(_pair_row(pair), alignment or b"", number or 0)
 
 
 def _pair_row(row: Sequence[object]) -> PairRow:

@@ -1,14 +1,15 @@
 """What people write into a job: other texts for segments, and comments. The originals stay in the ledger."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from bitrawl.job.database import reading, storable, writing
+from bitrawl.job.seal import damaged
 from bitrawl.job.verdicts import LAYOUT, SubjectKind
-from bitrawl.model import Revision
+from bitrawl.model import Revision, segment_key
 
 Texts = tuple[tuple[str, str], ...]
 _FIELDS = "id, keys, originals, texts, url_a, url_b, by, at, undone_by, undone_at"
@@ -98,6 +99,17 @@ class RevisionHistory:
             statement = f"SELECT {_FIELDS} FROM revised ORDER BY id DESC LIMIT ?"
             return [_given(row) for row in (database.execute(statement, (most,)) if database else ())]
 
+    def check(self) -> None:
+        """Raise `DamagedError` for revisions and comments that are not as they were written."""
+        with reading(self._path, LAYOUT) as database:
+            if database is None:
+                return
+            for table in ("revised", "comments"):
+                cursor = database.execute(f"SELECT * FROM {table}")
+                names = [column[0] for column in cursor.description]
+                if not all(is_sound(table, dict(zip(names, row, strict=True))) for row in cursor):
+                    raise damaged(self._path, "what somebody wrote about a segment is not about what it says")
+
     def comment(self, kind: SubjectKind, key: str, text: str, by: str, at: float) -> None:
         row = (kind, storable(key), storable(text), by, at)
         with writing(self._path, LAYOUT) as database:
@@ -128,6 +140,21 @@ class RevisionHistory:
                 comment = Comment(row[0], SubjectKind(row[1]), *row[2:])
                 comments[comment.key] = (*comments.get(comment.key, ()), comment)
             return comments
+
+
+def is_sound(table: str, row: Mapping[str, Any]) -> bool:
+    """Whether a row of that table can be as it was written: a revision is about the texts that it replaces."""
+    try:
+        if table == "comments":
+            return row["kind"] in set(SubjectKind) and isinstance(row["text"], str)
+        if table == "revised":
+            given = _given([row[name] for name in _FIELDS.split(", ")])
+            keys = tuple(segment_key(*texts) for texts in given.originals)
+            # A text that SQLite does not take is stored with a question mark.
+            return keys == given.revision.keys or "?" in row["originals"]
+    except (ValueError, TypeError, msgspec.MsgspecError):
+        return False
+    return True
 
 
 def _encoded(value: object) -> str:

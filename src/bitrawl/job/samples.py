@@ -105,10 +105,6 @@ class Sample(msgspec.Struct, frozen=True):
     def person(self, name: str) -> SamplePerson | None:
         return next((person for person in self.people if person.name == name), None)
 
-    def is_blind_to(self, name: str) -> bool:
-        """Whether that person must not see what others said."""
-        return self.person(name) is not None and not self.is_through
-
 
 class DrawnSample(msgspec.Struct, frozen=True):
     """What was drawn, before it is stored."""
@@ -159,6 +155,16 @@ class Samples:
                 return []
             rows = database.execute(f"SELECT {_SAMPLE} FROM samples WHERE {_THERE} ORDER BY id DESC").fetchall()
             return [_sample(database, row) for row in rows]
+
+    def blind_to(self, person: str) -> frozenset[int]:
+        """The samples in which that person must not see what others said, because somebody is still judging."""
+        with reading(self._path, LAYOUT) as database:
+            rows = database and database.execute(
+                f"SELECT id FROM samples WHERE {_THERE} AND id IN (SELECT sample FROM sample_people WHERE person = ?)"
+                " AND id IN (SELECT sample FROM sample_people WHERE done_at IS NULL)",
+                (storable(person),),
+            )
+            return frozenset(number for (number,) in rows or ())
 
     def find(self, number: int) -> Sample | None:
         """None if there is none, or it was removed."""

@@ -7,22 +7,21 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.job.database import reading
-from bitrawl.job.reading_index import LAYOUT, PLACE_BITS, language_word, segment_number
+from bitrawl.job.reading_index import LAYOUT, PLACE_BITS, SEGMENT_BITS, language_word
 from bitrawl.job.reviewing import (
     WITH_ALIGNMENT,
     IndexedPair,
+    LanguageOrder,
     ListedPair,
     Reading,
     bounded_part,
     indexed_pair,
-    read_segments,
     storable_values,
 )
 from bitrawl.job.search_query import HitOrder, Search, SearchedSide, SearchQuery, read_query
-from bitrawl.job.segment_review import ReadSegment
-from bitrawl.job.verdicts import Judgement
-from bitrawl.model import Language, SegmentPair, Verdict, segment_key
-from bitrawl.text.search_words import PlacedWord, placed_words
+from bitrawl.job.segment_review import ReadSegment, as_corpus_has
+from bitrawl.model import Language, SegmentPair, Verdict
+from bitrawl.text.search_words import PlacedWord, placed_words, search_words
 
 _BATCH = 200  # hits that are read at once for a file
 _CONTEXT = 6  # words that hits are sorted by
@@ -72,7 +71,7 @@ class _HitPlace(NamedTuple):
 def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int = 20) -> HitList:
     """A part of the hits, in the order asked for. Raises `FieldError` for a query that cannot be read."""
     with reading(library.index, LAYOUT) as index:
-        pattern = read_query(query, _languages(index, query))
+        pattern = read_query(query, query_languages(index, query))
         if index is None or pattern is None:
             return HitList((), 0)
         rows = _Rows(index, pattern, query)
@@ -81,27 +80,21 @@ def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int 
     if not places:
         return HitList((), total)
     pairs = library.listed([hit.indexed.pair for hit in places])
-    texts = library.segments([hit.indexed.alignment for hit in places])
-    around = [
-        range(max(hit.place - 1, 0), min(hit.place + 2, len(segments)))
-        for hit, segments in zip(places, texts, strict=True)
-    ]
-    judgements = library.segment_judgements([text[n] for text, near in zip(texts, around, strict=True) for n in near])
-    thresholds = library.thresholds()
+    around = library.rows_at([(hit.indexed, range(hit.place - 1, hit.place + 2)) for hit in places], accepted=True)
     hits = [
-        _hit(pattern, pair, hit.place, read_segments(text, near, judgements, thresholds))
-        for hit, pair, text, near in zip(places, pairs, texts, around, strict=True)
-        if hit.place in near  # otherwise it was mined again since the refresh
+        _hit(pattern, pair, hit.place, near.rows)
+        for hit, pair, near in zip(places, pairs, around, strict=True)
+        if near.rows  # otherwise it was mined again since the refresh
     ]
     return HitList(tuple(hits), total)
 
 
 def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
     """All hits, the best first. Nothing is kept open between two batches, so that a slow reader holds nobody up."""
-    last = -1
+    last, edited = -1, set[tuple[str, str]]()
     while True:
         with reading(library.index, LAYOUT) as index:
-            pattern = read_query(query, _languages(index, query))
+            pattern = read_query(query, query_languages(index, query))
             if index is None or pattern is None:
                 return
             rows = _Rows(index, pattern, query)
@@ -110,24 +103,24 @@ def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
         if not numbers:
             return
         last = numbers[-1]
-        yield from _found(library, [place for place in places if place is not None])
+        yield from _found(library, [place for place in places if place is not None], edited)
 
 
-def _found(library: Reading, places: Sequence[_HitPlace]) -> Iterator[FoundSegment]:
+def _found(library: Reading, places: Sequence[_HitPlace], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
+    """`edited` has the rows that people wrote and that were given already: several hits may be one segment now."""
     pairs = library.listed([hit.indexed.pair for hit in places])
-    texts = library.segments([hit.indexed.alignment for hit in places])
-    hits = [
-        (pair, segments[hit.place])
-        for pair, segments, hit in zip(pairs, texts, places, strict=True)
-        if hit.place < len(segments)
-    ]
-    judgements = library.segment_judgements([segment for _, segment in hits])
-    for pair, segment in hits:
-        judgement = judgements.get(segment_key(segment.a.text, segment.b.text), Judgement())
-        yield FoundSegment(pair, segment, judgement.standing or pair.verdict)
+    read = library.rows_at([(hit.indexed, (hit.place,)) for hit in places], accepted=True)
+    for pair, (rows, segments) in zip(pairs, read, strict=True):
+        for row in rows:
+            where = pair.row.key, row.anchor
+            if row.revision is None:
+                yield FoundSegment(pair, as_corpus_has(row, segments), row.verdict or pair.verdict)
+            elif row.verdict is Verdict.ACCEPT and where not in edited:
+                edited.add(where)
+                yield FoundSegment(pair, as_corpus_has(row, segments), row.verdict)
 
 
-def _languages(index: sqlite3.Connection | None, query: SearchQuery) -> list[Language]:
+def query_languages(index: sqlite3.Connection | None, query: SearchQuery) -> list[Language]:
     """Those of the corpus in which the words of a query may have other forms: ASCII has the same in all of them."""
     if index is None or (query.text + query.other + query.without).isascii():
         return []
@@ -138,6 +131,17 @@ def _languages(index: sqlite3.Connection | None, query: SearchQuery) -> list[Lan
     return sorted(map(Language, codes))
 
 
+def hits_condition(
+    index: sqlite3.Connection, search: Search, languages: LanguageOrder | None
+) -> tuple[str, tuple[str]]:
+    """What holds of the rows of `words` that a search finds, for this connection, and its values."""
+    expression = search.expression()
+    if languages is not None:
+        expression = f'{{languages}} : "{language_word(*languages)}" AND ({expression})'
+    index.create_function("is_hit", 2, lambda a, b: search.matched_side(a.split(), b.split()) is not None)
+    return "words MATCH ?" + ("" if search.is_exact else " AND is_hit(a, b)"), (expression,)
+
+
 class _Rows:
     """The rows of `words` that a search finds: in the order of their numbers, the best first."""
 
@@ -145,12 +149,7 @@ class _Rows:
         self._index = index
         self._languages = query.languages
         self._order = query.order
-        expression = search.expression()
-        if query.languages is not None:
-            expression = f'{{languages}} : "{language_word(*query.languages)}" AND ({expression})'
-        self._values = (expression,)
-        self._where = "words MATCH ?" + ("" if search.is_exact else " AND is_hit(a, b)")
-        index.create_function("is_hit", 2, lambda a, b: search.matched_side(a.split(), b.split()) is not None)
+        self._where, self._values = hits_condition(index, search, query.languages)
         index.create_function("context", 2, lambda a, b: _context(search, a.split(), b.split(), query.order))
 
     def count(self) -> int:
@@ -173,7 +172,7 @@ class _Rows:
         return [number for (number,) in rows]
 
     def place(self, row: int) -> _HitPlace | None:
-        alignment, place = divmod(segment_number(row), 1 << PLACE_BITS)
+        alignment, place = divmod(row & SEGMENT_BITS, 1 << PLACE_BITS)
         statement = f"{WITH_ALIGNMENT} WHERE pairs.alignment = ?"
         if self._languages is not None:
             statement += " AND pairs.lang_a = ? AND pairs.lang_b = ?"
@@ -195,19 +194,28 @@ def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder
 
 
 def _hit(search: Search, pair: ListedPair, place: int, near: Sequence[ReadSegment]) -> Hit:
-    around = {segment.place: segment for segment in near}
-    segment, row = around[place], pair.row
+    """`near` are the rows that stand for the segment at that place and for its neighbours."""
+    row, languages = pair.row, (pair.row.lang_a, pair.row.lang_b)
+    here = [segment for segment in near if segment.start <= place < segment.start + len(segment.keys)]
+    # Of a segment that was split, the part that has the words; if the words were edited away, any that is in the corpus.
+    segment = max(here, key=lambda one: (_side(search, one, languages) is not None, one.verdict is Verdict.ACCEPT))
     a, b = placed_words(segment.text_a, row.lang_a), placed_words(segment.text_b, row.lang_b)
-    side = search.matched_side([word.word for word in a], [word.word for word in b]) or SearchedSide.A
+    side = _side(search, segment, languages) or SearchedSide.A
+    around = {one.place: one for one in near}
     return Hit(
         pair,
         segment,
         side,
         _marks(search, a, SearchedSide.A, side),
         _marks(search, b, SearchedSide.B, side),
-        around.get(place - 1),
-        around.get(place + 1),
+        around.get(segment.place - 1),
+        around.get(segment.place + 1),
     )
+
+
+def _side(search: Search, row: ReadSegment, languages: tuple[Language, Language]) -> SearchedSide | None:
+    """The side that has the words; None if neither has."""
+    return search.matched_side(search_words(row.text_a, languages[0]), search_words(row.text_b, languages[1]))
 
 
 def _marks(search: Search, placed: Sequence[PlacedWord], own: SearchedSide, matched: SearchedSide) -> tuple[Mark, ...]:

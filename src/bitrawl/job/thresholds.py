@@ -29,13 +29,13 @@ from bitrawl.job.database import locked, reading
 from bitrawl.job.folder import JobFolder, not_mined
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.reading_index import LAYOUT
-from bitrawl.job.reviewing import WITH_ALIGNMENT, ListedPair, PairRow, Reading, indexed_pair, read_segments
+from bitrawl.job.reviewing import WITH_ALIGNMENT, ListedPair, PairRow, Reading, indexed_pair
 from bitrawl.job.segment_review import ReadSegment
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VerdictHistory
-from bitrawl.mine.judging import SegmentKind
+from bitrawl.mine.judging import SegmentKind, rejection
 from bitrawl.mine.revising import revised
-from bitrawl.model import Language, SegmentPair, Verdicts
+from bitrawl.model import Language, SegmentPair, Verdicts, segment_key
 
 _BATCH = 4096  # segments that are read from the ledger at once
 # In the order of the export, in which the first of the best represents a unit. One index has all columns of `pairs`.
@@ -152,12 +152,27 @@ class ThresholdSight:
         there = [place for place in places if place.pair in texts]
         pairs = self._reading.listed([texts[place.pair].pair for place in there])
         return [
-            Example(pair, segment)
+            Example(pair, _read(texts[place.pair].segments, place.segment, self.thresholds))
             for pair, place in zip(pairs, there, strict=True)
-            for segment in read_segments(
-                texts[place.pair].segments, range(place.segment, place.segment + 1), {}, self.thresholds
-            )
+            if place.segment < len(texts[place.pair].segments)
         ]
+
+
+def _read(segments: Sequence[SegmentPair], place: int, thresholds: Thresholds) -> ReadSegment:
+    """The segment at that place. The same texts may stand before it too."""
+    key, *earlier = (segment_key(pair.a.text, pair.b.text) for pair in reversed(segments[: place + 1]))
+    pair = segments[place]
+    return ReadSegment(
+        key,
+        place,
+        pair.a.text,
+        pair.b.text,
+        pair.score,
+        pair.type,
+        pair.flags,
+        left_out=rejection(pair, thresholds),
+        repeat=earlier.count(key),
+    )
 
 
 class _Place(NamedTuple):

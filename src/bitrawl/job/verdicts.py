@@ -5,8 +5,8 @@ nothing stands until somebody resolves the conflict.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,9 @@ CREATE TABLE standing (
 """Of the file with all that people add to a job: verdicts here, revised texts and comments in `revisions.py`, samples in
 `samples.py`."""
 _FIELDS = "kind, key, url_a, url_b, text_a, text_b, verdict, by, at, undone_by, undone_at, batch, resolves, sample"
-_CONFLICT = "conflict"
+CONFLICT = "conflict"
+"""What stands in the place of a verdict while people differ."""
+_About = tuple[str, str]  # a kind and a key
 
 
 class SubjectKind(StrEnum):
@@ -146,6 +148,15 @@ class Judgement(msgspec.Struct, frozen=True):
         return next((opinion.verdict for opinion in self.opinions if opinion.by == person), None)
 
 
+class Batch(msgspec.Struct, frozen=True):
+    """What one person said at once about many things, as far as it was not undone."""
+
+    number: int
+    verdict: Verdict
+    count: int
+    at: float
+
+
 class VerdictHistory:
     """All that people have said in a job. Nothing is deleted: a verdict that was undone is marked.
 
@@ -161,11 +172,12 @@ class VerdictHistory:
 
     def say_all(self, subjects: Sequence[Subject], verdict: Verdict, by: str, at: float) -> int:
         """The same about many things, to be taken back at once. Returns how many it changed."""
+        each_once = {(subject.kind, subject.key): subject for subject in subjects}
         with writing(self._path, LAYOUT) as database:
-            batch = _next_batch(database) if len(subjects) > 1 else 0
-            new = [subject for subject in subjects if not _is_repeated(database, subject, verdict, by)]
-            for subject in new:
-                _insert(database, GivenVerdict(subject, verdict, by, at, batch=batch))
+            repeated = _repeated(database, each_once, verdict, by)
+            new = [subject for about, subject in each_once.items() if about not in repeated]
+            batch = _next_batch(database) if len(new) > 1 else 0
+            _insert(database, [GivenVerdict(subject, verdict, by, at, batch=batch) for subject in new])
             return len(new)
 
     def say_in_sample(self, sample: int, verdicts: Mapping[Subject, Verdict], by: str, at: float) -> None:
@@ -178,7 +190,7 @@ class VerdictHistory:
                     (sample, subject.key, by),
                 ).fetchone()
                 if last is None or last[0] != verdict:
-                    _insert(database, GivenVerdict(subject, verdict, by, at, sample=sample))
+                    _insert(database, [GivenVerdict(subject, verdict, by, at, sample=sample)])
 
     def resolve(self, kind: SubjectKind, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """Decide between people who differ. False if they do not, or do not any more."""
@@ -188,7 +200,7 @@ class VerdictHistory:
             judgement = _judgements(database, kind, [key]).get(key, Judgement())
             if not judgement.is_conflict:
                 return False
-            _insert(database, GivenVerdict(judgement.opinions[-1].subject, verdict, by, at, resolves=True))
+            _insert(database, [GivenVerdict(judgement.opinions[-1].subject, verdict, by, at, resolves=True)])
             return True
 
     def undo(self, kind: SubjectKind, key: str, by: str, at: float, *, sample: int = 0) -> tuple[GivenVerdict, ...]:
@@ -203,8 +215,25 @@ class VerdictHistory:
         """Take back what that person said last, and was not undone yet: one verdict, or all that were given at once."""
         return self._undo("by = ?", (by,), by, at, whole_batch=True)
 
+    def undo_batch(self, number: int, by: str, at: float) -> tuple[GivenVerdict, ...]:
+        """Take back all that the person gave at once under that number, as far as it was not undone yet."""
+        return self._undo("by = ? AND batch = ? AND batch > 0", (by, number), by, at, whole_batch=True)
+
+    def last_batch(self, by: str) -> "Batch | None":
+        """What that person said last, if it was about many things."""
+        with reading(self._path, LAYOUT) as database:
+            row = (
+                database
+                and database.execute(
+                    "SELECT batch, verdict, count(*), at FROM said WHERE undone_at IS NULL AND batch > 0 AND batch ="
+                    " (SELECT batch FROM said WHERE by = ? AND undone_at IS NULL ORDER BY id DESC LIMIT 1) GROUP BY batch",
+                    (by,),
+                ).fetchone()
+            )
+            return Batch(row[0], Verdict(row[1]), *row[2:]) if row else None
+
     def _undo(
-        self, condition: str, values: tuple[str, ...], by: str, at: float, *, whole_batch: bool
+        self, condition: str, values: tuple[str | int, ...], by: str, at: float, *, whole_batch: bool
     ) -> tuple[GivenVerdict, ...]:
         if not self._path.exists():
             return ()
@@ -221,8 +250,7 @@ class VerdictHistory:
             statement = f"UPDATE said SET undone_by = ?, undone_at = ? WHERE {chosen} = ? AND undone_at IS NULL"
             database.execute(statement, (by, at, value))
             undone = tuple(msgspec.structs.replace(_given(row), undone_by=by, undone_at=at) for row in rows)
-            for given in undone:
-                _stand(database, given.subject.kind, given.subject.key)
+            _stand(database, [(given.subject.kind, given.subject.key) for given in undone])
             return undone
 
     def standing(self) -> Verdicts:
@@ -237,7 +265,7 @@ class VerdictHistory:
             else:
                 self._check(database)
                 statement = "SELECT kind, key, verdict FROM standing WHERE verdict <> ?"
-                for kind, key, verdict in database.execute(statement, (_CONFLICT,)):
+                for kind, key, verdict in database.execute(statement, (CONFLICT,)):
                     verdicts[kind][key] = Verdict(verdict)
                 revisions = tuple(
                     msgspec.json.decode(f'{{"keys": {keys}, "texts": {texts}}}', type=Revision)
@@ -276,8 +304,30 @@ class VerdictHistory:
                     readable.append(given)
         return readable
 
-    def repeat(self, given: GivenVerdict) -> None:
-        """Store a verdict as it was given, and undone if it was."""
+    def readable_tables(self, is_sound: Callable[[str, dict[str, Any]], bool]) -> dict[str, list[dict[str, Any]]]:
+        """What can be read of all that a damaged file has besides verdicts, by table; `is_sound` looks at each row."""
+        tables: dict[str, list[dict[str, Any]]] = {}
+        for table in _other_tables():
+            rows = tables.setdefault(table, [])
+            with suppress(StoreError), reading(self._path, LAYOUT) as database:
+                cursor = database and database.execute(f"SELECT * FROM {table}")
+                names = [column[0] for column in cursor.description] if cursor else []
+                for row in cursor or ():
+                    values = dict(zip(names, row, strict=True))
+                    if is_sound(table, values):
+                        rows.append(values)
+        return tables
+
+    def repeat_tables(self, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        """Store such rows as they were."""
+        with writing(self._path, LAYOUT) as database:
+            for table, rows in tables.items():
+                for row in rows:
+                    names, marks = ", ".join(row), ", ".join("?" * len(row))
+                    database.execute(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", [*row.values()])
+
+    def repeat(self, given: Sequence[GivenVerdict]) -> None:
+        """Store verdicts as they were given, and undone if they were."""
         with writing(self._path, LAYOUT) as database:
             _insert(database, given)
 
@@ -292,7 +342,7 @@ class VerdictHistory:
             if database.execute(f"{these} EXCEPT {those} LIMIT 1").fetchone():
                 raise damaged(self._path, "the verdicts that stand are not those that were given last")
         for kind, verdict in database.execute("SELECT DISTINCT kind, verdict FROM standing"):
-            if kind not in set(SubjectKind) or verdict not in {*Verdict, _CONFLICT}:
+            if kind not in set(SubjectKind) or verdict not in {*Verdict, CONFLICT}:
                 raise damaged(self._path, f"there is no verdict {verdict!r} on a {kind!r}")
 
     def of(self, kind: SubjectKind, keys: Iterable[str]) -> dict[str, Verdict]:
@@ -303,7 +353,7 @@ class VerdictHistory:
             rows = database.execute(
                 "SELECT key, verdict FROM standing"
                 " WHERE kind = ? AND verdict <> ? AND key IN (SELECT value FROM json_each(?))",
-                (kind, _CONFLICT, _listed(keys)),
+                (kind, CONFLICT, _listed(keys)),
             )
             return {key: Verdict(verdict) for key, verdict in rows}
 
@@ -318,14 +368,14 @@ class VerdictHistory:
             if database is None:
                 return []
             statement = "SELECT kind, key FROM standing WHERE verdict = ? ORDER BY at DESC, key LIMIT ?"
-            rows = database.execute(statement, (_CONFLICT, most)).fetchall()
+            rows = database.execute(statement, (CONFLICT, most)).fetchall()
             by_kind = {kind: _judgements(database, kind, [row[1] for row in rows]) for kind in {row[0] for row in rows}}
             return [by_kind[kind][key] for kind, key in rows]
 
     def conflict_count(self) -> int:
         with reading(self._path, LAYOUT) as database:
             statement = "SELECT count(*) FROM standing WHERE verdict = ?"
-            return database.execute(statement, (_CONFLICT,)).fetchone()[0] if database else 0
+            return database.execute(statement, (CONFLICT,)).fetchone()[0] if database else 0
 
     def judged(self, kind: SubjectKind) -> frozenset[str]:
         """The things that somebody has judged, whether people agree or not."""
@@ -359,7 +409,7 @@ class VerdictHistory:
             rows = database.execute(
                 f"SELECT {_FIELDS} FROM said WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR key = ?2)"
                 " AND (?3 IS NULL OR by = ?3) ORDER BY id DESC LIMIT ?4 OFFSET ?5",
-                (kind, key, by, most, offset),
+                (kind, *(value and storable(value) for value in (key, by)), most, offset),
             )
             return [_given(row) for row in rows]
 
@@ -377,10 +427,18 @@ _OPINIONS = """
 # What stands follows from them: of columns that are not aggregated, SQLite takes those of the row with the largest id.
 _FOLLOWING = f"""
     SELECT kind, key, verdict, by, at FROM (
-        SELECT kind, key, iif(count(DISTINCT verdict) > 1, '{_CONFLICT}', verdict) AS verdict, by, at, max(id)
+        SELECT kind, key, iif(count(DISTINCT verdict) > 1, '{CONFLICT}', verdict) AS verdict, by, at, max(id)
         FROM said WHERE id IN ({_OPINIONS}) GROUP BY kind, key
     )
 """
+
+
+def _other_tables() -> list[str]:
+    """Of the file, but for those of verdicts."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        empty.executescript(LAYOUT.tables)
+        rows = empty.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        return [name for (name,) in rows if name not in ("said", "standing")]
 
 
 def _check_key(path: Path, subject: Subject) -> None:
@@ -412,30 +470,47 @@ def _next_batch(database: sqlite3.Connection) -> int:
     return int(database.execute("SELECT coalesce(max(batch), 0) + 1 FROM said").fetchone()[0])
 
 
-def _is_repeated(database: sqlite3.Connection, subject: Subject, verdict: Verdict, by: str) -> bool:
-    """Whether that is this person's opinion already. What was resolved against it can be said again."""
-    last = database.execute(
-        "SELECT verdict, id >= (SELECT max(resolves * id) FROM said WHERE kind = ?1 AND key = ?2 AND undone_at IS NULL)"
-        " FROM said WHERE kind = ?1 AND key = ?2 AND by = ?3 AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
-        (subject.kind, subject.key, by),
-    ).fetchone()
-    return last is not None and tuple(last) == (verdict, 1)
+def _by_kind(things: Iterable[_About]) -> dict[str, list[str]]:
+    keys: dict[str, list[str]] = {}
+    for kind, key in things:
+        keys.setdefault(kind, []).append(key)
+    return keys
 
 
-def _insert(database: sqlite3.Connection, given: GivenVerdict) -> None:
+def _repeated(database: sqlite3.Connection, things: Iterable[_About], verdict: Verdict, by: str) -> set[_About]:
+    """Of which that is this person's opinion already. What was resolved against it can be said again."""
+    resolved = "SELECT max(resolves * id) FROM said WHERE kind = ?1 AND key = own.key AND undone_at IS NULL"
+    statement = (
+        "SELECT key FROM (SELECT key, verdict, max(id) AS last FROM said WHERE kind = ?1 AND by = ?3 AND undone_at IS NULL"
+        f" AND key IN (SELECT value FROM json_each(?2)) GROUP BY key) AS own WHERE verdict = ?4 AND last >= ({resolved})"
+    )
+    return {
+        (kind, key)
+        for kind, keys in _by_kind(things).items()
+        for (key,) in database.execute(statement, (kind, _listed(keys), by, verdict))
+    }
+
+
+def _insert(database: sqlite3.Connection, verdicts: Sequence[GivenVerdict]) -> None:
+    rows = [_stored(given) for given in verdicts]
+    database.executemany(f"INSERT INTO said ({_FIELDS}) VALUES ({', '.join('?' * len(_FIELDS.split(',')))})", rows)
+    _stand(database, {(given.subject.kind, given.subject.key) for given in verdicts})
+
+
+def _stored(given: GivenVerdict) -> tuple[Any, ...]:
     subject = given.subject
     # The key has the texts as they are.
     texts = [storable(text) for text in (subject.url_a, subject.url_b, subject.text_a, subject.text_b)]
     said = (given.verdict, given.by, given.at, given.undone_by, given.undone_at)
-    row = (subject.kind, subject.key, *texts, *said, given.batch, given.resolves, given.sample)
-    database.execute(f"INSERT INTO said ({_FIELDS}) VALUES ({', '.join('?' * len(row))})", row)
-    _stand(database, subject.kind, subject.key)
+    return (subject.kind, subject.key, *texts, *said, given.batch, given.resolves, given.sample)
 
 
-def _stand(database: sqlite3.Connection, kind: str, key: str) -> None:
-    database.execute("DELETE FROM standing WHERE kind = ? AND key = ?", (kind, key))
-    follows = _FOLLOWING.format(where="kind = ?1 AND key = ?2")
-    database.execute(f"INSERT INTO standing {follows}", (kind, key))
+def _stand(database: sqlite3.Connection, things: Iterable[_About]) -> None:
+    """Bring up to date what stands about these things."""
+    about = "kind = ?1 AND key IN (SELECT value FROM json_each(?2))"
+    for kind, keys in _by_kind(things).items():
+        database.execute(f"DELETE FROM standing WHERE {about}", (kind, _listed(keys)))
+        database.execute(f"INSERT INTO standing {_FOLLOWING.format(where=about)}", (kind, _listed(keys)))
 
 
 def _given(row: Sequence[Any]) -> GivenVerdict:

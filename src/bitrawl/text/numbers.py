@@ -3,15 +3,17 @@
 import gzip
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from importlib import resources
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from bitrawl.model import Language
+from bitrawl.text.words import Span
 
 TABLE = "number_words.tsv.gz"
 
@@ -60,7 +62,11 @@ class Numbers:
     """
 
     def __init__(self, text: str, language: Language) -> None:
-        self._text, self._language = _NUMERONYM.sub(" ", _plain(text)), language
+        self._written, self._text, self._language = text, _NUMERONYM.sub(_blank, _plain(text)), language
+
+    @property
+    def length(self) -> int:
+        return len(self._written)
 
     @cached_property
     def runs(self) -> Counter[str]:
@@ -81,16 +87,28 @@ class Numbers:
     def spoken(self) -> frozenset[str]:
         return self._read[1] | self.named
 
+    def places(self, values: AbstractSet[str], *, by_run: bool = False) -> list[Span]:
+        """Where one of these values is written; with `by_run`, where one of these runs of digits is."""
+        text = self._text
+        spans = [
+            match.span()
+            for match in (_RUN if by_run else _NUMBER).finditer(text)
+            if not values.isdisjoint([_stripped(match.group())] if by_run else self._values(match))
+        ]
+        if not spans or len(text) == len(self._written):
+            return [Span(*span) for span in spans]
+        ends = list(accumulate(len(_plain(character)) for character in self._written))
+        return [Span(bisect_right(ends, start), bisect_left(ends, end) + 1) for start, end in spans]
+
     @cached_property
     def _read(self) -> tuple[Counter[str], frozenset[str]]:
         """What is written, and how else some of it may be meant."""
         written: list[str] = []
         otherwise: set[str] = set()
         for match in _NUMBER.finditer(self._text):
-            values = _parts(match.group())
-            if len(values) == 1 and (factor := _factor(self._text, match.end(), self._language)) > 1:
-                otherwise.update(values)  # "2 million" is 2 000 000, or "2 Mio."
-                values = [_scaled(values[0], factor)]
+            values = self._values(match)
+            if len(values) == 1 and (plain := _parts(match.group())) != values:
+                otherwise.update(plain)  # "2 million" is 2 000 000, or "2 Mio."
             if len(values) == 1 and values[0] in _HOURS and _HALF_DAY.match(self._text, match.end()):
                 otherwise.update((values[0], str(int(values[0]) + 12)))  # 3 pm is 15:00, but also 下午3点
             else:
@@ -98,12 +116,31 @@ class Numbers:
                 otherwise.update(_year(values[0]))
         return Counter(written), frozenset(otherwise)
 
+    def _values(self, match: re.Match[str]) -> list[str]:
+        """Of a number in the text, multiplied by the word after it."""
+        values = _parts(match.group())
+        if len(values) == 1 and (factor := _factor(self._text, match.end(), self._language)) > 1:
+            return [_scaled(values[0], factor)]
+        return values
+
 
 class Agreement(NamedTuple):
     """How many numbers in digits two texts share, and how many only one of them has in any form."""
 
     shared: int
     different: int
+
+
+class _Compared(NamedTuple):
+    """What two texts share, and what only the first and only the second has."""
+
+    shared: int
+    only_a: AbstractSet[str]
+    only_b: AbstractSet[str]
+
+    @property
+    def different(self) -> int:
+        return len(self.only_a) + len(self.only_b)
 
 
 def values(text: str, language: Language) -> Counter[str]:
@@ -120,22 +157,39 @@ def agreement(a: str, b: str, languages: tuple[Language, Language]) -> Agreement
     first, second = Numbers(a, languages[0]), Numbers(b, languages[1])
     if first.runs.keys() == second.runs.keys():
         return Agreement(len(first.runs), 0)
-    if max(len(a), len(b)) > _LONG_TEXT:
-        return Agreement(len(first.runs.keys() & second.runs.keys()), len(first.runs.keys() ^ second.runs.keys()))
-    by_value = _compared((first, first.written.keys()), (second, second.written.keys()))
-    by_run = _compared((first, first.runs.keys()), (second, second.runs.keys()))
-    return min(by_value, by_run, key=lambda either: either.different)
+    by_value, by_run = _both_ways(first, second)
+    better = min(by_value, by_run, key=lambda either: either.different)
+    return Agreement(better.shared, better.different)
 
 
-def _compared(first: tuple[Numbers, AbstractSet[str]], second: tuple[Numbers, AbstractSet[str]]) -> Agreement:
+def places_of_difference(a: str, b: str, languages: tuple[Language, Language]) -> tuple[list[Span], list[Span]]:
+    """Where in each text the numbers stand that the other has in no form."""
+    first, second = Numbers(a, languages[0]), Numbers(b, languages[1])
+    if first.runs.keys() == second.runs.keys():
+        return [], []
+    by_value, by_run = _both_ways(first, second)
+    is_run = by_run.different < by_value.different
+    better = by_run if is_run else by_value
+    return first.places(better.only_a, by_run=is_run), second.places(better.only_b, by_run=is_run)
+
+
+def _both_ways(first: Numbers, second: Numbers) -> tuple[_Compared, _Compared]:
+    """By value and by runs of digits; of texts that are no sentences by runs alone."""
+    a, b = first.runs.keys(), second.runs.keys()
+    if max(first.length, second.length) > _LONG_TEXT:
+        by_run = _Compared(len(a & b), a - b, b - a)
+        return by_run, by_run
+    return _compared((first, first.written.keys()), (second, second.written.keys())), _compared((first, a), (second, b))
+
+
+def _compared(first: tuple[Numbers, AbstractSet[str]], second: tuple[Numbers, AbstractSet[str]]) -> _Compared:
     (text_a, a), (text_b, b) = first, second
     only_a, only_b = a - b - text_b.spoken - _SINGLE, b - a - text_a.spoken - _SINGLE
-    different = len(only_a) + len(only_b)
     if not only_b and only_a <= _SMALL and text_b.named <= a:
-        different = 0
+        only_a = frozenset()
     if not only_a and only_b <= _SMALL and text_a.named <= b:
-        different = 0
-    return Agreement(len(a | b) - different, different)
+        only_b = frozenset()
+    return _Compared(len(a | b) - len(only_a) - len(only_b), only_a, only_b)
 
 
 def spoken(text: str) -> list[str]:
@@ -151,6 +205,10 @@ def _plain(text: str) -> str:
         text = unicodedata.normalize("NFKC", text)
         text = re.sub(r"[^\W\D0-9]|(?![0-9])\d", lambda digit: str(unicodedata.decimal(digit.group())), text)
     return text
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
 def _parts(number: str) -> list[str]:

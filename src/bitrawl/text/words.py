@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, pairwise
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -46,6 +47,13 @@ _ELABORATE = re.compile(
 )
 # A set of Latin letters is looked up faster than the categories of any letter are.
 _PLAIN = re.compile(rf"[a-zß-öø-ÿ]++[^\W\d_]*+|[^\W\d_]++|{_NUMBER}")
+
+
+class Span(NamedTuple):
+    """Where something begins and ends in a text as it is written, in characters."""
+
+    start: int
+    end: int
 
 
 def words(text: str, language: Language) -> list[str]:

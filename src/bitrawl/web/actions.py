@@ -25,8 +25,19 @@ from bitrawl.job.reviewing import (
     VerdictState,
 )
 from bitrawl.job.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
-from bitrawl.job.verdicts import SubjectKind
+from bitrawl.job.segment_list import (
+    MOST_AT_ONCE,
+    NO_FLAG,
+    LengthUnit,
+    SegmentFilter,
+    SegmentList,
+    SegmentState,
+    fitting_rows,
+)
+from bitrawl.job.segment_review import subject_of
+from bitrawl.job.verdicts import Subject, SubjectKind
 from bitrawl.languages import parse_language
+from bitrawl.mine.judging import Flag
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
 from bitrawl.web import allowed
@@ -221,6 +232,48 @@ def pair_filter(values: dict[str, str], offset: int, limit: int) -> PairFilter:
     )
 
 
+def segment_filter(values: Mapping[str, str]) -> SegmentFilter:
+    """From the fields of a form, or of the API. Raises `FieldError`."""
+    wrong = dict[str, Message]()
+    for name, choices in (("state", SegmentState), ("unit", LengthUnit), ("flag", (NO_FLAG, *Flag))):
+        if values.get(name, "") not in {"", *choices}:
+            wrong[name] = message("Choose one of: {choices}.", choices=", ".join(choices))
+    scores, lengths = {"least": 0.0, "most": 1.0}, dict[str, int]()
+    for name in ("least", "most"):
+        if text := values.get(name, ""):
+            scores[name] = _score(text)
+            if not 0 <= scores[name] <= 1:
+                wrong[name] = message("Give a number from 0 to 1.")
+    for name in ("shortest", "longest"):
+        if text := values.get(name, ""):
+            if text.isascii() and text.isdecimal() and len(text) < 10:
+                lengths[name] = int(text)
+            else:
+                wrong[name] = message("Give a whole number.")
+    if wrong:
+        raise FieldError(wrong)
+    return SegmentFilter(
+        languages=two_languages(values.get("languages", "")),
+        flag=values.get("flag", ""),
+        state=SegmentState(values["state"]) if values.get("state") else None,
+        unit=LengthUnit(values.get("unit") or LengthUnit.WORDS),
+        words_a=values.get("words_a", ""),
+        words_b=values.get("words_b", ""),
+        least=scores["least"],
+        most=scores["most"],
+        shortest=lengths.get("shortest", 0),
+        longest=lengths.get("longest"),
+    )
+
+
+def _score(text: str) -> float:
+    """-1 for what is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0
+
+
 def search_query(values: dict[str, str]) -> SearchQuery:
     """From the fields of a form, or of the API. Raises `FieldError`."""
     near, wrong = values.get("near", ""), dict[str, Message]()
@@ -259,10 +312,14 @@ def number_in(values: dict[str, str], name: str) -> int:
 
 
 async def give_verdict(job: ServedJob, kind: str, key: str, within: str, verdict: str, by: str) -> None:
-    """Accept, reject or undo. Raises `HTTPException` for what is not there."""
+    """Accept, reject or undo, or decide between people who differ. Raises `HTTPException` for what is not there."""
     reading, now = Reading(job.folder), time.time()
-    if kind not in set(SubjectKind) or verdict not in {*Verdict, "undo"}:
+    decided = verdict.removeprefix("decide-")
+    if kind not in set(SubjectKind) or (decided not in set(Verdict) and verdict != "undo"):
         raise HTTPException(422, "A verdict has a kind (pair, segment), a key, and is accept, reject or undo.")
+    if verdict != decided:
+        await asyncio.to_thread(reading.decide, SubjectKind(kind), key, Verdict(decided), by, now)
+        return
     if verdict == "undo":
         await asyncio.to_thread(reading.undo, SubjectKind(kind), key, by, now)
         return
@@ -273,3 +330,31 @@ async def give_verdict(job: ServedJob, kind: str, key: str, within: str, verdict
     if not done:
         gone = message("That is no longer there: the site was mined again. Open the page again.")
         raise RequestError(404, gone)
+
+
+def subjects_of(library: Reading, wanted: SegmentFilter, within: str, count: int | None) -> list[Subject]:
+    """What a verdict on all segments that a filter shows is about, in the job or on two pages.
+
+    With `count`, raises `RequestError` if there are not that many any more.
+    """
+    if within:
+        pair = library.pair(within)
+        row = pair.pair.row if pair else None
+        rows = fitting_rows(pair.segments, wanted, (row.lang_a, row.lang_b)) if pair and row else ()
+        number = len(rows)
+    else:
+        number = SegmentList(library).count(wanted)
+    if count not in (None, number):
+        why = message("There are {n} segments now. Look at them again, then judge them.", n=f"{number:,}")
+        raise RequestError(409, why)
+    if number > MOST_AT_ONCE:
+        why = message("At most {most} segments can be judged at once. Choose fewer.", most=f"{MOST_AT_ONCE:,}")
+        raise RequestError(422, why)
+    return [subject_of(one) for one in rows] if within else SegmentList(library).subjects(wanted)
+
+
+async def judge_all(job: ServedJob, wanted: SegmentFilter, within: str, verdict: Verdict, by: str, count: int) -> None:
+    """A verdict on all segments that a filter shows, if there are still that many."""
+    library = Reading(job.folder)
+    subjects = await asyncio.to_thread(subjects_of, library, wanted, within, count)
+    await asyncio.to_thread(library.judge_all, subjects, verdict, by, time.time())

@@ -38,6 +38,7 @@ from bitrawl.web.pages import (
     job_page,
     review,
     samples,
+    segments,
     start_forms,
     team_review,
     thresholds,
@@ -58,7 +59,7 @@ from bitrawl.web.security import (
 )
 from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
-_PAGES = (api, start_forms, review, team_review, samples, downloads, thresholds, comparison, tools, job_page)
+_PAGES = (api, start_forms, review, segments, team_review, samples, downloads, thresholds, comparison, tools, job_page)
 GRACE = 3  # seconds for answers in flight when the server is stopped
 BACKLOG = 1024  # connections that wait to be taken
 TAKEN_AT_ONCE = 32  # of these, before one of them is looked at: each takes a file

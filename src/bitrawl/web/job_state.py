@@ -18,7 +18,7 @@ from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.files import NO_JSON
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.folder_kinds import MERGED
+from bitrawl.job.folder_kinds import FOUND_SITES, MERGED
 from bitrawl.job.live_facts import Live
 from bitrawl.message import Message
 from bitrawl.remedies import Tip
@@ -128,8 +128,8 @@ def state_of(
     if intent.intent is Wish.WAITING:
         return JobState(State.WAITING, waits or message("starts in a moment"))
     if intent.intent is Wish.PAUSED:
-        is_done = run.complete and run.ended is not None and run.ended.kind not in (EndKind.STOPPED, EndKind.EARLIER)
-        return _after(run) if is_done else JobState(State.PAUSED)
+        too_late = run.complete and run.ended is not None and run.ended.kind not in (EndKind.STOPPED, EndKind.EARLIER)
+        return _after(run) if too_late else JobState(State.PAUSED)
     if intent.intent is Wish.STOPPED:
         return _after(run if run.ended else replace(run, ended=CrawlEnd(kind=EndKind.STOPPED)))
     return _after_running(folder, intent, run)
@@ -141,7 +141,8 @@ def _after_running(folder: JobFolder, intent: Intent, run: LastRun) -> JobState:
     if code == 1 and intent.current.verb is JobVerb.BOOTSTRAP and is_done(folder, intent, run):
         return JobState(State.NOTHING_FOUND)  # no terms, and its folder says why
     if code == 0 or (code is None and is_done(folder, intent, run)) or (code in (1, 130) and run.complete):
-        return _after(run)
+        in_vain = intent.current.verb is JobVerb.DISCOVER and not _has_found_sites(folder)
+        return _after(run, State.NOTHING_FOUND if in_vain and run.end_state is State.ENDED else None)
     if code in (1, 2):
         return JobState(State.FAILED, fault=_fault(folder))
     return JobState(State.INTERRUPTED, message("the job was interrupted; nothing is lost"), run.doing)
@@ -166,6 +167,14 @@ def is_done(folder: JobFolder, intent: Intent, run: LastRun) -> bool:
             return (folder.path / BOOTSTRAPPED).exists()
         case _:
             return run.complete
+
+
+def _has_found_sites(folder: JobFolder) -> bool:
+    try:
+        with (folder.path / FOUND_SITES).open("rb") as file:
+            return any(line.strip() and not line.startswith(b"#") for line in file)
+    except OSError:
+        return False
 
 
 def _fault(folder: JobFolder) -> Fault:

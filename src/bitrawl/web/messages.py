@@ -22,9 +22,12 @@ from bitrawl.discover.site_check import TRANSLATIONS
 from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.errors import ConfigError
+from bitrawl.job.segment_list import LengthUnit, SegmentOrder, SegmentState
+from bitrawl.job.segment_review import Saved
 from bitrawl.languages import language_name, parse_language
 from bitrawl.message import QUOTED, Amount, Cause, Code, Share, Value
 from bitrawl.message import Message as Message  # noqa: PLC0414 - public here
+from bitrawl.mine.differences import DifferenceKind
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Language, Method, Verdict
 from bitrawl.reasons import Reason
@@ -109,8 +112,50 @@ FLAGS: Mapping[str, str] = {
 }
 """What is noted of a segment."""
 
+DIFFERENCES: Mapping[str, str] = {
+    DifferenceKind.NUMBER: marked("The other text does not have this number."),
+    DifferenceKind.NAME: marked("The other text does not have this name."),
+    DifferenceKind.ENDING: marked("The two texts end differently."),
+    DifferenceKind.UNPAIRED: marked("This has no partner, and the other text has none of that kind."),
+}
+"""Why a part of a text is marked."""
+
+SEGMENT_STATES: Mapping[str, str] = {
+    SegmentState.NONE: marked("none yet"),
+    SegmentState.ACCEPTED: marked("accepted"),
+    SegmentState.REJECTED: marked("rejected"),
+    SegmentState.CONFLICT: marked("people differ"),
+    SegmentState.EDITED: marked("edited"),
+    SegmentState.COMMENTED: marked("commented"),
+}
+"""What people did with a segment."""
+
+SEGMENT_ORDERS: Mapping[str, str] = {
+    SegmentOrder.WORST: marked("the worst score first"),
+    SegmentOrder.BEST: marked("the best score first"),
+    SegmentOrder.PAGE: marked("page by page"),
+}
+
+LENGTH_UNITS: Mapping[str, str] = {LengthUnit.WORDS: marked("words"), LengthUnit.CHARACTERS: marked("characters")}
+
 VERDICTS: Mapping[Verdict, str] = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
 """What a person said."""
+
+NOT_SAVED: Mapping[Saved, str] = {
+    Saved.GONE: marked(
+        "This segment is not there any more: the site was mined again. Copy what you wrote, and open the page pair again."
+    ),
+    Saved.CHANGED: marked(
+        "Somebody has changed this segment meanwhile. Compare what it says now with what you wrote. To replace it, save again."
+    ),
+    Saved.UNEVEN: marked(
+        "The two sides have different numbers of lines. To split a segment, break both in the same way."
+    ),
+    Saved.EMPTY: marked("There is no text. To leave a segment out of the corpus, reject it."),
+    Saved.LONG: marked("A text has at most 20,000 characters."),
+    Saved.LAST: marked("This is the last segment, so it cannot be joined with a next one."),
+}
+"""Why something that a person wrote was not saved."""
 
 ANSWERS: Mapping[str, str] = {
     SiteAnswer.BILINGUAL: marked("bilingual"),
@@ -174,9 +219,9 @@ class Words(msgspec.Struct, frozen=True):
     def number(self, n: float) -> str:
         return str(format_decimal(n, locale=self._locale))
 
-    def score(self, n: float) -> str:
+    def score(self, n: float, form: str = "0.00") -> str:
         """From 0 to 1."""
-        return str(format_decimal(n, "0.00", locale=self._locale))
+        return str(format_decimal(n, form, locale=self._locale))
 
     def share(self, part: float, whole: float) -> str:
         """In per cent. Only nothing is shown as 0 %, and only everything as 100 %."""

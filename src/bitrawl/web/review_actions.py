@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Iterable
+from typing import Any
 
 from starlette.requests import Request
 
@@ -136,15 +137,17 @@ async def resolve(request: Request, job: ServedJob, kind: str, key: str, verdict
         raise RequestError(409, message("Nobody differs on that any more. Open the page again."))
 
 
-async def said_in(request: Request, job: ServedJob, by: str, most: int, offset: int) -> list[GivenVerdict]:
-    """What people said, the latest first, but for what others say in a sample that the user is judging."""
+async def said_in(request: Request, job: ServedJob, most: int, offset: int, **chosen: Any) -> list[GivenVerdict]:
+    """What people said, the latest first, but for what others say in a sample that the user is judging.
+
+    `chosen` are the kind and the key of what it is about, and by whom.
+    """
     hidden, name = await _blind(request, job), request.state.user.name
     history = VerdictHistory(job.folder.verdicts)
-    said = await asyncio.to_thread(history.history, most, by=by or None, offset=offset)
+    said = await asyncio.to_thread(history.history, most, offset=offset, **chosen)
     return [given for given in said if given.by == name or given.sample not in hidden]
 
 
 async def _blind(request: Request, job: ServedJob) -> frozenset[int]:
     """The samples of which the user must not see what others said."""
-    samples = await asyncio.to_thread(samples_of(job).listed)
-    return frozenset(sample.id for sample in samples if sample.is_blind_to(request.state.user.name))
+    return await asyncio.to_thread(samples_of(job).blind_to, request.state.user.name)

@@ -13,7 +13,7 @@ from bitrawl.errors import FAULT_FILE, BitrawlError, CategoryError
 
 def test_a_command_that_fails_notes_the_kind_of_its_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(FAULT_FILE, str(tmp_path / "fault.json"))
-    monkeypatch.setattr("sys.argv", ["bitrawl", "status", str(tmp_path / "nothing")])
+    monkeypatch.setattr("sys.argv", ["bitrawl", "mine", "--out", str(tmp_path / "job")])
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 2
@@ -23,13 +23,16 @@ def test_a_command_that_fails_notes_the_kind_of_its_fault(tmp_path: Path, monkey
 def test_a_command_of_a_terminal_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(FAULT_FILE, raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["bitrawl", "status", "nothing"])
+    monkeypatch.setattr("sys.argv", ["bitrawl", "mine", "--out", "job"])
     with pytest.raises(SystemExit):
         main()
     assert list(tmp_path.iterdir()) == []
 
 
-FORMS = {errors.UrlError, errors.FieldError, errors.RefusedError, errors.ClusterError, errors.UnwantedError}
+FORMS = {
+    *(errors.UrlError, errors.FieldError, errors.RefusedError, errors.OutdatedError),
+    *(errors.ClusterError, errors.UnwantedError),
+}
 """Of a form, a cluster or a command that nobody waits for: no job of the app ends with these."""
 
 

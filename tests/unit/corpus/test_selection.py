@@ -149,6 +149,7 @@ def test_examples_of_a_rule_begin_with_what_it_takes_out_alone():
         segment("Four", 0.9, flags=("code",)),
         segment("four", 0.9),
         segment("Five", 0.9, flags=("url",)),
+        segment("three!", 0.9, flags=("url",)),
     ]
     selection = selected(pairs, Thresholds(score=0.5))
     assert selection.examples(Rule("refuse", "code"), 3) == [1, 0]

@@ -14,7 +14,7 @@ from bitrawl.job.ledger_facts import summarise
 from bitrawl.job.seal import unseal
 from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
-from bitrawl.reasons import Reason, Stage
+from bitrawl.reasons import FewPairs, Reason, Stage
 from bitrawl.url import Url
 
 URL = Url.parse("https://example.org/en/")
@@ -169,3 +169,16 @@ def test_a_ledger_that_cannot_be_opened_leaves_no_connection_open(
     for connection in connections:
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
             connection.execute("SELECT 1")
+
+
+def test_why_a_site_was_left_is_read_as_a_value_and_as_the_sentence_of_an_earlier_version(tmp_path: Path):
+    left = FewPairs(42, 170, 80, 1, 340, 50, 0.4)
+    ledger = Ledger(tmp_path / "job.sqlite")
+    old = SiteKnowledge("b.org", 8, left="42 likely pairs after 170 fetches")
+    with ledger.transaction():
+        ledger.learn(SiteKnowledge("a.org", 8, left=left))
+        ledger.learn(old)
+    ledger.close()
+    again = Ledger(tmp_path / "job.sqlite", read_only=True)
+    assert {site.site: site.left for site in again.sites()} == {"a.org": left, "b.org": old.left}
+    again.close()

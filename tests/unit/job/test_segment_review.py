@@ -143,7 +143,7 @@ def test_texts_without_spaces_between_words_are_joined_without_one(desk: Desk):
 
 
 def test_the_last_segment_has_no_next(desk: Desk):
-    assert desk.review.join(desk.rows, len(MINED) - 1, (EN, FR), ANNA) is Saved.GONE
+    assert desk.review.join(desk.rows, len(MINED) - 1, (EN, FR), ANNA) is Saved.LAST
 
 
 @pytest.mark.parametrize(

@@ -341,6 +341,24 @@ def test_a_job_that_found_nothing_is_not_done(server: Server, kind: EndKind, sta
     assert server.state(job_id) is State.WAITING
 
 
+@pytest.mark.parametrize(
+    ("listed", "state"),
+    [
+        ("# a.example\nhttps://a.example/\n", State.ENDED),
+        ("# none\n", State.NOTHING_FOUND),
+        (None, State.NOTHING_FOUND),
+    ],
+)
+def test_a_search_without_a_bilingual_site_has_found_nothing(server: Server, listed: str | None, state: State):
+    job_id = server.add(verb=JobVerb.DISCOVER)
+    server.tick()
+    if listed is not None:
+        (server.path / job_id / "sites.txt").write_text(listed)
+    server.end(job_id, ended=CrawlEnd(kind=EndKind.DONE))
+    server.tick()
+    assert server.state(job_id) is state
+
+
 def test_braces_in_what_a_job_says_are_no_fields(server: Server):
     job_id = server.add()
     server.tick()

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -20,10 +20,12 @@ from bitrawl.job import searching
 from bitrawl.job.bootstrapping import BootstrapSummary, read_found
 from bitrawl.job.review_progress import ReviewProgress
 from bitrawl.job.review_queue import ReviewOrder
-from bitrawl.job.reviewing import Reading, ReadPair
+from bitrawl.job.reviewing import ReadPair
 from bitrawl.job.samples import Sample
+from bitrawl.job.segment_list import SegmentOrder, SegmentState
+from bitrawl.job.segment_review import ReadSegment
 from bitrawl.job.thresholds import ThresholdSight, version_of
-from bitrawl.job.verdicts import GivenVerdict, Judgement
+from bitrawl.job.verdicts import GivenVerdict, Judgement, SubjectKind
 from bitrawl.reasons import Action
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed, threshold_choice
@@ -38,7 +40,8 @@ from bitrawl.web.actions import (
     server_of,
     words_of,
 )
-from bitrawl.web.api import review, shapes
+from bitrawl.web.api import review, segments, shapes
+from bitrawl.web.api.asked import MOST_ROWS, check_choices, indexed, rows_asked
 from bitrawl.web.api.shapes import ApiError, Texts
 from bitrawl.web.corpus_files import (
     aligned,
@@ -58,11 +61,9 @@ from bitrawl.web.review_actions import said_in
 from bitrawl.web.text_tools import TOOLS, MissingError
 
 ROOT = "/api/v1"
-MOST_ROWS = 500  # of one answer
-MOST_OFFSET = 10_000_000
-PATIENCE = 60.0  # seconds that a program waits for a new index
 JSON = "application/json"
 A_KEY = "0123456789abcdef"  # of a pair, in examples
+A_SEGMENT = "fedcba9876543210"
 
 Body = Any
 Handle = Callable[[Request, Any], Awaitable[Any]]
@@ -138,27 +139,20 @@ def _acting(action: str) -> Handle:
 
 
 async def raise_limit(request: Request, body: Body) -> shapes.ApiJob:
-    await actions.carry_out(server_of(request), await find_job(request), Action.LARGER_LIMIT, body)
+    await actions.carry_out(server_of(request), await find_own_job(request), Action.LARGER_LIMIT, body)
     return await _answer(request)
-
-
-async def _indexed(request: Request) -> Reading:
-    """What there is to read of a job, as new as a program can wait for."""
-    job = await find_mining_job(request)
-    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=PATIENCE)
-    return Reading(job.folder)
 
 
 async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
     values = dict(request.query_params)
-    _check_choices(values, sort=actions.SORTS, verdict=actions.VERDICT_STATES)
-    chosen = actions.pair_filter(values, **_place(values))
-    page = await asyncio.to_thread((await _indexed(request)).pairs, chosen)
+    check_choices(values, sort=actions.SORTS, verdict=actions.VERDICT_STATES)
+    chosen = actions.pair_filter(values, **rows_asked(values))
+    page = await asyncio.to_thread((await indexed(request)).pairs, chosen)
     return shapes.ApiPairs(page.pairs, page.total, page.partial)
 
 
 async def read_pair(request: Request, _body: Body) -> ReadPair:
-    pair = await asyncio.to_thread((await _indexed(request)).pair, request.path_params["key"])
+    pair = await asyncio.to_thread((await indexed(request)).pair, request.path_params["key"])
     if pair is None:
         raise HTTPException(404, "There is no such page pair.")
     return pair
@@ -171,39 +165,18 @@ async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
 
 async def list_verdicts(request: Request, _body: Body) -> list[GivenVerdict]:
     values = dict(request.query_params)
-    place, by = _place(values), values.get("by", "")
-    return await said_in(request, await find_mining_job(request), by, place["limit"], place["offset"])
+    check_choices(values, kind=SubjectKind)
+    place, chosen = rows_asked(values), {name: values.get(name) or None for name in ("kind", "key", "by")}
+    return await said_in(request, await find_mining_job(request), place["limit"], place["offset"], **chosen)
 
 
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
     values = dict(request.query_params)
-    _check_choices(values)
-    place, query = _place(values), actions.search_query(values)
-    reading = await _indexed(request)
+    check_choices(values)
+    place, query = rows_asked(values), actions.search_query(values)
+    reading = await indexed(request)
     hits = await asyncio.to_thread(searching.search, reading, query, **place)
     return shapes.ApiHits(hits.hits, hits.total)
-
-
-def _place(values: Mapping[str, str]) -> dict[str, int]:
-    """Which rows of the answer are wanted."""
-    numbers = {"offset": (0, 0, MOST_OFFSET), "limit": (50, 1, MOST_ROWS)}
-    place = {}
-    for name, (usual, least, most) in numbers.items():
-        text = values.get(name, "") or str(usual)
-        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else -1
-        if not least <= number <= most:
-            raise FieldError({name: f"give a whole number from {least} to {most:,}"})
-        place[name] = number
-    return place
-
-
-def _check_choices(values: Mapping[str, str], **choices: Iterable[str]) -> None:
-    """Raises `FieldError` for what a page would leave out of account: a program is told."""
-    for name, names in choices.items():
-        if values.get(name) and values[name] not in set(names):
-            raise FieldError({name: f"choose one of {', '.join(names)}"})
-    if values.get("languages") and actions.two_languages(values["languages"]) is None:
-        raise FieldError({"languages": "name two languages, as in en-fr"})
 
 
 async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
@@ -212,7 +185,7 @@ async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
     if (languages := values.pop("languages", "")) and actions.two_languages(languages) is None:
         raise FieldError({"languages": "name two languages, as in en-fr"})
     changed = threshold_choice.changes(values, server_of(request).settings)
-    folder = (await _indexed(request)).folder
+    folder = (await indexed(request)).folder
     sight = await asyncio.to_thread(lambda: ThresholdSight(folder, threshold_choice.chosen(folder, changed), languages))
     return shapes.ApiSelection(
         kept=_thresholds(sight.kept),
@@ -225,7 +198,7 @@ async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
 async def keep_thresholds(request: Request, body: dict[str, Any]) -> shapes.KeptThresholds:
     version = str(body.pop("version", "") or "")
     changed = threshold_choice.changes(body, server_of(request).settings)
-    await _indexed(request)
+    await indexed(request)
     kept = await threshold_choice.keep(request, changed, version)
     return shapes.KeptThresholds(
         kept=_thresholds(kept.thresholds), version=version_of(kept.thresholds), before=kept.before, units=kept.units
@@ -375,7 +348,7 @@ OPERATIONS = (
     ),
     Operation(
         "GET", "/jobs/{id}/verdicts", "Who judged what and when, the latest first.", list_verdicts, gives=list[GivenVerdict],
-        query={"by": "The name of a person.", **_PAGING},
+        query={"kind": "pair or segment.", "key": "Of one page pair or segment.", "by": "Of one person.", **_PAGING},
     ),
     Operation("GET", "/jobs/{id}/conflicts", "What people differ on.", review.list_conflicts, gives=list[Judgement]),
     Operation(
@@ -408,6 +381,48 @@ OPERATIONS = (
         "POST", "/jobs/{id}/samples/{number}/end", "End a sample for those who have not finished.", review.end_sample,
         gives=shapes.ShownSample,
     ),
+    Operation(
+        "POST", "/jobs/{id}/verdicts/bulk", "Judge many segments at once: by their keys, or all that a filter shows.",
+        segments.judge_many, shapes.BulkVerdict, shapes.Judged, example='{"verdict": "reject", "filter": {"most": 0.01}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/verdicts/undo", "Take back what you said last, one verdict or all that you gave at once.",
+        segments.undo_last, gives=shapes.Undone,
+    ),
+    Operation(
+        "GET", "/jobs/{id}/segments", "List segments.", segments.list_segments, gives=shapes.ApiSegments,
+        query={
+            **_LANGUAGES,
+            "least": "The lowest score.",
+            "most": "The highest score.",
+            "flag": "One of the flags, or none.",
+            "state": f"One of {', '.join(SegmentState)}.",
+            "unit": "In what lengths are given: words or characters.",
+            "shortest": "The least length of both texts.",
+            "longest": "The greatest length of both texts.",
+            "words_a": "A phrase in the first text. pag* stands for all words that begin so.",
+            "words_b": "A phrase in the second text.",
+            "sort": f"One of {', '.join(SegmentOrder)}.",
+            **_PAGING,
+        },
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/comments", "Comment on a segment.", segments.comment, shapes.NewComment,
+        list[ReadSegment], example=f'{{"key": "{A_SEGMENT}", "text": "Is this the right word?"}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/edit", "Give a segment other texts. A line break in both splits it.", segments.edit,
+        shapes.Edit, list[ReadSegment], example=f'{{"key": "{A_SEGMENT}", "text_a": "One.", "text_b": "Un.", "accept": true}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/join", "Join a segment with the next.", segments.join, shapes.SegmentName,
+        list[ReadSegment], example=f'{{"key": "{A_SEGMENT}"}}',
+    ),
+    Operation(
+        "POST", "/jobs/{id}/pairs/{key}/restore", "Take back the last edit, split or join of a segment.", segments.restore,
+        shapes.SegmentName, list[ReadSegment], example=f'{{"key": "{A_SEGMENT}"}}',
+    ),
+    Operation("DELETE", "/jobs/{id}/comments/{number}", "Take back a comment of yours.", segments.undo_comment, status=204),
     Operation(
         "GET", "/jobs/{id}/search", "Find words, with their counterpart.", search, gives=shapes.ApiHits,
         query={**_SEARCH, "sort": "score (the best first), or left or right: by the words before or after.", **_PAGING},

@@ -11,16 +11,20 @@ from bitrawl.job.review_results import SampleResults
 from bitrawl.job.reviewing import ListedPair
 from bitrawl.job.samples import Sample
 from bitrawl.job.searching import Hit
+from bitrawl.job.segment_list import ListedSegment
 from bitrawl.job.thresholds import CorpusSelection
+from bitrawl.model import Verdict
 from bitrawl.reasons import Action
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request
+MOST_KEYS = 10_000  # of one request
 
 Texts = list[str] | str
 Short = Annotated[str, msgspec.Meta(max_length=2000)]
 LongText = Annotated[str, msgspec.Meta(max_length=MOST_CHARACTERS)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Whole = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 
 
 class NewCrawl(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -249,6 +253,73 @@ class KeptThresholds(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     before: int  # units in all corpora
     units: int  # the same now
+
+
+class ApiSegments(msgspec.Struct, frozen=True):
+    """Some of the segments of a job."""
+
+    segments: tuple[ListedSegment, ...]
+    total: int
+
+
+class SegmentQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which segments: as in the list of segments."""
+
+    languages: Short = ""
+    least: Share = 0.0  # of the score
+    most: Share = 1.0
+    flag: Short = ""
+    state: Short = ""
+    unit: Short = ""
+    shortest: Whole | None = None
+    longest: Whole | None = None
+    words_a: Short = ""
+    words_b: Short = ""
+
+
+class BulkVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The same verdict on many segments: those with these keys, or all that a filter shows."""
+
+    verdict: Short  # accept or reject
+    keys: Annotated[list[Short], msgspec.Meta(max_length=MOST_KEYS)] | None = None
+    filter: SegmentQuery | None = None
+    count: Whole | None = None  # refuse if the filter shows another number
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """What became of a verdict on many segments."""
+
+    segments: int  # how many there are
+    changed: int  # different texts whose verdict is new
+
+
+class Undone(msgspec.Struct, frozen=True):
+    """What was taken back."""
+
+    undone: int  # verdicts
+    verdict: Verdict | None  # None if there was nothing to take back
+
+
+class SegmentName(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A segment of a page pair, as it was read: its key says that its texts are still the same."""
+
+    key: Short
+    start: int = -1  # where, if the same texts stand there several times
+    part: int = 0
+
+
+class Edit(SegmentName, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Other texts for a segment."""
+
+    text_a: LongText
+    text_b: LongText
+    accept: bool = False  # also accept them
+
+
+class NewComment(SegmentName, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A note on a segment."""
+
+    text: LongText
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

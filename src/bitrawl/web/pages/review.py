@@ -2,8 +2,8 @@
 
 import asyncio
 import re
-from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
+from typing import NamedTuple
+from urllib.parse import urlencode
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
 from bitrawl.job import searching
-from bitrawl.job.reviewing import PairOrder, Reading, ReadPair
+from bitrawl.job.reviewing import PairOrder, Reading
 from bitrawl.job.searching import Hit, HitList, Mark
 from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict
@@ -20,7 +20,7 @@ from bitrawl.web import actions
 from bitrawl.web.actions import SORTS, find_mining_job, give_verdict, number_in, pair_filter, server_of, words_of
 from bitrawl.web.corpus_files import hits_file
 from bitrawl.web.job_list import ServedJob
-from bitrawl.web.messages import METHODS, VERDICTS, Message, RequestError, Words, marked, message
+from bitrawl.web.messages import METHODS, VERDICTS, Message, Words, marked, message
 from bitrawl.web.pages.queue import (
     ReviewBar,
     ReviewChoice,
@@ -32,6 +32,16 @@ from bitrawl.web.pages.queue import (
     remembered,
 )
 from bitrawl.web.pages.rendering import fragment, load_again, rendered
+from bitrawl.web.pages.segments import (
+    FILTERS,
+    FilterForm,
+    Shown,
+    View,
+    bulk_values,
+    language_choices,
+    read_pair,
+    rows_response,
+)
 from bitrawl.web.security import posted
 
 PAIRS = 50  # on one page of the list
@@ -53,7 +63,7 @@ async def pairs(request: Request) -> Response:
         index_ready=ready,
         values=values,
         set_filters=sum(name != "sort" and bool(value) for name, value in values.items()),
-        language_choices=await _language_choices(words, reading),
+        language_choices=language_choices(words, await asyncio.to_thread(reading.choices)),
         methods=[("", words.say("any")), *((letter, words.say(name)) for letter, name in METHODS.items())],
         verdict_names=_verdict_names(words),
         sorts=[(name, words.say(label)) for name, (_, _, label) in SORTS.items()],
@@ -95,56 +105,49 @@ def _base(request: Request, values: dict[str, str]) -> str:
     return f"{request.url.path}?{urlencode(values)}"
 
 
-async def _language_choices(words: Words, reading: Reading) -> list[tuple[str, str]]:
-    choices = []
-    for corpus in (await asyncio.to_thread(reading.choices)).languages:
-        both = actions.two_languages(corpus.name)
-        choices.append((corpus.name, " – ".join(words.language(code) for code in both) if both else corpus.name))
-    return [("", words.say("all")), *choices] if len(choices) != 1 else choices
-
-
 async def pair(request: Request) -> Response:
     job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    texts, offset = await _pair(job, request.path_params["key"]), number_in(values, "offset")
-    place = texts.place_of(values.pop("segment", ""))
-    if place is not None:
-        offset = place - place % SEGMENTS
-    meanwhile = bool(values.pop("meanwhile", ""))
-    evidence, choice = texts.pair.row.evidence, ReviewChoice.of(values)
-    review = choice and await _review_bar(request, job, choice, texts.pair.row.key)
+    texts, offset = await read_pair(request, job, request.path_params["key"]), number_in(values, "offset")
+    row, reading = texts.pair.row, Reading(job.folder)
+    place, meanwhile = texts.place_of(values.pop("segment", "")), bool(values.pop("meanwhile", ""))
+    rows, form = FilterForm.of(values).fitting(texts.segments, (row.lang_a, row.lang_b))
+    at = next((n for n, segment in enumerate(rows) if segment.place == place), None)
+    if at is not None:
+        offset = at - at % SEGMENTS
+    choice = ReviewChoice.of(values)
+    review = choice and await _review_bar(request, job, choice, row.key)
+    grid = Shown(job, request.state.user.name, View("some" if form.is_set else "pair", urlencode(values)))
+    others = [(name, value) for name, value in values.items() if name not in FILTERS]
     response = rendered(
         request,
         "pair.html",
-        job=job,
         tab="/review" if review else "/pairs",
         review=review,
         places=await places_of(request, job, "/review") if review else None,
         meanwhile=meanwhile,
-        language_choices=await _language_choices(words, Reading(job.folder)) if review else [],
+        language_choices=language_choices(words, await asyncio.to_thread(reading.choices)) if review else [],
         pair=texts.pair,
-        evidence=[(words.say(METHODS.get(method, method)), words.score(n)) for method, n in evidence.items()],
-        segments=texts.segments[offset : offset + SEGMENTS],
-        total=len(texts.segments),
+        evidence=[(words.say(METHODS.get(method, method)), words.score(n)) for method, n in row.evidence.items()],
+        rows=await asyncio.to_thread(grid.rows, texts.pair, rows[offset : offset + SEGMENTS], texts.segments),
+        total=len(rows),
         offset=offset,
         size=SEGMENTS,
         base=_base(request, values),
+        kept_fields=others,
+        unfiltered=_base(request, dict(others)),
+        **form.choices(words, (row.lang_a, row.lang_b)),
+        **await bulk_values(reading, grid.person, row.key),
+        **grid.values,
     )
     if choice:
-        remember(request, response, job, choice, texts.pair.row.key)
+        remember(request, response, job, choice, row.key)
     return response
 
 
 async def _review_bar(request: Request, job: ServedJob, choice: ReviewChoice, key: str) -> ReviewBar:
     came_from = request.query_params.get("from", "")
     return bar_of(job, words_of(request), choice, await choice.queue(job), key, came_from)
-
-
-async def _pair(job: ServedJob, key: str) -> ReadPair:
-    pair = await asyncio.to_thread(Reading(job.folder).pair, key)
-    if pair is None:
-        raise RequestError(404, message("That page pair no longer exists."))
-    return pair
 
 
 async def judge(request: Request) -> Response:
@@ -159,15 +162,18 @@ async def judge(request: Request) -> Response:
         return RedirectResponse(after_verdict(job, key, *there), 303)
     if meanwhile and not request.headers.get("x-part"):
         return RedirectResponse(f"/jobs/{job.id}/pairs/{within}?meanwhile=1", 303)
+    view = View.of(form)
     if not request.headers.get("x-part"):
-        where = f"?segment={quote(anchor or key)}#s-{quote(anchor or key)}" if kind == SubjectKind.SEGMENT else ""
-        return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{where}", 303)
-    texts = await _pair(job, within)
-    values: dict[str, Any] = {"job": job, "pair": texts.pair, "review": None, "meanwhile": meanwhile}
+        anchored = (anchor or key) if kind == SubjectKind.SEGMENT else ""
+        return RedirectResponse(view.address(job, within, anchored), 303)
+    texts = await read_pair(request, job, within)
     if kind == SubjectKind.PAIR:
-        return HTMLResponse(fragment(request, "pair_verdict.html", **values))
-    same = [segment for segment in texts.segments if segment.key == key]
-    return HTMLResponse("".join(fragment(request, "segment.html", segment=segment, **values) for segment in same))
+        return HTMLResponse(
+            fragment(request, "pair_verdict.html", job=job, pair=texts.pair, review=None, meanwhile=meanwhile)
+        )
+    starts = {row.start for row in texts.segments if row.key == key}
+    same = [row for row in texts.segments if row.start in starts]
+    return rows_response(request, Shown(job, request.state.user.name, view), texts, same)
 
 
 async def _is_contradicted(request: Request, job: ServedJob, key: str, form: FormData) -> bool:
@@ -182,7 +188,7 @@ async def _is_contradicted(request: Request, job: ServedJob, key: str, form: For
 async def search(request: Request) -> Response:
     job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
     ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    offset, reading = number_in(values, "offset"), Reading(job.folder)
+    offset, reading = number_in(values, "offset"), Reading(job.folder, request.state.user.name)
     values.setdefault("q", "")
     hits, errors = HitList((), 0), dict[str, Message]()
     try:
@@ -197,7 +203,7 @@ async def search(request: Request) -> Response:
         tab="/search",
         index_ready=ready,
         values=values,
-        language_choices=await _language_choices(words, reading),
+        language_choices=language_choices(words, await asyncio.to_thread(reading.choices)),
         choices={name: [(value, words.say(label)) for value, label in rows] for name, rows in _CHOICES.items()},
         errors=errors,
         hits=hits.hits,
@@ -269,7 +275,7 @@ async def review(request: Request) -> Response:
         index_ready=ready,
         places=await places_of(request, job, "/review"),
         review=bar_of(job, words_of(request), choice, queue, "", after),
-        language_choices=await _language_choices(words_of(request), Reading(job.folder)),
+        language_choices=language_choices(words_of(request), await asyncio.to_thread(Reading(job.folder).choices)),
     )
 
 

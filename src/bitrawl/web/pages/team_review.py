@@ -112,7 +112,7 @@ class Saying(NamedTuple):
 async def show_history(request: Request) -> Response:
     job, values = await find_mining_job(request), dict(request.query_params)
     offset, by = number_in(values, "offset"), values.get("by", "")
-    said = await said_in(request, job, by, ROWS + 1, offset)
+    said = await said_in(request, job, ROWS + 1, offset, by=by or None)
     people = [person.name for person in (await asyncio.to_thread(review_progress, job.folder)).people]
     return rendered(
         request,

@@ -7,7 +7,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
 from bitrawl.web.actions import server_of
-from bitrawl.web.api.operations import A_KEY, JSON, OPERATIONS, ROOT, Operation
+from bitrawl.web.api.operations import A_KEY, A_SEGMENT, JSON, OPERATIONS, ROOT, Operation
 from bitrawl.web.api.shapes import MOST_CHARACTERS
 from bitrawl.web.messages import Message, message, message_of
 from bitrawl.web.pages.rendering import rendered
@@ -60,7 +60,11 @@ async def show_api(request: Request) -> Response:
     """The page for people who write programs."""
     root = str(request.base_url).rstrip("/") + ROOT
     curl = "curl" if server_of(request).users.open else 'curl -H "Authorization: Bearer $TOKEN"'
-    names = {"JOB": ("/jobs", '[0]["id"]'), "KEY": ("/jobs/$JOB/pairs", '["pairs"][0]["row"]["key"]')}
+    names = {
+        "JOB": ("/jobs", '[0]["id"]'),
+        "KEY": ("/jobs/$JOB/pairs", '["pairs"][0]["row"]["key"]'),
+        "SEGMENT": ("/jobs/$JOB/pairs/$KEY", '["segments"][0]["key"]'),
+    }
     first = [
         f"{name}=$({curl} -s \"{root}{path}\" \\\n  | python3 -c 'import json, sys; print(json.load(sys.stdin){place})')"
         for name, (path, place) in names.items()
@@ -74,7 +78,7 @@ def _curl(row: Operation, curl: str, root: str) -> str:
     query = "?q=wat*" if "q" in row.query else "?format=tmx" if "format" in row.query else ""
     usual = "POST" if row.example else "GET"
     method = f" -X {row.method}" if row.method != usual else ""
-    given = row.example.replace(A_KEY, "'$KEY'")
+    given = row.example.replace(A_KEY, "'$KEY'").replace(A_SEGMENT, "'$SEGMENT'")
     body = f" \\\n  -H 'Content-Type: {JSON}' -d '{given}'" if row.example else ""
     return f'{curl}{method} "{root}{path.replace("{name}", "en-fr.tmx")}{query}"{body}'
 

@@ -87,30 +87,93 @@ async function send(form, button) {
   const lost = document.getElementById("lost");
   let answer;
   try {
-    answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(body), headers: { "X-Part": "1" } });
+    answer = await fetch(button.getAttribute("formaction") || form.action, { method: "POST", body: new URLSearchParams(body), headers: { "X-Part": "1" } });
   } catch {
     if (lost) lost.hidden = false;
     return;
   }
   if (lost) lost.hidden = true;
-  if (!answer.ok) { form.dataset.part = ""; form.requestSubmit(button); return; }
-  const part = form.closest(".judged");
   const holder = document.createElement("template");
-  holder.innerHTML = await answer.text();
-  const parts = [...holder.content.querySelectorAll(".judged")];
-  const fresh = parts.find((one) => one.id === part.id);
+  if (answer.ok || form.closest(".editing")) holder.innerHTML = await answer.text();
+  if (!answer.ok) { refused(form, button, holder.content); return; }
+  if (form.dataset.part === "segment") { settle([...holder.content.children], form.closest("[data-start]")); return; }
+  const part = form.closest(".judged"), fresh = holder.content.querySelector(".judged");
   if (!fresh) { location.reload(); return; }
   const here = part.contains(document.activeElement); // the reader may have gone on meanwhile
-  // The same texts may stand on these pages several times: a verdict is about all of them.
-  for (const one of parts) (one === fresh ? part : document.getElementById(one.id))?.replaceWith(one);
-  if (!here) return;
-  const again = fresh.matches("[tabindex]") ? fresh : fresh.querySelector(`button[value="${button.value}"]`) || fresh.querySelector("button");
-  again.focus({ preventScroll: true });
+  part.replaceWith(fresh);
+  if (here) (fresh.querySelector(`button[value="${button.value}"]`) || fresh.querySelector("button")).focus({ preventScroll: true });
 }
+
+// What somebody wrote stays on the screen, with the reason; anything else is sent again, for a page that tells it.
+function refused(form, button, page) {
+  const why = page.querySelector("main .lead");
+  if (!why) { form.dataset.part = ""; form.requestSubmit(button); return; }
+  const told = form.querySelector(".problem") || form.insertAdjacentElement("afterbegin", document.createElement("p"));
+  told.className = "problem";
+  told.role = "alert";
+  told.textContent = why.textContent;
+}
+
+// Rows take the place of those that stand for the same segments: a verdict is about the same texts wherever they are, a split
+// makes two rows of one, a join one of two. What somebody is writing in another row stays.
+function meets(one, other) {
+  return one.dataset.within === other.dataset.within && +one.dataset.start < +other.dataset.stop && +other.dataset.start < +one.dataset.stop;
+}
+function settle(fresh, from) {
+  const old = [...document.querySelectorAll("[data-start]")].filter((row) => row === from || !row.matches(".editing"));
+  const gone = old.filter((row) => fresh.some((one) => meets(one, row)));
+  const focused = from.contains(document.activeElement);
+  const instead = fresh.filter((one) => meets(one, from));
+  const again = instead.find((one) => one.dataset.nth === from.dataset.nth) || instead[0];
+  if (!again) { location.reload(); return; }
+  for (const one of fresh) gone.find((row) => meets(one, row))?.before(one);
+  for (const row of gone) row.remove();
+  if (focused) (again.querySelector("textarea") || again).focus({ preventScroll: true });
+}
+
+// Writing in a row: the link of the row leads to a page with the same fields, for those without scripts.
+const covered = new WeakMap(); // rows that wait behind those in which somebody writes
+let opening = false; // what is typed before the fields are there is no command
+async function write(row, link) {
+  opening = true;
+  const answer = await fetch(link.href, { headers: { "X-Part": link.dataset.open } }).catch(() => null).finally(() => { opening = false; });
+  if (!answer || !answer.ok) { location.assign(link.href); return; }
+  const holder = document.createElement("template");
+  holder.innerHTML = await answer.text();
+  const fresh = holder.content.querySelector(".editing");
+  if (!fresh || !row.isConnected) return;
+  covered.set(fresh, row);
+  row.replaceWith(fresh);
+  fresh.querySelector("textarea").focus();
+}
+function leave(writing) {
+  const row = covered.get(writing);
+  if (!row) return false;
+  writing.replaceWith(row);
+  row.focus({ preventScroll: true });
+  return true;
+}
+document.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const link = event.target.closest("[data-open], [data-cancel]"), row = link && link.closest("[data-start]");
+  if (!row) return;
+  if (link.matches("[data-open]")) { event.preventDefault(); write(row, link); } else if (leave(row)) event.preventDefault();
+});
+document.addEventListener("keydown", (event) => {
+  const writing = event.target.closest(".editing");
+  if (!writing || event.isComposing) return;
+  if (event.key === "Escape" && leave(writing)) event.preventDefault();
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    writing.querySelector("[data-main]").click();
+  }
+});
+
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!form.dataset.part) {
-    if (form.dataset.ask && !confirm(form.dataset.ask)) event.preventDefault();
+    const question = event.submitter?.dataset.ask || form.dataset.ask;
+    if (question && !confirm(question)) event.preventDefault();
     return;
   }
   event.preventDefault();
@@ -169,7 +232,8 @@ function sight(form) {
 }
 for (const form of document.querySelectorAll("[data-sight]")) sight(form);
 
-// Reading: j and k (or the arrows) move, a accepts, r rejects, u takes it back; A, R and U do so for the page pair.
+// Reading: j and k (or the arrows) move, a accepts, r rejects, u takes it back; A, R and U do so for the page pair. In a row,
+// e edits, c comments and m joins with the next.
 // Where there is nothing to move through, as in a sample, a, r and u are about the whole.
 // Other keys follow the link that names them (data-key). A key that is held down moves, but judges only once.
 const MOVES = ["j", "k", "ArrowDown", "ArrowUp"];
@@ -183,6 +247,8 @@ document.addEventListener("keydown", (event) => {
   const rows = judged(), whole = document.querySelector("[data-whole]");
   if (event.repeat && !MOVES.includes(event.key)) return;
   if (!rows.length && (!whole || MOVES.includes(event.key))) return;
+  if (event.target.closest(".editing")) return;
+  if (opening) { event.preventDefault(); return; }
   const at = rows.indexOf(document.activeElement.closest("[data-row]"));
   const here = rows[at];
   switch (event.key) {
@@ -191,6 +257,9 @@ document.addEventListener("keydown", (event) => {
     case "a": press(rows.length ? here : whole, "accept"); break;
     case "r": press(rows.length ? here : whole, "reject"); break;
     case "u": press(rows.length ? here : whole, "undo"); break;
+    case "m": press(here, "join"); break;
+    case "e": here?.querySelector('[data-open="edit"]')?.click(); break;
+    case "c": here?.querySelector('[data-open="comment"]')?.click(); break;
     case "A": press(whole, "accept"); break;
     case "R": press(whole, "reject"); break;
     case "U": press(whole, "undo"); break;
