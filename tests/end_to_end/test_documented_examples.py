@@ -15,10 +15,9 @@ import shutil
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from enum import EnumType
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import pytest
 import typer
@@ -210,12 +209,7 @@ def flags(command: Any) -> dict[str, Any]:
 
 
 def choices(parameter: Any) -> set[str]:
-    def types(annotation: Any) -> list[Any]:
-        inner = get_args(annotation)
-        return [kind for part in inner for kind in types(part)] if inner else [annotation]
-
-    kinds = types(getattr(getattr(parameter, "type_descriptor", None), "annotation", None))
-    return {str(member.value) for kind in kinds if isinstance(kind, EnumType) for member in kind}
+    return {str(choice) for choice in getattr(parameter.type, "choices", ())}
 
 
 def unknown(words: list[str]) -> list[tuple[str, ...]]:

@@ -51,7 +51,7 @@ HOSTILE = [
     ("/garbage", "http-error"),
     ("/headers/huge", "http-error"),
     ("/headers/endless", "http-error"),
-    ("/type/pdf-as-html", "content-type"),
+    ("/type/pdf-as-html", "unreadable"),
     ("/type/html-as-binary", "page"),
     ("/charset/utf8-as-latin1", "page"),
     ("/deep", "page"),

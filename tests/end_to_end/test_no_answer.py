@@ -63,7 +63,7 @@ async def test_where_no_host_answers_the_job_fails_and_says_why(tmp_path: Path, 
     [
         ("/status?code=404", "SEED answered with the error 404 Not Found."),
         ("/redirect/file", "SEED brought no page (moved: 'file:"),
-        ("/type/pdf", "SEED brought no page (not a web page: application/pdf)."),
+        ("/type/pdf", "SEED brought no page (document cannot be read: it is damaged)."),
     ],
 )
 async def test_a_seed_that_is_no_page_fails_the_job_with_its_reason_also_when_it_is_asked_again(

@@ -133,7 +133,7 @@ async def test_pauses_are_those_of_the_crawl(analyser: InlineAnalyser):
         ("www", "/redirect/javascript", Reason.REDIRECT, True),
         ("www", "/redirect/metadata", Reason.OFF_SITE, True),
         ("www", "/empty", Reason.CONNECTION, True),
-        ("www", "/type/pdf", Reason.CONTENT_TYPE, True),
+        ("www", "/type/pdf", Reason.UNREADABLE, True),
     ],
 )
 async def test_a_seed_that_is_no_page_is_told_with_its_reason(

@@ -22,8 +22,10 @@ Bitrawl = Callable[..., tuple[int, str, str]]
 POLITE = {"delay": 0, "attempts": 1, "backoff": 0}
 TEXT = "In winter the bees form a dense cluster around their queen, and take turns at its cold outer side. "
 AT_FAULT = {
-    *map(Reason, "nofollow trap robots noindex redirect not-archived http-error content-encoding content-type".split()),
-    *map(Reason, "sitemap probe empty analysis-error internal killed".split()),
+    *map(
+        Reason, "nofollow trap robots noindex redirect not-archived http-error content-encoding no-text-layer".split()
+    ),
+    *map(Reason, "sitemap probe empty unreadable analysis-error internal killed".split()),
     *map(Reason, "mining-timeout mining-crash mining-error segment-too-long".split()),
 }
 """Reasons that no setting of a crawl decides about."""

@@ -221,7 +221,7 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("min_length_ratio", "judge.length_ratio", _G.CORPUS, web="min_length_ratio"),
     Setting("min_language", "judge.language", _G.CORPUS, web="min_language"),
     Setting("min_words", "judge.words", _G.CORPUS, web="min_words", most=1000),
-    Setting("types", "judge.types", _G.CORPUS, web="types"),
+    Setting("alignment_types", "judge.types", _G.CORPUS, web="types"),
     Setting("refuse", "judge.refuse", _G.CORPUS, web="refuse"),
     Setting("duplicates", "judge.duplicates", _G.CORPUS, web="duplicates"),
     Setting("accepted_only", "export.accepted_only", _G.CORPUS,

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.errors import BitrawlError
+from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.job import bootstrapping
 from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, BootstrapSummary
 from bitrawl.job.folder import JobFolder
@@ -169,7 +169,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
         "why": told.explained(why, state) if why else None,
         "by_site": told.by_site(await asyncio.to_thread(sites_of, job, state, figures)),
         "may_act": job.belongs_to(request.state.user),  # others only read and review
-        "conflicts": await asyncio.to_thread(VerdictHistory(job.folder.verdicts).conflict_count),
+        "conflicts": await asyncio.to_thread(_conflicts, job),
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
         "found_files": await asyncio.to_thread(found_files, job),
         "charts": await asyncio.to_thread(_charts, words, job, figures),
@@ -177,6 +177,14 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
         "skips": _bars(words, skips, 0),
         "messages": "\n".join(last_lines(job.folder.path, MESSAGES)),
     }
+
+
+def _conflicts(job: ServedJob) -> int:
+    """Things that people differ on; none where the verdicts cannot be read now, since the page has more to say."""
+    try:
+        return VerdictHistory(job.folder.verdicts).conflict_count()
+    except StoreError:
+        return 0
 
 
 def _tiles(words: Words, job: ServedJob, figures: Live) -> list[tuple[str, str]]:
