@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.config import Thresholds
-from bitrawl.model import Advice, Language, Link, Page, SiteKnowledge, Visit
+from bitrawl.model import Advice, Language, Link, Page, SegmentPair, SiteKnowledge, Visit
 from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.simulation.trial import Truth, UrlPair, in_order, run_trial
@@ -87,7 +87,6 @@ QUEUES = {
     PATTERNS: Queue(DEFAULT),
     "the same, two features": Queue(DEFAULT, TWO),
     "the same, blind trust": Queue(Rules(trust=math.inf)),
-    "plain queue, two features": Queue(Rules(patterns=False, stops=False), TWO),
 }
 PAPER = {  # www.un.org and www.gov.hk: processed for each accepted pair, and precision
     PLAIN: ((4.466, 0.82), (2.468, 0.84)),
@@ -388,12 +387,15 @@ def compared(pack: SitePack, languages: Languages) -> Split:
     walks = {name: asyncio.run(walk_of(pack, QUEUES[queue], languages)) for name, queue in SYSTEMS.items()}
     last = max(walks["patterns"].accepted.values())
     pairs, found = {}, {}
+    aligned: dict[tuple[UrlPair, ...], list[SegmentPair]] = {}
     for kind, (thresholds, share) in KINDS.items():
         for name, walk in walks.items():
             system = "ours" if f"{name}, {kind}" == COMPARED else f"{name}, {kind}"
             in_time = (pair for pair, time in walk.accepted.items() if share == 1 or time <= share * last)
-            pairs[system] = sorted(pair for pair in in_time if rest.pages.keys() >= set(pair))
-            found[system] = corpus(segments(rest, pairs[system]), thresholds)
+            some = tuple(sorted(pair for pair in in_time if rest.pages.keys() >= set(pair)))
+            if some not in aligned:
+                aligned[some] = segments(rest, some)
+            pairs[system], found[system] = len(some), corpus(aligned[some], thresholds)
     certain = certain_segments(segments(site, held))
     tests = sorted(without_leaks(certain, found.values()), key=lambda two: text_key(two[0]))[:MOST_TESTED]
     sources, references = ([" ".join(tokens(two[side])) for two in tests] for side in (0, 1))
@@ -401,7 +403,7 @@ def compared(pack: SitePack, languages: Languages) -> Split:
     for name, texts in found.items():
         same = next((other for other in translations if found[other] == texts), None)
         translations[name] = translations[same] if same else translated(texts, sources)
-    return Split(found, {name: len(some) for name, some in pairs.items()}, sources, references, translations)
+    return Split(found, pairs, sources, references, translations)
 
 
 async def walk_of(pack: SitePack, queue: Queue, languages: Languages) -> Walked:
