@@ -46,6 +46,7 @@ from lab.bench.translation import (
     ALL_SEGMENTS,
     MOST_TESTED,
     RUNS,
+    Figures,
     Split,
     certain_segments,
     corpus,
@@ -366,17 +367,28 @@ def corpora(runs: Sequence[str]) -> None:
     print(
         f"{today()}, tables 6 and 7: segments without equal ones, BLEU, and p of the difference to {COMPARED!r} by paired bootstrap"
     )
+    splits: list[Split] = []
+    bleus: list[Mapping[str, Figures]] = []
     for run in runs:
         site, _, language = run.partition(":")
-        split = compared(SitePack.open(SITES / site), (Language("en"), Language(language)))
-        found = translation_figures([split])
-        print(f"\n{site}, en-{language}: {len(split.sources)} test segments")
-        print(f"{'':32}{'page pairs':>11}{'segments':>10}{'BLEU':>8}{'±':>6}{'p':>8}")
-        for system, texts in split.corpora.items():
-            one = found[system]
-            name = COMPARED if system == "ours" else system
-            shown = f"{split.page_pairs[system]:>11}{len(texts):>10}{one.bleu:>8.2f}{one.spread:>6.2f}{one.p:>8}"
-            print(f"{name:<32}{shown}", flush=True)
+        splits.append(compared(SitePack.open(SITES / site), (Language("en"), Language(language))))
+        bleus.append(translation_figures(splits[-1:]))
+        print(f"\n{site}, en-{language}: {len(splits[-1].sources)} test segments")
+        print_corpora(splits[-1:], bleus[-1:])
+    print(f"\nmean of {len(splits)}")
+    print_corpora(splits, bleus)
+
+
+def print_corpora(splits: Sequence[Split], bleus: Sequence[Mapping[str, Figures]]) -> None:
+    """Of one site, or the means of several."""
+    print(f"{'':32}{'page pairs':>11}{'segments':>10}{'BLEU':>8}{'±':>6}{'p':>8}")
+    for system in splits[0].corpora:
+        name = COMPARED if system == "ours" else system
+        page_pairs = mean(split.page_pairs[system] for split in splits)
+        size = mean(len(split.corpora[system]) for split in splits)
+        some = [found[system] for found in bleus]
+        spread = f"{some[0].spread:>6.2f}{some[0].p:>8}" if len(some) == 1 else ""
+        print(f"{name:<32}{page_pairs:>11.0f}{size:>10.0f}{mean(one.bleu for one in some):>8.2f}{spread}", flush=True)
 
 
 def compared(pack: SitePack, languages: Languages) -> Split:

@@ -192,7 +192,7 @@ LISTS = DOMAIN.parent / "data" / "topics"
 
 
 class Topic(NamedTuple):
-    """A subject in one or two languages, and what describes it."""
+    """A subject in two languages, and what describes it."""
 
     name: str
     subject: str
