@@ -77,6 +77,7 @@ class Capture(msgspec.Struct, frozen=True):
     payload: bytes = b""  # the body before content-decoding, for the archive; dropped once archived
     place: "WarcPlace | None" = None
     ip: str = ""  # the server's IP address, where it is known
+    rendered: bool = False  # the body is what a browser made of the answer, by running its scripts
 
     def header(self, name: str) -> str:
         """All values of that header, joined by a comma. Empty if the header is absent."""
@@ -183,6 +184,16 @@ class Relevance(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     guessed: bool = False
 
 
+class DrawnBy(StrEnum):
+    """What shows that scripts draw a page, the most certain first; or that a browser has run them."""
+
+    ROOT = "root"  # an empty element of the kind that the common frameworks fill
+    NOTICE = "notice"  # it says so to those who run no scripts
+    STATE = "state"  # its scripts hold more text than the page
+    NOTHING_ELSE = "nothing-else"  # it has scripts, and neither text nor links
+    BROWSER = "browser"  # it was read as a browser has drawn it
+
+
 class MarkdownBlock(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A paragraph, a table or a piece of code of a page, as Markdown."""
 
@@ -215,6 +226,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
     relevance: Relevance | None = None  # None in a job without a topic
     cut: str = ""  # what was left out because there is too much of it; empty if nothing was
+    drawn_by: DrawnBy | None = None  # None for a page that needs no scripts
     markdown: tuple[MarkdownBlock, ...] = ()  # only if it was asked for, because no corpus needs it
 
     @property
@@ -237,6 +249,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     bytes: int = 0
     languages: dict[str, int] = {}
     types: dict[str, int] = {}  # pages by `DocumentType`, without HTML
+    drawn: dict[str, int] = {}  # pages, and skips, that need scripts: by `DrawnBy`, a skip as "scripted"
     missing: dict[str, int] = {}  # by host: the signature of its answer to a URL that cannot exist
     left: LeaveReason = ""  # why the strategy left the site; empty if it did not
     sitemaps: int = 0  # files that were asked for because robots.txt or another sitemap names them
@@ -245,11 +258,13 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     def after(self, visit: "Visit") -> "SiteKnowledge":
         """What is known after one more visit. Count only visits that ended their link."""
         page = visit.outcome if isinstance(visit.outcome, Page) else None
-        languages, types = self.languages, self.types
+        languages, types, drawn = self.languages, self.types, self.drawn
         if page is not None:
             languages = {**languages, page.language: languages.get(page.language, 0) + 1}
             if page.type != "html":
                 types = {**types, page.type: types.get(page.type, 0) + 1}
+        if sign := page.drawn_by if page is not None else _scripted(visit.outcome):
+            drawn = {**drawn, sign: drawn.get(sign, 0) + 1}
         return msgspec.structs.replace(
             self,
             pages=self.pages + (page is not None),
@@ -257,8 +272,13 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
             bytes=self.bytes + visit.bytes,
             languages=languages,
             types=types,
+            drawn=drawn,
             sitemaps=self.sitemaps + (visit.lease.link.is_named_sitemap and visit.is_download),
         )
+
+
+def _scripted(outcome: "Page | Sitemap | Skip") -> str:
+    return Reason.SCRIPTED if isinstance(outcome, Skip) and outcome.reason is Reason.SCRIPTED else ""
 
 
 class RobotsRecord(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from bitrawl.config.choices import (
     DocumentType,
     Format,
     Part,
+    Render,
     Strategy,
     fitting,
     usual,
@@ -22,6 +23,7 @@ from bitrawl.config.schema import (
     Job,
     PolitenessSection,
     Reach,
+    RenderSection,
     Thresholds,
     TopicModel,
     TopicSection,
@@ -31,7 +33,7 @@ from bitrawl.config.schema import (
 # fmt: off
 __all__ = [
     "FOCUSED", "UNFOCUSED", "AlignSection", "BudgetSection", "CorpusFormat", "DiscoverySection", "DocumentType",
-    "ExportSection", "FetchSection", "Format", "Job", "Part", "PolitenessSection", "Reach", "Strategy", "Thresholds", "TopicModel",
+    "ExportSection", "FetchSection", "Format", "Job", "Part", "PolitenessSection", "Reach", "Render", "RenderSection", "Strategy", "Thresholds", "TopicModel",
     "TopicSection", "Walk", "continues", "converted", "fitting", "merged", "public_text_of", "read", "resolve",
     "seeds_from", "text_of", "typed", "usual", "write",
 ]
