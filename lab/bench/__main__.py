@@ -17,14 +17,16 @@ SERVING = frozenset(
     (
         "__main__",
         "changed_urls",
+        "crawlee_peer",
         "homes",
+        "keeping",
         "large_site",
         "libreoffice",
         "panels",
         "paper_check",
+        "scrapy_peer",
         "servers",
         "small_sites",
-        "spider",
         "translator",
         "web",
     )
