@@ -198,7 +198,7 @@ class SiteScorer:
         scored = has_row if late else has_row & self._table.are_queued(linked)
         values[scored] = np.maximum(self._expected(linked[scored]), LEAST)
         if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
-            values[scored & [link.kind is LinkKind.SEED for link in links]] = 1.0
+            values[scored & np.array([link.kind is LinkKind.SEED for link in links], bool)] = 1.0
         # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
         rows = linked[scored]
         self._table.write(rows, np.maximum(self._table.written(rows), values[scored]))
