@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
-from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel, TopicSection
+from bitrawl.config import ExportSection, Job, RenderSection, Strategy, Thresholds, TopicModel, TopicSection
 from bitrawl.endings import LastRun, State
 from bitrawl.languages import asked_language, same_language
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
@@ -30,6 +30,23 @@ class HostCount(msgspec.Struct, frozen=True):
     fetches: int
     pages: int
     seconds: float  # mean time of an answer
+
+
+class RoundFacts(msgspec.Struct, frozen=True):
+    """One visit to everything that a job knows, and what it brought. The first crawl of a job is round 1."""
+
+    number: int
+    began: float  # seconds since the epoch
+    last: float  # the date of its last fetch, so far
+    requests: int  # that were answered
+    bytes: int  # of the bodies
+    unchanged: int  # answers that were as before
+    new: int  # pages
+    changed: int
+    gone: int
+    pages: int  # at its end, or now
+    pairs: int | None = None  # page pairs, the same; None if they are not known
+    units: int | None = None  # of the corpus, the same
 
 
 class SkipCount(msgspec.Struct, frozen=True):
@@ -60,6 +77,8 @@ class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
     own_requests: int
     languages: dict[str, int]  # pages, the most frequent first
     types: dict[str, int]  # pages by kind of document, the most frequent first
+    rendered: int  # pages that a browser has drawn
+    scripted: int  # pages and skips that look drawn by scripts, which nobody ran
     skips: dict[str, int]  # by "stage: reason"
     fetches: int  # visits, the lines of the log: requests, and links that robots.txt forbids
     answers: int  # requests that a server answered, with any status
@@ -328,6 +347,7 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     words: int = 0
     verdicts: int = 0  # that people had given and taken back before
     thresholds: dict[str, object] = {}  # by the keys of [judge]
+    personal_data: dict[str, int] = {}  # by kind: replaced, or in what was left out
 
     @property
     def merged(self) -> int:
@@ -359,6 +379,7 @@ class RequestedJob(msgspec.Struct, frozen=True):
     replay: list[str] = []
     warc: list[str] = []
     budget: dict[str, float] = {}
+    render: RenderSection = RenderSection()
     judge: Thresholds = Thresholds()
     export: ExportSection = ExportSection()
     topic: TopicSection = TopicSection()
@@ -386,6 +407,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     asked: RequestedJob = RequestedJob()
     files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder
     topic: TopicFacts | None = None  # None in a job without one
+    rounds: tuple[RoundFacts, ...] = ()  # empty while the job is in its first
 
     @property
     def crawl(self) -> CrawlSummary:

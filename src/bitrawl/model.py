@@ -77,11 +77,23 @@ class Capture(msgspec.Struct, frozen=True):
     payload: bytes = b""  # the body before content-decoding, for the archive; dropped once archived
     place: "WarcPlace | None" = None
     ip: str = ""  # the server's IP address, where it is known
+    rendered: bool = False  # the body is what a browser made of the answer, by running its scripts
+    digest: str = ""  # of the payload, as the archive has it
+    unchanged: bool = False  # since the last visit: the server says so, or the payload is the same
 
     def header(self, name: str) -> str:
         """All values of that header, joined by a comma. Empty if the header is absent."""
         name = name.lower()
         return ", ".join(value for key, value in self.headers if key.lower() == name)
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """What is remembered of an answer, to ask later whether it has changed."""
+
+    etag: str = ""
+    last_modified: str = ""
+    digest: str = ""  # of the payload
+    at: float = 0.0
 
 
 class WarcPlace(msgspec.Struct, frozen=True, gc=False):
@@ -183,6 +195,16 @@ class Relevance(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     guessed: bool = False
 
 
+class DrawnBy(StrEnum):
+    """What shows that scripts draw a page, the most certain first; or that a browser has run them."""
+
+    ROOT = "root"  # an empty element of the kind that the common frameworks fill
+    NOTICE = "notice"  # it says so to those who run no scripts
+    STATE = "state"  # its scripts hold more text than the page
+    NOTHING_ELSE = "nothing-else"  # it has scripts, and neither text nor links
+    BROWSER = "browser"  # it was read as a browser has drawn it
+
+
 class MarkdownBlock(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A paragraph, a table or a piece of code of a page, as Markdown."""
 
@@ -215,6 +237,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
     relevance: Relevance | None = None  # None in a job without a topic
     cut: str = ""  # what was left out because there is too much of it; empty if nothing was
+    drawn_by: DrawnBy | None = None  # None for a page that needs no scripts
     markdown: tuple[MarkdownBlock, ...] = ()  # only if it was asked for, because no corpus needs it
 
     @property
@@ -237,6 +260,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     bytes: int = 0
     languages: dict[str, int] = {}
     types: dict[str, int] = {}  # pages by `DocumentType`, without HTML
+    drawn: dict[str, int] = {}  # pages, and skips, that need scripts: by `DrawnBy`, a skip as "scripted"
     missing: dict[str, int] = {}  # by host: the signature of its answer to a URL that cannot exist
     left: LeaveReason = ""  # why the strategy left the site; empty if it did not
     sitemaps: int = 0  # files that were asked for because robots.txt or another sitemap names them
@@ -245,11 +269,13 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     def after(self, visit: "Visit") -> "SiteKnowledge":
         """What is known after one more visit. Count only visits that ended their link."""
         page = visit.outcome if isinstance(visit.outcome, Page) else None
-        languages, types = self.languages, self.types
+        languages, types, drawn = self.languages, self.types, self.drawn
         if page is not None:
             languages = {**languages, page.language: languages.get(page.language, 0) + 1}
             if page.type != "html":
                 types = {**types, page.type: types.get(page.type, 0) + 1}
+        if sign := page.drawn_by if page is not None else _scripted(visit.outcome):
+            drawn = {**drawn, sign: drawn.get(sign, 0) + 1}
         return msgspec.structs.replace(
             self,
             pages=self.pages + (page is not None),
@@ -257,8 +283,23 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
             bytes=self.bytes + visit.bytes,
             languages=languages,
             types=types,
-            sitemaps=self.sitemaps + (visit.lease.link.is_named_sitemap and visit.is_download),
+            drawn=drawn,
+            sitemaps=self.sitemaps
+            + (visit.lease.link.is_named_sitemap and visit.is_download and not visit.lease.again),
         )
+
+    def without(self, page: Page) -> "SiteKnowledge":
+        """What is known once that page is gone, or before it is read anew."""
+        languages = {**self.languages, page.language: self.languages.get(page.language, 1) - 1}
+        types = self.types if page.type == "html" else {**self.types, page.type: self.types.get(page.type, 1) - 1}
+        drawn = self.drawn
+        if page.drawn_by:
+            drawn = {**drawn, page.drawn_by: drawn.get(page.drawn_by, 1) - 1}
+        return msgspec.structs.replace(self, pages=self.pages - 1, languages=languages, types=types, drawn=drawn)
+
+
+def _scripted(outcome: "Page | Sitemap | Skip") -> str:
+    return Reason.SCRIPTED if isinstance(outcome, Skip) and outcome.reason is Reason.SCRIPTED else ""
 
 
 class RobotsRecord(msgspec.Struct, frozen=True):
@@ -502,6 +543,7 @@ class Lease(msgspec.Struct, frozen=True):
     link: Link
     score: float
     attempt: int = 1
+    again: bool = False  # it was visited in an earlier round
 
 
 class Advice(msgspec.Struct, frozen=True):
@@ -521,10 +563,11 @@ class Fetch(msgspec.Struct, frozen=True):
     at: float = 0.0
     took: float = 0.0
     place: WarcPlace | None = None
+    answer: Answer | None = None
 
     def visit(self, outcome: Page | Sitemap | Skip) -> "Visit":
         """The visit, once the outcome of this fetch is known."""
-        return Visit(self.lease, outcome, self.status, self.bytes, self.at, self.took, self.place)
+        return Visit(self.lease, outcome, self.status, self.bytes, self.at, self.took, self.place, self.answer)
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -537,6 +580,7 @@ class Visit(msgspec.Struct, frozen=True):
     at: float = 0.0
     took: float = 0.0
     place: WarcPlace | None = None
+    answer: Answer | None = None
 
     @property
     def is_download(self) -> bool:

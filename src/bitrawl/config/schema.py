@@ -2,11 +2,12 @@
 
 import re
 from enum import StrEnum
+from importlib.util import find_spec
 from typing import Annotated
 
 import msgspec
 
-from bitrawl.config.choices import FOCUSED, DocumentType, Strategy, format_names, strategy_names
+from bitrawl.config.choices import FOCUSED, DocumentType, Render, Strategy, format_names, strategy_names
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
@@ -40,6 +41,21 @@ class Reach(StrEnum):
     SITE = "site"  # the hosts of the seeds, and those of their translations
     DOMAIN = "domain"  # all hosts of the seeds' domains
     WEB = "web"
+
+
+class Gone(StrEnum):
+    """What becomes of the segments of a page that a further round finds missing."""
+
+    DROP = "drop"  # as if the page had never been there: the corpus is that of the site as it is
+    KEEP = "keep"
+
+
+class Anonymise(StrEnum):
+    """What becomes of personal data when a corpus is written."""
+
+    OFF = "off"
+    REPLACE = "replace"  # by a placeholder, the same on both sides
+    DROP = "drop"  # the segment is left out, or the paragraph of a corpus in one language
 
 
 class TopicModel(StrEnum):
@@ -114,6 +130,7 @@ class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     types: list[DocumentType] = msgspec.field(default_factory=lambda: list(DocumentType))  # besides sitemaps
     sitemaps: bool = True
     probe: bool = True  # ask each host for a page that cannot exist, to know its soft 404s
+    gone: Gone = Gone.DROP  # what was found on pages that are gone when the job is visited again
 
 
 class PolitenessSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -149,6 +166,30 @@ class FetchSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     cookies: bool = False
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0  # seconds for one page, all in all
     megabytes: Annotated[float, msgspec.Meta(gt=0)] = 10.0  # of one page as sent; twice as much unpacked
+
+
+class RenderSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The browser that draws pages by running their scripts."""
+
+    when: Render | None = None  # without it: auto if the extra browser is installed, otherwise never
+    browser: str = ""  # a Chromium: its path, or the ws:// or http:// address of one that runs
+    tabs: Annotated[int, msgspec.Meta(ge=1, le=64)] = 4  # pages at once
+    seconds: Annotated[float, msgspec.Meta(gt=0)] = 20.0  # for one page
+    megabytes: Annotated[int, msgspec.Meta(ge=128)] = 512  # of memory for one page
+
+    @property
+    def mode(self) -> Render:
+        """What holds on this machine."""
+        return self.when or (Render.AUTO if find_spec("playwright") is not None else Render.NEVER)
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether the user wants a browser, and not only has one."""
+        return self.when not in (None, Render.NEVER) or (bool(self.browser) and self.runs_scripts)
+
+    @property
+    def runs_scripts(self) -> bool:
+        return self.mode is not Render.NEVER
 
 
 class AnalysisSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -211,6 +252,7 @@ class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     formats: list[FormatName] = []  # jsonl, tmx and tsv when none is given; for one language text and jsonl
     compress: bool = False
     accepted_only: bool = False  # only what a person accepted: segments, and the good segments of page pairs
+    anonymise: Anonymise = Anonymise.OFF  # off, replace or drop personal data; needs the extra privacy
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -238,6 +280,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     politeness: PolitenessSection = PolitenessSection()
     budget: BudgetSection = BudgetSection()
     fetch: FetchSection = FetchSection()
+    render: RenderSection = RenderSection()
     analysis: AnalysisSection = AnalysisSection()
     mining: MiningSection = MiningSection()
     pair: PairSection = PairSection()

@@ -5,6 +5,7 @@
 3. The host is free again: it rests while the answer is analysed in another process. One that need not rest waits for it.
 4. A redirect ends its link, and its target is a new link.
 5. The analyser makes a `Page` of the capture, or a `Sitemap`, or a `Skip`. In a job with a topic the page is judged.
+   A page that scripts draw is drawn by a browser, where that brings something (`Rendering`), and read again.
 6. Opt-outs, noindex and soft 404s turn a page into a `Skip`.
 7. Scope refuses links; the strategy scores the rest. What may be a trap is queued last, and refused if it proves to be one.
 8. The page, its verdict, and the links refused and queued are one transaction. Only then is the lease finished.
@@ -19,14 +20,17 @@ import msgspec
 
 from bitrawl.crawl.fetch import understand
 from bitrawl.crawl.frontier import Frontier, InFlight
+from bitrawl.crawl.rendering import Rendering
 from bitrawl.crawl.scope import NewLinks, Scope, sitemaps_allowed
 from bitrawl.crawl.traps import NEAR, SiteHosts, Traps
 from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreError
 from bitrawl.model import (
     OPT_OUTS,
     OWN_REQUESTS,
+    Answer,
     Capture,
     Directive,
+    DrawnBy,
     Fetch,
     Lease,
     Link,
@@ -83,6 +87,7 @@ class Crawl:
     observers: list[Callable[[Visit], None]] = field(default_factory=list)  # told of each visit, when it is recorded
     judge: Callable[[Link, Page], Page] = lambda _link, page: page  # whether the page is about the job's topic
     redirected: Callable[[Url, Url], None] = lambda _source, _target: None  # told of each redirect
+    rendering: Rendering | None = None  # draws pages with a browser; None where no scripts are run
 
     def __post_init__(self) -> None:
         self.seeds: list[Url] = []
@@ -201,11 +206,11 @@ class Crawl:
     async def _visit(self, lease: Lease) -> None:
         """Steps 2 to 8 of the module's docstring."""
         link = lease.link
-        refusal = self._late_refusal(lease)
+        refusal = None if lease.again else self._late_refusal(lease)
         if refusal is not None:
             self._conclude(Visit(lease, refusal, at=self.clock.date()))
             return
-        if self.settings.follow and (self._comes_last(lease) or self._asks_first(lease)):
+        if self.settings.follow and not lease.again and (self._comes_last(lease) or self._asks_first(lease)):
             return
         started, at = self.clock.now(), self.clock.date()
         answer = await self.fetcher.fetch(link)
@@ -216,6 +221,9 @@ class Crawl:
             self.frontier.fetched(lease, took=fetch.took)
             with self.ledger.transaction():
                 self._return(lease)
+        elif answer.unchanged:
+            self.frontier.fetched(lease, took=fetch.took)
+            self._record_only(fetch.visit(Skip(link.url, Stage.FETCH, Reason.UNCHANGED, status=answer.status)))
         elif link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
             self._probed(fetch, await understand(link, answer, self.analyser))
         else:
@@ -226,6 +234,8 @@ class Crawl:
         if lease.score > LAST:
             self.frontier.fetched(lease, took=fetch.took)
         outcome = await understand(link, answer, self.analyser)
+        if self.rendering is not None:
+            fetch, outcome = await self._drawn(self.rendering, fetch, answer, outcome)
         if lease.score <= LAST:  # what it brings decides on the next
             self.frontier.fetched(lease, took=fetch.took)
         if isinstance(outcome, Sitemap):
@@ -234,6 +244,24 @@ class Crawl:
             self._decide(fetch, outcome)
         else:
             self._conclude(fetch.visit(outcome), self._links_of(link, outcome))
+
+    async def _drawn(
+        self, rendering: Rendering, fetch: Fetch, answer: Capture, outcome: Page | Sitemap | Skip
+    ) -> tuple[Fetch, Page | Sitemap | Skip]:
+        """The page as a browser draws it, where that brings something. Its host rests after the browser's requests."""
+        refusal = objection(outcome, opt_outs=self.settings.opt_outs) if isinstance(outcome, Page) else None
+        if refusal is not None and refusal.reason is Reason.OPT_OUT:
+            return fetch, outcome
+        drawn = await rendering.read(answer, outcome, self.analyser)
+        if drawn is None:
+            return fetch, outcome
+        if fetch.lease.score > LAST:
+            self.frontier.fetched(fetch.lease, took=fetch.took)
+        # An answer that has not changed says nothing about what its scripts draw: a later round asks for all of it.
+        known = fetch.answer if drawn.place is None else Answer(at=fetch.at)
+        place = drawn.place or fetch.place
+        fetch = msgspec.structs.replace(fetch, bytes=fetch.bytes + drawn.bytes, place=place, answer=known)
+        return fetch, drawn.outcome
 
     def _late_refusal(self, lease: Lease) -> Skip | None:
         """Why a link that was queued is not visited after all."""
@@ -342,8 +370,9 @@ class Crawl:
             page = self.judge(link, page)
         links = self._new.links_of(link, page)
         leads_on = any(self.scope.refusal(new) is None for new in self.traps.new_links(links))
-        self.traps.visited(page, link.source, leads_on=leads_on, last=fetch.lease.score <= LAST)
-        self.hosts.answered(link.url, page.signature)
+        if not fetch.lease.again:  # A page is no copy of what it was.
+            self.traps.visited(page, link.source, leads_on=leads_on, last=fetch.lease.score <= LAST)
+            self.hosts.answered(link.url, page.signature)
         self._conclude(fetch.visit(refusal or page), links, page)
 
     def _links_of(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
@@ -361,6 +390,8 @@ class Crawl:
         missing = self._knowledge(page.url).missing.get(page.url.host, 0) if self.settings.probe else 0
         if not missing or (missing ^ page.signature).bit_count() > NEAR:
             return None
+        if page.drawn_by not in (None, DrawnBy.BROWSER):  # All its pages are the same before their scripts run.
+            return Skip(page.url, Stage.ANALYSE, Reason.SCRIPTED)
         return Skip(page.url, Stage.ANALYSE, Reason.SOFT_404, "the same text as an address that cannot exist")
 
     def _conclude(
@@ -381,13 +412,13 @@ class Crawl:
         if not self.settings.follow:
             return
         link, outcome = visit.lease.link, visit.outcome
-        if isinstance(outcome, Sitemap):
+        if isinstance(outcome, Sitemap) and not visit.lease.again:
             self.ledger.learn(self._new.after(self._knowledge(link.url), link, outcome))
         self.scorer.learn(visit, self._knowledge(link.url))
         self._enqueue(links, page)
 
     def _record_only(self, visit: Visit) -> None:
-        """For a visit that a bug ended: the strategy may have the bug, so it is not asked."""
+        """For a visit that brought nothing new, or that a bug ended: the strategy may have the bug, so it is not asked."""
         with self.ledger.transaction():
             self.ledger.record(visit)
             self._finish(visit)
@@ -484,7 +515,10 @@ def _fetch_of(lease: Lease, answer: Capture | Skip, *, at: float, took: float) -
     if isinstance(answer, Skip):
         return Fetch(lease, answer.status, at=at, took=took)
     # The fetcher's own time, where it has one: ours includes what robots.txt made it wait.
-    return Fetch(lease, answer.status, len(answer.body), at, answer.took or took, answer.place)
+    # Redirects may have the same body and lead elsewhere; what scripts draw may change while the answer does not.
+    digest = answer.digest if 200 <= answer.status < 300 and not answer.rendered else ""
+    known = Answer(answer.header("ETag"), answer.header("Last-Modified"), digest, answer.at or at)
+    return Fetch(lease, answer.status, len(answer.body), at, answer.took or took, answer.place, known)
 
 
 def _capped(link: Link, score: float) -> float:

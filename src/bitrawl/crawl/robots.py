@@ -78,13 +78,15 @@ class RobotsFetcher:
 
     async def fetch(self, link: Link) -> Capture | Skip:
         """The inner fetcher's answer, or why it was not asked."""
-        if link.kind is LinkKind.ROBOTS:
-            return await self._inner.fetch(link)
-        rules = await self._rules_for(link.url.origin)
-        if isinstance(rules, Skip):
-            return msgspec.structs.replace(rules, url=link.url)
-        refusal = rules.refusal(link.url, reservations=self._reservations)
+        refusal = await self.refusal(link.url) if link.kind is not LinkKind.ROBOTS else None
         return refusal if refusal is not None else await self._inner.fetch(link)
+
+    async def refusal(self, url: Url) -> Skip | None:
+        """Why a URL may not be fetched; None when it may. Its host is asked for its rules first, if need be."""
+        rules = await self._rules_for(url.origin)
+        if isinstance(rules, Skip):
+            return msgspec.structs.replace(rules, url=url)
+        return rules.refusal(url, reservations=self._reservations)
 
     def delay(self, host: str) -> float:
         """The seconds that a host asks for between two visits; 0 where it does not, or has not been asked."""

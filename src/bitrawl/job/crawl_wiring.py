@@ -5,9 +5,10 @@ check of a site and the walk that looks for more of them.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bitrawl import config
-from bitrawl.config import FOCUSED, DocumentType, Job, Reach, Strategy, TopicSection, Walk
+from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy, TopicSection, Walk
 from bitrawl.config.choices import STRATEGIES, blamed, package_of, strategy_maker
 from bitrawl.crawl.fetch import HttpFetcher, user_agent
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
@@ -36,10 +37,19 @@ from bitrawl.discover.walk import NewCheck
 from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job.archived_web import Archives, ReplayFetcher
-from bitrawl.job.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, most_waiting, seeds_of
+from bitrawl.job.fetching import (
+    MEGABYTE,
+    SystemClock,
+    fetch_settings,
+    loose_analyser,
+    most_waiting,
+    rendering,
+    seeds_of,
+)
 from bitrawl.job.fetching import web as open_web
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
+from bitrawl.job.ledger import Ledger, LedgerRobots
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.own_files import check_inputs, inputs_of
 from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, changed_settings, reasons_of, retry_seeds
 from bitrawl.job.site_mining import lexicons
@@ -72,6 +82,7 @@ from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageM
 from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel, load_trees
 from bitrawl.urls.site_pairs import MatchingModels
 from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
+from bitrawl.version import install_command
 
 MAX_WORKERS = 4  # a polite crawl never needs more
 MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own
@@ -101,13 +112,15 @@ async def crawl(
     `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
     """
     clock, sites = SystemClock(), Sites(job.scope.one_site)
-    ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
+    ledger = Ledger(folder / "job.sqlite", site_of=sites.of, keeps_gone=job.scope.gone is Gone.KEEP)
     stack.callback(ledger.close)
+    if job.scope.gone is Gone.DROP:
+        ledger.drop_gone()
     queue = LedgerQueue(ledger, sites.of)
     seeds = seeds_of(job, archives)
     web = await open_web(job, folder, ledger, archives, stack, clock)
     pause = 0.0 if archives is not None else job.politeness.delay
-    robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
+    robots = RobotsFetcher(web.fetcher, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
     topic = Topic(judge.model, job.topic, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
@@ -115,7 +128,7 @@ async def crawl(
         check = new_site_check(job.languages(), robots.sitemaps, counted)
         site_walk = walk(job.discovery.walk, job.languages(), backlinks, check, counted)
     whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
-    fetcher: Fetcher = web if whole else robots
+    fetcher: Fetcher = web.fetcher if whole else robots
     if site_walk is not None and backlinks is not None:
         fetcher = _AskingFetcher(fetcher, backlinks, site_walk)
     orders = not whole and not isinstance(strategy_asked, STATELESS)
@@ -130,6 +143,7 @@ async def crawl(
         clock=clock,
         settings=_loop_settings(job, live=archives is None, searching=site_walk is not None),
         sitemaps_of=robots.sitemaps,
+        rendering=await rendering(job, web, robots, sites, stack, clock),
         judge=judge or (lambda _link, page: page),
         redirected=judge.redirected if judge is not None else lambda _source, _target: None,
     )
@@ -240,6 +254,8 @@ def check(job: Job) -> None:
     user_agent(fetch_settings(job).contact)
     Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
     check_models(job.models)
+    if job.render.is_asked_for and find_spec("playwright") is None:
+        raise ConfigError(f"drawing pages with a browser needs Playwright. Run: {install_command('browser')}")
     if job.url_language_model or job.url_pair_model:
         scorer(job)
     for name in job.topic.files():
@@ -284,12 +300,14 @@ def _frontier(  # noqa: PLR0913 - collaborators
     orders: bool,
 ) -> Frontier:
     budget, politeness, live = job.budget, job.politeness, not (job.replay or job.warc)
-    spent_on = {site.site: Spent(site.pages, site.bytes) for site in ledger.sites()}
+    spent_on = {site: Spent(pages, size) for site, pages, size in _spent(ledger)}
     spent = Spent(
         pages=sum(each.pages for each in spent_on.values()),
         bytes=sum(each.bytes for each in spent_on.values()),
-        seconds=float(ledger.recall("seconds") or 0),
+        seconds=float(ledger.recall("seconds") or 0) - ledger.rounds.start.seconds,
     )
+    left = {} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left and site.pages}
+    queue.left = left
     return Frontier(
         queue,
         clock,
@@ -306,11 +324,19 @@ def _frontier(  # noqa: PLR0913 - collaborators
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
         spent=spent,
         spent_on=spent_on,
-        left={} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left and site.pages},
+        left=left,
         ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
         steps=bucket_scores(job),
         orders=orders,
+        has_more=queue.has_more,
     )
+
+
+def _spent(ledger: Ledger) -> Iterable[tuple[str, int, int]]:
+    """Pages and bytes of each site. A budget is that of a round."""
+    if ledger.rounds.number > 1:
+        return ledger.rounds.spent()
+    return ((site.site, site.pages, site.bytes) for site in ledger.sites())
 
 
 def bucket_scores(job: Job) -> tuple[float, ...]:

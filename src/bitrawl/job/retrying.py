@@ -7,7 +7,8 @@ import msgspec
 
 from bitrawl.config import Job
 from bitrawl.crawl.ending import skip_chain
-from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Link
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
@@ -32,6 +33,7 @@ FETCHED_AGAIN: Mapping[str, Collection[Reason]] = {
     "politeness.opt_outs": (Reason.OPT_OUT,),
     "scope.probe": (Reason.SOFT_404,),
     "scope.types": (Reason.CONTENT_TYPE,),
+    "render.mode": (Reason.SCRIPTED,),
     "analysis.seconds": (Reason.ANALYSIS_TIMEOUT,),
     "analysis.megabytes": (Reason.ANALYSIS_CRASH,),
 }
