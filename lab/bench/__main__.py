@@ -17,7 +17,10 @@ SERVING = frozenset(
     (
         "__main__",
         "changed_urls",
+        "changing_site",
         "crawlee_crawl",
+        "document_sites",
+        "focused",
         "homes",
         "large_site",
         "libreoffice",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.scope import Sites
-from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Link, LinkKind
 from bitrawl.protocols import Queue
 from bitrawl.simulation.trial import MemoryQueue

@@ -43,18 +43,20 @@ def mine(
     langs: str | Sequence[str],
     out: str | PathLike[str],
     fresh: bool = False,
+    refresh: bool = False,
     progress: "bool | Callable[[JobProgress], None]" = False,
     **settings: Any,
 ) -> "JobResult":
     """Crawl sites and write a corpus of their translations, like `bitrawl mine`.
 
-    The same call resumes the job; `fresh` starts over. `progress` shows a display (True), or is called at each step.
+    The same call resumes the job; `fresh` starts over, `refresh` visits a finished job again. `progress` shows a display
+    (True), or is called at each step.
     Settings are the long flags of the command, with underscores: `max_pages=200`, `delay=0`, `replay=["site.warc.gz"]`.
     Raises `ConfigError` before anything is fetched or written if a setting is wrong.
     """
     from bitrawl import aio  # noqa: PLC0415 - `import bitrawl` takes a few milliseconds
 
-    return aio.run(aio.mine(seeds, langs=langs, out=out, fresh=fresh, progress=progress, **settings))
+    return aio.run(aio.mine(seeds, langs=langs, out=out, fresh=fresh, refresh=refresh, progress=progress, **settings))
 
 
 def crawl(
@@ -63,13 +65,14 @@ def crawl(
     langs: str | Sequence[str],
     out: str | PathLike[str],
     fresh: bool = False,
+    refresh: bool = False,
     progress: "bool | Callable[[JobProgress], None]" = False,
     **settings: Any,
 ) -> "JobResult":
     """Visit sites and keep their pages, like `bitrawl crawl`. The arguments are those of `mine`."""
     from bitrawl import aio  # noqa: PLC0415
 
-    return aio.run(aio.crawl(seeds, langs=langs, out=out, fresh=fresh, progress=progress, **settings))
+    return aio.run(aio.crawl(seeds, langs=langs, out=out, fresh=fresh, refresh=refresh, progress=progress, **settings))
 
 
 def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.open, like gzip.open

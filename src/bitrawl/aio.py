@@ -15,6 +15,7 @@ from bitrawl.config import arguments
 from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.crawl.ending import Ending
 from bitrawl.endings import Doing
+from bitrawl.errors import ConfigError
 from bitrawl.facts import JobFacts
 from bitrawl.job import running
 from bitrawl.job.crawl_wiring import Parts, described_job
@@ -53,19 +54,22 @@ async def mine(
     langs: str | Sequence[str],
     out: str | PathLike[str],
     fresh: bool = False,
+    refresh: bool = False,
     progress: bool | Callable[[JobProgress], None] = False,
     **settings: Any,
 ) -> JobResult:
     """Crawl sites and write a corpus of their translations, like `bitrawl mine`.
 
-    The same call resumes the job; `fresh` starts over. `progress` shows a display (True), or is called at each step.
+    The same call resumes the job; `fresh` starts over, `refresh` visits a finished job again. `progress` shows a display
+    (True), or is called at each step.
     Settings are the long flags of the command, with underscores: `max_pages=200`, `delay=0`, `replay=["site.warc.gz"]`.
     Raises `ConfigError` before anything is fetched or written if a setting is wrong.
     """
     settings, folder = _checked(seeds, langs, out, settings, MINE)
     with _Watching(progress, folder) as watching:
         work = partial(running.mine, observe=watching.visited, started=watching.started, watch=watching.mining)
-        return await _done(work, settings, folder, fresh=arguments.yes_or_no("fresh", fresh))
+        again = arguments.yes_or_no("refresh", refresh)
+        return await _done(work, settings, folder, fresh=arguments.yes_or_no("fresh", fresh), refresh=again)
 
 
 async def crawl(
@@ -74,6 +78,7 @@ async def crawl(
     langs: str | Sequence[str],
     out: str | PathLike[str],
     fresh: bool = False,
+    refresh: bool = False,
     progress: bool | Callable[[JobProgress], None] = False,
     **settings: Any,
 ) -> JobResult:
@@ -81,7 +86,8 @@ async def crawl(
     settings, folder = _checked(seeds, langs, out, settings, CRAWL)
     with _Watching(progress, folder) as watching:
         work = partial(running.crawl, observe=watching.visited, started=watching.started)
-        return await _done(work, settings, folder, fresh=arguments.yes_or_no("fresh", fresh))
+        again = arguments.yes_or_no("refresh", refresh)
+        return await _done(work, settings, folder, fresh=arguments.yes_or_no("fresh", fresh), refresh=again)
 
 
 def _checked(
@@ -104,9 +110,12 @@ async def _done(
     folder: JobFolder,
     *,
     fresh: bool,
+    refresh: bool,
 ) -> JobResult:
+    if fresh and refresh:
+        raise ConfigError("fresh deletes what refresh would visit again; choose one of them")
     job = described_job(settings, folder, fresh=fresh)
-    ending = await work(job, folder, fresh=StartOver.KEEP_ARCHIVE if fresh else StartOver.NO)
+    ending = await work(job, folder, fresh=StartOver.KEEP_ARCHIVE if fresh else StartOver.NO, refresh=refresh)
     return JobResult(folder.path, ending, status(folder))
 
 

@@ -32,6 +32,23 @@ class HostCount(msgspec.Struct, frozen=True):
     seconds: float  # mean time of an answer
 
 
+class RoundFacts(msgspec.Struct, frozen=True):
+    """One visit to everything that a job knows, and what it brought. The first crawl of a job is round 1."""
+
+    number: int
+    began: float  # seconds since the epoch
+    last: float  # the date of its last fetch, so far
+    requests: int  # that were answered
+    bytes: int  # of the bodies
+    unchanged: int  # answers that were as before
+    new: int  # pages
+    changed: int
+    gone: int
+    pages: int  # at its end, or now
+    pairs: int | None = None  # page pairs, the same; None if they are not known
+    units: int | None = None  # of the corpus, the same
+
+
 class SkipCount(msgspec.Struct, frozen=True):
     """The number of things that were skipped at one stage for one reason, and the first of them."""
 
@@ -330,6 +347,7 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     words: int = 0
     verdicts: int = 0  # that people had given and taken back before
     thresholds: dict[str, object] = {}  # by the keys of [judge]
+    personal_data: dict[str, int] = {}  # by kind: replaced, or in what was left out
 
     @property
     def merged(self) -> int:
@@ -389,6 +407,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     asked: RequestedJob = RequestedJob()
     files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder
     topic: TopicFacts | None = None  # None in a job without one
+    rounds: tuple[RoundFacts, ...] = ()  # empty while the job is in its first
 
     @property
     def crawl(self) -> CrawlSummary:

@@ -78,11 +78,22 @@ class Capture(msgspec.Struct, frozen=True):
     place: "WarcPlace | None" = None
     ip: str = ""  # the server's IP address, where it is known
     rendered: bool = False  # the body is what a browser made of the answer, by running its scripts
+    digest: str = ""  # of the payload, as the archive has it
+    unchanged: bool = False  # since the last visit: the server says so, or the payload is the same
 
     def header(self, name: str) -> str:
         """All values of that header, joined by a comma. Empty if the header is absent."""
         name = name.lower()
         return ", ".join(value for key, value in self.headers if key.lower() == name)
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """What is remembered of an answer, to ask later whether it has changed."""
+
+    etag: str = ""
+    last_modified: str = ""
+    digest: str = ""  # of the payload
+    at: float = 0.0
 
 
 class WarcPlace(msgspec.Struct, frozen=True, gc=False):
@@ -273,8 +284,18 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
             languages=languages,
             types=types,
             drawn=drawn,
-            sitemaps=self.sitemaps + (visit.lease.link.is_named_sitemap and visit.is_download),
+            sitemaps=self.sitemaps
+            + (visit.lease.link.is_named_sitemap and visit.is_download and not visit.lease.again),
         )
+
+    def without(self, page: Page) -> "SiteKnowledge":
+        """What is known once that page is gone, or before it is read anew."""
+        languages = {**self.languages, page.language: self.languages.get(page.language, 1) - 1}
+        types = self.types if page.type == "html" else {**self.types, page.type: self.types.get(page.type, 1) - 1}
+        drawn = self.drawn
+        if page.drawn_by:
+            drawn = {**drawn, page.drawn_by: drawn.get(page.drawn_by, 1) - 1}
+        return msgspec.structs.replace(self, pages=self.pages - 1, languages=languages, types=types, drawn=drawn)
 
 
 def _scripted(outcome: "Page | Sitemap | Skip") -> str:
@@ -522,6 +543,7 @@ class Lease(msgspec.Struct, frozen=True):
     link: Link
     score: float
     attempt: int = 1
+    again: bool = False  # it was visited in an earlier round
 
 
 class Advice(msgspec.Struct, frozen=True):
@@ -541,10 +563,11 @@ class Fetch(msgspec.Struct, frozen=True):
     at: float = 0.0
     took: float = 0.0
     place: WarcPlace | None = None
+    answer: Answer | None = None
 
     def visit(self, outcome: Page | Sitemap | Skip) -> "Visit":
         """The visit, once the outcome of this fetch is known."""
-        return Visit(self.lease, outcome, self.status, self.bytes, self.at, self.took, self.place)
+        return Visit(self.lease, outcome, self.status, self.bytes, self.at, self.took, self.place, self.answer)
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -557,6 +580,7 @@ class Visit(msgspec.Struct, frozen=True):
     at: float = 0.0
     took: float = 0.0
     place: WarcPlace | None = None
+    answer: Answer | None = None
 
     @property
     def is_download(self) -> bool:

@@ -141,6 +141,7 @@ class Reason(StrEnum):
     CONTENT_TYPE = ("content-type", "not a web page", "Not a web page: an image, an archive or another kind of file.",
         "Start from a page of the site, not from a file.",
         "Start again from a page of the site, not from a file.", Action.REPEAT)
+    UNCHANGED = ("unchanged", "unchanged", "It is as it was at the last visit, so what is known of it stays.")
     # analysis
     SITEMAP = ("sitemap", "sitemap", "A sitemap. Its links were followed.")
     PROBE = ("probe", "test for missing pages", "A URL that we made up, to see how the host answers for missing pages.")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness
 from bitrawl.crawl.scope import Sites
 from bitrawl.endings import Failing
-from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Lease, Link, LinkKind, Skip
 from bitrawl.protocols import Queue
 from bitrawl.reasons import Reason, Stage

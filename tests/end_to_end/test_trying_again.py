@@ -25,7 +25,7 @@ AT_FAULT = {
     *map(
         Reason, "nofollow trap robots noindex redirect not-archived http-error content-encoding no-text-layer".split()
     ),
-    *map(Reason, "sitemap probe empty unreadable analysis-error internal killed".split()),
+    *map(Reason, "sitemap probe empty unreadable unchanged analysis-error internal killed".split()),
     *map(Reason, "mining-timeout mining-crash mining-error segment-too-long".split()),
 }
 """Reasons that no setting of a crawl decides about."""

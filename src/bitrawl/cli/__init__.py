@@ -32,6 +32,7 @@ VERBS = {
     "terms": LazyVerb("folder_verbs", "List the terms of a corpus with their translations, and examples of both."),
     "report": LazyVerb("status", "Write the report of a job: one HTML file that opens offline."),
     "status": LazyVerb("status", "Show the progress of a job."),
+    "diff": LazyVerb("status", "Show what is new, changed and gone since an earlier round of a job."),
     "check": LazyVerb(
         "status", "Check that the files of a job are as they were written, and repair what can be repaired."
     ),

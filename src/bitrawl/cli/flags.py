@@ -42,6 +42,8 @@ _FRESH_HELP = "Replace the job in the folder. What was fetched is set aside, in 
 Fresh = Annotated[bool, job_option("--fresh", help=_FRESH_HELP)]
 _DELETE_HELP = "With --fresh: delete what was fetched too."
 DeleteArchive = Annotated[bool, job_option("--delete-archive", help=_DELETE_HELP)]
+_REFRESH_HELP = "Visit a finished job again, as one more round: ask for what has changed, is new or is gone."
+Refresh = Annotated[bool, job_option("--refresh", help=_REFRESH_HELP)]
 _DRY_HELP = "Show what would be done: ask each seed's host for its rules, the seed and a sitemap, and stop."
 DryRun = Annotated[bool, job_option("--dry-run", help=_DRY_HELP)]
 Quiet = Annotated[bool, job_option("--quiet", "-q", help="Show no progress.")]
@@ -49,8 +51,10 @@ PRIVATE_HELP = "Visit private and loopback addresses."
 AllowPrivate = Annotated[bool, Option("--allow-private", help=PRIVATE_HELP)]
 
 
-def starting_over(*, fresh: bool, delete_archive: bool = False) -> StartOver:
-    """What the two flags mean together."""
+def starting_over(*, fresh: bool, delete_archive: bool = False, refresh: bool = False) -> StartOver:
+    """What the flags mean together."""
+    if fresh and refresh:
+        raise ConfigError("--fresh deletes what --refresh would visit again; choose one of them")
     if delete_archive and not fresh:
         raise ConfigError("--delete-archive is for a job that starts over; add --fresh, or leave it out")
     return StartOver.DELETE_ARCHIVE if delete_archive else StartOver.KEEP_ARCHIVE if fresh else StartOver.NO

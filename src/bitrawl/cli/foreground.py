@@ -6,6 +6,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Self, TypeVar
 
 import typer
@@ -192,10 +193,13 @@ class Foreground:
             self.progress.note(scope_text(parts.crawl.scope.rules, parts.crawl.seeds))
         self.progress.watch(parts)
 
-    async def mine(self, job: Job, folder: JobFolder, *, fresh: StartOver = StartOver.NO) -> Ending:
+    async def mine(
+        self, job: Job, folder: JobFolder, *, fresh: StartOver = StartOver.NO, refresh: bool = False
+    ) -> Ending:
         """The whole job, shown here."""
         watched = self.progress
-        return await mine(job, folder, observe=watched.visited, started=self.started, watch=watched.mining, fresh=fresh)
+        work = partial(mine, observe=watched.visited, started=self.started, watch=watched.mining)
+        return await work(job, folder, fresh=fresh, refresh=refresh)
 
     async def _run(self, main: Callable[[], Awaitable[Result]]) -> Result:
         task = asyncio.ensure_future(main())

@@ -18,6 +18,7 @@ from bitrawl.cli.flags import (
     Out,
     OutOrPlace,
     Quiet,
+    Refresh,
     Seeds,
     SeedsFile,
     confirm,
@@ -70,6 +71,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     bootstrap: Bootstrap = None,
     fresh: Fresh = False,
     delete_archive: DeleteArchive = False,
+    refresh: Refresh = False,
     dry_run: DryRun = False,
     quiet: Quiet = False,
     cluster: Cluster = None,
@@ -89,7 +91,8 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
 
     The corpus grows while the crawl runs. One language makes a monolingual corpus. The same command resumes.
     """
-    start_over, inputs = starting_over(fresh=fresh, delete_archive=delete_archive), (seeds_file, sites, bootstrap)
+    start_over = starting_over(fresh=fresh, delete_archive=delete_archive, refresh=refresh)
+    inputs = (seeds_file, sites, bootstrap)
     bundling = Bundling(cluster, part, bundle_sites, scratch, retry_failed=retry_failed or None)
     if sites or bundling.is_given:
         bundling = bundling._replace(workers=settings.pop("workers"))
@@ -99,7 +102,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         description = from_bootstrap(bootstrap, description)
     if bundling.is_given:
         job = asked_job(description, job_file)
-        _check_bundling(sites, job, dry_run=dry_run)
+        _check_bundling(sites, job, dry_run=dry_run, refresh=refresh)
         mine_many(job, out, bundling, inputs=inputs, fresh=start_over, quiet=quiet)
         return
     check_undivided(out)
@@ -111,14 +114,14 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         return
     if folder.holds_job:
         confirm(out, start_over)
-    ending = foreground.run(lambda: foreground.mine(job, folder, fresh=start_over))
+    ending = foreground.run(lambda: foreground.mine(job, folder, fresh=start_over, refresh=refresh))
     if not quiet:
         tell(folder, ended=True)
     tell_of_kills(folder)
     leave(ending, quiet_in=folder if quiet else None)
 
 
-def _check_bundling(sites: Path | None, job: Job, *, dry_run: bool) -> None:
+def _check_bundling(sites: Path | None, job: Job, *, dry_run: bool, refresh: bool) -> None:
     if sites is None and not job.warc:
         raise ConfigError(
             "--cluster, --part, --bundle-sites, --scratch and --retry-failed are for a list of sites (--sites) or WARC files"
@@ -126,6 +129,8 @@ def _check_bundling(sites: Path | None, job: Job, *, dry_run: bool) -> None:
         )
     if dry_run:
         raise ConfigError("--dry-run shows what one process would do; leave out --workers, --cluster and --part")
+    if refresh:
+        raise ConfigError("--refresh is for one job; mine the sites in one process to visit them again")
 
 
 def _listed_sites(path: Path | None, *, quiet: bool) -> list[str]:
@@ -148,6 +153,7 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     bootstrap: Bootstrap = None,
     fresh: Fresh = False,
     delete_archive: DeleteArchive = False,
+    refresh: Refresh = False,
     dry_run: DryRun = False,
     quiet: Quiet = False,
     **settings: Any,
@@ -162,7 +168,7 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     description = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
     if bootstrap is not None:
         description = from_bootstrap(bootstrap, description)
-    start_over = starting_over(fresh=fresh, delete_archive=delete_archive)
+    start_over = starting_over(fresh=fresh, delete_archive=delete_archive, refresh=refresh)
     job = described_job(description, folder, file=job_file, inputs=(seeds_file, bootstrap), fresh=start_over)
     foreground = Foreground(folder, quiet=quiet)
     watch, started = foreground.progress.visited, foreground.started
@@ -171,7 +177,9 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
         return
     if folder.holds_job:
         confirm(out, start_over)
-    ending = foreground.run(lambda: run_crawl(job, folder, observe=watch, started=started, fresh=start_over))
+    ending = foreground.run(
+        lambda: run_crawl(job, folder, observe=watch, started=started, fresh=start_over, refresh=refresh)
+    )
     if not quiet:
         show(folder)
     tell_of_kills(folder)
@@ -208,6 +216,8 @@ def export(
     """Write the corpus of a job again, in more formats or with other thresholds.
 
     Example: [bold]bitrawl export jobs/example --formats moses --min-score 0.9 --to strict[/]
+
+    Example: [bold]bitrawl export jobs/example --anonymise replace --to public[/]
 
     Nothing is fetched or aligned. Formats that are there already are kept and written again. A threshold applies to
     all files and is kept in the job, unless you write a copy with --to. A merged corpus is merged again from its jobs.
@@ -247,6 +257,9 @@ def _warn_of_thresholds(given: Mapping[str, Any], folder: JobFolder) -> None:
     changes = [f"--min-score {scores[1]:g} (it was {scores[0]:g})"] if scores[0] != scores[1] else []
     if accepted != before.export.accepted_only:
         changes.append("only what a person accepted" if accepted else "also what no person has judged")
+    hidden = given.get("export", {}).get("anonymise", before.export.anonymise)
+    if hidden != before.export.anonymise:
+        changes.append(f"--anonymise {hidden} (it was {before.export.anonymise})")
     if changes:
         print_err(
             f"All files in {folder.corpus} are written again with {' and '.join(changes)}, which the job keeps;"

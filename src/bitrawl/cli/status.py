@@ -1,5 +1,6 @@
-"""How a job is: `bitrawl status`, `check` and `report`."""
+"""How a job is: `bitrawl status`, `diff`, `check` and `report`."""
 
+import datetime as dt
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,27 +14,30 @@ from rich.text import Text
 from typer import Option
 
 from bitrawl.cli.console import complain, duration, out, print_out, size
-from bitrawl.cli.flags import CorpusFolder
+from bitrawl.cli.flags import CorpusFolder, Folder
 from bitrawl.cli.many_sites import show_run
 from bitrawl.cluster.run import Run, check_run, existing_run, is_run, merged_report
 from bitrawl.config import Job, Thresholds
 from bitrawl.corpus.export import CARD
 from bitrawl.endings import EndKind, State
 from bitrawl.errors import ConfigError
-from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair
+from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
 from bitrawl.job.corpora import written_figures
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.folder_kinds import MERGED, REPORT, FolderKind, kind_of, merged_jobs, named
+from bitrawl.job.refreshing import changes
 from bitrawl.job.reporting import gather, write_report
 from bitrawl.job.reporting import status as status_of
+from bitrawl.job.rounds import Changes
 from bitrawl.job.site_search import draw_report
 from bitrawl.job.thresholds import selections
 from bitrawl.show.job_report import explained, found, left_out
 from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
 
 WATCH_EVERY = 2.0  # seconds
+MOST_CHANGES = 10  # of a kind, that `diff` lists in a table
 # Of `--format json`, in their order: part of the output format
 KEYS = (
     *(
@@ -92,6 +96,44 @@ def status(
         if not watch or now.state is not State.RUNNING:
             return
         _wait(WATCH_EVERY)
+
+
+_SINCE_HELP = "Compare with the end of this round, or with the job as it was on this date."
+
+
+def diff(
+    folder: Folder,
+    *,
+    since: Annotated[str, Option(help=_SINCE_HELP, metavar="ROUND|DATE", show_default="the last round but one")] = "",
+    style: Annotated[
+        StatusFormat, Option("--format", help="Print a table, or JSON for programs.")
+    ] = StatusFormat.TABLE,
+) -> None:
+    """Show what is new, changed and gone since an earlier round of a job.
+
+    Example: [bold]bitrawl diff jobs/example --since 2026-11-01[/]
+
+    Each [bold]bitrawl mine --refresh[/] is a round. It compares pages, page pairs and units of the corpus.
+    """
+    found = changes(JobFolder(folder), since)
+    if style is StatusFormat.JSON:
+        typer.echo(msgspec.json.encode(found).decode())
+        return
+    rows = [("job", f"{folder}: round {found.round}, compared with round {found.since}")]
+    for label, kind in (("pages", found.pages), ("page pairs", found.pairs)):
+        rows.append((label, f"{len(kind.new):,} new, {len(kind.changed):,} changed, {len(kind.gone):,} gone"))
+        rows += [("", line) for line in _changed_lines(kind)]
+    rows.append(("units", f"{len(found.units.new):,} new, {found.units.gone:,} gone"))
+    rows += [("", f"new      {a} | {b}") for a, b in found.units.new[:MOST_CHANGES]]
+    for label, value in rows:
+        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+
+
+def _changed_lines(kind: Changes) -> Iterator[str]:
+    for name, entries in msgspec.structs.asdict(kind).items():
+        yield from (f"{name:<9}{entry}" for entry in entries[:MOST_CHANGES])
+        if len(entries) > MOST_CHANGES:
+            yield f"{'':<9}and {len(entries) - MOST_CHANGES:,} more; --format json lists them all"
 
 
 _REPAIR_HELP = "Repair what can be repaired; what is damaged is kept in the folder damaged/."
@@ -191,6 +233,7 @@ def _flat(now: JobFacts) -> dict[str, object]:
         **{key: getattr(now.crawl, key) for key in KEYS},
         "state": now.state,
         "faults": now.faults,
+        "rounds": now.rounds,
         "corpora": {name: {key: getattr(pair, key) for key in CORPUS_KEYS} for name, pair in now.corpora.items()},
     }
 
@@ -219,6 +262,7 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
         rows.append(("scripts", undrawn))
     if summary.relevant is not None:
         rows.append(("on topic", f"{summary.relevant} of {counted(summary.pages, 'page')}"))
+    rows += _block("rounds", map(_round, now.rounds[-5:]))
     rows += _block("hosts", map(_host, summary.hosts[:5]))
     rows += _block("skipped", (f"{count:>6}  {why}" for why, count in summary.skips.items()))
     rows += [(name, corpus_figures(pair)) for name, pair in now.corpora.items()]
@@ -302,6 +346,12 @@ def hints(summary: CrawlSummary) -> list[str]:
     given = [str(tip) for tip in summary.run.ended.tips] if summary.run.ended else []
     advice = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE and ADVICE[reason] not in given]
     return advice or ([] if given else ["Look at the log for what the hosts answered."])
+
+
+def _round(one: RoundFacts) -> str:
+    day = dt.datetime.fromtimestamp(one.began, dt.UTC).date()
+    pages = f"{counted(one.new, 'new page')}, {one.changed:,} changed, {one.gone:,} gone"
+    return f"{one.number:>3}  {day}  {pages}; {counted(one.requests, 'request')}, {size(one.bytes)}"
 
 
 def _host(host: HostCount) -> str:

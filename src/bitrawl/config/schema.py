@@ -43,6 +43,21 @@ class Reach(StrEnum):
     WEB = "web"
 
 
+class Gone(StrEnum):
+    """What becomes of the segments of a page that a further round finds missing."""
+
+    DROP = "drop"  # as if the page had never been there: the corpus is that of the site as it is
+    KEEP = "keep"
+
+
+class Anonymise(StrEnum):
+    """What becomes of personal data when a corpus is written."""
+
+    OFF = "off"
+    REPLACE = "replace"  # by a placeholder, the same on both sides
+    DROP = "drop"  # the segment is left out, or the paragraph of a corpus in one language
+
+
 class TopicModel(StrEnum):
     """What says whether a page is about the topic."""
 
@@ -115,6 +130,7 @@ class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     types: list[DocumentType] = msgspec.field(default_factory=lambda: list(DocumentType))  # besides sitemaps
     sitemaps: bool = True
     probe: bool = True  # ask each host for a page that cannot exist, to know its soft 404s
+    gone: Gone = Gone.DROP  # what was found on pages that are gone when the job is visited again
 
 
 class PolitenessSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -236,6 +252,7 @@ class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     formats: list[FormatName] = []  # jsonl, tmx and tsv when none is given; for one language text and jsonl
     compress: bool = False
     accepted_only: bool = False  # only what a person accepted: segments, and the good segments of page pairs
+    anonymise: Anonymise = Anonymise.OFF  # off, replace or drop personal data; needs the extra privacy
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

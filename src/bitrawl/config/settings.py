@@ -174,6 +174,7 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
         "Use this Chromium: its path, or the ws:// address of one that runs.", metavar="PATH_OR_URL"),
     Setting("sitemaps", "scope.sitemaps", _G.SCOPE, "Read sitemaps."),
     Setting("probe", "scope.probe", _G.SCOPE, "Ask each host for a missing page, to recognise its error pages."),
+    Setting("gone", "scope.gone", _G.SCOPE, "With --refresh: drop or keep what was found on pages that are gone."),
     Setting("delay", "politeness.delay", _G.POLITENESS, "Wait this many seconds between two visits to a host.",
         metavar="SECONDS", web="delay", most=3600),
     Setting("parallel", "politeness.parallel", _G.POLITENESS,
@@ -233,6 +234,10 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("duplicates", "judge.duplicates", _G.CORPUS, web="duplicates"),
     Setting("accepted_only", "export.accepted_only", _G.CORPUS,
         "Export only page pairs and segments that a person accepted.", reversible=True),
+    Setting("anonymise", "export.anonymise", _G.CORPUS,
+        "Replace e-mail addresses, telephone, card and national numbers, IBANs and IP addresses by placeholders such as [EMAIL], the same on both"
+        " sides (replace), or leave out segments with any (drop). Names and postal addresses stay (extra privacy).",
+        metavar="HOW", web="anonymise"),
 )}
 # fmt: on
 

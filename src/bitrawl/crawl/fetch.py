@@ -7,9 +7,10 @@ import contextlib
 import errno
 import socket
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http import HTTPStatus
 from typing import Self
 
@@ -45,7 +46,7 @@ from bitrawl.crawl.connections import (
     proxy_name,
 )
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import MAX_REDIRECTS, Capture, Language, Link, LinkKind, Page, Sitemap, Skip
+from bitrawl.model import MAX_REDIRECTS, Answer, Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Clock, Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url, without_credentials
@@ -62,6 +63,7 @@ LATEST = 24 * 3600.0
 """Seconds; the longest wait until a date that is compared with our own. Judgement: our date may be wrong by years."""
 SET = 3600.0  # seconds by which the date may differ from the time that passed, before somebody has set it; judgement
 NO_CHECK_TIME = 0x200000  # X509_V_FLAG_NO_CHECK_TIME of OpenSSL, which Python gives no name
+GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 MAX_RULES = 500 * 1024
 """What is read of robots.txt and its like: RFC 9309, section 2.5."""
 
@@ -153,9 +155,13 @@ class HttpFetcher:
     else a wrong date would refuse every page of the web for good. All else about it is still checked.
     """
 
-    def __init__(self, settings: FetchSettings, clock: Clock) -> None:
+    def __init__(
+        self, settings: FetchSettings, clock: Clock, earlier: Callable[[Url], Answer | None] = lambda _url: None
+    ) -> None:
+        """`earlier` knows what an address answered in the last round: it is asked whether that has changed."""
         self._settings = settings
         self._clock = clock
+        self._earlier = earlier
         self._began_at = clock.date() - clock.now()
         self._tls = ssl.create_default_context()
         self._routes = Routes(settings.connect_to)
@@ -194,11 +200,13 @@ class HttpFetcher:
             proxy = self._proxy_for(url)
             if self._is_private(url, proxied=proxy is not None):
                 return Skip(link.url, Stage.FETCH, Reason.PRIVATE_ADDRESS, url.host or "")
-            response = await self._request(url, proxy)
+            earlier = None if link.kind is LinkKind.ROBOTS else self._earlier(link.url)
+            response = await self._request(url, proxy, _conditions(earlier))
             async with response:
                 if proxy is not None and response.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
                     return proxy_refusal(link.url, proxy)
-                answer = await self._read(link, response)
+                known = earlier is not None and response.status in (HTTPStatus.NOT_MODIFIED, *GONE)
+                answer = await (_read_short(link, response) if known else self._read(link, response))
         except FOREIGN as error:
             return failure(link.url, error, proxy)
         if isinstance(answer, Skip):
@@ -210,15 +218,16 @@ class HttpFetcher:
         checks = self._tls.verify_flags & ~NO_CHECK_TIME
         self._tls.verify_flags = checks | NO_CHECK_TIME if abs(zero - self._began_at) > SET else checks
 
-    async def _request(self, url: URL, proxy: URL | None) -> aiohttp.ClientResponse:
+    async def _request(self, url: URL, proxy: URL | None, headers: Mapping[str, str]) -> aiohttp.ClientResponse:
         attempt = Attempt()
+        ask = partial(self._session.get, url, proxy=proxy, headers=headers, allow_redirects=False)
         try:
-            return await self._session.get(url, proxy=proxy, allow_redirects=False, trace_request_ctx=attempt)
+            return await ask(trace_request_ctx=attempt)
         except aiohttp.ClientResponseError:
             # What is no HTTP on a connection used before may be the rest of something that was sent unasked.
             if not attempt.reused or not self._connector.distrust(url.host or ""):
                 raise
-            return await self._session.get(url, proxy=proxy, allow_redirects=False, trace_request_ctx=Attempt())
+            return await ask(trace_request_ctx=Attempt())
 
     def _proxy_for(self, url: URL) -> URL | None:
         direct = self._routes.find(url.host or "") or (url.host, url.port) in self._settings.trusted
@@ -342,6 +351,21 @@ def _request_headers(settings: FetchSettings) -> dict[str, str]:
     }
     languages = accept_language(settings.languages)
     return headers | {"Accept-Language": languages} if languages else headers
+
+
+def _conditions(earlier: Answer | None) -> dict[str, str]:
+    """Ask for the page only if it has changed: RFC 9110, section 13.1."""
+    if earlier is None:
+        return {}
+    named = {"If-None-Match": earlier.etag, "If-Modified-Since": earlier.last_modified}
+    return {name: value for name, value in named.items() if value}
+
+
+async def _read_short(link: Link, response: aiohttp.ClientResponse) -> Capture:
+    """An answer that says only that a page is as it was, or gone. The archive keeps it."""
+    payload = await _remainder(response)
+    unchanged = response.status == HTTPStatus.NOT_MODIFIED
+    return msgspec.structs.replace(_capture(link.url, response, payload, payload), unchanged=unchanged)
 
 
 def _refusal_by_status(url: Url, response: aiohttp.ClientResponse, date: float) -> Skip | None:

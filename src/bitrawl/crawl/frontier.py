@@ -174,6 +174,7 @@ class Frontier:
     steps: Sequence[float] = ()
     # What a page brings may change the order. Then, where a host need not rest, its next link waits for that page.
     orders: bool = False
+    has_more: Callable[[str], bool] = lambda _host: False  # although its site was left: what is to be visited again
 
     def __post_init__(self) -> None:
         self._hosts: dict[str, Host] = {}
@@ -450,7 +451,7 @@ class Frontier:
             self._rankings[pace] = sorted(place for place in self._ready.values() if place.pace is pace)
 
     def _may_visit(self, host: Host, now: float) -> bool:
-        if host.site in self.left:
+        if host.site in self.left and not self.has_more(host.name):
             return False
         spent = self._spent_on(host.site)
         limit = self.site_budget.reached(spent, now)

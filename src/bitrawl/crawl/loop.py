@@ -27,6 +27,7 @@ from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreErro
 from bitrawl.model import (
     OPT_OUTS,
     OWN_REQUESTS,
+    Answer,
     Capture,
     Directive,
     DrawnBy,
@@ -205,11 +206,11 @@ class Crawl:
     async def _visit(self, lease: Lease) -> None:
         """Steps 2 to 8 of the module's docstring."""
         link = lease.link
-        refusal = self._late_refusal(lease)
+        refusal = None if lease.again else self._late_refusal(lease)
         if refusal is not None:
             self._conclude(Visit(lease, refusal, at=self.clock.date()))
             return
-        if self.settings.follow and (self._comes_last(lease) or self._asks_first(lease)):
+        if self.settings.follow and not lease.again and (self._comes_last(lease) or self._asks_first(lease)):
             return
         started, at = self.clock.now(), self.clock.date()
         answer = await self.fetcher.fetch(link)
@@ -220,6 +221,9 @@ class Crawl:
             self.frontier.fetched(lease, took=fetch.took)
             with self.ledger.transaction():
                 self._return(lease)
+        elif answer.unchanged:
+            self.frontier.fetched(lease, took=fetch.took)
+            self._record_only(fetch.visit(Skip(link.url, Stage.FETCH, Reason.UNCHANGED, status=answer.status)))
         elif link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
             self._probed(fetch, await understand(link, answer, self.analyser))
         else:
@@ -253,7 +257,10 @@ class Crawl:
             return fetch, outcome
         if fetch.lease.score > LAST:
             self.frontier.fetched(fetch.lease, took=fetch.took)
-        fetch = msgspec.structs.replace(fetch, bytes=fetch.bytes + drawn.bytes, place=drawn.place or fetch.place)
+        # An answer that has not changed says nothing about what its scripts draw: a later round asks for all of it.
+        known = fetch.answer if drawn.place is None else Answer(at=fetch.at)
+        place = drawn.place or fetch.place
+        fetch = msgspec.structs.replace(fetch, bytes=fetch.bytes + drawn.bytes, place=place, answer=known)
         return fetch, drawn.outcome
 
     def _late_refusal(self, lease: Lease) -> Skip | None:
@@ -363,8 +370,9 @@ class Crawl:
             page = self.judge(link, page)
         links = self._new.links_of(link, page)
         leads_on = any(self.scope.refusal(new) is None for new in self.traps.new_links(links))
-        self.traps.visited(page, link.source, leads_on=leads_on, last=fetch.lease.score <= LAST)
-        self.hosts.answered(link.url, page.signature)
+        if not fetch.lease.again:  # A page is no copy of what it was.
+            self.traps.visited(page, link.source, leads_on=leads_on, last=fetch.lease.score <= LAST)
+            self.hosts.answered(link.url, page.signature)
         self._conclude(fetch.visit(refusal or page), links, page)
 
     def _links_of(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
@@ -404,13 +412,13 @@ class Crawl:
         if not self.settings.follow:
             return
         link, outcome = visit.lease.link, visit.outcome
-        if isinstance(outcome, Sitemap):
+        if isinstance(outcome, Sitemap) and not visit.lease.again:
             self.ledger.learn(self._new.after(self._knowledge(link.url), link, outcome))
         self.scorer.learn(visit, self._knowledge(link.url))
         self._enqueue(links, page)
 
     def _record_only(self, visit: Visit) -> None:
-        """For a visit that a bug ended: the strategy may have the bug, so it is not asked."""
+        """For a visit that brought nothing new, or that a bug ended: the strategy may have the bug, so it is not asked."""
         with self.ledger.transaction():
             self.ledger.record(visit)
             self._finish(visit)
@@ -502,7 +510,10 @@ def _fetch_of(lease: Lease, answer: Capture | Skip, *, at: float, took: float) -
     if isinstance(answer, Skip):
         return Fetch(lease, answer.status, at=at, took=took)
     # The fetcher's own time, where it has one: ours includes what robots.txt made it wait.
-    return Fetch(lease, answer.status, len(answer.body), at, answer.took or took, answer.place)
+    # Redirects may have the same body and lead elsewhere; what scripts draw may change while the answer does not.
+    digest = answer.digest if 200 <= answer.status < 300 and not answer.rendered else ""
+    known = Answer(answer.header("ETag"), answer.header("Last-Modified"), digest, answer.at or at)
+    return Fetch(lease, answer.status, len(answer.body), at, answer.took or took, answer.place, known)
 
 
 def _capped(link: Link, score: float) -> float:

@@ -23,6 +23,7 @@ import msgspec
 from fastwarc.warc import WarcRecord, WarcRecordType
 from isal import igzip_lib
 
+from bitrawl.crawl.fetch import GONE
 from bitrawl.files import write_fault
 from bitrawl.job.archived_web import (
     ANSWERED,
@@ -33,8 +34,9 @@ from bitrawl.job.archived_web import (
     target_of,
     warc_records,
 )
-from bitrawl.model import Capture, Link, Skip, WarcPlace
+from bitrawl.model import Answer, Capture, Link, Skip, WarcPlace
 from bitrawl.protocols import Clock, Fetcher
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
@@ -49,6 +51,8 @@ _MEMBER = b"\x1f\x8b\x08"
 _BLOCK = 1 << 16
 _FILE_NAME = re.compile(r"bitrawl-\d{5,}-\d{14}\.warc\.gz")
 _PHRASES = {int(status): status.phrase for status in HTTPStatus}
+_PROFILE = "http://netpreserve.org/warc/1.1/revisit/{}"
+_SPEAKING = frozenset(("content-language", "link", "tdm-policy", "tdm-reservation", "x-robots-tag"))
 _FOLD = re.compile(r"[\r\n]+\s*")
 
 log = logging.getLogger(__name__)
@@ -100,10 +104,11 @@ class WarcArchive:
             os.close(self._file)
             self._file = -1
 
-    def write(self, capture: Capture) -> WarcPlace:
+    def write(self, capture: Capture, same_as: Answer | None = None) -> WarcPlace:
         """Append the answer and, if it is known, the request. Returns the place of the answer.
 
-        What a browser made of an answer is a conversion of it, and refers to its record.
+        What a browser made of an answer is a conversion of it, and refers to its record. With `same_as` only the fact that
+        the answer is the same as that earlier one is written: a revisit record.
         """
         try:
             if self._file < 0 or self._size >= self._max_bytes:
@@ -115,8 +120,8 @@ class WarcArchive:
                 origin = self._written.get(capture.place, "") if capture.place is not None else ""
                 self._append(_conversion(capture, self._warcinfo, origin))
             else:
-                name = self._name(place)
-                self._append(_records(capture, self._warcinfo, name))
+                ids = _Ids(self._warcinfo, self._name(place))
+                self._append(_records(capture, ids, same_as))
         except OSError as error:
             raise write_fault(self._path, error) from error
         return place
@@ -182,16 +187,36 @@ class WarcArchive:
 class ArchivingFetcher:
     """Archives every answer of the inner fetcher, also redirects, errors and robots.txt, before passing it on."""
 
-    def __init__(self, inner: Fetcher, archive: WarcArchive) -> None:
+    def __init__(
+        self, inner: Fetcher, archive: WarcArchive, earlier: Callable[[Url], Answer | None] = lambda _url: None
+    ) -> None:
+        """`earlier` knows what an address answered in the last round."""
         self._inner = inner
         self._archive = archive
+        self._earlier = earlier
 
     async def fetch(self, link: Link) -> Capture | Skip:
         """The returned capture has its place in the archive. It no longer has the parts that only the archive needs."""
         answer = await self._inner.fetch(link)
         if isinstance(answer, Skip):
             return answer
-        return msgspec.structs.replace(answer, place=self._archive.write(answer), payload=b"", request=b"")
+        digest, earlier = payload_digest(answer), self._earlier(link.url)
+        is_page = HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES
+        same = answer.unchanged or (earlier is not None and is_page and earlier.digest == digest)
+        place = self._archive.write(answer, earlier if same else None)
+        if answer.status in GONE:
+            reason = HTTPStatus(answer.status).phrase
+            return Skip(answer.url, Stage.FETCH, Reason.HTTP_STATUS, reason, answer.status)
+        # What the headers say of a page is not in its payload: it is read again.
+        unchanged = answer.unchanged or (same and not any(name.lower() in _SPEAKING for name, _ in answer.headers))
+        return msgspec.structs.replace(
+            answer, place=place, payload=b"", request=b"", digest=digest, unchanged=unchanged
+        )
+
+
+def payload_digest(capture: Capture) -> str:
+    """As a WARC file has it."""
+    return _digest(capture.payload or capture.body)
 
 
 def archive_files(folder: Path) -> list[Path]:
@@ -312,29 +337,41 @@ def _number(path: Path) -> int:
     return int(path.name.split("-")[1])
 
 
-def _records(capture: Capture, warcinfo: str, response_id: str) -> bytes:
+class _Ids(NamedTuple):
+    warcinfo: str
+    response: str
+
+
+def _records(capture: Capture, ids: _Ids, same_as: Answer | None) -> bytes:
     """The response comes first: if only a part reaches the disk, it is the part that matters."""
     payload, head = _http_response(capture)
-    common = _common(capture, warcinfo)
+    common = _common(capture, ids.warcinfo)
     if capture.ip:
         common["WARC-IP-Address"] = capture.ip
     response = {
-        "WARC-Type": "response",
-        "WARC-Record-ID": response_id,
+        "WARC-Type": "revisit" if same_as else "response",
+        "WARC-Record-ID": ids.response,
         **common,
-        "WARC-Payload-Digest": _digest(payload),
+        "WARC-Payload-Digest": same_as.digest if same_as else _digest(payload),
         "Content-Type": "application/http; msgtype=response",
     }
-    if capture.media_type:
+    if same_as:
+        not_modified = capture.status == HTTPStatus.NOT_MODIFIED
+        response["WARC-Profile"] = _PROFILE.format(
+            "server-not-modified" if not_modified else "identical-payload-digest"
+        )
+        response["WARC-Refers-To-Target-URI"] = str(capture.url)
+        response["WARC-Refers-To-Date"] = _date(same_as.at)
+    elif capture.media_type:
         response["WARC-Identified-Payload-Type"] = capture.media_type
-    data = _member(response, head, payload)
+    data = _member(response, head) if same_as else _member(response, head, payload)
     if not capture.request:
         return data
     request = {
         "WARC-Type": "request",
         "WARC-Record-ID": _new_id(),
         **common,
-        "WARC-Concurrent-To": response_id,
+        "WARC-Concurrent-To": ids.response,
         "Content-Type": "application/http; msgtype=request",
     }
     return data + _member(request, capture.request)

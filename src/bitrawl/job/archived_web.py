@@ -36,6 +36,7 @@ ANSWERED = "X-Archive-Orig-"
 MAX_BLOCK = 64 << 20  # bytes of one record; nothing larger is a page
 Headers = tuple[tuple[str, str], ...]
 STARTS = (b"\x1f\x8b", b"WARC/")  # how a record begins that can be read by itself
+_INFO = 1 << 16  # bytes of a warcinfo record that are looked at
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})")
 _FOLDED = re.compile(rb"\r?\n[ \t]+")
@@ -64,6 +65,7 @@ class Record(msgspec.Struct, frozen=True):
     payload: bytes
     same_as: Url | None  # where the payload is, if it is not here
     rendered: bool = False  # a browser made it of an answer
+    digest: str = ""  # of the payload, as the archive says
 
     @classmethod
     def at_place(cls, path: Path, offset: int) -> Self:
@@ -102,7 +104,8 @@ class Record(msgspec.Struct, frozen=True):
                 payload = _dechunked(payload)
         revisit = record.record_type == WarcRecordType.revisit
         same_as = parsed_url(record.headers.get("WARC-Refers-To-Target-URI")) if revisit else None
-        return cls(url, seconds_of(record), status, headers, payload, same_as, drawn)
+        digest = record.headers.get("WARC-Payload-Digest") or ""
+        return cls(url, seconds_of(record), status, headers, payload, same_as, drawn, digest)
 
     def capture(self, place: WarcPlace | None) -> Capture:
         """The capture, not yet decoded."""
@@ -111,6 +114,7 @@ class Record(msgspec.Struct, frozen=True):
             payload=self.payload,
             place=place,
             rendered=self.rendered,
+            digest=self.digest,
         )
 
 
@@ -307,6 +311,8 @@ class KeptFetcher:
 class Archives:
     """WARC files with one capture per URL: the latest good one, else the latest redirect, else the latest.
 
+    Of what bitrawl has archived, the latest: a page that was missing in a further round does not exist any more.
+
     The index uses 24 bytes per record and stores no text. http and https URLs are different, as on the web.
     """
 
@@ -481,22 +487,26 @@ def _expanded(payload: bytes, header: str) -> bytes | Reason:
 
 def _index(path: Path, number: int) -> _Index | None:
     """None if the records cannot be read one by one, because the file is compressed as a whole."""
-    index, previous = _Index(), -1
+    index, previous, ours = _Index(), -1, False
     with opened_archive(path) as file:
         for record in warc_records(path, report=logging.WARNING):
+            if record.record_type == WarcRecordType.warcinfo:
+                ours = b"software: bitrawl/" in record.reader.read(_INFO)
             offset = record.stream_pos
             if offset <= previous or not os.pread(file.fileno(), 5, offset).startswith(STARTS):
                 return None
             previous = offset
             url = target_of(record)
-            rank = _rank(record, url)
+            rank = _rank(record, url, ours=ours)
             if url is not None and rank is not None:
                 index.add(_key(url), _pack(number, offset), rank)
     return index
 
 
-def _rank(record: WarcRecord, url: Url | None) -> int | None:
+def _rank(record: WarcRecord, url: Url | None, *, ours: bool) -> int | None:
     """Ranks the captures of a URL: the best first, then the latest. None if it is not a capture."""
+    if ours and record.record_type == WarcRecordType.response:  # Errors that may pass are not archived.
+        return 3 << 62 | int(seconds_of(record) * 1e6)
     match record.record_type:
         case WarcRecordType.response if record.http_headers is not None:
             status = record.http_headers.status_code or 0

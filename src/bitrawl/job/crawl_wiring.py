@@ -5,7 +5,7 @@ check of a site and the walk that looks for more of them.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cache, partial
 from importlib.util import find_spec
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bitrawl import config
-from bitrawl.config import FOCUSED, DocumentType, Job, Reach, Strategy, TopicSection, Walk
+from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy, TopicSection, Walk
 from bitrawl.config.choices import STRATEGIES, blamed, package_of, strategy_maker
 from bitrawl.crawl.fetch import HttpFetcher, user_agent
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
@@ -48,7 +48,8 @@ from bitrawl.job.fetching import (
 )
 from bitrawl.job.fetching import web as open_web
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
+from bitrawl.job.ledger import Ledger, LedgerRobots
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.own_files import check_inputs, inputs_of
 from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, changed_settings, reasons_of, retry_seeds
 from bitrawl.job.site_mining import lexicons
@@ -111,8 +112,10 @@ async def crawl(
     `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
     """
     clock, sites = SystemClock(), Sites(job.scope.one_site)
-    ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
+    ledger = Ledger(folder / "job.sqlite", site_of=sites.of, keeps_gone=job.scope.gone is Gone.KEEP)
     stack.callback(ledger.close)
+    if job.scope.gone is Gone.DROP:
+        ledger.drop_gone()
     queue = LedgerQueue(ledger, sites.of)
     seeds = seeds_of(job, archives)
     web = await open_web(job, folder, ledger, archives, stack, clock)
@@ -297,12 +300,14 @@ def _frontier(  # noqa: PLR0913 - collaborators
     orders: bool,
 ) -> Frontier:
     budget, politeness, live = job.budget, job.politeness, not (job.replay or job.warc)
-    spent_on = {site.site: Spent(site.pages, site.bytes) for site in ledger.sites()}
+    spent_on = {site: Spent(pages, size) for site, pages, size in _spent(ledger)}
     spent = Spent(
         pages=sum(each.pages for each in spent_on.values()),
         bytes=sum(each.bytes for each in spent_on.values()),
-        seconds=float(ledger.recall("seconds") or 0),
+        seconds=float(ledger.recall("seconds") or 0) - ledger.rounds.start.seconds,
     )
+    left = {} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left and site.pages}
+    queue.left = left
     return Frontier(
         queue,
         clock,
@@ -319,11 +324,19 @@ def _frontier(  # noqa: PLR0913 - collaborators
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
         spent=spent,
         spent_on=spent_on,
-        left={} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left and site.pages},
+        left=left,
         ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
         steps=bucket_scores(job),
         orders=orders,
+        has_more=queue.has_more,
     )
+
+
+def _spent(ledger: Ledger) -> Iterable[tuple[str, int, int]]:
+    """Pages and bytes of each site. A budget is that of a round."""
+    if ledger.rounds.number > 1:
+        return ledger.rounds.spent()
+    return ((site.site, site.pages, site.bytes) for site in ledger.sites())
 
 
 def bucket_scores(job: Job) -> tuple[float, ...]:

@@ -101,7 +101,30 @@ CREATE TABLE IF NOT EXISTS patterns (site TEXT NOT NULL, pattern TEXT NOT NULL, 
 CREATE TABLE IF NOT EXISTS mined (site TEXT PRIMARY KEY, pages INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
 """
 
-SCHEMA = _LEDGER + _FINDINGS
+# What rounds write: see `rounds.py`. A ledger of an earlier version gets these tables when it is next written.
+_ROUNDS = """
+CREATE TABLE IF NOT EXISTS rounds (
+    number INTEGER PRIMARY KEY, began REAL NOT NULL,
+    first INTEGER NOT NULL, links INTEGER NOT NULL, seconds REAL NOT NULL, facts TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS answers (
+    url TEXT PRIMARY KEY, host TEXT NOT NULL,
+    etag TEXT NOT NULL, last_modified TEXT NOT NULL, digest TEXT NOT NULL, at REAL NOT NULL, seq INTEGER NOT NULL,
+    round INTEGER NOT NULL, visited REAL NOT NULL, visits INTEGER NOT NULL, changes INTEGER NOT NULL, span REAL NOT NULL,
+    missing INTEGER NOT NULL, modified REAL NOT NULL, born INTEGER, changed INTEGER, gone INTEGER,
+    due REAL, attempt INTEGER NOT NULL DEFAULT 1
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS due ON answers (host, attempt, due DESC) WHERE due IS NOT NULL;
+CREATE TABLE IF NOT EXISTS history (
+    kind TEXT NOT NULL, key TEXT NOT NULL, about TEXT NOT NULL, born INTEGER NOT NULL, gone INTEGER, PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS lessons (
+    site TEXT NOT NULL, languages TEXT NOT NULL, round INTEGER NOT NULL,
+    context BLOB NOT NULL, sample BLOB NOT NULL, learned BLOB NOT NULL, PRIMARY KEY (site, languages, round)
+) WITHOUT ROWID;
+"""
+
+SCHEMA = _LEDGER + _ROUNDS + _FINDINGS
 LAST_TABLE = "mined"
 """The table that is created last: if it exists, all of them do."""
 
@@ -214,6 +237,14 @@ class Blobs(Generic[Noun]):
             return self._unpack(zstd.decompress(blob) if self._compressed else blob)
         except (zstd.ZstdError, ValueError, TypeError, *NO_JSON) as error:
             raise damaged(self._path, f"a row cannot be read ({error})") from error
+
+
+def expanded(path: Path, blob: bytes) -> bytes:
+    """What `compressor` left. Raises `DamagedError`."""
+    try:
+        return zstd.decompress(blob)
+    except zstd.ZstdError as error:
+        raise damaged(path, f"a row cannot be read ({error})") from error
 
 
 def stored_skip(path: Path, url: Url, row: Sequence[Any]) -> Skip:
@@ -466,14 +497,6 @@ def reading(path: Path, layout: Layout) -> Iterator[sqlite3.Connection | None]:
         raise fault(path, error) from error
     except (ValueError, TypeError) as error:  # a word that nobody wrote
         raise damaged(path, error) from error
-
-
-def attach(connection: sqlite3.Connection, path: Path, layout: Layout, name: str) -> bool:
-    """Let a connection read another database too, under that name. False if nothing was written there yet."""
-    if not path.exists():
-        return False
-    connection.execute(f"ATTACH ? AS {name}", (_address(path),))
-    return int(connection.execute(f"PRAGMA {name}.user_version").fetchone()[0]) == layout.version
 
 
 @contextmanager

@@ -95,10 +95,10 @@ async def web(
     """The live web, with an archive of its answers, or an archive that replaces it."""
     if archives is not None:
         return Web(ReplayFetcher(archives))
-    live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
+    live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock, ledger.rounds.earlier))
     info = {"robots": "classic", "format": "WARC File Format 1.1"}
     archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
-    fetcher = ArchivingFetcher(live, archive)
+    fetcher = ArchivingFetcher(live, archive, ledger.rounds.earlier)
     earlier_files = _earlier_archive(folder / "warc", ledger)
     kept = KeptFetcher(fetcher, stack.enter_context(Archives(earlier_files))) if earlier_files else fetcher
     return Web(kept, archive.write)
@@ -156,7 +156,7 @@ def _language_names() -> LanguageNames:
 
 def _earlier_archive(folder: Path, ledger: Ledger) -> list[Path]:
     """The archive of a job whose ledger is new: somebody has set aside a damaged one. Otherwise nothing."""
-    if not (ledger.recall(_REREAD) or ledger.is_new()):
+    if ledger.rounds.number > 1 or not (ledger.recall(_REREAD) or ledger.is_new()):
         return []
     readable = [path for path in archive_files(folder) if first_record(path) is not None]
     if readable:

@@ -21,8 +21,9 @@ from bitrawl.job.archive import archive_facts, archive_files
 from bitrawl.job.database import locked, recovered, verify
 from bitrawl.job.exporting import SHARD, check_shards
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import language_pairs
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.reading_index import check_index
 from bitrawl.job.revisions import RevisionHistory, is_sound
 from bitrawl.job.seal import is_sealed, log_of, unseal

@@ -1,7 +1,7 @@
 """The ledger: what a job has seen, decided and stored, in one SQLite file that survives `kill -9`.
 
-`LedgerQueue` has the frontier's links as rows of it: a million of them cost disk space, not memory. `LedgerRobots` has the
-rules that origins answered with last. What mining writes into the same file is in `stored_findings.py`.
+`LedgerRobots` has the rules that origins answered with last. The links that wait are in `ledger_queue.py`, the rounds of a
+job in `rounds.py`, and what mining writes into the same file in `stored_findings.py`.
 """
 
 from array import array
@@ -9,14 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
 from bitrawl.crawl.ending import stored_doing, stored_end
 from bitrawl.endings import HostRest, LastRun
 from bitrawl.files import compressor
-from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, stored_skip
+from bitrawl.job.database import PAGE, SKIPPED, Blobs, Database, stored_skip
+from bitrawl.job.rounds import Change, Rounds, is_verdict, may_stay
 from bitrawl.model import (
     Lease,
     Link,
@@ -110,12 +111,20 @@ class Ledger:
     """
 
     def __init__(
-        self, path: Path, *, site_of: Callable[[str], str] | None = None, read_only: bool = False, verified: bool = True
+        self,
+        path: Path,
+        *,
+        site_of: Callable[[str], str] | None = None,
+        read_only: bool = False,
+        verified: bool = True,
+        keeps_gone: bool = False,
     ) -> None:
-        """`verified`: see `Database`."""
+        """`verified`: see `Database`. `keeps_gone`: a page that a further round finds missing stays as it was."""
         self._site_of = site_of or (lambda host: Url.known(f"http://{host}/").site)
         self.path = path
         self.database = Database(path, read_only=read_only, verified=verified)
+        self.rounds = Rounds(self.database)
+        self._keeps_gone = keeps_gone
         self.recent = RecentLinks()
         self._compress = compressor()
         self._described: Blobs[_Described] = Blobs(_Described, path, compressed=True)
@@ -152,13 +161,57 @@ class Ledger:
             yield
 
     def record(self, visit: Visit, *, final: bool = True) -> None:
-        """Write a fetch to the log. If it is final, also end its link and store its page."""
-        link, outcome = visit.lease.link, visit.outcome
-        page = outcome if isinstance(outcome, Page) else None
-        skip = _as_skip(outcome)
-        self._log(visit, page.language if page else None, skip.reason if skip else "page")
+        """Write a fetch to the log. If it is final, also end its link and store its page.
+
+        In a further round, what was known stands if the visit says nothing else.
+        """
+        known = self.page(visit.lease.link.url) if visit.lease.again else None
+        change = self._change(visit, known) if visit.lease.again else Change.NEW
+        seq = self._log(visit, change, known)
         if not final:
             return
+        site = self._site_of(visit.lease.link.url.host)
+        knowledge = self.knowledge(site)
+        if known is not None and isinstance(visit.outcome, Page):
+            knowledge = knowledge.without(known)  # it is counted anew
+        if change is Change.GONE and self._drops(visit):
+            knowledge = knowledge.without(known) if known is not None else knowledge
+            self._end(visit, seq, known, site)
+        elif change in (Change.NEW, Change.CHANGED) or (isinstance(visit.outcome, Page) and visit.outcome != known):
+            self._end(visit, seq, known, site)
+        self.rounds.visited(visit, seq, change)
+        self.learn(knowledge.after(visit))
+
+    def _change(self, visit: Visit, known: Page | None) -> Change:
+        """What a visit of a further round found."""
+        url, outcome = visit.lease.link.url, visit.outcome
+        if isinstance(outcome, Skip):
+            if outcome.reason is Reason.UNCHANGED:
+                return Change.SAME
+            if not is_verdict(outcome):
+                return Change.FAILED
+            if known is not None:
+                return Change.GONE
+        if isinstance(outcome, Page):
+            same_text = known is not None and known.digest == outcome.digest
+            return Change.SAME if same_text else Change.CHANGED if known is not None else Change.NEW
+        return Change.SAME if known is None and self._same(url, outcome) else Change.CHANGED
+
+    def _same(self, url: Url, outcome: Sitemap | Skip) -> bool:
+        """Whether what is no page is as it was."""
+        if isinstance(outcome, Sitemap):
+            row = self.database.one("SELECT sitemap FROM sitemaps WHERE url = ?", (url,))
+            return row is not None and self._sitemap(row[0]) == outcome
+        earlier = self.skip_of(url)
+        return earlier is not None and (earlier.reason, earlier.detail) == (outcome.reason, outcome.detail)
+
+    def _drops(self, visit: Visit) -> bool:
+        return not self._keeps_gone or (isinstance(visit.outcome, Skip) and not may_stay(visit.outcome))
+
+    def _end(self, visit: Visit, seq: int, known: Page | None, site: str) -> None:
+        """End a link with what its visit brought, in the place of what was known of it."""
+        link, outcome = visit.lease.link, visit.outcome
+        skip = _as_skip(outcome)
         state, stage, reason, detail = (PAGE, None, None, None)
         if skip is not None:
             state, stage, reason, detail = (SKIPPED, skip.stage, skip.reason, skip.detail)
@@ -166,15 +219,32 @@ class Ledger:
             "UPDATE links SET state = ?, stage = ?, reason = ?, detail = ? WHERE url = ?",
             (state, stage, reason, detail, link.url),
         )
-        site = self._site_of(link.url.host)
+        if visit.lease.again:
+            self.database.query("DELETE FROM sitemaps WHERE url = ?", (link.url,))
+            self.database.query("DELETE FROM faults WHERE url = ? AND stage = ?", (link.url, Stage.ANALYSE))
+            if known is not None:
+                self.database.query("DELETE FROM pages WHERE url = ?", (link.url,))
         if not isinstance(outcome, Skip) and outcome.cut:
             self.record_fault(site, Skip(link.url, Stage.ANALYSE, Reason.TOO_LARGE, outcome.cut))
-        if page is not None:
-            self._keep(page, site)
+        if isinstance(outcome, Page):
+            self._keep(outcome, site, seq)
         elif isinstance(outcome, Sitemap):
             blob = self._compress(pack(outcome))
             self.database.query("INSERT OR REPLACE INTO sitemaps VALUES (?, ?, ?)", (link.url, site, blob))
-        self.learn(self.knowledge(site).after(visit))
+
+    def drop_gone(self) -> None:
+        """Drop the pages that were kept although they are gone."""
+        with self.transaction():
+            for url in self.rounds.kept_although_gone():
+                page = self.page(url)
+                if page is not None:
+                    site = self._site_of(url.host)
+                    self.learn(self.knowledge(site).without(page))
+                    self.database.query("DELETE FROM pages WHERE url = ?", (url,))
+                    ended = (SKIPPED, Stage.FETCH, Reason.HTTP_STATUS, "gone", url)
+                    self.database.query(
+                        "UPDATE links SET state = ?, stage = ?, reason = ?, detail = ? WHERE url = ?", ended
+                    )
 
     def refuse(self, skips: Iterable[tuple[Link, Skip]]) -> None:
         """Store links that are not followed. Links that are already known stay as they are."""
@@ -214,10 +284,11 @@ class Ledger:
 
     def extent(self, site: str) -> str:
         """Tells which pages and sitemaps of a site there are: while it stays the same, they do."""
-        # A page that is visited again gets a new, higher number.
+        # A page that is read again gets a new, higher number.
         pages = self.database.one("SELECT count(*), coalesce(max(id), 0) FROM pages WHERE site = ?", (site,))
         (sitemaps,) = self.database.one("SELECT count(*) FROM sitemaps WHERE site = ?", (site,))
-        return "{}:{}:{}".format(*pages, sitemaps)
+        extent = "{}:{}:{}".format(*pages, sitemaps)
+        return extent if self.rounds.number == 1 else f"{extent}:{self.rounds.changed_sitemaps(site)}"
 
     def pages(self) -> Iterator[Page]:
         """The pages of all sites in the order of their visits, one in memory at a time."""
@@ -226,8 +297,12 @@ class Ledger:
 
     def some_pages(self, most: int) -> Iterator[Page]:
         """At most that many pages, spread evenly over the crawl: all of them if there are no more."""
-        (last,) = self.database.one("SELECT coalesce(max(id), 0) FROM pages")
-        rows = self.database.query("SELECT page FROM pages WHERE id % ? = 0 ORDER BY id", (max(-(-last // most), 1),))
+        (count,) = self.database.one("SELECT count(*) FROM pages")
+        rows = self.database.query(
+            "SELECT page FROM pages WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS place"
+            " FROM pages) WHERE place % ? = 0) ORDER BY id",
+            (max(-(-count // most), 1),),
+        )
         for (blob,) in rows:
             yield self._page(blob)
 
@@ -288,9 +363,9 @@ class Ledger:
         """Every page in the order of the visits, without its paragraphs and links; None for a redirect."""
         rows = self.database.query(
             "SELECT links.link, title, digest, signature"
-            " FROM (SELECT url, max(seq) AS last FROM fetches WHERE outcome IN ('page', ?) GROUP BY url) AS done"
-            " JOIN links USING (url) LEFT JOIN pages USING (url) ORDER BY last",
-            (Reason.REDIRECT,),
+            " FROM (SELECT url, max(seq) AS last FROM fetches WHERE outcome IN ('page', ?1) GROUP BY url) AS done"
+            " JOIN links USING (url) LEFT JOIN pages USING (url) WHERE signature IS NOT NULL OR reason = ?2 ORDER BY last",
+            (Reason.REDIRECT, Reason.REDIRECT),
         )
         for blob, title, digest, signed in rows:
             link = self._link(blob)
@@ -321,9 +396,9 @@ class Ledger:
     def skip_of(self, url: Url) -> Skip | None:
         """Why that link did not become a page. None if it did, if it is queued, or if it is not known."""
         row = self.database.one(
-            "SELECT stage, reason, detail, (SELECT status FROM fetches WHERE url = links.url ORDER BY seq DESC LIMIT 1)"
-            " FROM links WHERE url = ? AND state = ?",
-            (url, SKIPPED),
+            "SELECT stage, reason, detail, (SELECT status FROM fetches"
+            " WHERE url = links.url AND outcome <> ? ORDER BY seq DESC LIMIT 1) FROM links WHERE url = ? AND state = ?",
+            (Reason.UNCHANGED, url, SKIPPED),
         )
         return stored_skip(self.path, url, row) if row else None
 
@@ -364,21 +439,32 @@ class Ledger:
             has_pages=self.database.one("SELECT 1 FROM pages LIMIT 1") is not None,
         )
 
-    def _log(self, visit: Visit, language: str | None, outcome: str) -> None:
-        lease, place = visit.lease, visit.place
+    def _log(self, visit: Visit, change: Change, known: Page | None) -> int:
+        """The number of the fetch."""
+        lease, place, outcome = visit.lease, visit.place, visit.outcome
+        skip = _as_skip(outcome)
+        ended = str(skip.reason) if skip else "page"
+        if change is Change.SAME:
+            ended = Reason.UNCHANGED
+        elif known is not None and skip is None:
+            ended = Change.CHANGED  # not one more page
         request = (lease.link.url, lease.link.kind, lease.score, lease.attempt)
         answer = (visit.status, visit.bytes, visit.at, visit.took)
         archived = (place.file, place.offset) if place else (None, None)
-        self.database.query(
+        language = outcome.language if isinstance(outcome, Page) else None
+        judged = _relevance(outcome) if known is None else (None, None, None)
+        cursor = self.database.query(
             "INSERT INTO fetches VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*request, *answer, language, outcome, *archived, *_relevance(visit.outcome)),
+            (*request, *answer, language, ended, *archived, *judged),
         )
+        return int(cursor.lastrowid or 0)
 
-    def _keep(self, page: Page, site: str) -> None:
+    def _keep(self, page: Page, site: str, number: int) -> None:
+        """Under the number of the fetch that brought it, which no other page ever had."""
         signed = page.signature - (1 << 64) if page.signature >= 1 << 63 else page.signature
         self.database.query(
-            "INSERT OR REPLACE INTO pages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
-            (page.url, site, page.language, page.title, page.digest, signed, self._compress(pack(page))),
+            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, page.url, site, page.language, page.title, page.digest, signed, self._compress(pack(page))),
         )
 
 
@@ -426,123 +512,3 @@ class LedgerRobots:
     def save(self, record: RobotsRecord) -> None:
         with self._ledger.transaction():
             self._ledger.database.query("INSERT OR REPLACE INTO robots VALUES (?, ?)", (record.origin, pack(record)))
-
-
-# Raise a known link's score while it is queued. Requeue it if it was skipped only because of the page that it was found on.
-PUT = f"""
-INSERT INTO links (url, host, site, kind, state, score, link) VALUES (?, ?, ?, ?, {QUEUED}, ?, ?)
-ON CONFLICT (url) DO UPDATE SET
-    score = excluded.score, state = {QUEUED}, link = CASE state WHEN {QUEUED} THEN link ELSE excluded.link END,
-    stage = NULL, reason = NULL, detail = NULL
-WHERE (state = {QUEUED} AND excluded.score > score) OR (state = {SKIPPED} AND stage = '{Stage.SCOPE}')
-"""
-
-
-REQUEUE = f"UPDATE links SET state = {QUEUED}, attempt = 1, stage = NULL, reason = NULL, detail = NULL WHERE state = {SKIPPED}"
-
-
-class LedgerQueue:
-    """Writes inside the ledger's transactions: what `put` queues is stored together with the page that it was found on."""
-
-    def __init__(self, ledger: Ledger, site_of: Callable[[str], str]) -> None:
-        self._ledger = ledger
-        self._database = ledger.database
-        self._site_of = site_of
-        self._unpack: Blobs[Link] = Blobs(Link, ledger.path)
-
-    def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
-        rows = []
-        for link, score in scored:
-            if not self._ledger.recent.has(link.url, score):
-                host = link.url.host
-                rows.append((link.url, host, self._site_of(host), link.kind, score, pack(link)))
-        with self._ledger.transaction():
-            self._database.query_many(PUT, rows)
-        return {row[1] for row in rows}
-
-    def pop(self, host: str) -> Lease | None:
-        """The lease is written with the next transaction. A crash before that leaves a queued link."""
-        row = self._first(host)
-        if row is None:
-            return None
-        self._database.query("UPDATE links SET state = ? WHERE id = ?", (LEASED, row[0]))
-        return Lease(self._unpack(row[1]), row[2], row[3])
-
-    def best(self, host: str) -> float:
-        row = self._first(host)
-        return -1.0 if row is None else float(row[2])
-
-    def _first(self, host: str) -> Any:
-        return self._database.one(
-            f"SELECT id, link, score, attempt FROM links WHERE host = ? AND state = {QUEUED}"
-            " ORDER BY attempt, score DESC, id LIMIT 1",
-            (host,),
-        )
-
-    def give_back(self, lease: Lease) -> None:
-        with self._ledger.transaction():
-            self._database.query(
-                "UPDATE links SET state = ?, attempt = ? WHERE url = ?", (QUEUED, lease.attempt + 1, lease.link.url)
-            )
-
-    def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
-        rows = [(score, url) for url, score in scores]
-        for score, url in rows:
-            self._ledger.recent.lower(url, score)
-        with self._ledger.transaction():
-            self._database.query_many(f"UPDATE links SET score = ? WHERE url = ? AND state = {QUEUED}", rows)
-
-    def take_back(self, reason: Reason, score: float) -> None:
-        """Queue the links that were never visited for that reason."""
-        with self._ledger.transaction():
-            self._database.query(
-                f"UPDATE links SET state = {QUEUED}, score = ?, stage = NULL, reason = NULL, detail = NULL"
-                f" WHERE state = {SKIPPED} AND stage = ? AND reason = ?",
-                (score, Stage.SCOPE, reason),
-            )
-
-    def try_again(self, reason: Reason) -> None:
-        """Queue the links that were visited in vain for that reason, each with the score that it had.
-
-        An address that does not exist is not among them, whoever asks for it.
-        """
-        with self._ledger.transaction():
-            self._database.query(
-                f"{REQUEUE} AND reason = ? AND stage != ?"
-                " AND NOT EXISTS (SELECT 1 FROM fetches WHERE fetches.url = links.url AND status IN (404, 410))",
-                (reason, Stage.SCOPE),
-            )
-
-    def retry(self, urls: Iterable[str], hosts: Iterable[str]) -> None:
-        """Queue these links again, and what hosts that have brought no page were asked first, in vain."""
-        with self._ledger.transaction():
-            self._database.query_many(f"{REQUEUE} AND stage != '{Stage.SCOPE}' AND url = ?", [(url,) for url in urls])
-            self._database.query_many(
-                f"{REQUEUE} AND {OWN} AND reason NOT IN (?, ?, ?) AND host = ?"
-                f" AND NOT EXISTS (SELECT 1 FROM links AS others WHERE others.host = links.host AND state = {PAGE})",
-                [(Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT, host) for host in hosts],
-            )
-
-    def refused(self, reasons: Sequence[Reason], after: int, most: int) -> list[tuple[int, Link]]:
-        """Links that were not queued for one of these reasons, each with its number, from that number on."""
-        marks = ", ".join("?" for _ in reasons)
-        rows = self._database.query(
-            f"SELECT id, link FROM links WHERE state = {SKIPPED} AND stage = ? AND reason IN ({marks}) AND id > ?"
-            " ORDER BY id LIMIT ?",
-            (Stage.SCOPE, *reasons, after, most),
-        )
-        return [(number, self._unpack(blob)) for number, blob in rows]
-
-    def hosts(self) -> set[str]:
-        """All hosts with queued links. A resumed run begins with them."""
-        rows = self._database.query(f"SELECT DISTINCT host FROM links WHERE state = {QUEUED}")
-        return {row[0] for row in rows}
-
-    def links(self) -> Iterator[Link]:
-        """All queued links, in the order in which they arrived."""
-        for (blob,) in self._database.query(f"SELECT link FROM links WHERE state = {QUEUED} ORDER BY id"):
-            yield self._unpack(blob)
-
-    def __len__(self) -> int:
-        """The number of queued links without our own requests. It reads every one of them."""
-        return int(self._database.one(f"SELECT count(*) FROM links WHERE state = {QUEUED} AND NOT {OWN}")[0])

@@ -205,10 +205,11 @@ def fetches_about(ledger: Ledger, date: float, seconds: float, most: int) -> int
     return int(ledger.database.one(question, (most, date, seconds))[0])
 
 
-def queued_links(ledger: Ledger, most: int) -> int:
-    """Links that wait, counted up to `most`."""
-    counted = f"SELECT 1 FROM links INDEXED BY next WHERE state = {QUEUED} LIMIT ?"
-    return int(ledger.database.one(f"SELECT count(*) FROM ({counted})", (most,))[0])
+def queued_links(ledger: Ledger, most: int, host: str | None = None) -> int:
+    """Links that wait, of one host or of all, counted up to `most`."""
+    only, values = (" AND host = ?", (host,)) if host is not None else ("", ())
+    counted = f"SELECT 1 FROM links INDEXED BY next WHERE state = {QUEUED}{only} LIMIT ?"
+    return int(ledger.database.one(f"SELECT count(*) FROM ({counted})", (*values, most))[0])
 
 
 def pair_counts(ledger: Ledger) -> dict[str, int]:

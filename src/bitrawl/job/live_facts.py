@@ -28,6 +28,8 @@ from bitrawl.job.ledger_facts import (
     site_count,
 )
 from bitrawl.job.reporting import written_units
+from bitrawl.job.rounds import Change
+from bitrawl.reasons import Reason
 
 EVERY = 1.0  # seconds between two looks at a job
 POINTS = 200  # of the harvest curve
@@ -37,6 +39,7 @@ REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each
 # after some looks, and `counted` says how far it is.
 MOST_COUNTED = 25_000
 MOST_QUEUED = 100_000  # links are counted up to here
+_AGAIN = frozenset((Change.CHANGED, Reason.UNCHANGED))  # outcomes of pages that are counted already
 MOST_SITES = 2_000  # up to here the totals are summed over sites; beyond, over fetches
 RATE_SECONDS = 60.0
 _RATE_FETCHES = 5_000  # more in a minute is faster than a polite crawl
@@ -202,7 +205,7 @@ class _Counts:
         if fetches.outcome == "page":
             pages[fetches.language] += fetches.count
             self.languages[fetches.language] += fetches.count
-        else:
+        elif fetches.outcome not in _AGAIN:
             self.skips[fetches.outcome] += fetches.count
 
 

@@ -7,7 +7,8 @@ import msgspec
 
 from bitrawl.config import Job
 from bitrawl.crawl.ending import skip_chain
-from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Link
 from bitrawl.reasons import Reason
 from bitrawl.url import Url

@@ -9,13 +9,14 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from bitrawl import config
-from bitrawl.config import Job, Strategy
+from bitrawl.config import Anonymise, Job, Strategy
 from bitrawl.config.choices import check_formats
 from bitrawl.corpus.card import check_card
 from bitrawl.corpus.export import corpus_headers, with_present
@@ -32,8 +33,9 @@ from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder import JobFolder, StartOver, not_mined
 from bitrawl.job.folder_kinds import FolderKind, kind_of
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import relevant_pages
+from bitrawl.job.ledger_facts import queued_links, relevant_pages
 from bitrawl.job.own_files import corpus_files, is_part_of_job
+from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
 from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing
 from bitrawl.job.stored_findings import Findings, made_from
@@ -42,6 +44,7 @@ from bitrawl.model import Page, SiteKnowledge, Skip, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
 from bitrawl.reasons import TRANSIENT, Reason
+from bitrawl.text.personal_data import check_libraries
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 from bitrawl.version import __version__
@@ -49,7 +52,8 @@ from bitrawl.version import __version__
 LONG_REST = 5.0  # seconds: shorter ones are the usual delay between two visits
 COUNT_EVERY = 10.0  # seconds of a budget of minutes that a kill may cost
 FIRST = 8  # pages of a site before it is mined for the first time; judgement
-GROWTH = 4.5  # of a site since it was mined last: all rounds together cost at most 1.3 times the last one
+# Of a site since it was mined last, and of what it has to be yet: all rounds together then cost at most 1.3 times the last one.
+GROWTH = 4.5
 REST = 5  # times as long as writing the corpus took it is not written again: writing takes a sixth of the time at most
 SHORTEST_REST = 10.0  # seconds
 MOST_WORKERS = 2  # a child that mines holds a third of a gigabyte
@@ -69,17 +73,21 @@ async def crawl(
     observe: Observe = lambda _visit: None,
     started: Started = lambda _parts: None,
     fresh: StartOver = StartOver.NO,
+    refresh: bool = False,
 ) -> Ending:
     """Visit what the job asks for; the same job in the same folder resumes.
 
-    `fresh` removes what the folder held; that, and job.toml, happen when all is ready to begin.
+    `fresh` removes what the folder held; that, and job.toml, happen when all is ready to begin. `refresh` begins a new
+    round of a job that is finished.
     """
-    async with opened(job, folder, observe, verb="crawl", fresh=fresh) as parts:
+    async with opened(job, folder, observe, verb="crawl", fresh=fresh, refresh=refresh) as parts:
         started(parts)
-        return await finished(parts)
+        ending = await finished(parts)
+        parts.ledger.rounds.end()
+        return ending
 
 
-async def mine(
+async def mine(  # noqa: PLR0913 - who watches it
     job: Job,
     folder: JobFolder,
     *,
@@ -87,11 +95,15 @@ async def mine(
     started: Started = lambda _parts: None,
     watch: Watch = lambda _doing: None,
     fresh: StartOver = StartOver.NO,
+    refresh: bool = False,
 ) -> Ending:
     """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawl`."""
     check(job)
     with models_from(job.models):
-        async with _workers(job, folder) as workers, opened(job, folder, observe, verb="mine", fresh=fresh) as parts:
+        async with (
+            _workers(job, folder) as workers,
+            opened(job, folder, observe, verb="mine", fresh=fresh, refresh=refresh) as parts,
+        ):
             mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
             parts.crawl.observers.append(mining.growth_observer(parts.crawl.scope.sites.of))
             meanwhile = asyncio.ensure_future(mining.mine_due())
@@ -121,7 +133,8 @@ async def mine_again(
         async with _workers(job, folder) as workers:
             config.write(job, folder.description)
             ledger.remember("verb", "align" if known_pairs else "pair")
-            mining = _Mining(job, folder, ledger, workers, fetching.SystemClock(), known_pairs=known_pairs, watch=watch)
+            ways = {"known_pairs": known_pairs, "learns_anew": True}
+            mining = _Mining(job, folder, ledger, workers, fetching.SystemClock(), **ways, watch=watch)
             await mining.mine_all(again=True)
 
 
@@ -176,6 +189,8 @@ async def preview(job: Job) -> list[Preview]:
 def check(job: Job) -> None:
     """Raise `ConfigError` for what would only show when a site is paired or the corpus written."""
     pairing(job)
+    if job.export.anonymise is not Anonymise.OFF:
+        check_libraries()
     check_formats(job.export.formats, len(job.languages()), "leave the format out (bitrawl export --only)")
 
 
@@ -185,25 +200,30 @@ def _check_mined(folder: JobFolder, ledger: Ledger) -> None:
 
 
 @asynccontextmanager
-async def opened(
+async def opened(  # noqa: PLR0913 - how to begin
     job: Job,
     folder: JobFolder,
     observe: Observe,
     *,
     verb: str,
     fresh: StartOver = StartOver.NO,
+    refresh: bool = False,
     backlinks: Backlinks | None = None,
 ) -> AsyncIterator[Parts]:
     """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on.
 
     The verb is the command that resumes it.
     """
+    if refresh:
+        check_refresh(job)
     async with AsyncExitStack() as stack:
         stack.enter_context(models_from(job.models))
         archives = fetching.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
         judge = topic_judge(job, await read_examples(job)) if job.topic.is_set else None
         if fresh:
             folder.start_over(delete_archive=fresh is StartOver.DELETE_ARCHIVE)
+        if refresh:
+            begin_round(job, folder, fetching.SystemClock())
         parts = await new_crawl(job, folder.path, archives, stack, judge, backlinks)
         parts.crawl.observers.append(observe)
         folder.discard_drafts()
@@ -320,7 +340,7 @@ def rest_observer(crawl: Crawl, ledger: Ledger) -> Observe:
 
 def _end(parts: Parts) -> CrawlEnd:
     crawl, ledger = parts.crawl, parts.ledger
-    pages = crawl.frontier.spent.pages
+    pages = sum(site.pages for site in ledger.sites()) if ledger.rounds.number > 1 else crawl.frontier.spent.pages
     return crawl_end(
         stopped=crawl.stopped,
         budget=crawl.frontier.budget_reached(),
@@ -355,16 +375,24 @@ class _Mining:
         clock: Clock,
         *,
         known_pairs: bool = False,
+        learns_anew: bool = False,
         watch: Watch = lambda _doing: None,
     ) -> None:
         self.due: asyncio.Queue[str] = asyncio.Queue()  # sites that have grown enough to be mined; "" ends it
         self._waiting: set[str] = set()  # the same
-        self._tried: dict[str, int] = {}  # how many pages a site had when its pairing failed
+        self._tried: dict[str, int] = {}  # how many pages a site had when its pairing failed, or was put off
+        self._job, self._folder = job, folder
         self._ledger = ledger
         self._findings = Findings(ledger)
         self._settings = _fingerprint(job)
         self._miner = SiteMiner(
-            ledger, workers, clock, settings=self._settings, rejected=folder.path / "rejected", watch=self._tell
+            ledger,
+            workers,
+            clock,
+            settings=self._settings,
+            rejected=folder.path / "rejected",
+            watch=self._tell,
+            learns_anew=learns_anew,
         )
         self._workers = workers
         self._clock = clock
@@ -379,18 +407,26 @@ class _Mining:
         def observe(visit: Visit) -> None:
             if not isinstance(visit.outcome, Page):
                 return
-            site = site_of(visit.outcome.url.host)
-            if self.is_due(site) and site not in self._waiting:
+            host = visit.outcome.url.host
+            site = site_of(host)
+            if self.is_due(site, host) and site not in self._waiting:
                 self._waiting.add(site)
                 self.due.put_nowait(site)
 
         return observe
 
-    def is_due(self, site: str) -> bool:
-        """Whether the site has grown enough since it was mined last."""
+    def is_due(self, site: str, host: str) -> bool:
+        """Whether the site has grown enough since it was mined last, and its host has as much before it again."""
         earlier = self._findings.mined(site)
-        pages = max(earlier.pages if earlier else 0, self._tried.get(site, 0))
-        return self._ledger.knowledge(site).pages >= max(FIRST, GROWTH * pages)
+        before = max(earlier.pages if earlier else 0, self._tried.get(site, 0))
+        pages = self._ledger.knowledge(site).pages
+        if pages < max(FIRST, GROWTH * before):
+            return False
+        ahead = ceil((GROWTH - 1) * pages)
+        if queued_links(self._ledger, ahead, host) < ahead:
+            self._tried[site] = pages  # It is mined when it has been visited, or when it turns out to be much larger.
+            return False
+        return True
 
     async def mine_due(self) -> None:
         """One site after the other, until an empty name comes; the corpus is written now and then."""
@@ -414,6 +450,9 @@ class _Mining:
             for task in tasks:
                 task.cancel()
         await self._write()
+        if self._ledger.rounds.number > 1:
+            note_findings(self._job, self._folder, self._ledger)
+            self._ledger.rounds.end()
 
     def _is_stale(self, site: SiteKnowledge) -> bool:
         earlier = self._findings.mined(site.site)

@@ -21,7 +21,7 @@ from bitrawl.endings import Doing, MiningStep
 from bitrawl.errors import ChildError, ConfigError
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import AlignmentKey, Findings, made_from
+from bitrawl.job.stored_findings import AlignmentKey, Findings, Lesson, made_from
 from bitrawl.mine.aligned_pages import translated_part
 from bitrawl.mine.content import Lexicons
 from bitrawl.mine.evidence import ALL
@@ -46,6 +46,7 @@ from bitrawl.url import Url
 # Words are learned from so many pairs: judgement; alignment on the development sets gains nothing from more than some
 # hundred pages.
 SAMPLE = 200
+STILL_TAUGHT = 0.5  # of the sample that taught an earlier round: with less, words are learned anew; judgement
 BATCH = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
 
 Watch = Callable[[Doing | None], None]
@@ -161,9 +162,19 @@ class MinedSite(NamedTuple):
 class SiteMiner:
     """Sites may be mined side by side: each call has its own state."""
 
-    def __init__(
-        self, ledger: Ledger, workers: MiningWorkers, clock: Clock, *, settings: str, rejected: Path, watch: Watch
+    def __init__(  # noqa: PLR0913 - collaborators
+        self,
+        ledger: Ledger,
+        workers: MiningWorkers,
+        clock: Clock,
+        *,
+        settings: str,
+        rejected: Path,
+        watch: Watch,
+        learns_anew: bool = False,
     ) -> None:
+        """`learns_anew`: do not align with what an earlier round has learned."""
+        self._learns_anew = learns_anew
         self._ledger = ledger
         self._findings = Findings(ledger)
         self._workers = workers
@@ -184,7 +195,7 @@ class SiteMiner:
             faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
         keys: list[AlignmentKey] = []
         for languages, group in groupby(paired.findings.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
-            keys += await self._aligned(site, languages, list(group), paired.template, faults)
+            keys += await self._aligned(languages, list(group), paired, faults)
         findings = msgspec.structs.replace(paired.findings, made_from=self._made_from(paired, faults))
         return MinedSite(findings, keys, faults)
 
@@ -195,24 +206,27 @@ class SiteMiner:
         return f"{whole} without {_hash(*lost).hex()}" if lost else whole
 
     async def _aligned(
-        self, site: str, languages: Languages, pairs: Sequence[PagePair], template: Template, faults: list[Skip]
+        self, languages: Languages, pairs: Sequence[PagePair], paired: PairedSite, faults: list[Skip]
     ) -> list[AlignmentKey]:
         """The keys of the pairs' segments, in their order.
 
         All are aligned with what one sample of them teaches, which their URLs choose. So it does not matter which batch a
         pair is in, whether that was halved, and what was aligned before the job was interrupted. If a part of the sample
-        cannot be learned from, the keys are those of the rest: other segments have other keys.
+        cannot be learned from, the keys are those of the rest: other segments have other keys. A further round goes on
+        with what was learned before it, so that what has not changed need not be aligned again.
         """
+        site = paired.findings.site
         sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[:SAMPLE]
-        work = _Work(languages, template, self._context(languages, sample, template))
+        work = self._lesson_before(languages, pairs, paired) or _Work(languages, paired)
+        if not work.learned:
+            work = work._replace(context=self._context(work, sample))
         keys, aligned_before, missing = self._earlier(pairs, work)
-        if missing:
+        if missing and not work.learned:
             self._watch(Doing(MiningStep.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
             learned, taught = await self._learned(site, sample, work, faults)
-            work = work._replace(learned=learned)
-            if taught != sample:
-                work = work._replace(context=self._context(languages, taught, template))
-                keys, aligned_before, missing = self._earlier(pairs, work)
+            work = work._replace(learned=learned, context=self._context(work, taught))
+            self._findings.learned(site, languages, self._lesson(work, taught))
+            keys, aligned_before, missing = self._earlier(pairs, work)
         faults += self._findings.faults_of(site, aligned_before)
         progress = _Progress(site, languages, len(pairs), len(aligned_before), self._clock, self._watch)
         progress.tell()
@@ -293,15 +307,33 @@ class SiteMiner:
         body = pack(tuple(page for page in pages if page is not None))
         self._rejects.keep(f"{_hash(f'{pair.url_a} {pair.url_b}'.encode()).hex()}.pages", body, about)
 
-    def _context(self, languages: Languages, sample: Sequence[PagePair], template: Template) -> bytes:
-        """Of all that the segments of a pair depend on but the pair."""
-        taught = (self._key(pair, None) for pair in sample)
-        return _hash(self._settings.encode(), "-".join(languages).encode(), pack(template), *taught)
+    def _lesson_before(self, languages: Languages, pairs: Sequence[PagePair], paired: PairedSite) -> "_Work | None":
+        """What was learned in an earlier round, if it was with these settings and most that taught it is as it was."""
+        lesson = None if self._learns_anew else self._findings.lesson(paired.findings.site, languages)
+        work = _Work(languages, paired)
+        if lesson is None or lesson.context != self._context_of(work, lesson.sample):
+            return None
+        now = {self._key(pair, work) for pair in pairs}
+        if len(now.intersection(lesson.sample)) < STILL_TAUGHT * len(lesson.sample):
+            return None
+        return work._replace(context=lesson.context, learned=lesson.learned)
 
-    def _key(self, pair: PagePair, work: "_Work | None") -> AlignmentKey:
-        texts = [self._ledger.digest(url).encode() for url in (pair.url_a, pair.url_b)]
-        urls = [pair.url_a.encode(), pair.url_b.encode()]
-        return _hash(*urls, *texts, b"partial" if pair.partial else b"", work.context if work else b"")
+    def _lesson(self, work: "_Work", taught: Sequence[PagePair]) -> Lesson:
+        bare = work._replace(context=b"")
+        return Lesson(work.context, tuple(self._key(pair, bare) for pair in taught), work.learned)
+
+    def _context(self, work: "_Work", sample: Sequence[PagePair]) -> bytes:
+        """Of all that the segments of a pair depend on but the pair."""
+        return self._context_of(work, self._lesson(work, sample).sample)
+
+    def _context_of(self, work: "_Work", sample: Sequence[AlignmentKey]) -> bytes:
+        return _hash(self._settings.encode(), "-".join(work.languages).encode(), *sample)
+
+    def _key(self, pair: PagePair, work: "_Work") -> AlignmentKey:
+        urls = (pair.url_a, pair.url_b)
+        texts = [self._ledger.digest(url).encode() + work.paired.texts.get(url, b"") for url in urls]
+        partial = b"partial" if pair.partial else b""
+        return _hash(*(url.encode() for url in urls), *texts, partial, work.context)
 
 
 class _Earlier(NamedTuple):
@@ -336,9 +368,13 @@ class _Work(NamedTuple):
     """What all batches of a site and two languages share."""
 
     languages: Languages
-    template: Template
-    context: bytes
+    paired: PairedSite
+    context: bytes = b""  # see `SiteMiner._context`
     learned: bytes = b""
+
+    @property
+    def template(self) -> Template:
+        return self.paired.template
 
 
 class _Progress:

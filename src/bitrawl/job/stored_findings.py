@@ -6,7 +6,7 @@ from hashlib import blake2b
 import msgspec
 
 from bitrawl.files import compressor
-from bitrawl.job.database import Blobs, stored_skip
+from bitrawl.job.database import Blobs, expanded, stored_skip
 from bitrawl.job.ledger import Ledger
 from bitrawl.mine.findings import RefusedPair, SiteFindings
 from bitrawl.model import Language, PagePair, SegmentPair, Skip, pack
@@ -26,8 +26,17 @@ def made_from(settings: str, extent: str) -> str:
     return f"{settings} {extent}"
 
 
+KEY_BYTES = 16
 AlignmentKey = bytes
 """Of all that the segments of a pair depend on: two texts, and how they were aligned."""
+
+
+class Lesson(msgspec.Struct, frozen=True):
+    """What a sample of the pairs of a site taught."""
+
+    context: bytes  # is a part of the keys of all that was aligned with it
+    sample: tuple[AlignmentKey, ...]
+    learned: bytes
 
 
 class Findings:
@@ -57,6 +66,32 @@ class Findings:
     def is_aligned(self, key: AlignmentKey) -> bool:
         """Whether the segments under that key are known."""
         return self._query("SELECT 1 FROM alignments WHERE key = ?", (key,)).fetchone() is not None
+
+    def learned(self, site: str, languages: tuple[Language, Language], lesson: Lesson) -> None:
+        """Keep what was learned in this round, beside what was learned last before it."""
+        if not lesson.learned:
+            return
+        number, name = self._ledger.rounds.number, "-".join(languages)
+        with self._ledger.transaction():
+            self._query(
+                "DELETE FROM lessons WHERE site = ?1 AND languages = ?2 AND round <"
+                " (SELECT max(round) FROM lessons WHERE site = ?1 AND languages = ?2 AND round < ?3)",
+                (site, name, number),
+            )
+            row = (site, name, number, lesson.context, b"".join(lesson.sample), self._compress(lesson.learned))
+            self._query("INSERT OR REPLACE INTO lessons VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def lesson(self, site: str, languages: tuple[Language, Language]) -> Lesson | None:
+        """What was learned last before this round; None if nothing was."""
+        row = self._query(
+            "SELECT context, sample, learned FROM lessons WHERE site = ? AND languages = ? AND round < ?"
+            " ORDER BY round DESC LIMIT 1",
+            (site, "-".join(languages), self._ledger.rounds.number),
+        ).fetchone()
+        if row is None:
+            return None
+        keys = tuple(row[1][start : start + KEY_BYTES] for start in range(0, len(row[1]), KEY_BYTES))
+        return Lesson(row[0], keys, expanded(self._ledger.path, row[2]))
 
     def replace(
         self, findings: SiteFindings, alignments: Sequence[AlignmentKey] = (), faults: Iterable[Skip] = ()

@@ -9,6 +9,7 @@ import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
@@ -23,7 +24,7 @@ from bitrawl.mine.judging import Judge
 from bitrawl.mine.lexical_aligner import Knowledge, LexicalAligner
 from bitrawl.mine.pairing import Pairing
 from bitrawl.mine.site import PageOf, Pages
-from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
+from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap, pack
 from bitrawl.protocols import Encoder, LanguageIdentifier
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import Template, relabel, template_of
@@ -42,6 +43,7 @@ class PairedSite(msgspec.Struct, frozen=True):
     template: Template
     too_long: dict[str, str] = {}  # pages of a monolingual corpus: what is left out of them
     extent: str = ""  # which pages and sitemaps were read: `Ledger.extent`
+    texts: dict[str, bytes] = {}  # of each page in a pair: a hash of what aligning reads of it
 
 
 class AlignedPair(NamedTuple):
@@ -95,12 +97,15 @@ class Miner:
             pairs, refusals = self._paired(clean, sitemaps, clean_page, census)
         else:
             pairs, refusals = list(known_pairs), []
-        on_topic = (page for page in clean() if page.is_on_topic)  # else a copy could go with a first that is left out
+        texts = dict.fromkeys((url for pair in pairs for url in _urls(pair)), b"")
+        noted = _noted(clean(), texts)
+        on_topic = (page for page in noted if page.is_on_topic)  # else a copy could go with a first that is left out
         copies = duplicates(on_topic, protected={url for pair in pairs for url in _urls(pair)})
         names = {str(copy): str(original) for copy, original in copies.items()}
         ordered = tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b)))
         findings = SiteFindings(site, census.pages, ordered, tuple(refusals), names, _patterns(pairs))
-        return PairedSite(findings, template, too_long=self._too_long(clean(), copies))
+        read = {str(url): digest for url, digest in texts.items()}
+        return PairedSite(findings, template, too_long=self._too_long(clean(), copies), texts=read)
 
     def learn(self, languages: Languages, pairs: Sequence[tuple[Page, Page]]) -> bytes:
         """What aligning these pairs teaches: to align and judge pairs of the same site with, also in another process."""
@@ -155,6 +160,14 @@ def _relabelled(pages: Pages, template: Template) -> Iterator[Page]:
 def _relabelled_page(page_of: PageOf, template: Template, url: Url) -> Page | None:
     page = page_of(url)
     return page and relabel(page, template)
+
+
+def _noted(pages: Iterable[Page], texts: dict[Url, bytes]) -> Iterator[Page]:
+    """The same pages; those that have a place in `texts` are noted there as they pass."""
+    for page in pages:
+        if page.url in texts:
+            texts[page.url] = blake2b(page.language.encode() + pack(page.paragraphs), digest_size=16).digest()
+        yield page
 
 
 @dataclass(slots=True)

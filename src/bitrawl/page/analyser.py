@@ -358,7 +358,7 @@ def claimed(head: Head, content_language: str, locale: str) -> Language | None:
 
 
 SHINGLE = 8
-"""Characters of one SimHash feature: about a word and a half, or four words of Chinese."""
+"""Characters of one SimHash feature: about a word and a half, or four words of Chinese. A power of two."""
 
 _LONGEST = 20_000  # Characters that a signature reads: it limits the time.
 _KINDS = {kind: i for i, kind in enumerate(ParagraphKind)}
@@ -412,10 +412,11 @@ def _count_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 
 def _polynomial(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    count = len(codes) - SHINGLE + 1
-    total = np.zeros(count, dtype=np.uint64)
-    for i in range(SHINGLE):
-        total = total * np.uint64(0x100000001B3) + codes[i : i + count]
+    """Of each shingle: from characters to pairs of them, to pairs of pairs, and so on."""
+    total, width = codes, 1
+    while width < SHINGLE:
+        total = total[:-width] * np.uint64(pow(0x100000001B3, width, 1 << 64)) + total[width:]
+        width *= 2
     return total
 
 

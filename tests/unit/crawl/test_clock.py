@@ -15,8 +15,9 @@ from bitrawl.crawl.robots import RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.fetching import SystemClock
-from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
+from bitrawl.job.ledger import Ledger, LedgerRobots
 from bitrawl.job.ledger_facts import log
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.running import COUNT_EVERY, finished
 from bitrawl.model import Capture, Link, LinkKind, Skip, Visit
 from bitrawl.page.analyser import page_reader

@@ -10,7 +10,8 @@ from table_site import moved, page, site, url
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import (
     Advice,
     Alternate,

@@ -1,0 +1,364 @@
+"""Rounds: a finished job is visited again, and of each address the ledger knows how it answered before.
+
+The first crawl of a job is round 1. A new round makes all that was visited due again; what is known of it stands until its
+turn has come. So a round that is killed goes on where it was, and its figures are true at any moment.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from bitrawl.facts import RoundFacts
+from bitrawl.job.database import OWN, PAGE, SKIPPED, Database
+from bitrawl.model import Answer, Page, Skip, Visit
+from bitrawl.reasons import NO_ANSWER, TRANSIENT, Reason, Stage
+from bitrawl.url import Url
+
+PAIR, UNIT = "pair", "unit"  # kinds of history
+FIRST = 1.0  # due before all others: what a host is asked for its links
+LEAST = 1e-6  # due after all others, and before what may be a trap
+MOST_MISSING = (
+    2  # rounds in a row that a missing page is asked for; after that, only if a page that is read links to it
+)
+PRIOR = 2.0  # visits to a page that its directory counts for; judgement
+_GONE = (404, 410)
+# What a new round does not ask for: it was never asked, or is no page whatever its text says.
+_NOT_ASKED = (Reason.CONTENT_TYPE, Reason.TOO_LARGE, Reason.BOMB)
+_FORBIDDEN = frozenset((Reason.NOINDEX, Reason.OPT_OUT))
+
+
+class Change(StrEnum):
+    """What a visit found, compared with what was known."""
+
+    NEW = "new"
+    SAME = "same"
+    CHANGED = "changed"
+    GONE = "gone"
+    FAILED = "failed"  # no verdict: what was known stands
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What is new, changed and gone, by address, or by both addresses of a pair."""
+
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
+class RoundStart(NamedTuple):
+    fetch: int = 1  # the number of its first fetch
+    link: int = 0  # the number of the last link that was known before it
+    seconds: float = 0.0  # that the job took before it
+
+
+class HistoryEntry(NamedTuple):
+    """A page pair or a unit of the corpus, to be remembered beyond this round."""
+
+    key: str
+    about: str = ""
+
+
+def is_verdict(skip: Skip) -> bool:
+    """Whether a visit that brought no page says something about the page: a host that is down says nothing."""
+    if skip.reason in TRANSIENT or skip.reason in NO_ANSWER or skip.reason in (Reason.KILLED, Reason.HTTP_ERROR):
+        return False
+    return skip.reason is not Reason.HTTP_STATUS or skip.status in _GONE
+
+
+def may_stay(skip: Skip) -> bool:
+    """Whether the text of a page that is gone may be kept: not if the site has asked us to forget it."""
+    return skip.reason not in _FORBIDDEN
+
+
+class Rounds:
+    """The part of the ledger that tells one round from the next. It writes inside the ledger's transactions."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._query = database.query
+        self._known = database.one("SELECT 1 FROM sqlite_master WHERE name = 'answers'") is not None
+        self.number = self._last()
+
+    def _last(self) -> int:
+        """1 until a second round has begun."""
+        return int(self._database.one("SELECT coalesce(max(number), 1) FROM rounds")[0]) if self._known else 1
+
+    @property
+    def start(self) -> RoundStart:
+        """Where the round began."""
+        question = "SELECT first, links, seconds FROM rounds WHERE number = ?"
+        row = self._database.one(question, (self.number,)) if self._known else None
+        return RoundStart(*row) if row else RoundStart()
+
+    def begin(self, date: float, seconds: float) -> None:
+        """Begin the next round: all that was visited is due, what is likely to have changed first."""
+        with self._database.transaction():
+            self._remember_first()
+            self.number += 1
+            (last,) = self._database.one("SELECT coalesce(max(seq), 0) FROM fetches")
+            (links,) = self._database.one("SELECT coalesce(max(id), 0) FROM links")
+            row = (self.number, date, last + 1, links, seconds, "")
+            self._query("INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?)", row)
+            self._query(_MAKE_KNOWN)
+            self._database.query_many("UPDATE answers SET due = ?, attempt = 1 WHERE url = ?", self._likely(date))
+
+    def _remember_first(self) -> None:
+        """A job that has only been crawled once has no row."""
+        if self._database.one("SELECT 1 FROM rounds") is None:
+            (began,) = self._database.one("SELECT coalesce(min(at), 0) FROM fetches")
+            facts = msgspec.json.encode(self._facts(1, began)).decode()
+            self._query("INSERT INTO rounds VALUES (1, ?, 1, 0, 0, ?)", (began, facts))
+
+    def _likely(self, date: float) -> list[tuple[float, str]]:
+        """How likely each address has changed by that date."""
+        rows = self._query(_ASKED_AGAIN, (Stage.SCOPE, Stage.FRONTIER, *_NOT_ASKED, MOST_MISSING)).fetchall()
+        rates = ChangeRates(_Observed(url, *row) for url, is_own, *row in rows if not is_own)
+        return [(FIRST if is_own else rates.likelihood(_Observed(url, *row), date), url) for url, is_own, *row in rows]
+
+    def earlier(self, url: Url) -> Answer | None:
+        """The last answer, if the address is to be visited again and what was read there is still known."""
+        if self.number == 1:
+            return None
+        row = self._database.one(
+            "SELECT etag, last_modified, digest, at FROM answers WHERE url = ? AND due IS NOT NULL AND digest <> ''",
+            (url,),
+        )
+        return Answer(*row) if row else None
+
+    def visited(self, visit: Visit, seq: int, change: Change) -> None:
+        """Remember how an address answered. `seq` is the number of the fetch."""
+        if not visit.lease.again:
+            self._visited_first(visit, seq)
+        elif change is Change.FAILED:
+            killed = (
+                isinstance(visit.outcome, Skip) and visit.outcome.reason is Reason.KILLED
+            )  # The next run tries again.
+            due = "due" if killed else "NULL"
+            self._query(f"UPDATE answers SET due = {due}, round = ? WHERE url = ?", (self.number, visit.lease.link.url))
+        else:
+            self._visited_again(visit, seq, change)
+
+    def _visited_first(self, visit: Visit, seq: int) -> None:
+        if visit.answer is None:
+            return
+        url, answer = visit.lease.link.url, visit.answer
+        born = self.number if isinstance(visit.outcome, Page) else None
+        missing = int(visit.status in _GONE)
+        known = (answer.etag, answer.last_modified, answer.digest, answer.at, seq)
+        self._query(
+            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, NULL, NULL, NULL, 1)",
+            (url, url.host, *known, self.number, visit.at, missing, born),
+        )
+
+    def _visited_again(self, visit: Visit, seq: int, change: Change) -> None:
+        url, outcome, number = visit.lease.link.url, visit.outcome, self.number
+        unchanged = isinstance(outcome, Skip) and outcome.reason is Reason.UNCHANGED
+        self._query(
+            "UPDATE answers SET due = NULL, round = ?, visits = visits + 1, changes = changes + ?,"
+            " span = span + max(0, ? - visited), visited = ?, missing = CASE WHEN ? THEN missing + 1 ELSE 0 END"
+            " WHERE url = ?",
+            (number, change is not Change.SAME, visit.at, visit.at, visit.status in _GONE, url),
+        )
+        if not unchanged:
+            answer = visit.answer or Answer(at=visit.at)
+            self._query(
+                "UPDATE answers SET etag = ?, last_modified = ?, at = CASE WHEN digest = ? THEN at ELSE ? END, digest = ?"
+                " WHERE url = ?",
+                (answer.etag, answer.last_modified, answer.digest, answer.at, answer.digest, url),
+            )
+        if change is not Change.SAME:
+            self._query("UPDATE answers SET seq = ? WHERE url = ?", (seq, url))
+        if isinstance(outcome, Page):
+            self._query(
+                "UPDATE answers SET changed = CASE WHEN born IS NULL OR ? THEN changed ELSE ? END,"
+                " born = coalesce(born, ?), gone = NULL WHERE url = ?",
+                (change is Change.SAME, number, number, url),
+            )
+        elif change is Change.GONE:
+            self._query("UPDATE answers SET gone = ? WHERE url = ? AND gone IS NULL", (number, url))
+
+    def found_again(self, links: Iterable[tuple[float, str]]) -> None:
+        """Ask once more for pages that were missing for some rounds, since a page that was read links to them."""
+        rows = [(max(score, LEAST), url, self.number, MOST_MISSING) for score, url in links]
+        self._database.query_many(
+            "UPDATE answers SET due = ? WHERE url = ? AND due IS NULL AND round < ? AND missing >= ?", rows
+        )
+
+    def spent(self) -> list[tuple[str, int, int]]:
+        """What this round has cost of each site: pages that were read, and bytes."""
+        rows = self._query(
+            "SELECT site, sum(outcome IN ('page', 'changed')), sum(bytes) FROM fetches JOIN links USING (url)"
+            " WHERE seq >= ? GROUP BY site",
+            (self.start.fetch,),
+        )
+        return [(site, pages or 0, size or 0) for site, pages, size in rows]
+
+    def kept_although_gone(self) -> list[Url]:
+        rows = self._query("SELECT url FROM answers JOIN pages USING (url) WHERE gone IS NOT NULL").fetchall()
+        return [Url.known(url) for (url,) in rows]
+
+    def changed_sitemaps(self, site: str) -> int:
+        """The number of the last fetch that brought a sitemap of that site which had changed; 0 if none did."""
+        question = "SELECT coalesce(max(seq), 0) FROM answers JOIN sitemaps USING (url) WHERE site = ? AND visits > 0"
+        return int(self._database.one(question, (site,))[0])
+
+    def waiting(self) -> int:
+        """How many pages are still to be visited again."""
+        if self.number == 1:
+            return 0
+        question = f"SELECT count(*) FROM answers JOIN links USING (url) WHERE due IS NOT NULL AND NOT {OWN}"
+        return int(self._database.one(question)[0])
+
+    def note(self, kind: str, entries: Iterable[HistoryEntry]) -> None:
+        """What there is of that kind now: what was not there before is new, and what is missing is gone."""
+        with self._database.transaction():
+            self._query("CREATE TEMP TABLE IF NOT EXISTS present (key TEXT PRIMARY KEY, about TEXT) WITHOUT ROWID")
+            self._query("DELETE FROM present")
+            self._database.query_many("INSERT OR IGNORE INTO present VALUES (?, ?)", entries)
+            self._query(
+                "INSERT INTO history SELECT ?, key, about, ?, NULL FROM present WHERE true"
+                " ON CONFLICT (kind, key) DO UPDATE SET born = excluded.born, gone = NULL WHERE history.gone IS NOT NULL",
+                (kind, self.number),
+            )
+            self._query(
+                "UPDATE history SET gone = ? WHERE kind = ? AND gone IS NULL AND key NOT IN (SELECT key FROM present)",
+                (self.number, kind),
+            )
+
+    def pages_since(self, number: int) -> Changes:
+        """What has become of pages since that round."""
+        found: dict[str, list[str]] = {name: [] for name in Changes.__struct_fields__}
+        question = "SELECT url, born, changed, gone FROM answers WHERE born IS NOT NULL ORDER BY url"
+        for url, born, changed, gone in self._query(question):
+            if gone is not None:
+                if born <= number < gone:
+                    found["gone"].append(url)
+            elif born > number:
+                found["new"].append(url)
+            elif (changed or 0) > number:
+                found["changed"].append(url)
+        return Changes(**{name: tuple(urls) for name, urls in found.items()})
+
+    def history_since(self, kind: str, number: int) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+        """What is new since that round, what was there already, and what is gone: by key, with what is known about it."""
+        rows = self._query("SELECT key, about, born, gone FROM history WHERE kind = ? ORDER BY about, key", (kind,))
+        new, old, gone = dict[str, str](), dict[str, str](), dict[str, str]()
+        for key, about, born, ended in rows:
+            if ended is None:
+                (new if born > number else old)[key] = about
+            elif born <= number < ended:
+                gone[key] = about
+        return new, old, gone
+
+    def last_before(self, date: float) -> int:
+        """The last round that began before that date; 0 if none did."""
+        if self.number == 1:
+            (began,) = self._database.one("SELECT coalesce(min(at), 0) FROM fetches")
+            return int(began <= date)
+        return int(self._database.one("SELECT coalesce(max(number), 0) FROM rounds WHERE began <= ?", (date,))[0])
+
+    def end(self) -> None:
+        """Keep the figures of this round."""
+        if self.number > 1:
+            (began,) = self._database.one("SELECT began FROM rounds WHERE number = ?", (self.number,))
+            facts = msgspec.json.encode(self._facts(self.number, began)).decode()
+            with self._database.transaction():
+                self._query("UPDATE rounds SET facts = ? WHERE number = ?", (facts, self.number))
+
+    def facts(self) -> tuple[RoundFacts, ...]:
+        """Of each round, those of the last one as they are now; none while the job is in its first one."""
+        if self.number == 1:
+            return ()
+        rows = self._query("SELECT number, began, facts FROM rounds ORDER BY number").fetchall()
+        return tuple(
+            self._facts(number, began)
+            if number == self.number or not facts
+            else msgspec.json.decode(facts, type=RoundFacts)
+            for number, began, facts in rows
+        )
+
+    def _facts(self, number: int, began: float) -> RoundFacts:
+        row = self._database.one("SELECT first FROM rounds WHERE number = ?", (number,))
+        first = row[0] if row else 1
+        requests, unchanged, size, last = self._database.one(
+            "SELECT coalesce(sum(status > 0), 0), coalesce(sum(outcome = 'unchanged'), 0), coalesce(sum(bytes), 0),"
+            " coalesce(max(at), ?) FROM fetches WHERE seq >= ?",
+            (began, first),
+        )
+        (pages,) = self._database.one("SELECT count(*) FROM pages")
+        new, changed, gone = pages, 0, 0
+        if number > 1:
+            question = "SELECT coalesce(sum(born = ?1), 0), coalesce(sum(changed = ?1), 0), coalesce(sum(gone = ?1), 0)"
+            new, changed, gone = self._database.one(f"{question} FROM answers", (number,))
+        lasting = dict(self._query("SELECT kind, count(*) FROM history WHERE gone IS NULL GROUP BY kind").fetchall())
+        found = (lasting.get(PAIR), lasting.get(UNIT))
+        return RoundFacts(number, began, last, requests, size, unchanged, new, changed, gone, pages, *found)
+
+
+# A page that was visited by an earlier version of bitrawl, or that gave no answer, is known from now on.
+_MAKE_KNOWN = f"""
+INSERT OR IGNORE INTO answers
+SELECT url, host, '', '', '', at, last, 1, at, 0, 0, 0, status IN (404, 410), 0,
+    CASE state WHEN {PAGE} THEN 1 END, NULL, NULL, NULL, 1
+FROM (SELECT url, max(seq) AS last, at, status FROM fetches GROUP BY url) JOIN links USING (url)
+"""
+
+_ASKED_AGAIN = f"""
+SELECT url, {OWN}, visits, changes, span, visited FROM answers JOIN links USING (url)
+WHERE state IN ({PAGE}, {SKIPPED}) AND coalesce(stage, '') NOT IN (?, ?) AND coalesce(reason, '') NOT IN (?, ?, ?)
+    AND ({OWN} OR missing < ?)
+"""
+
+
+class _Observed(NamedTuple):
+    """What the visits to an address after the first have shown."""
+
+    url: str
+    visits: int
+    changes: int
+    span: float  # seconds between the first and the last
+    visited: float  # when it was visited last
+
+
+class ChangeRates:
+    """How often pages change: by page, and as long as little is known of it, by its directory and by the job.
+
+    The rate is that of Cho and Garcia-Molina, Estimating frequency of change (2003), section 4.2: it has no bias for pages
+    that changed at each visit, or at none.
+    """
+
+    def __init__(self, pages: Iterable[_Observed]) -> None:
+        self._changes: Counter[str] = Counter()
+        self._visits: Counter[str] = Counter()
+        self._span = 0.0
+        self._total = 0
+        for page in pages:
+            for place in ("", _directory(page.url)):
+                self._changes[place] += page.changes
+                self._visits[place] += page.visits
+            self._span += page.span
+            self._total += page.visits
+
+    def likelihood(self, page: _Observed, date: float) -> float:
+        """That it has changed between its last visit and that date."""
+        share = _share(self._changes[""], self._visits[""], 0.5, PRIOR)
+        directory = _directory(page.url)
+        share = _share(self._changes[directory], self._visits[directory], share, PRIOR)
+        visits = page.visits + PRIOR
+        changes = min(page.changes + PRIOR * share, visits)
+        interval = page.span / page.visits if page.visits else self._span / max(self._total, 1)
+        rate = -math.log((visits - changes + 0.5) / (visits + 0.5)) / max(interval, 1.0)
+        age = max(date - page.visited, 0.0) if interval else 1.0
+        return min(max(1 - math.exp(-rate * age), LEAST), 1 - LEAST)
+
+
+def _share(changes: float, visits: float, prior: float, weight: float) -> float:
+    return (changes + weight * prior) / (visits + weight)
+
+
+def _directory(url: str) -> str:
+    return url.partition("?")[0].rpartition("/")[0]

@@ -1,0 +1,276 @@
+"""A finished job is visited again: its corpus is that of a fresh job, and little is asked for."""
+
+import asyncio
+import json
+import shutil
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+from forked_command import start_forked
+from inline_children import inline_children
+
+from bitrawl import aio
+from bitrawl.config import PolitenessSection
+from bitrawl.crawl.ending import Ending
+from bitrawl.errors import ConfigError
+from bitrawl.job import running
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.refreshing import changes
+from bitrawl.job.running import mine_again
+from bitrawl.job.site_mining import MiningWorkers
+from bitrawl.job.verdicts import Subject, SubjectKind, VerdictHistory
+from bitrawl.model import PagePair, Verdict, segment_key
+from lab.bench.changing_site import HOST, ChangingSite
+
+ARTICLES = 9
+RULES = ("/robots.txt", "/.well-known/tdmrep.json")
+SENTENCES = "en-fr.sentences.jsonl"
+
+Bitrawl = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def site() -> Iterator[ChangingSite]:
+    made = ChangingSite(ARTICLES, sentences=12)
+    with made.served():
+        yield made
+
+
+@pytest.fixture(scope="module")
+def first_round(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A job that has visited the site once."""
+    folder = tmp_path_factory.mktemp("first") / "job"
+    made = ChangingSite(ARTICLES, sentences=12)
+    with made.served(), inline_children():
+        assert mine(made, folder) is Ending.DONE
+    return folder
+
+
+@pytest.fixture
+def job(first_round: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(first_round, tmp_path / "job"))
+
+
+def asked(site: ChangingSite, **more: object) -> dict[str, object]:
+    return {
+        "delay": 0,
+        "allow_private": True,
+        "exhaustive": True,
+        "connect_to": f"*.test=127.0.0.1:{site.port}",
+        **more,
+    }
+
+
+def mine(site: ChangingSite, out: Path, **more: object) -> Ending:
+    return asyncio.run(aio.mine(f"{HOST}/", langs="en,fr", out=out, **asked(site, **more))).ending
+
+
+def pages(folder: Path) -> dict[str, str]:
+    with Ledger(folder / "job.sqlite", read_only=True) as ledger:
+        return {str(page.url): page.digest for page in ledger.pages()}
+
+
+def corpus(folder: Path) -> dict[str, list[str]]:
+    """Its lines, in any order."""
+    return {path.name: sorted(path.read_text().splitlines()) for path in (folder / "corpus").glob("*.jsonl")}
+
+
+def found(folder: Path) -> dict[str, set[tuple[str, ...]]]:
+    """Which pages and which texts are translations. How sure that is depends a little on what was learned from."""
+    return {name: {_about(json.loads(line)) for line in lines} for name, lines in corpus(folder).items()}
+
+
+def _about(line: dict[str, object]) -> tuple[str, ...]:
+    measured = ("score", "scores", "evidence")
+    return tuple(f"{key}={value}" for key, value in sorted(line.items()) if key not in measured)
+
+
+def records(folder: Path) -> Iterator[tuple[str, str]]:
+    for path in sorted((folder / "warc").glob("*.warc.gz")):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, parse_http=False):
+                yield str(record.record_type), record.headers.get("WARC-Profile") or ""
+
+
+@pytest.mark.usefixtures("no_children")
+def test_after_each_round_the_corpus_is_that_of_a_fresh_job(site: ChangingSite, job: Path, tmp_path: Path):
+    site.asked()
+    for number in (2, 3):
+        site.advance()
+        assert mine(site, job, refresh=True) is Ending.DONE
+        again = site.asked()
+        mine(site, tmp_path / f"fresh-{number}")
+        whole = site.asked()
+        assert pages(job) == pages(tmp_path / f"fresh-{number}")
+        assert found(job) == found(tmp_path / f"fresh-{number}")
+        assert sum(request.bytes for request in again) < sum(request.bytes for request in whole) / 2
+        assert Counter(request.status for request in again)[304] > len(whole) / 2
+    asyncio.run(mine_again(JobFolder(job).job(), JobFolder(job)))
+    assert corpus(job) == corpus(tmp_path / "fresh-3")  # to the last digit, once all is aligned again
+
+
+@pytest.mark.usefixtures("no_children")
+def test_pairs_of_unchanged_pages_are_not_aligned_again(site: ChangingSite, job: Path, monkeypatch: pytest.MonkeyPatch):
+    aligned: list[PagePair] = []
+    align = MiningWorkers.align
+
+    async def counted(workers, languages, pairs, template, learned=b""):
+        aligned.extend(pairs)
+        return await align(workers, languages, pairs, template, learned)
+
+    monkeypatch.setattr(MiningWorkers, "align", counted)
+    before = {article: article.path("en") for article in site.articles}
+    site.advance()
+    mine(site, job, refresh=True)
+    touched = {f"{HOST}{article.path('en')}" for article in site.articles if article not in before}
+    assert {str(pair.url_a) for pair in aligned} == touched
+
+
+@pytest.mark.usefixtures("no_children")
+@pytest.mark.parametrize("tags", [True, False])
+def test_what_has_not_changed_is_a_revisit_record(site: ChangingSite, tmp_path: Path, *, tags: bool):
+    site.tags = tags
+    mine(site, tmp_path / "job")
+    before = Counter(kind for kind, _ in records(tmp_path / "job"))
+    site.advance()
+    mine(site, tmp_path / "job", refresh=True)
+    kept = [profile for kind, profile in records(tmp_path / "job") if kind == str(WarcRecordType.revisit)]
+    name = "server-not-modified" if tags else "identical-payload-digest"
+    assert set(kept) == {f"http://netpreserve.org/warc/1.1/revisit/{name}"}
+    assert len(kept) > before[str(WarcRecordType.response)] / 2
+
+
+@pytest.mark.usefixtures("no_children")
+def test_a_killed_round_goes_on_where_it_was(site: ChangingSite, job: Path, tmp_path: Path):
+    site.advance()
+    mine(site, tmp_path / "fresh")
+    site.asked()
+    flags = ["--langs", "en,fr", "--out", str(job), "--delay", "0", "--exhaustive", "--allow-private"]
+    command = ["mine", f"{HOST}/", *flags, "--workers", "1", "--connect-to", f"*.test=127.0.0.1:{site.port}", "--quiet"]
+    process = start_forked(*command, "--refresh")
+    site.after_request = lambda count: process.kill() if count == 12 else None
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    site.after_request = lambda _count: None
+    first = site.asked()
+    mine(site, job)  # without refresh
+    paths = Counter(request.path for request in (*first, *site.asked()))
+    assert {path for path, count in paths.items() if count > 1} <= {first[-1].path, *RULES}
+    assert pages(job) == pages(tmp_path / "fresh")
+    assert found(job) == found(tmp_path / "fresh")
+    with Ledger(job / "job.sqlite", read_only=True) as ledger:
+        assert ledger.rounds.number == 2
+
+
+@pytest.mark.usefixtures("no_children")
+def test_a_ledger_that_is_made_again_from_the_archive_has_the_newest_state(
+    site: ChangingSite, job: Path, tmp_path: Path
+):
+    for _ in range(2):
+        site.advance()
+        mine(site, job, refresh=True)
+    newest = pages(job)
+    (job / "job.sqlite").unlink()
+    site.asked()
+    mine(site, job)
+    assert pages(job) == newest
+    assert {request.status for request in site.asked()} <= {404}  # what is missing was never archived
+    asyncio.run(aio.mine(langs="en,fr", out=tmp_path / "read", warc=[str(job / "warc")]))
+    assert pages(tmp_path / "read") == newest
+
+
+@pytest.mark.usefixtures("no_children")
+def test_pages_that_are_gone_stay_if_the_user_wants_to_keep_them(site: ChangingSite, tmp_path: Path):
+    mine(site, tmp_path / "job", gone="keep")
+    before = corpus(tmp_path / "job")[SENTENCES]
+    gone = site.articles.pop()
+    mine(site, tmp_path / "job", gone="keep", refresh=True)
+    assert corpus(tmp_path / "job")[SENTENCES] == before
+    assert len(changes(JobFolder(tmp_path / "job")).pages.gone) == 2
+    mine(site, tmp_path / "job")  # the default is to drop them
+    assert f"{HOST}{gone.path('en')}" not in pages(tmp_path / "job")
+    assert corpus(tmp_path / "job")[SENTENCES] != before
+
+
+@pytest.mark.usefixtures("no_children")
+def test_a_host_that_is_down_changes_nothing(site: ChangingSite, job: Path):
+    before = pages(job), corpus(job)
+    site.is_down = True
+    patient = JobFolder(job).changed({"fetch": {"connect_to": {"*.test": f"127.0.0.1:{site.port}"}}})
+    hasty = msgspec.structs.replace(patient, politeness=PolitenessSection(delay=0, attempts=1, backoff=0))
+    asyncio.run(running.mine(hasty, JobFolder(job), refresh=True))
+    assert (pages(job), corpus(job)) == before
+
+
+@pytest.mark.usefixtures("no_children")
+def test_what_people_said_holds_as_long_as_the_text_is_the_same(site: ChangingSite, job: Path):
+    lines = [json.loads(line) for line in corpus(job)[SENTENCES]]
+    first = next(line for line in lines if line["url_a"].endswith(site.articles[0].path("en")))
+    texts, urls = (first["text_a"], first["text_b"]), (first["url_a"], first["url_b"])
+    subject = Subject(SubjectKind.SEGMENT, segment_key(*texts), *urls, *texts)
+    VerdictHistory(JobFolder(job).verdicts).say(subject, Verdict.REJECT, "anna", 1.0)
+    site.articles[0] = site.articles[0]._replace(version=2)
+    mine(site, job, refresh=True)
+    left = [json.loads(line)["text_a"] for line in corpus(job)[SENTENCES]]
+    assert texts[0] not in left
+
+
+@pytest.mark.usefixtures("no_children")
+def test_diff_tells_what_a_round_has_changed(site: ChangingSite, job: Path, bitrawl: Bitrawl):
+    code, _, said = bitrawl("diff", job)
+    assert (code, "has been visited once" in said) == (2, True)
+    earlier = {article.number: article for article in site.articles}
+    site.advance()
+    now = {article.number: article for article in site.articles}
+    mine(site, job, refresh=True)
+    told = json.loads(bitrawl("diff", job, "--format", "json")[1])
+    expected = {
+        "new": [article for number, article in now.items() if number not in earlier],
+        "changed": [article for number, article in now.items() if earlier.get(number, article) != article],
+        "gone": [article for number, article in earlier.items() if number not in now],
+    }
+    for name, articles in expected.items():
+        urls = {f"{HOST}{article.path(code)}" for article in articles for code in ("en", "fr")}
+        assert {url for url in told["pages"][name] if "article" in url} == urls, name
+        assert {pair.split()[0] for pair in told["pairs"][name]} == {url for url in urls if "/en/" in url}, name
+    assert (told["since"], told["round"]) == (1, 2)
+    assert told["units"]["new"]
+    assert told["units"]["gone"]
+    assert "1 new" in bitrawl("diff", job, "--since", "1")[1]
+    assert bitrawl("diff", job, "--since", "yesterday")[0] == 2
+    assert "rounds" in bitrawl("status", job)[1]
+
+
+@pytest.mark.usefixtures("no_children")
+def test_a_job_of_an_earlier_version_can_be_visited_again(site: ChangingSite, job: Path, tmp_path: Path):
+    with Ledger(job / "job.sqlite") as ledger:
+        for table in ("rounds", "answers", "history", "lessons"):
+            ledger.database.query(f"DROP TABLE {table}")
+    with Ledger(job / "job.sqlite", read_only=True) as ledger:
+        assert ledger.rounds.facts() == ()
+    site.advance()
+    mine(site, job, refresh=True)
+    mine(site, tmp_path / "fresh")
+    assert pages(job) == pages(tmp_path / "fresh")
+    assert corpus(job) == corpus(tmp_path / "fresh")
+
+
+@pytest.mark.usefixtures("no_children")
+def test_a_budget_is_that_of_a_round(site: ChangingSite, tmp_path: Path):
+    mine(site, tmp_path / "job", max_pages=10)
+    site.advance()
+    assert mine(site, tmp_path / "job", max_pages=10, refresh=True) in (Ending.DONE, Ending.BUDGET)
+    assert len(site.asked()) > 20
+
+
+def test_an_archive_is_not_visited_again(first_round: Path, tmp_path: Path):
+    archive = [str(first_round / "warc")]
+    with pytest.raises(ConfigError, match="an archive never changes"):
+        asyncio.run(aio.mine(langs="en,fr", out=tmp_path / "job", warc=archive, refresh=True))
