@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,8 +15,6 @@ HOST = "http://www.harbour.test"
 SECTIONS = ("history", "nature", "trade", "people", "travel")
 LANGUAGES = ("en", "fr")
 NEW, CHANGED, GONE = 0.02, 0.03, 0.01  # of the articles, in each round
-DAY = 86400.0
-EPOCH = 1_700_000_000.0  # the date of round 1
 
 NOUNS = [
     ("harbour", "port"), ("bridge", "pont"), ("church", "église"), ("school", "école"), ("market", "marché"),
@@ -74,7 +73,10 @@ class Request(NamedTuple):
 
 
 class ChangingSite:
-    """Its articles, and what it was asked. `dates`: its sitemap says when each page changed, and that is true."""
+    """Its articles, and what it was asked. `dates`: its sitemap says when each page changed, and that is true.
+
+    A second passes between two rounds, by the dates of the sitemap: all of them are in the past.
+    """
 
     def __init__(self, articles: int, *, seed: int = 1, sentences: int = 60, dates: bool = False) -> None:
         self.round = 1
@@ -84,6 +86,7 @@ class ChangingSite:
         self.tags = True  # whether answers have an ETag
         self.is_down = False
         self.after_request: Callable[[int], None] = lambda _count: None  # told how many there were
+        self._began = time.time() - 1000
         self._sentences = sentences
         self._next = articles
         self._dice = random.Random(seed)
@@ -153,7 +156,7 @@ class ChangingSite:
     def _sitemap(self) -> str:
         entries = []
         for article in self.articles:
-            date = _iso(EPOCH + article.round * DAY)
+            date = _iso(self._began + article.round)
             lastmod = f"<lastmod>{date}</lastmod>" if self.dates else ""
             entries += [f"<url><loc>{HOST}{article.path(code)}</loc>{lastmod}</url>" for code in LANGUAGES]
         return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{"".join(entries)}</urlset>'

@@ -56,6 +56,8 @@ class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     position: int = -1  # in the source's tag sequence
     depth: int = 0
     redirects: int = 0  # how many redirects led here
+    modified: float = 0.0  # the last change, as a sitemap or a feed says, in seconds since the epoch; 0 if it does not
+    published: float = 0.0  # the same of its publication
 
     @property
     def is_named_sitemap(self) -> bool:
@@ -189,9 +191,9 @@ class Relevance(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     terms: int = 0  # distinct terms found: m of the same section
     perplexity: float = 0.0  # Remus, section 3.2; 0 if no language model was asked
     classes: tuple[str, ...] = ()  # the classes of the terms found, the heaviest first
-    # The page says nothing for or against the topic: it has no running text, or the topic is not known in its language. A
-    # translation knows better.
-    guessed: bool = False
+    guessed: bool = (
+        False  # It has no running text, or the topic is not known in its language: a translation knows better.
+    )
 
 
 class MarkdownBlock(msgspec.Struct, frozen=True, gc=False, array_like=True):

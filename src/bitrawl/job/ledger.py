@@ -17,10 +17,11 @@ from bitrawl.crawl.ending import stored_doing, stored_end
 from bitrawl.endings import HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.job.database import PAGE, SKIPPED, Blobs, Database, stored_skip
-from bitrawl.job.rounds import Change, Rounds, is_verdict, may_stay
+from bitrawl.job.rounds import Change, DatedLink, Rounds, is_verdict, may_stay
 from bitrawl.model import (
     Lease,
     Link,
+    LinkKind,
     Metadata,
     Page,
     RobotsRecord,
@@ -170,6 +171,8 @@ class Ledger:
         seq = self._log(visit, change, known)
         if not final:
             return
+        if visit.lease.again and visit.lease.link.kind is LinkKind.INDEX:
+            self._note_dates(visit)
         site = self._site_of(visit.lease.link.url.host)
         knowledge = self.knowledge(site)
         if known is not None and isinstance(visit.outcome, Page):
@@ -204,6 +207,20 @@ class Ledger:
             return row is not None and self._sitemap(row[0]) == outcome
         earlier = self.skip_of(url)
         return earlier is not None and (earlier.reason, earlier.detail) == (outcome.reason, outcome.detail)
+
+    def _note_dates(self, visit: Visit) -> None:
+        """What a sitemap that is read again says of the pages that are due."""
+        outcome = visit.outcome
+        row = self.database.one("SELECT sitemap FROM sitemaps WHERE url = ?", (visit.lease.link.url,))
+        before = self._sitemap(row[0]) if row else None
+        unchanged = isinstance(outcome, Skip) and outcome.reason is Reason.UNCHANGED
+        now = before if unchanged else outcome
+        if isinstance(now, Sitemap):
+            parts = before.parts() if before is not None else ()
+            known = {link.url: link.modified for part in parts for link in part.links if link.modified}
+            for part in now.parts():
+                dated = (link for link in part.links if link.modified or link.published)
+                self.rounds.dated(DatedLink(link, known.get(link.url)) for link in dated)
 
     def _drops(self, visit: Visit) -> bool:
         return not self._keeps_gone or (isinstance(visit.outcome, Skip) and not may_stay(visit.outcome))
