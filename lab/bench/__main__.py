@@ -22,6 +22,7 @@ SERVING = frozenset(
         "large_site",
         "libreoffice",
         "panels",
+        "scripted_web",
         "paper_check",
         "servers",
         "small_sites",

@@ -172,7 +172,7 @@ class ChangingSite:
 
     @contextmanager
     def served(self) -> Iterator[None]:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": self}))
+        server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": self}))
         server.daemon_threads = True
         self._port = server.server_address[1]
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
@@ -183,6 +183,11 @@ class ChangingSite:
             server.shutdown()
             server.server_close()
             thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """A client that was killed breaks off."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -22,6 +22,8 @@ from bitrawl.job.reading_index import is_due
 from bitrawl.job.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, VerdictState
 from bitrawl.job.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
 from bitrawl.job.searching import all_hits, search
+from bitrawl.job.segment_list import LengthUnit, SegmentFilter, SegmentList, SegmentOrder, SegmentState
+from bitrawl.job.segment_review import Writer
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.thresholds import ThresholdSight
 from bitrawl.mine.findings import SiteFindings
@@ -143,11 +145,46 @@ def _read(folder: JobFolder) -> None:
         "a common word, 2,000 hits further": lambda: search(reading, SearchQuery(text="mari"), offset=2000),
         "2,000 hits for a file": lambda: list(islice(all_hits(reading, SearchQuery(text="mari")), 2000)),
     }
+    _ask(questions)
+    _filter(reading)
+
+
+def _ask(questions: Mapping[str, Callable[[], object]]) -> None:
     for what, ask in questions.items():
         ask()
         began = time.process_time()
         ask()
         print(f"{what}: {1000 * (time.process_time() - began):.0f} CPU ms")
+
+
+def _filter(reading: Reading) -> None:
+    """Segments by filter, before and after half of them were rejected at once and 200 were edited."""
+    segments, half = SegmentList(reading), SegmentFilter(most=0.5)
+    filters = {
+        "all segments, the worst first": SegmentFilter(),
+        "segments by score and length": SegmentFilter(
+            least=0.3, most=0.6, unit=LengthUnit.CHARACTERS, shortest=20, longest=90
+        ),
+        "segments by words on both sides": SegmentFilter(words_a="mar*", words_b="to*"),
+        **{f"segments that are {state}": SegmentFilter(state=state) for state in SegmentState},
+    }
+    views = {what: partial(segments.part, wanted, SegmentOrder.WORST) for what, wanted in filters.items()}
+    _ask(views)
+    began = time.process_time()
+    count = reading.judge_all(segments.subjects(half), Verdict.REJECT, "anna", at=2.0)
+    said = time.process_time()
+    print(f"{count:,} verdicts at once: {said - began:.1f} CPU s; with these verdicts:")
+    _ask(views)
+    began = time.process_time()
+    reading.undo_last("anna", at=3.0)
+    print(f"taken back: {time.process_time() - began:.1f} CPU s")
+    for pair in reading.pairs(PairFilter(limit=100)).pairs:
+        read = reading.pair(pair.row.key)
+        for place in (1, 2):
+            assert read is not None
+            reading.review.edit(read.segments, place, (f"new text {place}", "texte"), Writer("anna", 4.0))
+    print("with 200 edits:")
+    _ask(views)
 
 
 if __name__ == "__main__":

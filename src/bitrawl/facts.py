@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
-from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel, TopicSection
+from bitrawl.config import ExportSection, Job, RenderSection, Strategy, Thresholds, TopicModel, TopicSection
 from bitrawl.endings import LastRun, State
 from bitrawl.languages import asked_language, same_language
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
@@ -77,6 +77,8 @@ class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
     own_requests: int
     languages: dict[str, int]  # pages, the most frequent first
     types: dict[str, int]  # pages by kind of document, the most frequent first
+    rendered: int  # pages that a browser has drawn
+    scripted: int  # pages and skips that look drawn by scripts, which nobody ran
     skips: dict[str, int]  # by "stage: reason"
     fetches: int  # visits, the lines of the log: requests, and links that robots.txt forbids
     answers: int  # requests that a server answered, with any status
@@ -376,6 +378,7 @@ class RequestedJob(msgspec.Struct, frozen=True):
     replay: list[str] = []
     warc: list[str] = []
     budget: dict[str, float] = {}
+    render: RenderSection = RenderSection()
     judge: Thresholds = Thresholds()
     export: ExportSection = ExportSection()
     topic: TopicSection = TopicSection()

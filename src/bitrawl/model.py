@@ -79,6 +79,7 @@ class Capture(msgspec.Struct, frozen=True):
     payload: bytes = b""  # the body before content-decoding, for the archive; dropped once archived
     place: "WarcPlace | None" = None
     ip: str = ""  # the server's IP address, where it is known
+    rendered: bool = False  # the body is what a browser made of the answer, by running its scripts
     digest: str = ""  # of the payload, as the archive has it
     unchanged: bool = False  # since the last visit: the server says so, or the payload is the same
 
@@ -191,9 +192,17 @@ class Relevance(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     terms: int = 0  # distinct terms found: m of the same section
     perplexity: float = 0.0  # Remus, section 3.2; 0 if no language model was asked
     classes: tuple[str, ...] = ()  # the classes of the terms found, the heaviest first
-    guessed: bool = (
-        False  # It has no running text, or the topic is not known in its language: a translation knows better.
-    )
+    guessed: bool = False  # without running text, or in a language without a topic: its translation knows better
+
+
+class DrawnBy(StrEnum):
+    """What shows that scripts draw a page, the most certain first; or that a browser has run them."""
+
+    ROOT = "root"  # an empty element of the kind that the common frameworks fill
+    NOTICE = "notice"  # it says so to those who run no scripts
+    STATE = "state"  # its scripts hold more text than the page
+    NOTHING_ELSE = "nothing-else"  # it has scripts, and neither text nor links
+    BROWSER = "browser"  # it was read as a browser has drawn it
 
 
 class MarkdownBlock(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -220,14 +229,14 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     tags: tuple[str, ...] = ()  # the tag sequence, in document order
     canonical: Url | None = None
     directives: tuple[Directive, ...] = ()
-    # marks of machine translation that were found; empty for a human translation
-    machine_translation: tuple[str, ...] = ()
+    machine_translation: tuple[str, ...] = ()  # marks of it that were found; empty for a human translation
     type: str = "html"  # what kind of document it is; the names are those of `DocumentType`
     fingerprint: str = ""  # the structure, one letter per block: Papavassiliou section 3.9
     digest: str = ""  # of the normalised text; equal digests mean the same text
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
     relevance: Relevance | None = None  # None in a job without a topic
     cut: str = ""  # what was left out because there is too much of it; empty if nothing was
+    drawn_by: DrawnBy | None = None  # None for a page that needs no scripts
     markdown: tuple[MarkdownBlock, ...] = ()  # only if it was asked for, because no corpus needs it
 
     @property
@@ -250,6 +259,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     bytes: int = 0
     languages: dict[str, int] = {}
     types: dict[str, int] = {}  # pages by `DocumentType`, without HTML
+    drawn: dict[str, int] = {}  # pages, and skips, that need scripts: by `DrawnBy`, a skip as "scripted"
     missing: dict[str, int] = {}  # by host: the signature of its answer to a URL that cannot exist
     left: LeaveReason = ""  # why the strategy left the site; empty if it did not
     sitemaps: int = 0  # files that were asked for because robots.txt or another sitemap names them
@@ -258,11 +268,15 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     def after(self, visit: "Visit") -> "SiteKnowledge":
         """What is known after one more visit. Count only visits that ended their link."""
         page = visit.outcome if isinstance(visit.outcome, Page) else None
-        languages, types = self.languages, self.types
+        languages, types, drawn = self.languages, self.types, self.drawn
         if page is not None:
             languages = {**languages, page.language: languages.get(page.language, 0) + 1}
             if page.type != "html":
                 types = {**types, page.type: types.get(page.type, 0) + 1}
+        scripted = isinstance(visit.outcome, Skip) and visit.outcome.reason is Reason.SCRIPTED
+        if sign := (page and page.drawn_by) or (Reason.SCRIPTED if scripted else ""):
+            drawn = {**drawn, sign: drawn.get(sign, 0) + 1}
+        named = visit.is_download and visit.lease.link.is_named_sitemap and not visit.lease.again
         return msgspec.structs.replace(
             self,
             pages=self.pages + (page is not None),
@@ -270,25 +284,9 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
             bytes=self.bytes + visit.bytes,
             languages=languages,
             types=types,
-            sitemaps=self.sitemaps
-            + (visit.lease.link.is_named_sitemap and visit.is_download and not visit.lease.again),
+            drawn=drawn,
+            sitemaps=self.sitemaps + named,
         )
-
-    def without(self, page: Page) -> "SiteKnowledge":
-        """What is known once that page is gone, or before it is read anew."""
-        languages = {**self.languages, page.language: self.languages.get(page.language, 1) - 1}
-        types = self.types if page.type == "html" else {**self.types, page.type: self.types.get(page.type, 1) - 1}
-        return msgspec.structs.replace(self, pages=self.pages - 1, languages=languages, types=types)
-
-
-class RobotsRecord(msgspec.Struct, frozen=True):
-    """What an origin answered to the requests for its rules."""
-
-    origin: str
-    status: int  # of robots.txt after its redirects; 0 if they did not end, which counts as 404
-    body: bytes
-    at: float  # seconds since the epoch
-    reservations: bytes = b""  # the body of tdmrep.json; empty if there is none
 
 
 class Skip(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -314,8 +312,7 @@ PART = 2000  # links of a sitemap that are unpacked, scored and queued at once: 
 class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):
     """A capture understood as a list of links.
 
-    A long one has only its first links unpacked: 200,000 of them with their alternates would take 300 MB. `parts` has
-    them all, a few at a time.
+    A long one has only its first links unpacked: 200,000 would take 300 MB. `parts` has them all, a few at a time.
     """
 
     url: Url

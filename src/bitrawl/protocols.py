@@ -60,6 +60,17 @@ class Analyser(Protocol):
         ...
 
 
+class Renderer(Protocol):
+    """Draws pages as a browser does, by running their scripts."""
+
+    async def render(self, answer: Capture) -> tuple[Capture | None, int]:
+        """The page as its scripts draw it, and the bytes that were fetched for it.
+
+        None if it could not be drawn: a tab that hangs or crashes costs one page. Never raises because of the page.
+        """
+        ...
+
+
 class LanguageIdentifier(Protocol):
     def identify(self, texts: Sequence[str], *, prior: Language | None = None) -> list[tuple[Language, float]]:
         """The language of each text and the confidence (0–1). "und" and 0.0 if there is no evidence.

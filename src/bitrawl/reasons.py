@@ -148,9 +148,10 @@ class Reason(StrEnum):
     SOFT_404 = ("soft-404", "text of a missing page", "The page has the same text that the host shows for missing pages.",
         "If these are real pages, keep them with --no-probe.",
         "If these are real pages, tell the operator of this server.")
-    EMPTY = ("empty", "empty page", "The page has neither text nor links.",
-        "The site may draw its pages with scripts. bitrawl does not run scripts.",
-        "Scripts may draw the pages of this site, and scripts are not run here.")
+    EMPTY = ("empty", "empty page", "The page has neither text nor links.")
+    SCRIPTED = ("scripted", "drawn by scripts", "The page has neither text nor links before its scripts run.",
+        "Run the scripts with --render auto, which needs the extra browser: pip install 'bitrawl[browser]'",
+        "Only the operator of this server can install the browser that runs scripts.")
     NO_TEXT_LAYER = ("no-text-layer", "document without text",
         "The document has pictures of its text only, or fonts that do not say which letters they draw.")
     UNREADABLE = ("unreadable", "document cannot be read", "The document is damaged, or protected by a password.")

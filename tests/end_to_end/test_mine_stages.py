@@ -25,15 +25,17 @@ from bitrawl.errors import BitrawlError
 from bitrawl.job import running
 from bitrawl.job.database import VERSION, locked
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger import Ledger, LedgerQueue
 from bitrawl.job.ledger_facts import summarise
 from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
 from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.stages import PairedSite
+from bitrawl.model import Link, LinkKind
 from bitrawl.process import Failure, FailureKind
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
+from bitrawl.url import Url
 
 pytestmark = pytest.mark.usefixtures("no_children")
 COUNT = 12
@@ -261,18 +263,39 @@ async def test_a_site_is_mined_again_at_the_end_only_if_something_came_after_it_
     ledger.close()
 
 
+def _queue(ledger: Ledger, count: int) -> None:
+    links = [Link(Url.known(f"http://s.test/more/{number}"), LinkKind.PAGE) for number in range(count)]
+    LedgerQueue(ledger, lambda host: host).put((link, 0.5) for link in links)
+
+
+async def test_a_site_is_mined_while_it_grows_only_if_most_of_it_is_yet_to_come(crawled: Path):
+    ledger = Ledger(crawled / "job.sqlite")
+    pages = ledger.knowledge("s.test").pages
+    assert pages >= running.FIRST
+    _queue(ledger, 3 * pages)
+    first = running._Mining(job_of(crawled), JobFolder(crawled), ledger, FakeWorkers(ledger), FakeClock())
+    assert not first.is_due("s.test", "s.test")
+    _queue(ledger, 4 * pages)
+    assert not first.is_due("s.test", "s.test")  # not looked at again after each page
+    second = running._Mining(job_of(crawled), JobFolder(crawled), ledger, FakeWorkers(ledger), FakeClock())
+    assert second.is_due("s.test", "s.test")
+    assert not second.is_due("s.test", "other.test")
+    ledger.close()
+
+
 async def test_a_site_whose_pairing_failed_is_taken_up_at_the_end_and_by_the_next_run_and_not_after_each_page(
     crawled: Path,
 ):
     ledger = Ledger(crawled / "job.sqlite")
     workers = FakeWorkers(ledger)
     work = running._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
-    assert work.is_due("s.test")
+    _queue(ledger, 200)
+    assert work.is_due("s.test", "s.test")
     workers.fails = True
     for name in ("s.test", ""):
         work.due.put_nowait(name)
     await work.mine_due()
-    assert not work.is_due("s.test")
+    assert not work.is_due("s.test", "s.test")
     await work.mine_all()
     assert len(workers.mined) == 2
     workers.fails = False

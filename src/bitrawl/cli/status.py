@@ -34,7 +34,7 @@ from bitrawl.job.rounds import Changes
 from bitrawl.job.site_search import draw_report
 from bitrawl.job.thresholds import selections
 from bitrawl.show.job_report import explained, found, left_out
-from bitrawl.show.wording import ADVICE, counted, fetched
+from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
 
 WATCH_EVERY = 2.0  # seconds
 MOST_CHANGES = 10  # of a kind, that `diff` lists in a table
@@ -256,6 +256,10 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     rows.append(("languages", languages or ("none" if now.ended else "none yet")))
     if len(summary.types) > 1:
         rows.append(("documents", "   ".join(f"{name} {count}" for name, count in summary.types.items())))
+    if summary.rendered:
+        rows.append(("rendered", f"{counted(summary.rendered, 'page')}, drawn by a browser"))
+    if undrawn := looks_scripted(summary, now.asked.render):
+        rows.append(("scripts", undrawn))
     if summary.relevant is not None:
         rows.append(("on topic", f"{summary.relevant} of {counted(summary.pages, 'page')}"))
     rows += _block("rounds", map(_round, now.rounds[-5:]))

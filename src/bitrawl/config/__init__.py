@@ -7,6 +7,7 @@ from bitrawl.config.choices import (
     DocumentType,
     Format,
     Part,
+    Render,
     Strategy,
     fitting,
     usual,
@@ -23,6 +24,7 @@ from bitrawl.config.schema import (
     Job,
     PolitenessSection,
     Reach,
+    RenderSection,
     Thresholds,
     TopicModel,
     TopicSection,
@@ -32,8 +34,9 @@ from bitrawl.config.schema import (
 # fmt: off
 __all__ = [
     "FOCUSED", "UNFOCUSED", "AlignSection", "BudgetSection", "CorpusFormat", "DiscoverySection", "DocumentType",
-    "ExportSection", "FetchSection", "Format", "Gone", "Job", "Part", "PolitenessSection", "Reach", "Strategy", "Thresholds",
-    "TopicModel", "TopicSection", "Walk", "continues", "converted", "fitting", "merged", "public_text_of", "read", "resolve",
+    "ExportSection", "FetchSection", "Format", "Gone", "Job", "Part", "PolitenessSection", "Reach", "Render", "RenderSection",
+    "Strategy", "Thresholds", "TopicModel", "TopicSection", "Walk", "continues", "converted", "fitting", "merged",
+    "public_text_of", "read", "resolve",
     "seeds_from", "text_of", "typed", "usual", "write",
 ]
 # fmt: on

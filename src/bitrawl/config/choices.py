@@ -74,6 +74,14 @@ class DocumentType(StrEnum):
     FEED = ("feed", ())  # read for their links, as sitemaps are
 
 
+class Render(StrEnum):
+    """Which pages a browser draws, by running their scripts."""
+
+    NEVER = "never"
+    AUTO = "auto"  # those that show signs of it, where it brings something
+    ALWAYS = "always"
+
+
 FOCUSED = tuple(name for name in Strategy if name.needs_topic)
 """Strategies that need a topic."""
 UNFOCUSED = tuple(name for name in Strategy if not name.needs_topic)

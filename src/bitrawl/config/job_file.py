@@ -75,7 +75,8 @@ def text_of(job: Job) -> str:
 def public_text_of(job: Job) -> str:
     """As a job file that may be published: no credentials, no contact, and nothing of this machine but file names."""
     fetch = msgspec.structs.replace(job.fetch, contact="", proxy="", connect_to={})
-    return text_of(with_paths(msgspec.structs.replace(job, fetch=fetch), _public))
+    render = msgspec.structs.replace(job.render, browser="")
+    return text_of(with_paths(msgspec.structs.replace(job, fetch=fetch, render=render), _public))
 
 
 def _public(kind: str, name: str) -> str:

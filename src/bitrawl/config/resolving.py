@@ -23,6 +23,7 @@ _CHOICES = {
     "topic.model": "topic model",
     "discovery.walk": "walk",
     "scope.types": "type",
+    "render.when": "render mode",
 }  # what people call them
 
 

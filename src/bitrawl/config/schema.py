@@ -2,11 +2,12 @@
 
 import re
 from enum import StrEnum
+from importlib.util import find_spec
 from typing import Annotated
 
 import msgspec
 
-from bitrawl.config.choices import FOCUSED, DocumentType, Strategy, format_names, strategy_names
+from bitrawl.config.choices import FOCUSED, DocumentType, Render, Strategy, format_names, strategy_names
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
@@ -159,6 +160,30 @@ class FetchSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     megabytes: Annotated[float, msgspec.Meta(gt=0)] = 10.0  # of one page as sent; twice as much unpacked
 
 
+class RenderSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The browser that draws pages by running their scripts."""
+
+    when: Render | None = None  # without it: auto if the extra browser is installed, otherwise never
+    browser: str = ""  # a Chromium: its path, or the ws:// or http:// address of one that runs
+    tabs: Annotated[int, msgspec.Meta(ge=1, le=64)] = 4  # pages at once
+    seconds: Annotated[float, msgspec.Meta(gt=0)] = 20.0  # for one page
+    megabytes: Annotated[int, msgspec.Meta(ge=128)] = 512  # of memory for one page
+
+    @property
+    def mode(self) -> Render:
+        """What holds on this machine."""
+        return self.when or (Render.AUTO if find_spec("playwright") is not None else Render.NEVER)
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether the user wants a browser, and not only has one."""
+        return self.when not in (None, Render.NEVER) or (bool(self.browser) and self.runs_scripts)
+
+    @property
+    def runs_scripts(self) -> bool:
+        return self.mode is not Render.NEVER
+
+
 class AnalysisSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The processes that read pages."""
 
@@ -246,6 +271,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     politeness: PolitenessSection = PolitenessSection()
     budget: BudgetSection = BudgetSection()
     fetch: FetchSection = FetchSection()
+    render: RenderSection = RenderSection()
     analysis: AnalysisSection = AnalysisSection()
     mining: MiningSection = MiningSection()
     pair: PairSection = PairSection()

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 import msgspec
 
-from bitrawl.config.choices import DocumentType, fitting, format_names, strategy_names, usual
+from bitrawl.config.choices import DocumentType, Render, fitting, format_names, strategy_names, usual
 from bitrawl.config.schema import Job
 from bitrawl.errors import ConfigError
 from bitrawl.model import Method
@@ -68,6 +68,8 @@ class _Choices(dict[str, str]):
     def __missing__(self, name: str) -> str:
         if name == "types":
             return ", ".join(DocumentType)
+        if name == "renderings":
+            return ", ".join(Render)
         if name == "strategies":
             return ", ".join(strategy_names())
         if name == "methods":
@@ -165,6 +167,11 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("one_site", "scope.one_site", _G.SCOPE, "Treat these hosts as one site: example.org,exemple.org", _sites, metavar="HOSTS"),
     Setting("max_depth", "scope.depth", _G.SCOPE, "Follow links at most this many steps away from the seeds.", web="depth", most=1000),
     Setting("types", "scope.types", _G.SCOPE, "Read only documents of these types: {types}.", listed, metavar="TYPES"),
+    Setting("render", "render.when", _G.SCOPE,
+        "Draw pages with a browser, which runs their scripts (extra browser): {renderings}. With auto, only where it brings something.",
+        default="auto if the extra is installed", metavar="NAME"),
+    Setting("browser", "render.browser", _G.SCOPE,
+        "Use this Chromium: its path, or the ws:// address of one that runs.", metavar="PATH_OR_URL"),
     Setting("sitemaps", "scope.sitemaps", _G.SCOPE, "Read sitemaps."),
     Setting("probe", "scope.probe", _G.SCOPE, "Ask each host for a missing page, to recognise its error pages."),
     Setting("gone", "scope.gone", _G.SCOPE, "With --refresh: drop or keep what was found on pages that are gone."),

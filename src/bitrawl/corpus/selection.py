@@ -29,7 +29,7 @@ STEPS = 100
 """Units are counted with a minimum score of 0, of 1, and of all hundredths between them."""
 ROW = np.dtype([
     ("near", "<i8"), ("key", "<i8"), ("score", "<f8"), ("coverage", "<f8"), ("length_ratio", "<f8"), ("language", "<f8"),
-    ("words_a", "<f4"), ("words_b", "<f4"), ("kind", "<i4"),
+    ("words_a", "<f4"), ("words_b", "<f4"), ("characters_a", "<i4"), ("characters_b", "<i4"), ("kind", "<i4"),
 ])  # fmt: skip
 
 Rows = npt.NDArray[np.void]
@@ -47,13 +47,19 @@ def rows_of(pairs: Iterable[SegmentPair], kind_number: Callable[[SegmentKind], i
     for pair, (_, keys) in zip(listed := list(pairs), keyed(map(as_written, listed)), strict=True):
         measures, words = Measures.of(pair), (pair.scores.get(f"words_{side}", inf) for side in "ab")
         key = signed(segment_key(pair.a.text, pair.b.text))
-        rows.append((keys.near, key, *measures[:4], *words, kind_number(SegmentKind.of(pair))))
+        characters = len(pair.a.text), len(pair.b.text)
+        rows.append((keys.near, key, *measures[:4], *words, *characters, kind_number(SegmentKind.of(pair))))
     return np.array(rows, dtype=ROW)
 
 
 def signed(key: str) -> int:
     """A key of 16 hexadecimal digits as a number of 64 bits."""
     return int.from_bytes(bytes.fromhex(key), "big", signed=True)
+
+
+def written_key(number: int) -> str:
+    """The key that `signed` made that number of."""
+    return f"{number & (1 << 64) - 1:016x}"
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -99,7 +105,7 @@ class FoundSegments:
         page_verdicts: npt.ArrayLike,
         verdicts: Mapping[str, Verdict],
     ) -> None:
-        order = np.flatnonzero(~_by_kind(rows, kinds, lambda kind: kind.is_empty))
+        order = np.flatnonzero(~by_kind(rows["kind"], kinds, lambda kind: kind.is_empty))
         # What becomes one unit stands together, in the order of the export.
         self.numbers: Numbers = order[np.argsort(rows["near"][order], kind="stable")]
         self.rows = np.take(rows, self.numbers)  # 17 times as fast as an index, for rows of several columns
@@ -129,7 +135,7 @@ class FoundSegments:
         return np.where(np.isfinite(words), words, 0.0)
 
     def of_kind(self, wanted: Callable[[SegmentKind], bool]) -> Truth:
-        return _by_kind(self.rows, self.kinds, wanted)
+        return by_kind(self.rows["kind"], self.kinds, wanted)
 
 
 def _decision(of_pages: Verdict | None, verdict: Verdict | None, *, accepted_only: bool) -> int:
@@ -142,10 +148,13 @@ def said_number(verdict: Verdict | None) -> int:
     return _SAID.index(verdict)
 
 
-def _by_kind(rows: Rows, kinds: Mapping[int, SegmentKind], wanted: Callable[[SegmentKind], bool]) -> Truth:
+def by_kind(
+    numbers: npt.NDArray[np.int32], kinds: Mapping[int, SegmentKind], wanted: Callable[[SegmentKind], bool]
+) -> Truth:
+    """Which of these numbers of kinds are of one that is wanted."""
     table = np.zeros(max(kinds, default=0) + 1, dtype=np.bool_)
     table[[number for number, kind in kinds.items() if wanted(kind)]] = True
-    return np.asarray(table[rows["kind"]])
+    return np.asarray(table[numbers])
 
 
 def _verdict_column(keys: Numbers, verdicts: Mapping[str, Verdict]) -> npt.NDArray[np.int8]:

@@ -79,6 +79,7 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True):
     trusted: frozenset[Endpoint] = frozenset()  # hosts with their ports that may be private all the same
     cookies: bool = False
     media_types: frozenset[str] = PAGE_TYPES  # what is downloaded whole; anything else after its first bytes is not
+    accept: str = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.1"
 
     # Judgement where no standard is named.
     connections: int = 64
@@ -345,7 +346,7 @@ _MAX_REMAINDER = 64 * 1024  # of a body that nobody reads: so much is cheaper th
 def _request_headers(settings: FetchSettings) -> dict[str, str]:
     headers = {
         "User-Agent": user_agent(settings.contact),
-        "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.1",
+        "Accept": settings.accept,
         "Accept-Encoding": "gzip, deflate, br, zstd",
     }
     languages = accept_language(settings.languages)

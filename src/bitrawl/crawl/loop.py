@@ -5,6 +5,7 @@
 3. The host is free again: it rests while the answer is analysed in another process. One that need not rest waits for it.
 4. A redirect ends its link, and its target is a new link.
 5. The analyser makes a `Page` of the capture, or a `Sitemap`, or a `Skip`. In a job with a topic the page is judged.
+   A page that scripts draw is drawn by a browser, where that brings something (`Rendering`), and read again.
 6. Opt-outs, noindex and soft 404s turn a page into a `Skip`.
 7. Scope refuses links; the strategy scores the rest. What may be a trap is queued last, and refused if it proves to be one.
 8. The page, its verdict, and the links refused and queued are one transaction. Only then is the lease finished.
@@ -19,6 +20,7 @@ import msgspec
 
 from bitrawl.crawl.fetch import understand
 from bitrawl.crawl.frontier import Frontier, InFlight
+from bitrawl.crawl.rendering import Rendering
 from bitrawl.crawl.scope import NewLinks, Scope, sitemaps_allowed
 from bitrawl.crawl.traps import NEAR, SiteHosts, Traps
 from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreError
@@ -28,6 +30,7 @@ from bitrawl.model import (
     Answer,
     Capture,
     Directive,
+    DrawnBy,
     Fetch,
     Lease,
     Link,
@@ -84,6 +87,7 @@ class Crawl:
     observers: list[Callable[[Visit], None]] = field(default_factory=list)  # told of each visit, when it is recorded
     judge: Callable[[Link, Page], Page] = lambda _link, page: page  # whether the page is about the job's topic
     redirected: Callable[[Url, Url], None] = lambda _source, _target: None  # told of each redirect
+    rendering: Rendering | None = None  # draws pages with a browser; None where no scripts are run
 
     def __post_init__(self) -> None:
         self.seeds: list[Url] = []
@@ -230,6 +234,8 @@ class Crawl:
         if lease.score > LAST:
             self.frontier.fetched(lease, took=fetch.took)
         outcome = await understand(link, answer, self.analyser)
+        if self.rendering is not None:
+            fetch, outcome = await self._drawn(self.rendering, fetch, answer, outcome)
         if lease.score <= LAST:  # what it brings decides on the next
             self.frontier.fetched(lease, took=fetch.took)
         if isinstance(outcome, Sitemap):
@@ -238,6 +244,21 @@ class Crawl:
             self._decide(fetch, outcome)
         else:
             self._conclude(fetch.visit(outcome), self._links_of(link, outcome))
+
+    async def _drawn(
+        self, rendering: Rendering, fetch: Fetch, answer: Capture, outcome: Page | Sitemap | Skip
+    ) -> tuple[Fetch, Page | Sitemap | Skip]:
+        """The page as a browser draws it, where that brings something. Its host rests after the browser's requests."""
+        refusal = objection(outcome, opt_outs=self.settings.opt_outs) if isinstance(outcome, Page) else None
+        if refusal is not None and refusal.reason is Reason.OPT_OUT:
+            return fetch, outcome
+        drawn = await rendering.read(answer, outcome, self.analyser)
+        if drawn is None:
+            return fetch, outcome
+        if fetch.lease.score > LAST:
+            self.frontier.fetched(fetch.lease, took=fetch.took)
+        fetch = msgspec.structs.replace(fetch, bytes=fetch.bytes + drawn.bytes, place=drawn.place or fetch.place)
+        return fetch, drawn.outcome
 
     def _late_refusal(self, lease: Lease) -> Skip | None:
         """Why a link that was queued is not visited after all."""
@@ -366,6 +387,8 @@ class Crawl:
         missing = self._knowledge(page.url).missing.get(page.url.host, 0) if self.settings.probe else 0
         if not missing or (missing ^ page.signature).bit_count() > NEAR:
             return None
+        if page.drawn_by not in (None, DrawnBy.BROWSER):  # All its pages are the same before their scripts run.
+            return Skip(page.url, Stage.ANALYSE, Reason.SCRIPTED)
         return Skip(page.url, Stage.ANALYSE, Reason.SOFT_404, "the same text as an address that cannot exist")
 
     def _conclude(

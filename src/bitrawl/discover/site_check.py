@@ -111,7 +111,7 @@ class DeclaredSiteCheck:
             self._fail(suggestion, AFTER_GUESS if suggestion.method in GUESSES else AFTER_MISSING)
         elif link.url in self._asked and link.kind is not LinkKind.INDEX:
             self._skip = outcome
-            if outcome.reason is Reason.EMPTY:
+            if outcome.reason in (Reason.EMPTY, Reason.SCRIPTED):
                 self._suggest(self._suggester.of_empty(link.url))
         if self.verdict is None and not self._waiting:
             self._go_on()

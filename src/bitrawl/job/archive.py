@@ -7,15 +7,17 @@ import base64
 import hashlib
 import io
 import logging
+import mmap
 import os
 import re
 import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self
 
 import msgspec
 from fastwarc.warc import WarcRecord, WarcRecordType
@@ -23,7 +25,15 @@ from isal import igzip_lib
 
 from bitrawl.crawl.fetch import GONE
 from bitrawl.files import write_fault
-from bitrawl.job.archived_web import MAX_BLOCK, STARTS, opened_archive, target_of, warc_records
+from bitrawl.job.archived_web import (
+    ANSWERED,
+    MAX_BLOCK,
+    STARTS,
+    is_drawn_page,
+    opened_archive,
+    target_of,
+    warc_records,
+)
 from bitrawl.model import Answer, Capture, Link, Skip, WarcPlace
 from bitrawl.protocols import Clock, Fetcher
 from bitrawl.reasons import Reason, Stage
@@ -34,8 +44,11 @@ MAX_BYTES = 1 << 30  # The size that the WARC guidelines recommend for one file.
 # Measured on 400 pages of 8–30 kB (2026-11), milliseconds per page and compressed size: igzip 1 .050 .325, igzip 3 .107
 # .316, zlib 1 .211 .331, zlib 6 .343 .298.
 _LEVEL = 1
+_REMEMBERED = 1000  # answers whose record a later one may refer to
 # Members are shorter than this. With a larger buffer, each would copy more of the data that follows it.
 _READ_BYTES = 1 << 15
+_MEMBER = b"\x1f\x8b\x08"
+_BLOCK = 1 << 16
 _FILE_NAME = re.compile(r"bitrawl-\d{5,}-\d{14}\.warc\.gz")
 _PHRASES = {int(status): status.phrase for status in HTTPStatus}
 _PROFILE = "http://netpreserve.org/warc/1.1/revisit/{}"
@@ -72,6 +85,7 @@ class WarcArchive:
         self._path = folder
         self._size = 0
         self._warcinfo = ""
+        self._written: dict[WarcPlace, str] = {}  # the latest answers, and the names of their records
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._resume({place.file: place.offset for place in sorted(known, key=lambda place: place.offset)})
@@ -93,7 +107,8 @@ class WarcArchive:
     def write(self, capture: Capture, same_as: Answer | None = None) -> WarcPlace:
         """Append the answer and, if it is known, the request. Returns the place of the answer.
 
-        With `same_as` only the fact that it is the same as that earlier answer: a revisit record.
+        With `same_as` only the fact that it is the same as that earlier answer: a revisit record. What a browser made of an
+        answer is a conversion of it, and refers to its record.
         """
         try:
             if self._file < 0 or self._size >= self._max_bytes:
@@ -101,10 +116,20 @@ class WarcArchive:
             if not self._warcinfo:
                 self._append(self._warcinfo_record())
             place = WarcPlace(self._path.name, self._size)
-            self._append(_records(capture, self._warcinfo, same_as))
+            if capture.rendered:
+                origin = self._written.get(capture.place, "") if capture.place is not None else ""
+                self._append(_conversion(capture, self._warcinfo, origin))
+            else:
+                name = self._name(place)
+                self._append(_records(capture, self._warcinfo, name, same_as))
         except OSError as error:
             raise write_fault(self._path, error) from error
         return place
+
+    def _name(self, place: WarcPlace) -> str:
+        if len(self._written) >= _REMEMBERED:
+            del self._written[next(iter(self._written))]
+        return self._written.setdefault(place, _new_id())
 
     def _resume(self, complete: Mapping[str, int]) -> None:
         files = archive_files(self._folder)
@@ -238,19 +263,86 @@ def complete_end(path: Path, start: int) -> int | None:
     return end
 
 
+class ArchiveFacts(msgspec.Struct, frozen=True):
+    """What is in an archive file of ours."""
+
+    answers: int = 0  # that can be read
+    last: int = -1  # where the last of them begins
+    damaged: tuple[int, ...] = ()  # where something begins that cannot be read
+    cut: int = 0  # bytes of an incomplete record at the end
+
+
+def archive_facts(path: Path) -> ArchiveFacts:
+    """Read every record of a file that is compressed record by record, with its checksums. Raises `OSError`."""
+    with path.open("rb") as file, _mapped(file) as data:
+        place, answers, last, damaged = 0, 0, -1, list[int]()
+        while 0 <= place < len(data):
+            member = _member_at(data, place)
+            if member is None:
+                following = data.find(_MEMBER, place + 1)
+                while following >= 0 and _member_at(data, following) is None:
+                    following = data.find(_MEMBER, following + 1)
+                if following < 0 and _is_cut_off(data, place):
+                    return ArchiveFacts(answers, last, tuple(damaged), len(data) - place)
+                damaged.append(place)
+                place = following
+                continue
+            if b"\r\nWARC-Type: response\r\n" in member.head:
+                answers, last = answers + 1, place
+            place = member.end
+    return ArchiveFacts(answers, last, tuple(damaged))
+
+
+class _Member(NamedTuple):
+    head: bytes
+    end: int
+
+
+def _member_at(data: "mmap.mmap | bytes", place: int) -> _Member | None:
+    """A complete gzip member with the right checksum; None if there is none."""
+    decompressor, position, head = zlib.decompressobj(31), place, b""
+    try:
+        while not decompressor.eof and position < len(data):
+            block = data[position : position + _BLOCK]
+            content = decompressor.decompress(block)
+            head = head or content[:4096]
+            position += len(block)
+    except zlib.error:
+        return None
+    return _Member(head, position - len(decompressor.unused_data)) if decompressor.eof else None
+
+
+def _is_cut_off(data: "mmap.mmap | bytes", place: int) -> bool:
+    """Whether what begins there is right as far as it goes."""
+    decompressor = zlib.decompressobj(31)
+    try:
+        for position in range(place, len(data), _BLOCK):
+            decompressor.decompress(data[position : position + _BLOCK])
+    except zlib.error:
+        return False
+    return not decompressor.eof
+
+
+@contextmanager
+def _mapped(file: BinaryIO) -> "Iterator[mmap.mmap | bytes]":
+    """An empty file cannot be mapped."""
+    if not os.fstat(file.fileno()).st_size:
+        yield b""
+        return
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield data
+
+
 def _number(path: Path) -> int:
     return int(path.name.split("-")[1])
 
 
-def _records(capture: Capture, warcinfo: str, same_as: Answer | None) -> bytes:
+def _records(capture: Capture, warcinfo: str, response_id: str, same_as: Answer | None) -> bytes:
     """The response comes first: if only a part reaches the disk, it is the part that matters."""
     payload, head = _http_response(capture)
-    response_id = _new_id()
-    common = {"WARC-Target-URI": str(capture.url), "WARC-Date": _date(capture.at)}
+    common = _common(capture, warcinfo)
     if capture.ip:
         common["WARC-IP-Address"] = capture.ip
-    if warcinfo:
-        common["WARC-Warcinfo-ID"] = warcinfo
     response = {
         "WARC-Type": "revisit" if same_as else "response",
         "WARC-Record-ID": response_id,
@@ -280,6 +372,32 @@ def _records(capture: Capture, warcinfo: str, same_as: Answer | None) -> bytes:
     return data + _member(request, capture.request)
 
 
+def _conversion(capture: Capture, warcinfo: str, origin: str) -> bytes:
+    """The page as drawn, as plain HTML that any reader of WARC understands, with the HTTP headers of the answer beside it.
+
+    `origin` is the record of that answer; empty if an earlier run wrote it.
+    """
+    headers = {
+        "WARC-Type": "conversion",
+        "WARC-Record-ID": _new_id(),
+        **_common(capture, warcinfo),
+        "WARC-Payload-Digest": _digest(capture.body),
+        "Content-Type": capture.header("content-type"),
+    }
+    if origin:
+        headers["WARC-Refers-To"] = origin
+    for name, value in capture.headers:
+        if name.lower() != "content-type":
+            key = f"{ANSWERED}{name}"
+            headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    return _member(headers, capture.body)
+
+
+def _common(capture: Capture, warcinfo: str) -> dict[str, str]:
+    common = {"WARC-Target-URI": str(capture.url), "WARC-Date": _date(capture.at)}
+    return common | {"WARC-Warcinfo-ID": warcinfo} if warcinfo else common
+
+
 def _http_response(capture: Capture) -> tuple[bytes, bytes]:
     """Payload and head. The head is corrected for a payload that is no longer chunked.
 
@@ -293,7 +411,7 @@ def _http_response(capture: Capture) -> tuple[bytes, bytes]:
     for name, value in capture.headers:
         key = name.lower()
         if key in untrue or (key == "content-length" and value != length):
-            name = f"X-Archive-Orig-{name}"  # noqa: PLW2901
+            name = f"{ANSWERED}{name}"  # noqa: PLW2901
         has_length = has_length or name.lower() == "content-length"
         lines.append(_http_line(name, value))
     if not has_length:
@@ -381,7 +499,8 @@ def answers(path: Path, wanted: Callable[[Url], bool]) -> Iterator[ArchivedAnswe
 
 def _wanted(record: WarcRecord, start: int, wanted: Callable[[Url], bool]) -> _Held | None:
     """What replay reads as a page at all: not larger than its limit."""
-    if record.record_type != WarcRecordType.response or record.content_length > MAX_BLOCK:
+    is_answer = record.record_type == WarcRecordType.response or is_drawn_page(record)
+    if not is_answer or record.content_length > MAX_BLOCK:
         return None
     url = target_of(record)
     return _Held(url, start) if url is not None and wanted(url) else None

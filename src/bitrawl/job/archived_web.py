@@ -13,10 +13,10 @@ import tempfile
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import BinaryIO, Self
 
 import msgspec
 import numpy as np
@@ -31,11 +31,12 @@ from bitrawl.protocols import Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
+ANSWERED = "X-Archive-Orig-"
+"""How archives name what the answer had, and what they write does not have: its HTTP headers."""
+MAX_INFO = 1 << 16  # bytes of the record about a file that are read
 MAX_BLOCK = 64 << 20  # bytes of one record; nothing larger is a page
 Headers = tuple[tuple[str, str], ...]
 STARTS = (b"\x1f\x8b", b"WARC/")  # how a record begins that can be read by itself
-_MEMBER = b"\x1f\x8b\x08"
-_BLOCK = 1 << 16
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})")
 _FOLDED = re.compile(rb"\r?\n[ \t]+")
@@ -63,6 +64,7 @@ class Record(msgspec.Struct, frozen=True):
     headers: Headers
     payload: bytes
     same_as: Url | None  # where the payload is, if it is not here
+    rendered: bool = False  # a browser made it of an answer
     digest: str = ""  # of the payload, as the archive says
 
     @classmethod
@@ -88,7 +90,14 @@ class Record(msgspec.Struct, frozen=True):
     def _parse(cls, url: Url, record: WarcRecord, block: bytes) -> Self:
         status, payload = 200, block
         headers: Headers = (("Content-Type", record.headers.get("Content-Type") or ""),)
-        if block.startswith(b"HTTP/"):
+        drawn = is_drawn_page(record)
+        if drawn:
+            headers += tuple(
+                (name[len(ANSWERED) :], value)
+                for name, value in record.headers
+                if name.lower().startswith(ANSWERED.lower())
+            )
+        elif block.startswith(b"HTTP/"):
             head, payload = _split(block)
             status, headers = _status(head), _headers(head)
             if any(name.lower() == "transfer-encoding" and "chunked" in value.lower() for name, value in headers):
@@ -96,12 +105,16 @@ class Record(msgspec.Struct, frozen=True):
         revisit = record.record_type == WarcRecordType.revisit
         same_as = parsed_url(record.headers.get("WARC-Refers-To-Target-URI")) if revisit else None
         digest = record.headers.get("WARC-Payload-Digest") or ""
-        return cls(url, seconds_of(record), status, headers, payload, same_as, digest)
+        return cls(url, seconds_of(record), status, headers, payload, same_as, drawn, digest)
 
     def capture(self, place: WarcPlace | None) -> Capture:
         """The capture, not yet decoded."""
         return Capture(
-            self.url, self.status, self.headers, b"", self.at, payload=self.payload, place=place, digest=self.digest
+            *(self.url, self.status, self.headers, b"", self.at),
+            payload=self.payload,
+            place=place,
+            rendered=self.rendered,
+            digest=self.digest,
         )
 
 
@@ -133,76 +146,6 @@ def first_record(path: Path) -> WarcRecord | None:
         return next(warc_records(path, parse_http=False))
     except ArchiveError:
         return None
-
-
-class ArchiveFacts(msgspec.Struct, frozen=True):
-    """What is in an archive file of ours."""
-
-    answers: int = 0  # that can be read
-    last: int = -1  # where the last of them begins
-    damaged: tuple[int, ...] = ()  # where something begins that cannot be read
-    cut: int = 0  # bytes of an incomplete record at the end
-
-
-def archive_facts(path: Path) -> ArchiveFacts:
-    """Read every record of a file that is compressed record by record, with its checksums. Raises `OSError`."""
-    with path.open("rb") as file, _mapped(file) as data:
-        place, answers, last, damaged = 0, 0, -1, list[int]()
-        while 0 <= place < len(data):
-            member = _member_at(data, place)
-            if member is None:
-                following = data.find(_MEMBER, place + 1)
-                while following >= 0 and _member_at(data, following) is None:
-                    following = data.find(_MEMBER, following + 1)
-                if following < 0 and _is_cut_off(data, place):
-                    return ArchiveFacts(answers, last, tuple(damaged), len(data) - place)
-                damaged.append(place)
-                place = following
-                continue
-            if b"\r\nWARC-Type: response\r\n" in member.head:
-                answers, last = answers + 1, place
-            place = member.end
-    return ArchiveFacts(answers, last, tuple(damaged))
-
-
-class _Member(NamedTuple):
-    head: bytes
-    end: int
-
-
-def _member_at(data: "mmap.mmap | bytes", place: int) -> _Member | None:
-    """A complete gzip member with the right checksum; None if there is none."""
-    decompressor, position, head = zlib.decompressobj(31), place, b""
-    try:
-        while not decompressor.eof and position < len(data):
-            block = data[position : position + _BLOCK]
-            content = decompressor.decompress(block)
-            head = head or content[:4096]
-            position += len(block)
-    except zlib.error:
-        return None
-    return _Member(head, position - len(decompressor.unused_data)) if decompressor.eof else None
-
-
-def _is_cut_off(data: "mmap.mmap | bytes", place: int) -> bool:
-    """Whether what begins there is right as far as it goes."""
-    decompressor = zlib.decompressobj(31)
-    try:
-        for position in range(place, len(data), _BLOCK):
-            decompressor.decompress(data[position : position + _BLOCK])
-    except zlib.error:
-        return False
-    return not decompressor.eof
-
-
-@contextmanager
-def _mapped(file: BinaryIO) -> "Iterator[mmap.mmap | bytes]":
-    """An empty file cannot be mapped."""
-    if not os.fstat(file.fileno()).st_size:
-        yield b""
-        return
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        yield data
 
 
 def _next_start(file: BinaryIO, position: int) -> int:
@@ -237,6 +180,12 @@ def _is_gzip(path: Path) -> bool:
 def target_of(record: WarcRecord) -> Url | None:
     """The http(s) URL that it is about; None if it has none."""
     return parsed_url(record.headers.get("WARC-Target-URI"))
+
+
+def is_drawn_page(record: WarcRecord) -> bool:
+    """Whether it is what a browser made of an answer. Others convert pages to plain text, which is no page."""
+    kind = (record.headers.get("Content-Type") or "").partition(";")[0].strip().lower()
+    return bool(record.record_type == WarcRecordType.conversion) and kind == "text/html"
 
 
 def parsed_url(raw: str | None) -> Url | None:
@@ -542,7 +491,7 @@ def _index(path: Path, number: int) -> _Index | None:
     with opened_archive(path) as file:
         for record in warc_records(path, report=logging.WARNING):
             if record.record_type == WarcRecordType.warcinfo:
-                ours = b"software: bitrawl/" in record.reader.read(_BLOCK)
+                ours = b"software: bitrawl/" in record.reader.read(MAX_INFO)
             offset = record.stream_pos
             if offset <= previous or not os.pread(file.fileno(), 5, offset).startswith(STARTS):
                 return None
@@ -564,6 +513,8 @@ def _rank(record: WarcRecord, url: Url | None, *, ours: bool) -> int | None:
             value = 3 if 200 <= status < 300 else 1 if 300 <= status < 400 and status != 304 else 0
         case WarcRecordType.response | WarcRecordType.resource:
             value = 3
+        case WarcRecordType.conversion if is_drawn_page(record):
+            value = 3  # drawn after the answer that it is made of was fetched, so it is the later one
         case WarcRecordType.revisit:
             same_as = parsed_url(record.headers.get("WARC-Refers-To-Target-URI"))
             if same_as is None or same_as == url:

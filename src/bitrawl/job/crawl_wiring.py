@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -36,7 +37,15 @@ from bitrawl.discover.walk import NewCheck
 from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job.archived_web import Archives, ReplayFetcher
-from bitrawl.job.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, most_waiting, seeds_of
+from bitrawl.job.fetching import (
+    MEGABYTE,
+    SystemClock,
+    fetch_settings,
+    loose_analyser,
+    most_waiting,
+    rendering,
+    seeds_of,
+)
 from bitrawl.job.fetching import web as open_web
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger, LedgerRobots
@@ -73,6 +82,7 @@ from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageM
 from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel, load_trees
 from bitrawl.urls.site_pairs import MatchingModels
 from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
+from bitrawl.version import install_command
 
 MAX_WORKERS = 4  # a polite crawl never needs more
 MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own
@@ -110,7 +120,7 @@ async def crawl(
     seeds = seeds_of(job, archives)
     web = await open_web(job, folder, ledger, archives, stack, clock)
     pause = 0.0 if archives is not None else job.politeness.delay
-    robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
+    robots = RobotsFetcher(web.fetcher, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
     topic = Topic(judge.model, job.topic, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
@@ -118,7 +128,7 @@ async def crawl(
         check = new_site_check(job.languages(), robots.sitemaps, counted)
         site_walk = walk(job.discovery.walk, job.languages(), backlinks, check, counted)
     whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
-    fetcher: Fetcher = web if whole else robots
+    fetcher: Fetcher = web.fetcher if whole else robots
     if site_walk is not None and backlinks is not None:
         fetcher = _AskingFetcher(fetcher, backlinks, site_walk)
     orders = not whole and not isinstance(strategy_asked, STATELESS)
@@ -133,6 +143,7 @@ async def crawl(
         clock=clock,
         settings=_loop_settings(job, live=archives is None, searching=site_walk is not None),
         sitemaps_of=robots.sitemaps,
+        rendering=await rendering(job, web, robots, sites, stack, clock),
         judge=judge or (lambda _link, page: page),
         redirected=judge.redirected if judge is not None else lambda _source, _target: None,
     )
@@ -243,6 +254,8 @@ def check(job: Job) -> None:
     user_agent(fetch_settings(job).contact)
     Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
     check_models(job.models)
+    if job.render.is_asked_for and find_spec("playwright") is None:
+        raise ConfigError(f"drawing pages with a browser needs Playwright. Run: {install_command('browser')}")
     if job.url_language_model or job.url_pair_model:
         scorer(job)
     for name in job.topic.files():

@@ -500,14 +500,6 @@ def reading(path: Path, layout: Layout) -> Iterator[sqlite3.Connection | None]:
         raise damaged(path, error) from error
 
 
-def attach(connection: sqlite3.Connection, path: Path, layout: Layout, name: str) -> bool:
-    """Let a connection read another database too, under that name. False if nothing was written there yet."""
-    if not path.exists():
-        return False
-    connection.execute(f"ATTACH ? AS {name}", (_address(path),))
-    return int(connection.execute(f"PRAGMA {name}.user_version").fetchone()[0]) == layout.version
-
-
 @contextmanager
 def writing(path: Path, layout: Layout) -> Iterator[sqlite3.Connection]:
     """To write in one transaction: all or nothing. The file and its tables are created if they are not there."""

@@ -6,17 +6,21 @@ import resource
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from yarl import URL
 
-from bitrawl.config import Job
+from bitrawl.config import Job, Render
 from bitrawl.crawl.bodies import JSON, Expansion
 from bitrawl.crawl.connections import Endpoint, Proxies
-from bitrawl.crawl.fetch import FetchSettings, HttpFetcher
+from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, user_agent
+from bitrawl.crawl.rendering import Rendering
+from bitrawl.crawl.resources import RESOURCE_TYPES, Resources
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError
 from bitrawl.job.archive import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.job.archived_web import (
@@ -28,7 +32,9 @@ from bitrawl.job.archived_web import (
     warc_files,
 )
 from bitrawl.job.ledger import Ledger
-from bitrawl.model import Language
+from bitrawl.languages import asked_language, claimed_language
+from bitrawl.model import Capture, Language, WarcPlace
+from bitrawl.page.alternates import LanguageNames, Naming
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import (
@@ -76,18 +82,76 @@ def seeds_of(job: Job, archives: Archives | None) -> list[Url]:
     return home_pages(archives) if job.replay else list(archives.urls())
 
 
+class Web(NamedTuple):
+    """What answers a crawl."""
+
+    fetcher: Fetcher
+    keep: Callable[[Capture], WarcPlace] | None = None  # into the archive of the answers; None where there is none
+
+
 async def web(
     job: Job, folder: Path, ledger: Ledger, archives: Archives | None, stack: AsyncExitStack, clock: SystemClock
-) -> Fetcher:
+) -> Web:
     """The live web, with an archive of its answers, or an archive that replaces it."""
     if archives is not None:
-        return ReplayFetcher(archives)
+        return Web(ReplayFetcher(archives))
     live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock, ledger.rounds.earlier))
     info = {"robots": "classic", "format": "WARC File Format 1.1"}
     archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
     fetcher = ArchivingFetcher(live, archive, ledger.rounds.earlier)
     earlier_files = _earlier_archive(folder / "warc", ledger)
-    return KeptFetcher(fetcher, stack.enter_context(Archives(earlier_files))) if earlier_files else fetcher
+    kept = KeptFetcher(fetcher, stack.enter_context(Archives(earlier_files))) if earlier_files else fetcher
+    return Web(kept, archive.write)
+
+
+async def rendering(
+    job: Job, web: Web, robots: RobotsFetcher, sites: Sites, stack: AsyncExitStack, clock: SystemClock
+) -> Rendering | None:
+    """What draws pages with a browser; None where no scripts are run: an archive has what a browser drew.
+
+    Where the user asked for a browser, a lack of one is a `ConfigError` before the first request. Otherwise it is looked
+    for when a page needs it.
+    """
+    section = job.render
+    if web.keep is None or not section.runs_scripts:
+        return None
+    from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer  # noqa: PLC0415 - an extra
+
+    asked, settings = job.languages(), fetch_settings(job)
+    resources = msgspec.structs.replace(
+        settings, media_types=RESOURCE_TYPES, accept="*/*", connections=6 * section.tabs
+    )
+    fetcher = await stack.enter_async_context(HttpFetcher(resources, clock))
+    renderer = ChromiumRenderer(
+        BrowserSettings(
+            browser=section.browser,
+            user_agent=user_agent(settings.contact),
+            language=asked[0] if asked else "en",
+            tabs=section.tabs,
+            per_host=job.politeness.per_host,
+            seconds=section.seconds,
+            megabytes=section.megabytes,
+        ),
+        Resources(fetcher, robots.refusal, sites.of),
+        clock,
+        partial(_language_of, asked),
+    )
+    await stack.enter_async_context(renderer)
+    if section.is_asked_for:
+        await renderer.start()
+    return Rendering(renderer, sites.of, web.keep, always=section.mode is Render.ALWAYS)
+
+
+def _language_of(asked: Sequence[Language], label: str) -> str:
+    """Which of the languages asked for the label of a button names; empty if none."""
+    reading = _language_names().read(label)
+    named = reading is not None and reading.naming is not Naming.PHRASE
+    return (asked_language(claimed_language(reading.code), asked) or "") if named and reading is not None else ""
+
+
+@cache
+def _language_names() -> LanguageNames:
+    return LanguageNames.load()
 
 
 def _earlier_archive(folder: Path, ledger: Ledger) -> list[Path]:

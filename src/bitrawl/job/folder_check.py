@@ -17,8 +17,7 @@ from bitrawl import files
 from bitrawl.corpus.card import card_of
 from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
-from bitrawl.job.archive import archive_files
-from bitrawl.job.archived_web import archive_facts
+from bitrawl.job.archive import archive_facts, archive_files
 from bitrawl.job.database import locked, recovered, verify
 from bitrawl.job.exporting import SHARD, check_shards
 from bitrawl.job.folder import JobFolder

@@ -14,6 +14,7 @@ from typing import Self
 import msgspec
 
 from bitrawl.crawl.ending import stored_doing, stored_end
+from bitrawl.crawl.robots import RobotsRecord
 from bitrawl.endings import HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.job.database import PAGE, SKIPPED, Blobs, Database, stored_skip
@@ -24,7 +25,6 @@ from bitrawl.model import (
     LinkKind,
     Metadata,
     Page,
-    RobotsRecord,
     SiteKnowledge,
     Sitemap,
     Skip,
@@ -176,9 +176,9 @@ class Ledger:
         site = self._site_of(visit.lease.link.url.host)
         knowledge = self.knowledge(site)
         if known is not None and isinstance(visit.outcome, Page):
-            knowledge = knowledge.without(known)  # it is counted anew
+            knowledge = _without(knowledge, known)  # it is counted anew
         if change is Change.GONE and self._drops(visit):
-            knowledge = knowledge.without(known) if known is not None else knowledge
+            knowledge = _without(knowledge, known) if known is not None else knowledge
             self._end(visit, seq, known, site)
         elif change in (Change.NEW, Change.CHANGED) or (isinstance(visit.outcome, Page) and visit.outcome != known):
             self._end(visit, seq, known, site)
@@ -256,7 +256,7 @@ class Ledger:
                 page = self.page(url)
                 if page is not None:
                     site = self._site_of(url.host)
-                    self.learn(self.knowledge(site).without(page))
+                    self.learn(_without(self.knowledge(site), page))
                     self.database.query("DELETE FROM pages WHERE url = ?", (url,))
                     ended = (SKIPPED, Stage.FETCH, Reason.HTTP_STATUS, "gone", url)
                     self.database.query(
@@ -488,6 +488,17 @@ class Ledger:
 def _relevance(outcome: Page | Sitemap | Skip) -> tuple[float | None, bool | None, float | None]:
     judged = outcome.relevance if isinstance(outcome, Page) else None
     return (judged.score, judged.relevant, judged.perplexity or None) if judged else (None, None, None)
+
+
+def _without(site: SiteKnowledge, page: Page) -> SiteKnowledge:
+    """What is known of a site once that page is gone, or before it is read anew."""
+    languages = {**site.languages, page.language: site.languages.get(page.language, 1) - 1}
+    types, drawn = site.types, site.drawn
+    if page.type != "html":
+        types = {**types, page.type: types.get(page.type, 1) - 1}
+    if page.drawn_by:
+        drawn = {**drawn, page.drawn_by: drawn.get(page.drawn_by, 1) - 1}
+    return msgspec.structs.replace(site, pages=site.pages - 1, languages=languages, types=types, drawn=drawn)
 
 
 def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:

@@ -31,7 +31,7 @@ from bitrawl.facts import (
 )
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED
 from bitrawl.job.ledger import Ledger
-from bitrawl.model import OWN_REQUESTS
+from bitrawl.model import OWN_REQUESTS, DrawnBy
 from bitrawl.reasons import NO_ANSWER, Reason
 
 
@@ -88,6 +88,7 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
     skips.sort(key=lambda skip: (-skip.count, skip.stage, skip.reason))
     fetches, answers, size, relevant, began, finished = ledger.database.one(_FETCHES)
     languages = query("SELECT language, count(*) FROM pages GROUP BY 1 ORDER BY 2 DESC, 1").fetchall()
+    drawn = sum((Counter(site.drawn) for site in ledger.sites()), Counter[str]())
     summary = CrawlSummary(
         queued=states[QUEUED] + states[LEASED],
         pages=states[PAGE],
@@ -95,6 +96,8 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
         own_requests=own,
         languages=dict(languages),
         types=_types(ledger, states[PAGE]),
+        rendered=drawn[DrawnBy.BROWSER],
+        scripted=drawn.total() - drawn[DrawnBy.BROWSER],
         skips={skip.name: skip.count for skip in skips},
         fetches=fetches,
         answers=answers,
@@ -202,10 +205,11 @@ def fetches_about(ledger: Ledger, date: float, seconds: float, most: int) -> int
     return int(ledger.database.one(question, (most, date, seconds))[0])
 
 
-def queued_links(ledger: Ledger, most: int) -> int:
-    """Links that wait, counted up to `most`."""
-    counted = f"SELECT 1 FROM links INDEXED BY next WHERE state = {QUEUED} LIMIT ?"
-    return int(ledger.database.one(f"SELECT count(*) FROM ({counted})", (most,))[0])
+def queued_links(ledger: Ledger, most: int, host: str | None = None) -> int:
+    """Links that wait, of one host or of all, counted up to `most`."""
+    only, values = (" AND host = ?", (host,)) if host is not None else ("", ())
+    counted = f"SELECT 1 FROM links INDEXED BY next WHERE state = {QUEUED}{only} LIMIT ?"
+    return int(ledger.database.one(f"SELECT count(*) FROM ({counted})", (*values, most))[0])
 
 
 def pair_counts(ledger: Ledger) -> dict[str, int]:

@@ -7,15 +7,15 @@ removes what is gone. `reviewing.py` asks it.
 import os
 import sqlite3
 import sys
-from collections.abc import Iterable
 from contextlib import closing
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
-from bitrawl.corpus.selection import rows_of
+from bitrawl.corpus.selection import ROW, rows_of, written_key
 from bitrawl.errors import BitrawlError, DamagedError, StoreError
 from bitrawl.files import discard
 from bitrawl.job.database import (
@@ -34,7 +34,7 @@ from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import FetchOrder, page_title
 from bitrawl.job.stored_findings import AlignmentKey, Findings
 from bitrawl.mine.judging import SegmentKind
-from bitrawl.model import Language, PagePair, pair_key, segment_key
+from bitrawl.model import Language, PagePair, pair_key
 from bitrawl.text.search_words import folded, search_words
 
 INDEX = "index.sqlite"
@@ -46,8 +46,8 @@ _NUMBER_BITS = 49
 _LEVELS = 100  # of scores: more make the index larger, and slower to write
 # `words` has what `search_words` makes of the texts, with a space after each, and the two languages as one word. Its rows
 # have the level of the score before the segment's number, so that SQLite finds the best first and need not sort.
-# `alignments.rows` is what `selection.py` counts: a row of numbers for each segment, of which one is that of its kind.
-# `segments` has what segments are filtered by: the lengths of the shorter and of the longer side, flags between line breaks.
+# `alignments.rows` is what segments are counted and filtered by (`corpus/selection.py`): a row of numbers for each, of which
+# one is that of its kind.
 LAYOUT = Layout(
     """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -65,11 +65,6 @@ CREATE INDEX pair_order ON pairs (lang_a, lang_b, site, url_a, url_b, key, align
 CREATE TABLE alignments (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,
     segments INTEGER NOT NULL, mean_score REAL NOT NULL, flagged INTEGER NOT NULL, rows BLOB NOT NULL
-);
-CREATE TABLE segments (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL, score REAL NOT NULL, flags TEXT NOT NULL,
-    least_characters INTEGER NOT NULL, most_characters INTEGER NOT NULL,
-    least_words INTEGER NOT NULL, most_words INTEGER NOT NULL
 );
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, kind TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE words USING fts5 (a, b, languages, tokenize = 'ascii', columnsize = 0);
@@ -113,14 +108,9 @@ SEGMENT_BITS = (1 << _NUMBER_BITS) - 1
 """Of the number of a row of `words`: those that are the number of its segment."""
 
 
-def segments_of_alignment(alignment: int) -> tuple[int, int]:
-    """The smallest and the largest number that a segment of it may have."""
-    return alignment << PLACE_BITS, (alignment + 1 << PLACE_BITS) - 1
-
-
-def joined_flags(flags: Iterable[str]) -> str:
-    """Each between two line breaks; empty if there are none."""
-    return "".join(f"\n{flag}\n" for flag in flags)
+def keys_in(rows: bytes) -> list[str]:
+    """The keys of the segments of an alignment, from its column `rows`."""
+    return [written_key(key) for key in np.frombuffer(rows, dtype=ROW)["key"].tolist()]
 
 
 def language_word(lang_a: str, lang_b: str) -> str:
@@ -200,7 +190,6 @@ class _Refresh:
         self._unpack: Blobs[PagePair] = Blobs(PagePair, ledger.path)
         self._words: list[tuple[int, str, str, str]] = []
         self._kinds: dict[SegmentKind, int] = {}
-        self._segments: list[tuple[int | str | float, ...]] = []
         self._pairs = self._alignments = self._removed = 0
 
     def run(self) -> Refreshed:
@@ -210,7 +199,7 @@ class _Refresh:
             with transaction(self._index):
                 for number, digest in rows:
                     self._take(number, digest)
-                self._write_segments()
+                self._write_words()
             last = rows[-1][0]
         with transaction(self._index):
             gone = "DELETE FROM pairs WHERE digest NOT IN (SELECT digest FROM temp.there)"
@@ -283,9 +272,6 @@ class _Refresh:
             text_a, text_b = segment.a.text, segment.b.text
             a, b = search_words(text_a, languages[0]), search_words(text_b, languages[1])
             self._words.append((_row_of_words(at, segment.score), " ".join(a), " ".join(b), both))
-            lengths = (*sorted((len(text_a), len(text_b))), *sorted((len(a), len(b))))
-            flags = joined_flags(segment.flags)
-            self._segments.append((at, segment_key(text_a, text_b), segment.score, flags, *lengths))
         self._alignments += 1
         return number
 
@@ -297,11 +283,10 @@ class _Refresh:
             (self._kinds[kind],) = self._index.execute("SELECT id FROM kinds WHERE kind = ?", (text,)).fetchone()
         return self._kinds[kind]
 
-    def _write_segments(self) -> None:
-        """Words in the order of their numbers: FTS5 writes to disk whenever a smaller one follows, which doubles the time."""
-        self._index.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._segments)
-        self._index.executemany("INSERT INTO words (rowid, a, b, languages) VALUES (?, ?, ?, ?)", sorted(self._words))
-        self._segments.clear()
+    def _write_words(self) -> None:
+        """In the order of their numbers: FTS5 writes to disk whenever a smaller one follows, which doubles the time."""
+        statement = "INSERT INTO words (rowid, a, b, languages) VALUES (?, ?, ?, ?)"
+        self._index.executemany(statement, sorted(self._words))
         self._words.clear()
 
     def _drop_unused_texts(self) -> None:
@@ -317,11 +302,10 @@ class _Refresh:
             last = rows[-1][0]
 
     def _drop(self, number: int) -> None:
-        self._write_segments()
-        its = segments_of_alignment(number)
-        rows = self._index.execute("SELECT id, score FROM segments WHERE id BETWEEN ? AND ?", its).fetchall()
-        self._index.executemany("DELETE FROM words WHERE rowid = ?", [(_row_of_words(*row),) for row in rows])
-        self._index.execute("DELETE FROM segments WHERE id BETWEEN ? AND ?", its)
+        self._write_words()
+        (blob,) = self._index.execute("SELECT rows FROM alignments WHERE id = ?", (number,)).fetchone()
+        scores = enumerate(np.frombuffer(blob, dtype=ROW)["score"].tolist(), number << PLACE_BITS)
+        self._index.executemany("DELETE FROM words WHERE rowid = ?", [(_row_of_words(*row),) for row in scores])
         self._index.execute("DELETE FROM alignments WHERE id = ?", (number,))
 
     @cached_property

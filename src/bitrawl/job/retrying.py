@@ -33,6 +33,7 @@ FETCHED_AGAIN: Mapping[str, Collection[Reason]] = {
     "politeness.opt_outs": (Reason.OPT_OUT,),
     "scope.probe": (Reason.SOFT_404,),
     "scope.types": (Reason.CONTENT_TYPE,),
+    "render.mode": (Reason.SCRIPTED,),
     "analysis.seconds": (Reason.ANALYSIS_TIMEOUT,),
     "analysis.megabytes": (Reason.ANALYSIS_CRASH,),
 }

@@ -3,7 +3,7 @@
 What is listed comes from the index (`reading_index.py`), segments from the ledger.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ import msgspec
 from bitrawl.config import Job, Thresholds
 from bitrawl.job.database import reading, storable
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.reading_index import LAYOUT, segments_of_alignment
+from bitrawl.job.reading_index import LAYOUT, keys_in
 from bitrawl.job.segment_review import (
     MinedPair,
     OnScreen,
@@ -363,7 +363,7 @@ class Reading:
         return [ListedPair(row, judgement.standing, judgement) for row, judgement in zip(rows, said, strict=True)]
 
     def rows_at(
-        self, places: Sequence[tuple["IndexedPair", Container[int]]], *, accepted: bool = False
+        self, places: Sequence[tuple["IndexedPair", Collection[int]]], *, accepted: bool = False
     ) -> list["RowsAndSegments"]:
         """Of each page pair the rows that stand for the segments at these places; none if it was mined again meanwhile."""
         texts = self.segments([pair.alignment for pair, _ in places])
@@ -383,15 +383,12 @@ class Reading:
 
     def _keys(self, alignments: Sequence[int]) -> list[list[str]]:
         """Of all segments of these alignments."""
-        statement = "SELECT key FROM segments WHERE id BETWEEN ? AND ? ORDER BY id"
+        listed = msgspec.json.encode(alignments).decode()
+        statement = "SELECT id, rows FROM alignments WHERE id IN (SELECT value FROM json_each(?))"
         with reading(self.index, LAYOUT) as index:
-            if index is None:
-                return [[] for _ in alignments]
-            keys = {
-                number: [key for (key,) in index.execute(statement, segments_of_alignment(number))]
-                for number in set(alignments)
-            }
-        return [keys[number] for number in alignments]
+            rows = dict(index.execute(statement, (listed,))) if index else {}
+        keys = {number: keys_in(blob) for number, blob in rows.items()}
+        return [keys.get(number, []) for number in alignments]
 
     def job(self) -> Job:
         """The job's description. Reading it takes as long as a search, so it is read when it has changed."""

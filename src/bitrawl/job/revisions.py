@@ -141,6 +141,12 @@ class RevisionHistory:
                 comments[comment.key] = (*comments.get(comment.key, ()), comment)
             return comments
 
+    def commented(self, kind: SubjectKind) -> list[str]:
+        """The keys of what people have commented on."""
+        with reading(self._path, LAYOUT) as database:
+            statement = "SELECT DISTINCT key FROM comments WHERE kind = ? AND undone_at IS NULL"
+            return [key for (key,) in (database.execute(statement, (kind,)) if database else ())]
+
 
 def is_sound(table: str, row: Mapping[str, Any]) -> bool:
     """Whether a row of that table can be as it was written: a revision is about the texts that it replaces."""

@@ -15,7 +15,7 @@ import msgspec
 
 from bitrawl.facts import RoundFacts
 from bitrawl.job.database import OWN, PAGE, SKIPPED, Database
-from bitrawl.model import Answer, Link, Page, Skip, Visit
+from bitrawl.model import Answer, DrawnBy, Link, Page, Skip, Visit
 from bitrawl.reasons import NO_ANSWER, TRANSIENT, Reason, Stage
 from bitrawl.url import Url
 
@@ -157,7 +157,7 @@ class Rounds:
     def _visited_first(self, visit: Visit, seq: int) -> None:
         if visit.answer is None:
             return
-        url, answer = visit.lease.link.url, visit.answer
+        url, answer = visit.lease.link.url, _validators(visit)
         born = self.number if isinstance(visit.outcome, Page) else None
         missing = int(visit.status in _GONE)
         known = (answer.etag, answer.last_modified, answer.digest, answer.at, seq)
@@ -176,7 +176,7 @@ class Rounds:
             (number, change is not Change.SAME, visit.at, visit.at, visit.status in _GONE, url),
         )
         if not unchanged:
-            answer = visit.answer or Answer(at=visit.at)
+            answer = _validators(visit)
             self._query(
                 "UPDATE answers SET etag = ?, last_modified = ?, at = CASE WHEN digest = ? THEN at ELSE ? END, digest = ?"
                 " WHERE url = ?",
@@ -341,6 +341,12 @@ class Rounds:
         lasting = dict(self._query("SELECT kind, count(*) FROM history WHERE gone IS NULL GROUP BY kind").fetchall())
         found = (lasting.get(PAIR), lasting.get(UNIT))
         return RoundFacts(number, began, last, requests, size, unchanged, new, changed, gone, pages, *found)
+
+
+def _validators(visit: Visit) -> Answer:
+    """What a browser has drawn may change while the answer that it is made of stays the same."""
+    drawn = isinstance(visit.outcome, Page) and visit.outcome.drawn_by is DrawnBy.BROWSER
+    return Answer(at=visit.at) if visit.answer is None or drawn else visit.answer
 
 
 # A page that was visited by an earlier version of bitrawl, or that gave no answer, is known from now on.

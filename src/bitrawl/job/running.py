@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder import JobFolder, StartOver, not_mined
 from bitrawl.job.folder_kinds import FolderKind, kind_of
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import relevant_pages
+from bitrawl.job.ledger_facts import queued_links, relevant_pages
 from bitrawl.job.own_files import corpus_files, is_part_of_job
 from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
@@ -50,7 +51,8 @@ from bitrawl.version import __version__
 LONG_REST = 5.0  # seconds: shorter ones are the usual delay between two visits
 COUNT_EVERY = 10.0  # seconds of a budget of minutes that a kill may cost
 FIRST = 8  # pages of a site before it is mined for the first time; judgement
-GROWTH = 4.5  # of a site since it was mined last: all rounds together cost at most 1.3 times the last one
+# Of a site since it was mined last, and of what it has to be yet: all rounds together then cost at most 1.3 times the last one.
+GROWTH = 4.5
 REST = 5  # times as long as writing the corpus took it is not written again: writing takes a sixth of the time at most
 SHORTEST_REST = 10.0  # seconds
 MOST_WORKERS = 2  # a child that mines holds a third of a gigabyte
@@ -375,7 +377,7 @@ class _Mining:
     ) -> None:
         self.due: asyncio.Queue[str] = asyncio.Queue()  # sites that have grown enough to be mined; "" ends it
         self._waiting: set[str] = set()  # the same
-        self._tried: dict[str, int] = {}  # how many pages a site had when its pairing failed
+        self._tried: dict[str, int] = {}  # how many pages a site had when its pairing failed, or was put off
         self._job, self._folder = job, folder
         self._ledger = ledger
         self._findings = Findings(ledger)
@@ -402,18 +404,26 @@ class _Mining:
         def observe(visit: Visit) -> None:
             if not isinstance(visit.outcome, Page):
                 return
-            site = site_of(visit.outcome.url.host)
-            if self.is_due(site) and site not in self._waiting:
+            host = visit.outcome.url.host
+            site = site_of(host)
+            if self.is_due(site, host) and site not in self._waiting:
                 self._waiting.add(site)
                 self.due.put_nowait(site)
 
         return observe
 
-    def is_due(self, site: str) -> bool:
-        """Whether the site has grown enough since it was mined last."""
+    def is_due(self, site: str, host: str) -> bool:
+        """Whether the site has grown enough since it was mined last, and its host has as much before it again."""
         earlier = self._findings.mined(site)
-        pages = max(earlier.pages if earlier else 0, self._tried.get(site, 0))
-        return self._ledger.knowledge(site).pages >= max(FIRST, GROWTH * pages)
+        before = max(earlier.pages if earlier else 0, self._tried.get(site, 0))
+        pages = self._ledger.knowledge(site).pages
+        if pages < max(FIRST, GROWTH * before):
+            return False
+        ahead = ceil((GROWTH - 1) * pages)
+        if queued_links(self._ledger, ahead, host) < ahead:
+            self._tried[site] = pages  # It is mined when it has been visited, or when it turns out to be much larger.
+            return False
+        return True
 
     async def mine_due(self) -> None:
         """One site after the other, until an empty name comes; the corpus is written now and then."""

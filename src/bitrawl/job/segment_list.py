@@ -1,27 +1,30 @@
-"""Which segments a reader wants to see, on two pages or in a whole job, and one verdict on all of them.
+"""Which segments a reader wants to see, on two pages or in a whole job.
 
-What is filtered by is in the index (`reading_index.py`). Segments that people wrote anew are not: they replace what they
-were made from in a table that lives as long as a question.
+Those of a job are filtered by the rows of numbers that the index has for them (`corpus/selection.py`). Segments that people
+wrote anew have none there: they are added when somebody asks.
 """
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
+from bitrawl.corpus.selection import ROW, by_kind, signed, written_key
 from bitrawl.errors import FieldError
-from bitrawl.job.database import attach, reading
-from bitrawl.job.reading_index import LAYOUT, PLACE_BITS, SEGMENT_BITS, joined_flags, segments_of_alignment
+from bitrawl.job.database import reading
+from bitrawl.job.reading_index import LAYOUT, PLACE_BITS, SEGMENT_BITS
 from bitrawl.job.reviewing import (
+    MOST_ROWS,
     WITH_ALIGNMENT,
     IndexedPair,
     LanguageOrder,
     ListedPair,
     Reading,
-    bounded_part,
     indexed_pair,
     storable_values,
 )
@@ -29,16 +32,18 @@ from bitrawl.job.revisions import RevisionHistory
 from bitrawl.job.search_query import Search, SearchedSide, SearchQuery, read_query
 from bitrawl.job.searching import hits_condition, query_languages
 from bitrawl.job.segment_review import ReadSegment, subject_of
-from bitrawl.job.verdicts import CONFLICT, Subject, SubjectKind
-from bitrawl.job.verdicts import LAYOUT as VERDICTS_LAYOUT
+from bitrawl.job.verdicts import Subject, SubjectKind, VerdictHistory
+from bitrawl.mine.judging import SegmentKind
 from bitrawl.mine.revising import RevisionPlaces, rewritten
 from bitrawl.model import Language, Revision, Segment, SegmentPair, Verdict, segment_key
 from bitrawl.text.search_words import search_words
+from bitrawl.text.words import words
 from bitrawl.url import Url
 
 NO_FLAG = "none"
 """Instead of a flag: only segments without any."""
 MOST_AT_ONCE = 100_000  # verdicts
+_KEY = re.compile("[0-9a-f]{16}")
 _READ_AT_ONCE = 1000  # segments that are read for a verdict on all
 
 
@@ -62,7 +67,7 @@ class SegmentOrder(StrEnum):
 
 
 class LengthUnit(StrEnum):
-    """Of texts. In a script without spaces between words, each character counts as a word."""
+    """Of texts. In a script without spaces between words, a pair of neighbouring characters is a word."""
 
     WORDS = "words"
     CHARACTERS = "characters"
@@ -81,6 +86,10 @@ class SegmentFilter(msgspec.Struct, frozen=True, kw_only=True):
     longest: int | None = None
     words_a: str = ""  # a phrase in the first text; pag* stands for all words that begin so
     words_b: str = ""
+
+    def has_flag(self, flags: tuple[str, ...]) -> bool:
+        """Whether a segment with these flags fits."""
+        return not self.flag or (not flags if self.flag == NO_FLAG else self.flag in flags)
 
     @property
     def query(self) -> SearchQuery:
@@ -121,17 +130,28 @@ def fitting_rows(
 
 
 def _fits(row: ReadSegment, wanted: SegmentFilter, search: Search | None, languages: tuple[Language, Language]) -> bool:
-    a, b = search_words(row.text_a, languages[0]), search_words(row.text_b, languages[1])
-    by_characters = wanted.unit is LengthUnit.CHARACTERS
-    lengths = (len(row.text_a), len(row.text_b)) if by_characters else (len(a), len(b))
+    texts = row.text_a, row.text_b
+    lengths = _lengths(texts, languages, wanted.unit) if wanted.shortest or wanted.longest is not None else (0, 0)
     return (
         wanted.least <= row.score <= wanted.most
-        and (not wanted.flag or (not row.flags if wanted.flag == NO_FLAG else wanted.flag in row.flags))
+        and wanted.has_flag(row.flags)
         and (wanted.state is None or wanted.state in _states(row))
         and wanted.shortest <= min(lengths)
         and (wanted.longest is None or max(lengths) <= wanted.longest)
-        and (search is None or search.matched_side(a, b) is not None)
+        and (search is None or _is_hit(search, texts, languages))
     )
+
+
+def _lengths(texts: tuple[str, str], languages: tuple[Language, Language], unit: LengthUnit) -> tuple[int, int]:
+    a, b = texts
+    if unit is LengthUnit.CHARACTERS:
+        return len(a), len(b)
+    return len(words(a, languages[0])), len(words(b, languages[1]))
+
+
+def _is_hit(search: Search, texts: tuple[str, str], languages: tuple[Language, Language]) -> bool:
+    a, b = (search_words(text, language) for text, language in zip(texts, languages, strict=True))
+    return search.matched_side(a, b) is not None
 
 
 def _states(row: ReadSegment) -> set[SegmentState]:
@@ -150,43 +170,65 @@ class SegmentList:
 
     def __init__(self, library: Reading) -> None:
         self._library = library
+        self._verdicts = VerdictHistory(library.folder.verdicts)
         self._revisions = RevisionHistory(library.folder.verdicts)
 
     def part(self, wanted: SegmentFilter, order: SegmentOrder, offset: int = 0, limit: int = 50) -> SegmentPart:
         """Raises `FieldError` for words that cannot be searched for."""
-        with self._asked(wanted) as question:
-            if question is None:
+        start, most = max(offset, 0), min(max(limit, 0), MOST_ROWS)
+        with reading(self._library.index, LAYOUT) as index:
+            if index is None:
                 return SegmentPart((), 0)
-            total, places = question.count(), question.places(order, *bounded_part(limit, offset))
-            pairs = question.pairs(places)
-        return SegmentPart(tuple(self._read(places, pairs)), total)
+            rows = self._fitting(index, wanted)
+            places = rows.places(order, slice(start, start + most))
+            pairs = _pairs(index, places, wanted.languages)
+        return SegmentPart(tuple(self._read(places, pairs)), len(rows.chosen))
 
     def count(self, wanted: SegmentFilter) -> int:
         """How many fit. Raises `FieldError`."""
-        with self._asked(wanted) as question:
-            return question.count() if question else 0
+        with reading(self._library.index, LAYOUT) as index:
+            return len(self._fitting(index, wanted).chosen) if index else 0
 
-    def subjects(self, wanted: SegmentFilter, keys: Sequence[str] | None = None) -> list[Subject]:
+    def subjects(self, wanted: SegmentFilter, keys: Iterable[str] | None = None) -> list[Subject]:
         """Of verdicts on all that fit, or on those of them that have one of these keys. Raises `FieldError`."""
-        with self._asked(wanted, keys) as question:
-            if question is None:
+        with reading(self._library.index, LAYOUT) as index:
+            if index is None:
                 return []
-            places = question.places(SegmentOrder.PAGE, MOST_AT_ONCE, 0)
-            pairs = question.pairs(places)
+            rows = self._fitting(index, wanted)
+            if keys is not None:
+                rows = rows.narrowed(np.isin(rows.rows["key"], _numbers(filter(_KEY.fullmatch, keys))))
+            places = rows.places(SegmentOrder.PAGE)
+            pairs = _pairs(index, places, wanted.languages)
         parts = (places[start : start + _READ_AT_ONCE] for start in range(0, len(places), _READ_AT_ONCE))
         return [subject_of(listed.segment) for part in parts for listed in self._read(part, pairs)]
 
-    @contextmanager
-    def _asked(self, wanted: SegmentFilter, keys: Sequence[str] | None = None) -> Iterator["_Question | None"]:
-        """None if there is no index."""
-        revisions = [given.revision for given in self._revisions.standing()]
-        with reading(self._library.index, LAYOUT) as index:
-            if index is None:
-                yield None
-                return
-            is_reviewed = attach(index, self._library.folder.verdicts, VERDICTS_LAYOUT, "people")
-            where, values = _conditions(wanted, keys, is_reviewed=is_reviewed)
-            yield _Question(index, wanted, revisions, (where, values))
+    def _fitting(self, index: sqlite3.Connection, wanted: SegmentFilter) -> "_Chosen":
+        search = wanted.search(query_languages(index, wanted.query))
+        mined = _MinedRows(index, wanted.languages)
+        rows, has_words = mined.rows, np.ones(len(mined.rows), dtype=np.bool_)
+        if search is not None:
+            has_words = np.isin(rows["number"], _hits(index, search, wanted.languages))
+        if revisions := [given.revision for given in self._revisions.standing()]:
+            new, replaced = mined.revised(index, revisions, search)
+            has_words = np.append(has_words & ~np.isin(rows["number"], replaced), np.ones(len(new), dtype=np.bool_))
+            rows = np.concatenate((rows, new))
+        fits = has_words & _is_fitting(rows, wanted, mined.kinds) & self._is_in_state(rows, wanted.state)
+        return _Chosen(rows, np.flatnonzero(fits))
+
+    def _is_in_state(self, rows: "_Rows", state: SegmentState | None) -> "_Truth":
+        kind = SubjectKind.SEGMENT
+        match state:
+            case None:
+                return np.ones(len(rows), dtype=np.bool_)
+            case SegmentState.EDITED:
+                return np.asarray(rows["edited"])
+            case SegmentState.COMMENTED:
+                commented = np.isin(rows["mined"], _numbers(self._revisions.commented(kind)))
+                return np.asarray(commented & (rows["part"] == 0))
+            case SegmentState.NONE:
+                return np.isin(rows["key"], _numbers(self._verdicts.judged(kind)), invert=True)
+        verdict = {SegmentState.ACCEPTED: Verdict.ACCEPT, SegmentState.REJECTED: Verdict.REJECT}.get(state)
+        return np.isin(rows["key"], _numbers(self._verdicts.keys(kind, verdict)))
 
     def _read(self, places: "Sequence[_Place]", pairs: Mapping[int, IndexedPair]) -> Iterator[ListedSegment]:
         """In the same order; those that were mined again since the refresh are left out."""
@@ -208,172 +250,154 @@ class SegmentList:
 class _Place(NamedTuple):
     """Where a row is: the number of the first segment that it stands for, and which part of a split it is."""
 
-    id: int
+    number: int
     part: int
 
     @property
     def alignment(self) -> int:
-        return self.id >> PLACE_BITS
+        return self.number >> PLACE_BITS
 
     @property
     def start(self) -> int:
-        return self.id & ((1 << PLACE_BITS) - 1)
+        return self.number & ((1 << PLACE_BITS) - 1)
 
 
-_COLUMNS = "id, key, score, flags, least_characters, most_characters, least_words, most_words"
-_ORDERS = {
-    SegmentOrder.WORST: "score, id, part",
-    SegmentOrder.BEST: "score DESC, id, part",
-    SegmentOrder.PAGE: "id, part",
-}
-_AMONG = "IN (SELECT value FROM json_each(?))"
+_Rows = npt.NDArray[np.void]
+_Truth = npt.NDArray[np.bool_]
+_Numbers = npt.NDArray[np.int64]
+# What rows are filtered by. `mined` is the key of the first segment that a row stands for.
+_LISTED = np.dtype([
+    ("number", "<i8"), ("part", "<i4"), ("key", "<i8"), ("mined", "<i8"), ("score", "<f8"), ("kind", "<i4"), ("edited", "?"),
+    ("characters_a", "<i4"), ("characters_b", "<i4"), ("words_a", "<f4"), ("words_b", "<f4"),
+])  # fmt: skip
 
 
-class _Question:
-    """The rows that fit a filter, in one connection to the index."""
+class _Chosen(NamedTuple):
+    """Some rows of many."""
 
-    def __init__(
+    rows: _Rows
+    chosen: _Numbers
+
+    def narrowed(self, fits: _Truth) -> "_Chosen":
+        return self._replace(chosen=self.chosen[fits[self.chosen]])
+
+    def places(self, order: SegmentOrder, part: slice = slice(None)) -> list[_Place]:
+        """In that order. Rows that people wrote stand after all others here, and among them there."""
+        rows, chosen = self.rows, self.chosen
+        if rows["edited"].any():
+            chosen = chosen[np.lexsort((rows["part"][chosen], rows["number"][chosen]))]
+        if order is not SegmentOrder.PAGE:
+            scores = rows["score"][chosen]
+            chosen = chosen[np.argsort(scores if order is SegmentOrder.WORST else -scores, kind="stable")]
+        chosen = chosen[part]
+        return list(map(_Place, rows["number"][chosen].tolist(), rows["part"][chosen].tolist()))
+
+
+class _MinedRows:
+    """The rows of all segments in the index, as they were mined."""
+
+    def __init__(self, index: sqlite3.Connection, languages: LanguageOrder | None) -> None:
+        only = " WHERE lang_a = ? AND lang_b = ?" if languages else ""
+        statement = f"SELECT id, rows FROM alignments WHERE id IN (SELECT alignment FROM pairs{only}) ORDER BY id"
+        found = index.execute(statement, storable_values(languages or ())).fetchall()
+        self._blobs = dict(found)
+        stored = np.frombuffer(b"".join(self._blobs.values()), dtype=ROW)
+        self.rows = np.zeros(len(stored), dtype=_LISTED)
+        for name in ("key", "score", "kind", "characters_a", "characters_b", "words_a", "words_b"):
+            self.rows[name] = stored[name]
+        self.rows["mined"] = stored["key"]
+        counts = [len(blob) // ROW.itemsize for blob in self._blobs.values()]
+        first = np.array([*self._blobs], dtype=np.int64) << PLACE_BITS
+        starts = np.cumsum([0, *counts[:-1]]) if counts else np.empty(0, dtype=np.int64)
+        self.rows["number"] = np.arange(len(stored)) + np.repeat(first - starts, counts)
+        listed = index.execute("SELECT id, kind FROM kinds")
+        self.kinds = {number: msgspec.json.decode(kind, type=SegmentKind) for number, kind in listed}
+
+    def revised(
+        self, index: sqlite3.Connection, revisions: Sequence[Revision], search: Search | None
+    ) -> tuple[_Rows, _Numbers]:
+        """Rows of the texts that stand in the place of mined segments, with the words of a search; and which segments these
+        are.
+        """
+        among = np.isin(self.rows["key"], _numbers(key for revision in revisions for key in revision.keys))
+        places, replaced, new = RevisionPlaces(revisions), list[int](), list[tuple[Any, ...]]()
+        for alignment in np.unique(self.rows["number"][among] >> PLACE_BITS).tolist():
+            pair = _pair(index, alignment, None)
+            own = np.frombuffer(self._blobs[alignment], dtype=ROW)
+            keys = [written_key(key) for key in own["key"].tolist()]
+            for start, stop, revision in places.of(keys):
+                if pair is not None and revision is not None:
+                    number = (alignment << PLACE_BITS) + start
+                    replaced += range(number, number + stop - start)
+                    languages = pair.pair.lang_a, pair.pair.lang_b
+                    new += self._rewritten(revision, number, own[start:stop], languages, search)
+        return np.array(new, dtype=_LISTED), np.array(replaced, dtype=np.int64)
+
+    def _rewritten(
         self,
-        index: sqlite3.Connection,
-        wanted: SegmentFilter,
-        revisions: Sequence[Revision],
-        conditions: tuple[str, list[str | float]],
-    ) -> None:
-        self._index = index
-        self._languages = wanted.languages
-        search = wanted.search(query_languages(index, wanted.query))
-        source, values = self._source(search, revisions)
-        where, more = conditions
-        index.execute(
-            f"CREATE TEMP TABLE found AS SELECT id, part, score FROM ({source}) WHERE {where}",
-            storable_values([*values, *more]),
-        )
-
-    def count(self) -> int:
-        return int(self._index.execute("SELECT count(*) FROM temp.found").fetchone()[0])
-
-    def places(self, order: SegmentOrder, limit: int, offset: int) -> list[_Place]:
-        statement = f"SELECT id, part FROM temp.found ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?"
-        return [_Place(*row) for row in self._index.execute(statement, (limit, offset))]
-
-    def pairs(self, places: Iterable[_Place]) -> dict[int, IndexedPair]:
-        """The page pairs that have them, by the numbers of their alignments. Of several with the same texts, one."""
-        pairs = {}
-        for number in {place.alignment for place in places}:
-            if pair := self._pair(number, self._languages):
-                pairs[number] = pair
-        return pairs
-
-    def _pair(self, alignment: int, languages: LanguageOrder | None) -> IndexedPair | None:
-        only = " AND pairs.lang_a = ? AND pairs.lang_b = ?" if languages else ""
-        statement = f"{WITH_ALIGNMENT} WHERE pairs.alignment = ?{only} ORDER BY pairs.id LIMIT 1"
-        row = self._index.execute(statement, storable_values([alignment, *(languages or ())])).fetchone()
-        return indexed_pair(row) if row else None
-
-    def _source(self, search: Search | None, revisions: Sequence[Revision]) -> tuple[str, tuple[str, ...]]:
-        """All segments with the words that were asked for: as they were mined, or else as they were written anew."""
-        where, values = "1", tuple[str, ...]()
-        if search is not None:
-            hits, values = hits_condition(self._index, search, self._languages)
-            where = f"id IN (SELECT rowid & {SEGMENT_BITS} FROM words WHERE {hits})"
-        mined = f"SELECT {_COLUMNS}, key AS mined, 0 AS part, 0 AS edited FROM segments WHERE {where}"
-        if not revisions:
-            return mined, values
-        self._write_revised(search, revisions)
-        written = f"SELECT {_COLUMNS}, mined, part, 1 FROM temp.revised"
-        return f"{mined} AND id NOT IN (SELECT id FROM temp.replaced) UNION ALL {written}", values
-
-    def _write_revised(self, search: Search | None, revisions: Sequence[Revision]) -> None:
-        """What stands in the place of mined segments, and which segments these are."""
-        execute, executemany = self._index.execute, self._index.executemany
-        execute(f"CREATE TEMP TABLE revised ({_COLUMNS}, mined, part)")
-        execute("CREATE TEMP TABLE replaced (id INTEGER PRIMARY KEY)")
-        places = RevisionPlaces(revisions)
-        keys = _listed(key for revision in revisions for key in revision.keys)
-        numbers = f"SELECT DISTINCT id >> {PLACE_BITS} FROM segments WHERE key {_AMONG}"
-        for (number,) in execute(numbers, (keys,)).fetchall():
-            pair = self._pair(number, None)
-            if pair is None:
+        revision: Revision,
+        number: int,
+        mined: _Rows,
+        languages: tuple[Language, Language],
+        search: Search | None,
+    ) -> Iterator[tuple[Any, ...]]:
+        nowhere = Url.known("")
+        originals = [
+            SegmentPair(
+                nowhere, nowhere, Segment(""), Segment(""), score, self.kinds[kind].type, flags=self.kinds[kind].flags
+            )
+            for score, kind in zip(mined["score"].tolist(), mined["kind"].tolist(), strict=True)
+        ]
+        for part, pair in enumerate(rewritten(originals, revision)):
+            texts = pair.a.text, pair.b.text
+            if search is not None and not _is_hit(search, texts, languages):
                 continue
-            languages = pair.pair.lang_a, pair.pair.lang_b
-            own = "SELECT key, score, flags FROM segments WHERE id BETWEEN ? AND ? ORDER BY id"
-            mined = [_Mined(*row) for row in execute(own, segments_of_alignment(number))]
-            for start, stop, revision in places.of([segment.key for segment in mined]):
-                if revision is not None:
-                    first = segments_of_alignment(number)[0] + start
-                    executemany("INSERT INTO replaced VALUES (?)", [(first + n,) for n in range(stop - start)])
-                    rows = _revised_rows(revision, mined[start:stop], languages, search)
-                    executemany(
-                        f"INSERT INTO revised VALUES ({', '.join('?' * 10)})",
-                        [(first, *row) for row in rows],
-                    )
+            lengths = (_lengths(texts, languages, unit) for unit in (LengthUnit.CHARACTERS, LengthUnit.WORDS))
+            key, kind = signed(segment_key(*texts)), self._kind_number(SegmentKind.of(pair))
+            first = int(mined["key"][0])
+            yield (number, part, key, first, pair.score, kind, True, *(length for both in lengths for length in both))
+
+    def _kind_number(self, kind: SegmentKind) -> int:
+        known = next((number for number, one in self.kinds.items() if one == kind), None)
+        if known is None:
+            known = max(self.kinds, default=0) + 1
+            self.kinds[known] = kind
+        return known
 
 
-class _Mined(NamedTuple):
-    """What the index has of a segment that was revised."""
-
-    key: str
-    score: float
-    flags: str
-
-
-def _revised_rows(
-    revision: Revision, mined: Sequence[_Mined], languages: tuple[Language, Language], search: Search | None
-) -> Iterator[tuple[str | float, ...]]:
-    """The values of `_COLUMNS` after the first, the key of the first mined segment, and the number of the part."""
-    nowhere = Url.known("")
-    originals = [
-        SegmentPair(nowhere, nowhere, Segment(""), Segment(""), one.score, flags=tuple(one.flags.split("\n")))
-        for one in mined
-    ]
-    for part, pair in enumerate(rewritten(originals, revision)):
-        text_a, text_b = pair.a.text, pair.b.text
-        a, b = search_words(text_a, languages[0]), search_words(text_b, languages[1])
-        if search is None or search.matched_side(a, b) is not None:
-            lengths = (*sorted((len(text_a), len(text_b))), *sorted((len(a), len(b))))
-            flags = joined_flags(pair.flags)
-            yield (segment_key(text_a, text_b), pair.score, flags, *lengths, mined[0].key, part)
+def _is_fitting(rows: _Rows, wanted: SegmentFilter, kinds: Mapping[int, SegmentKind]) -> _Truth:
+    fits = (rows["score"] >= wanted.least) & (rows["score"] <= wanted.most)
+    if wanted.flag:
+        fits &= by_kind(rows["kind"], kinds, lambda kind: wanted.has_flag(kind.flags))
+    lengths = rows[f"{wanted.unit}_a"], rows[f"{wanted.unit}_b"]
+    if wanted.shortest:
+        fits &= np.minimum(*lengths) >= wanted.shortest
+    if wanted.longest is not None:
+        fits &= np.maximum(*lengths) <= wanted.longest
+    return np.asarray(fits)
 
 
-# What people did is in the database of verdicts, which is attached as `people`.
-_JUDGED = f"SELECT key FROM people.standing WHERE kind = '{SubjectKind.SEGMENT}'"
-_STATES = {
-    SegmentState.NONE: f"key NOT IN ({_JUDGED})",
-    SegmentState.ACCEPTED: f"key IN ({_JUDGED} AND verdict = '{Verdict.ACCEPT}')",
-    SegmentState.REJECTED: f"key IN ({_JUDGED} AND verdict = '{Verdict.REJECT}')",
-    SegmentState.CONFLICT: f"key IN ({_JUDGED} AND verdict = '{CONFLICT}')",
-    SegmentState.EDITED: "edited",
-    SegmentState.COMMENTED: (
-        f"part = 0 AND mined IN (SELECT key FROM people.comments WHERE kind = '{SubjectKind.SEGMENT}' AND undone_at IS NULL)"
-    ),
-}
+def _hits(index: sqlite3.Connection, search: Search, languages: LanguageOrder | None) -> _Numbers:
+    condition, values = hits_condition(index, search, languages)
+    rows = index.execute(f"SELECT rowid & {SEGMENT_BITS} FROM words WHERE {condition}", values)
+    return np.fromiter((number for (number,) in rows), dtype=np.int64)
 
 
-def _conditions(
-    wanted: SegmentFilter, keys: Sequence[str] | None, *, is_reviewed: bool
-) -> tuple[str, list[str | float]]:
-    """What holds of the rows that fit. Without `is_reviewed` nobody has said anything yet."""
-    state = wanted.state or SegmentState.NONE
-    in_state = _STATES[state] if is_reviewed else str(int(state is SegmentState.NONE))
-    least, most = f"least_{wanted.unit}", f"most_{wanted.unit}"
-    conditions: list[tuple[bool, str, Sequence[str | float]]] = [
-        (
-            wanted.languages is not None,
-            f"id >> {PLACE_BITS} IN (SELECT alignment FROM pairs WHERE lang_a = ? AND lang_b = ?)",
-            [*(wanted.languages or ())],
-        ),
-        (wanted.least > 0, "score >= ?", [wanted.least]),
-        (wanted.most < 1, "score <= ?", [wanted.most]),
-        (wanted.flag == NO_FLAG, "flags = ''", []),
-        (wanted.flag not in ("", NO_FLAG), "instr(flags, ?)", [joined_flags([wanted.flag])]),
-        (wanted.shortest > 0, f"{least} >= ?", [wanted.shortest]),
-        (wanted.longest is not None, f"{most} <= ?", [wanted.longest or 0]),
-        (wanted.state is not None, in_state, []),
-        (keys is not None, f"key {_AMONG}", [_listed(keys or ())]),
-    ]
-    given = [(condition, values) for is_given, condition, values in conditions if is_given]
-    return " AND ".join(condition for condition, _ in given) or "1", [value for _, own in given for value in own]
+def _numbers(keys: Iterable[str]) -> _Numbers:
+    """What `signed` makes of each."""
+    return np.frombuffer(bytes.fromhex("".join(keys)), dtype=">i8").astype(np.int64)
 
 
-def _listed(keys: Iterable[str]) -> str:
-    return msgspec.json.encode(list(keys)).decode()
+def _pairs(
+    index: sqlite3.Connection, places: Iterable[_Place], languages: LanguageOrder | None
+) -> dict[int, IndexedPair]:
+    """The page pairs that have them, by the numbers of their alignments. Of several with the same texts, one."""
+    found = {number: _pair(index, number, languages) for number in {place.alignment for place in places}}
+    return {number: pair for number, pair in found.items() if pair is not None}
+
+
+def _pair(index: sqlite3.Connection, alignment: int, languages: LanguageOrder | None) -> IndexedPair | None:
+    only = " AND pairs.lang_a = ? AND pairs.lang_b = ?" if languages else ""
+    statement = f"{WITH_ALIGNMENT} WHERE pairs.alignment = ?{only} ORDER BY pairs.id LIMIT 1"
+    row = index.execute(statement, storable_values([alignment, *(languages or ())])).fetchone()
+    return indexed_pair(row) if row else None

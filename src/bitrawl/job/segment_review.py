@@ -1,7 +1,7 @@
 """The segments of two pages as people review them: with verdicts, comments, and texts that somebody wrote anew."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
@@ -129,7 +129,7 @@ class MinedPair(NamedTuple):
 
     segments: Sequence[SegmentPair]
     keys: Sequence[str]  # of all of them
-    wanted: Container[int] | None = None  # the places of those that are asked for; None for all
+    wanted: Collection[int] | None = None  # the places of those that are asked for; None for all
 
 
 class SegmentReview:
@@ -270,6 +270,9 @@ class _People(NamedTuple):
 
 def _wanted(pair: MinedPair, places: RevisionPlaces, revisions: _Revisions) -> list[_Draft]:
     """All are counted, because the same texts may stand before those that are wanted."""
+    if pair.wanted is not None and not revisions:
+        chosen = ((n, pair.keys[n]) for n in sorted(pair.wanted) if 0 <= n < len(pair.keys))
+        return [_Draft(key, pair.segments[n], (key,), n, n, pair.keys[:n].count(key)) for n, key in chosen]
     earlier: Counter[str] = Counter()
     drafts: list[_Draft] = []
     number = 0

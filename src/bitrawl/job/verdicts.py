@@ -76,8 +76,7 @@ CREATE TABLE standing (
 """Of the file with all that people add to a job: verdicts here, revised texts and comments in `revisions.py`, samples in
 `samples.py`."""
 _FIELDS = "kind, key, url_a, url_b, text_a, text_b, verdict, by, at, undone_by, undone_at, batch, resolves, sample"
-CONFLICT = "conflict"
-"""What stands in the place of a verdict while people differ."""
+_CONFLICT = "conflict"
 _About = tuple[str, str]  # a kind and a key
 
 
@@ -265,7 +264,7 @@ class VerdictHistory:
             else:
                 self._check(database)
                 statement = "SELECT kind, key, verdict FROM standing WHERE verdict <> ?"
-                for kind, key, verdict in database.execute(statement, (CONFLICT,)):
+                for kind, key, verdict in database.execute(statement, (_CONFLICT,)):
                     verdicts[kind][key] = Verdict(verdict)
                 revisions = tuple(
                     msgspec.json.decode(f'{{"keys": {keys}, "texts": {texts}}}', type=Revision)
@@ -342,7 +341,7 @@ class VerdictHistory:
             if database.execute(f"{these} EXCEPT {those} LIMIT 1").fetchone():
                 raise damaged(self._path, "the verdicts that stand are not those that were given last")
         for kind, verdict in database.execute("SELECT DISTINCT kind, verdict FROM standing"):
-            if kind not in set(SubjectKind) or verdict not in {*Verdict, CONFLICT}:
+            if kind not in set(SubjectKind) or verdict not in {*Verdict, _CONFLICT}:
                 raise damaged(self._path, f"there is no verdict {verdict!r} on a {kind!r}")
 
     def of(self, kind: SubjectKind, keys: Iterable[str]) -> dict[str, Verdict]:
@@ -353,7 +352,7 @@ class VerdictHistory:
             rows = database.execute(
                 "SELECT key, verdict FROM standing"
                 " WHERE kind = ? AND verdict <> ? AND key IN (SELECT value FROM json_each(?))",
-                (kind, CONFLICT, _listed(keys)),
+                (kind, _CONFLICT, _listed(keys)),
             )
             return {key: Verdict(verdict) for key, verdict in rows}
 
@@ -368,14 +367,14 @@ class VerdictHistory:
             if database is None:
                 return []
             statement = "SELECT kind, key FROM standing WHERE verdict = ? ORDER BY at DESC, key LIMIT ?"
-            rows = database.execute(statement, (CONFLICT, most)).fetchall()
+            rows = database.execute(statement, (_CONFLICT, most)).fetchall()
             by_kind = {kind: _judgements(database, kind, [row[1] for row in rows]) for kind in {row[0] for row in rows}}
             return [by_kind[kind][key] for kind, key in rows]
 
     def conflict_count(self) -> int:
         with reading(self._path, LAYOUT) as database:
             statement = "SELECT count(*) FROM standing WHERE verdict = ?"
-            return database.execute(statement, (CONFLICT,)).fetchone()[0] if database else 0
+            return database.execute(statement, (_CONFLICT,)).fetchone()[0] if database else 0
 
     def judged(self, kind: SubjectKind) -> frozenset[str]:
         """The things that somebody has judged, whether people agree or not."""
@@ -383,13 +382,16 @@ class VerdictHistory:
             rows = database and database.execute("SELECT key FROM standing WHERE kind = ?", (kind,))
             return frozenset(key for (key,) in rows or ())
 
-    def keys(self, kind: SubjectKind, verdict: Verdict) -> list[str]:
-        """The things of which that verdict stands, such as the rejected page pairs, the last judged first."""
+    def keys(self, kind: SubjectKind, verdict: Verdict | None) -> list[str]:
+        """The things of which that verdict stands, such as the rejected page pairs, the last judged first; with None, those
+        that people differ on.
+        """
         with reading(self._path, LAYOUT) as database:
             if database is None:
                 return []
             rows = database.execute(
-                "SELECT key FROM standing WHERE kind = ? AND verdict = ? ORDER BY at DESC, key", (kind, verdict)
+                "SELECT key FROM standing WHERE kind = ? AND verdict = ? ORDER BY at DESC, key",
+                (kind, verdict or _CONFLICT),
             )
             return [key for (key,) in rows]
 
@@ -427,7 +429,7 @@ _OPINIONS = """
 # What stands follows from them: of columns that are not aggregated, SQLite takes those of the row with the largest id.
 _FOLLOWING = f"""
     SELECT kind, key, verdict, by, at FROM (
-        SELECT kind, key, iif(count(DISTINCT verdict) > 1, '{CONFLICT}', verdict) AS verdict, by, at, max(id)
+        SELECT kind, key, iif(count(DISTINCT verdict) > 1, '{_CONFLICT}', verdict) AS verdict, by, at, max(id)
         FROM said WHERE id IN ({_OPINIONS}) GROUP BY kind, key
     )
 """

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource
-from bitrawl.page.head import Attributes, Head
+from bitrawl.page.head import Attributes, Head, written
 from bitrawl.page.links import Anchor
 from bitrawl.text.language_names import NamedLanguage, language_code, language_table, spaced
 from bitrawl.url import Url
@@ -248,7 +248,7 @@ def _options(head: Head, select: LexborNode, names: "LanguageNames") -> Iterator
     alternates = []
     named = 0
     for option in options:
-        attributes = {key: value or "" for key, value in option.attributes.items()}
+        attributes = written(option.attributes)
         reading = names.read(" ".join(option.text().split()))
         code = _declared_tag(attributes) or (reading.code if reading else "")
         named += bool(code)
@@ -312,6 +312,7 @@ MAX_WORDS = 4  # "Switch to English", "Version en français", "Lue lisää suome
 MAX_LENGTH = 40  # Characters: four long words.
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_LONGEST_CODE = 8  # Letters: "zh-hant".
 _STEM = 4  # An inflected form must begin with at least this many letters of the endonym.
 
 
@@ -343,6 +344,7 @@ class LanguageNames:
                 self._names[name] = LanguageReading(code, Naming.ENDONYM)
                 self._add_stem(name, code)
         self._words = {word for name in self._names for word in name.split(" ")}
+        self._beginnings = {stem[:_STEM] for stem in self._stems}
         self.read = lru_cache(maxsize=8192)(self._read)
 
     @classmethod
@@ -367,7 +369,8 @@ class LanguageNames:
         whole = self._names.get(key)
         if whole is not None and _tells(key):
             return whole
-        if code := language_code(key if len(words) == 1 else text.strip(" ()[]|/")):
+        bare = key if len(words) == 1 else text.strip(" ()[]|/")
+        if len(bare.strip()) <= _LONGEST_CODE and (code := language_code(bare)):
             return LanguageReading(code, Naming.CODE)
         return self._phrase(words) if len(words) <= MAX_WORDS else None
 
@@ -389,6 +392,8 @@ class LanguageNames:
 
     def _inflected(self, word: str) -> str:
         """Finds an endonym's stem with up to five more letters: "magyarul", "française", "українською"."""
+        if word[:_STEM] not in self._beginnings:
+            return ""
         stems = (word[:length] for length in range(len(word), max(_STEM, len(word) - 5) - 1, -1))
         return next((code for stem in stems if (code := self._stems.get(stem))), "")
 

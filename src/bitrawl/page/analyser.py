@@ -22,6 +22,7 @@ from bitrawl.languages import claimed_language
 from bitrawl.model import (
     UNDETERMINED,
     Capture,
+    DrawnBy,
     Language,
     Link,
     LinkKind,
@@ -41,6 +42,7 @@ from bitrawl.page.head import Head, bare_head, canonical, directives, machine_tr
 from bitrawl.page.links import MAX_LINKS, read_anchors, read_images, read_links
 from bitrawl.page.markdown import markdown_blocks
 from bitrawl.page.outline import TEXT, Block, Outline, in_lines, normalise, outline
+from bitrawl.page.scripted import LITTLE, ORDINARY, RENDERED, Scripted, scripted
 from bitrawl.page.sitemap import read_sitemap
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.reasons import Reason, Stage
@@ -98,8 +100,10 @@ class PageAnalyser:
                 return Skip(capture.url, Stage.ANALYSE, error.reason, str(error), capture.status)
         else:
             return Skip(capture.url, Stage.ANALYSE, Reason.CONTENT_TYPE, media_type, capture.status)
-        if not page.paragraphs and not page.links:
-            return Skip(capture.url, Stage.ANALYSE, Reason.EMPTY, status=capture.status)
+        is_undrawn = page.drawn_by not in (None, DrawnBy.BROWSER) and len(page.text) < LITTLE
+        if not page.links and (is_undrawn or not page.paragraphs):  # "Loading…" alone is no text of a page
+            reason = Reason.SCRIPTED if is_undrawn else Reason.EMPTY
+            return Skip(capture.url, Stage.ANALYSE, reason, status=capture.status)
         return page
 
     def _html(self, capture: Capture) -> Page:
@@ -110,11 +114,15 @@ class PageAnalyser:
         metadata = read_metadata(head, tree, capture)
         anchors = read_anchors(skeleton, head)
         alternates = read_alternates(head, anchors, self._names)
-        understood = self._understood(
-            skeleton, self._classifier.probabilities(skeleton), head, metadata.content_language, metadata.locale
-        )
+        content = self._classifier.probabilities(skeleton)
+        claims = metadata.content_language, metadata.locale
+        drawing = RENDERED if capture.rendered else _scripted(tree, skeleton, content, claimed(head, *claims))
+        for text, kind, _ in drawing.texts:
+            _append(skeleton, text, kind)
+        understood = self._understood(skeleton, [*content, *[1.0] * len(drawing.texts)], head, *claims)
         return msgspec.structs.replace(
             understood,
+            drawn_by=drawing.sign,
             title=skeleton.title or normalise(head.first("og:title", "twitter:title", "dc.title")),
             charset=charset,
             metadata=metadata,
@@ -150,9 +158,7 @@ class PageAnalyser:
         head = bare_head(capture)
         skeleton = Outline(title=document.title)
         for text, kind, _ in document.blocks:
-            skeleton.tags.append(_DOCUMENT_TAGS[kind])
-            skeleton.blocks.append(Block(text, kind, len(skeleton.tags), -1))
-            skeleton.tags.append(TEXT)
+            _append(skeleton, text, kind)
         content = [0.0 if block.is_boilerplate else 1.0 for block in document.blocks]
         claims = capture.header("content-language"), document.language
         understood = _with_headers(self._understood(skeleton, content, head, *claims), head, capture)
@@ -199,6 +205,23 @@ _DOCUMENT_TAGS = {
     ParagraphKind.LISTITEM: "li",
     ParagraphKind.TEXT: "p",
 }
+
+
+def _append(skeleton: Outline, text: str, kind: ParagraphKind) -> None:
+    """A paragraph that stands in no tree."""
+    skeleton.tags.append(_DOCUMENT_TAGS[kind])
+    skeleton.blocks.append(Block(text, kind, len(skeleton.tags), -1))
+    skeleton.tags.append(TEXT)
+
+
+def _scripted(tree: LexborHTMLParser, skeleton: Outline, content: list[float], language: Language | None) -> Scripted:
+    main = everything = 0
+    for block, chance in zip(skeleton.blocks, content, strict=True):
+        everything += len(block.text)
+        main += len(block.text) if chance >= THRESHOLD else 0
+        if main > LITTLE:  # an ordinary page, after a few of its paragraphs
+            return ORDINARY
+    return scripted(tree, main, everything, language)
 
 
 def _with_headers(page: Page, head: Head, capture: Capture) -> Page:
@@ -335,7 +358,7 @@ def claimed(head: Head, content_language: str, locale: str) -> Language | None:
 
 
 SHINGLE = 8
-"""Characters of one SimHash feature: about a word and a half, or four words of Chinese."""
+"""Characters of one SimHash feature: about a word and a half, or four words of Chinese. A power of two."""
 
 _LONGEST = 20_000  # Characters that a signature reads: it limits the time.
 _KINDS = {kind: i for i, kind in enumerate(ParagraphKind)}
@@ -389,10 +412,11 @@ def _count_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 
 def _polynomial(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    count = len(codes) - SHINGLE + 1
-    total = np.zeros(count, dtype=np.uint64)
-    for i in range(SHINGLE):
-        total = total * np.uint64(0x100000001B3) + codes[i : i + count]
+    """Of each shingle: from characters to pairs of them, to pairs of pairs, and so on."""
+    total, width = codes, 1
+    while width < SHINGLE:
+        total = total[:-width] * np.uint64(pow(0x100000001B3, width, 1 << 64)) + total[width:]
+        width *= 2
     return total
 
 

@@ -4,7 +4,7 @@ Their input are numbers for each paragraph that do not depend on the language. T
 (length, link density, neighbours) and Vogels et al. 2018 (ancestors).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -218,7 +218,8 @@ WINDOWS = (3, 8)  # paragraphs on each side
 CONTEXT_WINDOWS = (2, 8)  # the same for the probabilities of the first stage
 # Kinds of characters, one bit each.
 _STOP, _FULL_STOP, _AFTER, _COMMA, _COLON, _DIGIT, _WIDE, _SPACE, _LOWER, _ODD = (1 << i for i in range(10))
-_COUNTED = _STOP | _FULL_STOP | _COMMA | _DIGIT | _WIDE | _SPACE | _ODD
+_COUNTS = np.array([[_FULL_STOP], [_COMMA], [_DIGIT], [_ODD], [_SPACE], [_WIDE]], np.int16)
+_COUNTED = _STOP | int(_COUNTS.sum())
 _CHARACTERS = {
     _STOP: ".!?…",  # at the end of a word
     _FULL_STOP: "。！？؟।॥۔։።။។៕",  # anywhere
@@ -235,6 +236,7 @@ _AROUND = {
         "article main nav footer header aside form table ul ol dl figure section blockquote details".split()
     )
 }
+_AROUND_BITS = np.array([list(_AROUND.values())]).T
 _OWN = {
     tag: i
     for i, tag in enumerate(
@@ -246,7 +248,7 @@ _KIND_ROWS = {kind: i for i, kind in enumerate(ParagraphKind)}
 _HEADS = frozenset((ParagraphKind.HEADING, ParagraphKind.TITLE))
 _KINDS = np.array(  # heading, list item, title
     [(kind in _HEADS, kind is ParagraphKind.LISTITEM, kind is ParagraphKind.TITLE) for kind in ParagraphKind], float
-)
+).T
 
 
 @dataclass(slots=True)
@@ -259,11 +261,12 @@ class Nesting:
     depth: Floats
     wider: Ints  # the nearest outer container with more blocks; itself if there is none
 
-    def sums(self, columns: Floats) -> tuple[Floats, Floats]:
-        """The sums of each column up to each block (one row more than blocks), and within each container."""
-        running = np.zeros((len(columns) + 1, columns.shape[1]))
-        np.cumsum(columns, axis=0, out=running[1:])
-        return running, running[self.end] - running[self.first]
+    def sums(self, *measures: NDArray[np.generic]) -> tuple[Floats, Floats]:
+        """The sums of each measure up to each block (one more than there are blocks), and within each container."""
+        rows = np.array(measures, dtype=np.float64)
+        running = np.zeros((len(rows), rows.shape[1] + 1))
+        np.cumsum(rows, axis=1, out=running[:, 1:])
+        return running, running.take(self.end, axis=1) - running.take(self.first, axis=1)
 
     def levels(self) -> Iterator[Ints]:
         """The container of each block, the next wider one, and so on."""
@@ -296,65 +299,55 @@ class Features:
 def features(page: Outline, scores: NameScores) -> Features:
     """The page must have at least one block."""
     texts = _text(page.blocks)
-    size, stops, link_density = texts[:, 0], texts[:, 1], texts[:, 5]
+    size, stops, link_density = texts[0], texts[1], texts[5]
     nesting, path, around = _nest(page, scores)
     mine, title = nesting.of_block, page.title
     prose = np.where((link_density < PROSE_LINKS) & (stops > 0), size * (1 - link_density), 0)
     prose *= np.clip((size - PROSE) / PROSE, 0, 1)
-    kinds = _KINDS[[_KIND_ROWS[block.kind] for block in page.blocks]]
-    ones = np.ones(len(size))
-    running, inside = nesting.sums(_beside((size, size * link_density, prose, ones, stops, kinds[:, 0], kinds[:, 1])))
-    total = running[-1]
+    kinds = _KINDS.take([_KIND_ROWS[block.kind] for block in page.blocks], axis=1)
+    running, inside = nesting.sums(size, size * link_density, prose, np.ones(len(size)), stops, kinds[0], kinds[1])
+    total = running[:, -1]
     covered = total[0] + 1e-9
     page_wide = np.array([np.log1p(total[3]), np.log1p(total[0]), total[1] / covered, total[2] / covered])
-    columns = [
+    own_path = path.take(mine, axis=1)
+    rows = [
         _own(texts),
         kinds,
-        np.array([[3 < len(block.text) <= len(title) and block.text in title] for block in page.blocks], dtype=float),
+        np.array([[3 < len(block.text) <= len(title) and block.text in title for block in page.blocks]], dtype=float),
         _tags(page, mine, around),
-        np.minimum(nesting.depth[mine], 40)[:, None],
-        path[mine],
+        np.minimum(nesting.depth[mine], 40)[None],
+        own_path,
         _place(page, running, kinds),
-        _neighbours(
-            _beside((np.log1p(size), link_density, stops / (size / 50 + 1), path[mine, 1], kinds[:, 0], prose > 0))
-        ),
+        _neighbours(np.log1p(size), link_density, stops / (size / 50 + 1), own_path[1], kinds[0], prose > 0),
         _windows(running),
-        _ancestors(nesting, inside, total, path[:, 2]),
+        _ancestors(nesting, inside, total, path[2]),
         _main(nesting, inside),
-        np.broadcast_to(page_wide, (len(size), 4)),
+        np.broadcast_to(page_wide[:, None], (4, len(size))),
     ]
-    return Features(np.hstack(columns), size, nesting)
+    return Features(np.concatenate(rows).T, size, nesting)
 
 
 def context(page: Features, content: Floats) -> Floats:
     """What the first stage's verdicts on the neighbouring paragraphs tell about each paragraph."""
     n = len(content)
     nesting = page.nesting
-    running, inside = nesting.sums(_beside((page.size, content * page.size, content, np.ones(n))))
-    total = running[-1] + 1e-9
-    columns: list[NDArray[np.generic]] = [content, *_neighbours(content[:, None]).T]
+    running, inside = nesting.sums(page.size, content * page.size, content, np.ones(n))
+    total = running[:, -1] + 1e-9
+    rows: list[NDArray[np.generic]] = [content, *_neighbours(content)]
     for low, high in _spans(n, CONTEXT_WINDOWS):
-        span = running[high] - running[low]
-        columns += [span[:, 1] / (span[:, 0] + 1), (span[:, 2] - content) / np.maximum(high - low - 1, 1)]
-    columns += [running[:-1, 1] / total[1], 1 - running[1:, 1] / total[1]]
-    columns += [_best_before(content), _best_before(content[::-1])[::-1]]
+        span = running.take(high, axis=1) - running.take(low, axis=1)
+        rows += [span[1] / (span[0] + 1), (span[2] - content) / np.maximum(high - low - 1, 1)]
+    rows += [running[1, :-1] / total[1], 1 - running[1, 1:] / total[1]]
+    rows += [_best_before(content), _best_before(content[::-1])[::-1]]
+    shares = np.array((inside[1] / (inside[0] + 1), inside[1] / total[1], inside[2], np.maximum(inside[3] - 1, 0.5)))
     for container in nesting.levels():
-        held = inside[container]
-        columns += [
-            held[:, 1] / (held[:, 0] + 1),
-            held[:, 1] / total[1],
-            (held[:, 2] - content) / np.maximum(held[:, 3] - 1, 0.5),
-        ]
-    for share in (0.6, 0.9):
-        main = nesting.deepest(inside[:, 1], share)
-        columns += [*nesting.relation(main), np.full(n, inside[main, 1] / (inside[main, 0] + 1))]
-    columns += [np.full(n, total[1] / total[0]), np.full(n, np.log1p(total[1]))]
-    return _beside(columns)
-
-
-def _beside(columns: Sequence[NDArray[np.generic]]) -> Floats:
-    """As numpy's column_stack, for columns of one dimension; with many short ones, in a third of its time."""
-    return np.array(columns, dtype=np.float64).T
+        share, part, likely, others = shares.take(container, axis=1)
+        rows += [share, part, (likely - content) / others]
+    for share_of_page in (0.6, 0.9):
+        main = nesting.deepest(inside[1], share_of_page)
+        rows += [*nesting.relation(main), np.full(n, inside[1, main] / (inside[0, main] + 1))]
+    rows += [np.full(n, total[1] / total[0]), np.full(n, np.log1p(total[1]))]
+    return np.array(rows, dtype=np.float64).T
 
 
 @lru_cache(maxsize=1)
@@ -374,24 +367,24 @@ def _text(blocks: list[Block]) -> Floats:
     """All texts at once, as one array of characters. This replaces several regular expressions per text."""
     texts = [block.text for block in blocks]
     codes = np.frombuffer(("\n".join(texts) + "\n").encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    kinds = _kinds_of_characters()[np.minimum(codes, 0xFFFF)]
+    kinds = _kinds_of_characters().take(codes, mode="clip")
     length = np.array([len(text) for text in texts])
     ends = np.cumsum(length + 1) - 1  # the position of the line feed after each text
     starts = ends - length
     special = np.flatnonzero((kinds & _COUNTED) != 0)
-    of_block = np.repeat(np.arange(len(texts)), length + 1)[special]
     special_kinds = kinds[special]
-    sentence_end = (special_kinds & _FULL_STOP) | ((special_kinds & _STOP) * ((kinds[special + 1] & _AFTER) != 0))
-    masks = (sentence_end, *(special_kinds & kind for kind in (_COMMA, _DIGIT, _ODD, _SPACE, _WIDE)))
-    counts = [np.bincount(of_block[mask != 0], minlength=len(texts)).astype(np.float64) for mask in masks]
+    special_kinds[((special_kinds & _STOP) != 0) & ((kinds[special + 1] & _AFTER) != 0)] |= _FULL_STOP
+    counts = np.zeros((len(_COUNTS), len(special) + 1), np.int32)
+    np.cumsum((special_kinds & _COUNTS) != 0, axis=1, out=counts[:, 1:], dtype=np.int32)
+    counts = np.diff(counts.take(np.searchsorted(special, ends), axis=1), axis=1, prepend=0)
     stops, commas, digits, odd, spaces, wide = counts
     size = length + WIDE * wide
     first, last = kinds[starts], kinds[ends - 1]
-    own = np.array([(block.links, block.link_chars, block.marked_chars) for block in blocks], dtype=np.float64)
+    links, linked, marked = np.array([(block.links, block.link_chars, block.marked_chars) for block in blocks]).T
     tests = (last & (_STOP | _FULL_STOP), last & _COLON, first & _LOWER, first & _DIGIT, odd)
     letters_per_word = size / (spaces + 1 + wide / 2)
-    links = (own[:, 0], own[:, 1] / length, own[:, 2] / length)
-    return _beside((size, stops, commas, digits / length, *links, *(test != 0 for test in tests), letters_per_word))
+    shares = (digits / length, links, linked / length, marked / length)
+    return np.array((size, stops, commas, *shares, *(test != 0 for test in tests), letters_per_word), dtype=np.float64)
 
 
 def _nest(page: Outline, scores: NameScores) -> tuple[Nesting, Floats, Ints]:
@@ -404,47 +397,48 @@ def _nest(page: Outline, scores: NameScores) -> tuple[Nesting, Floats, Ints]:
     for i in range(1, len(own)):
         parent, mine = containers.parents[i], own[i]
         depths.append(depths[parent] + 1)
-        wider.append(next((outer for outer in (parent, wider[parent]) if blocks[outer] > blocks[i]), i))
+        outer = parent if blocks[parent] > blocks[i] else wider[parent]
+        wider.append(outer if blocks[outer] > blocks[i] else i)
         around.append(around[parent] | _AROUND.get(containers.tags[i], 0))
         total.append(total[parent] + mine)
         near.append(near[parent] * 0.5 + mine)
     of_block = np.array([block.container for block in page.blocks])
     nesting = Nesting(of_block, first, end, np.array(depths, dtype=np.float64), np.array(wider))
-    return nesting, np.array((total, near, own)).T, np.array(around)
+    return nesting, np.array((total, near, own)), np.array(around)
 
 
 def _own(texts: Floats) -> Floats:
-    size, stops, commas, digits, links, *others, letters_per_word = texts.T
+    size, stops, commas, digits, links, *others, letters_per_word = texts
     per = size / 50 + 1
     counts = (np.log1p(size), np.minimum(stops, 20), stops / per, commas / per, digits, np.log1p(links))
-    return _beside((*counts, *others, np.minimum(letters_per_word, 30)))
+    return np.array((*counts, *others, np.minimum(letters_per_word, 30)))
 
 
 def _tags(page: Outline, mine: Ints, around: Ints) -> Floats:
-    own = np.zeros((len(mine), len(_OWN) + 1))
+    own = np.zeros((len(_OWN) + 1, len(mine)))
     tags = page.containers.tags
-    own[np.arange(len(mine)), [_OWN.get(tags[container], len(_OWN)) for container in mine.tolist()]] = 1
-    return np.hstack((own, (around[mine][:, None] & np.array(list(_AROUND.values()))) != 0))
+    own[[_OWN.get(tags[container], len(_OWN)) for container in mine.tolist()], np.arange(len(mine))] = 1
+    return np.concatenate((own, (around[mine] & _AROUND_BITS) != 0))
 
 
 def _place(page: Outline, running: Floats, kinds: Floats) -> Floats:
-    n = len(kinds)
+    n = kinds.shape[1]
     index = np.arange(n)
-    total = running[-1] + 1e-9
-    titles = np.flatnonzero(kinds[:, 2])
+    total = running[:, -1] + 1e-9
+    titles = np.flatnonzero(kinds[2])
     if not len(titles):
         tags = page.containers.tags
         titles = np.array([i for i, block in enumerate(page.blocks) if tags[block.container] == "h1"][:1])
     behind = np.clip(index - titles[0], -20, 60) if len(titles) else np.full(n, -30)
-    middle = (running[:-1, 0] + running[1:, 0]) / 2
-    return _beside((middle / total[0], (index + 0.5) / n, running[:-1, 2] / total[2], behind))
+    middle = (running[0, :-1] + running[0, 1:]) / 2
+    return np.array((middle / total[0], (index + 0.5) / n, running[2, :-1] / total[2], behind))
 
 
-def _neighbours(base: Floats) -> Floats:
-    n = len(base)
-    padded = np.zeros((n + 4, base.shape[1]))
-    padded[2 : n + 2] = base
-    return np.hstack([padded[2 + d : 2 + d + n] for d in (-2, -1, 1, 2)])
+def _neighbours(*measures: NDArray[np.generic]) -> Floats:
+    n = len(measures[0])
+    padded = np.zeros((len(measures), n + 4))
+    padded[:, 2 : n + 2] = measures
+    return np.concatenate([padded[:, 2 + d : 2 + d + n] for d in (-2, -1, 1, 2)])
 
 
 def _spans(n: int, widths: tuple[int, ...]) -> list[tuple[Ints, Ints]]:
@@ -453,43 +447,41 @@ def _spans(n: int, widths: tuple[int, ...]) -> list[tuple[Ints, Ints]]:
 
 
 def _windows(running: Floats) -> Floats:
-    columns = []
-    for low, high in _spans(len(running) - 1, WINDOWS):
-        span = running[high] - running[low]
-        size = span[:, 0] + 1
+    rows = []
+    for low, high in _spans(running.shape[1] - 1, WINDOWS):
+        span = running.take(high, axis=1) - running.take(low, axis=1)
+        size = span[0] + 1
         count = high - low
-        columns += [np.log1p(span[:, 0] / count), span[:, 1] / size, span[:, 2] / size, span[:, 5] / count]
-    return _beside(columns)
+        rows += [np.log1p(span[0] / count), span[1] / size, span[2] / size, span[5] / count]
+    return np.array(rows)
 
 
 def _ancestors(nesting: Nesting, inside: Floats, total: Floats, own: Floats) -> Floats:
-    columns = []
-    for container in nesting.levels():
-        held = inside[container]
-        size, count = held[:, 0] + 1, held[:, 3]
-        columns += [
-            np.log1p(count),
-            np.log1p(held[:, 0]),
-            held[:, 1] / size,
-            held[:, 0] / (total[0] + 1e-9),
-            held[:, 2] / (total[2] + 1e-9),
-            held[:, 2] / size,
-            held[:, 4] / (size / 50 + 1),
-            held[:, 5] / count,
-            own[container],
-        ]
-    return _beside(columns)
+    size, count = inside[0] + 1, np.maximum(inside[3], 1)
+    measures = (
+        np.log1p(inside[3]),
+        np.log1p(inside[0]),
+        inside[1] / size,
+        inside[0] / (total[0] + 1e-9),
+        inside[2] / (total[2] + 1e-9),
+        inside[2] / size,
+        inside[4] / (size / 50 + 1),
+        inside[5] / count,
+        own,
+    )
+    of_containers = np.array(measures)
+    return np.concatenate([of_containers.take(container, axis=1) for container in nesting.levels()])
 
 
 def _main(nesting: Nesting, inside: Floats) -> Floats:
     """How each block relates to the innermost elements that contain half and four fifths of the prose."""
     index = np.arange(len(nesting.of_block))
-    columns = []
+    rows: list[NDArray[np.generic]] = []
     for share in (0.5, 0.8):
-        main = nesting.deepest(inside[:, 2], share)
+        main = nesting.deepest(inside[2], share)
         first, end = nesting.first[main], nesting.end[main]
-        columns += [*nesting.relation(main), np.clip((index - first) / max(end - first, 1), -1, 2)]
-    return _beside(columns)
+        rows += [*nesting.relation(main), np.clip((index - first) / max(end - first, 1), -1, 2)]
+    return np.array(rows)
 
 
 def _best_before(content: Floats) -> Floats:

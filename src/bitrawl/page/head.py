@@ -4,13 +4,13 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import msgspec
@@ -28,6 +28,7 @@ _LINK_VALUE = re.compile(r'<([^<>]*+)>((?:\s*+;\s*+[\w!#$&+\-.^`|~*]++\s*+(?:=\s
 _LINK_PARAMETER = re.compile(r';\s*+([\w\-*]++)\s*+(?:=\s*+(?:"([^"]*+)"|([^\s",;]*+)))?')
 _WRAPPED = re.compile(r"^\s*(?:<!--|/\*\s*<!\[CDATA\[\s*\*/|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$")
 # The usual URLs that lead to no page. An image within a page can be a megabyte long.
+_FROM_ROOT = ("/", "http://", "https://")
 _NOT_WEB = re.compile(r"(?:data|javascript|mailto|tel|blob|about):", re.IGNORECASE)
 
 Attributes = dict[str, str]
@@ -50,22 +51,24 @@ class Head:
     url: Url
     base: Url  # what relative URLs are relative to
     language: str  # html lang
-    metas: tuple[tuple[str, str], ...]  # name, property, itemprop or http-equiv in lower case; content
+    metas: dict[str, list[str]]  # by name, property, itemprop or http-equiv in lower case; no empty ones
     links: tuple[Attributes, ...]  # link elements, then those of the HTTP header, which have "header" set
+    relations: dict[str, list[Attributes]]  # those of the links that lead somewhere, by their relations in lower case
     records: tuple[dict[str, Any], ...]  # every object of every JSON-LD script
-    scripts: tuple[str, ...]  # URLs of scripts
+    scripts: tuple[str, ...] = ()  # URLs of scripts
+    code: str = ""  # of scripts in the page
     marked: tuple[tuple[LexborNode, Attributes], ...] = ()
     """Selects, frames, and elements whose attributes may name a language, a licence or a translation service."""
 
     def first(self, *names: str) -> str:
         """The content of the first meta element that has any, in the order of the names."""
-        return next((content for name in names for key, content in self.metas if key == name and content), "")
+        return next((self.metas[name][0] for name in names if name in self.metas), "")
 
     def all(self, name: str) -> tuple[str, ...]:
-        return tuple(content for key, content in self.metas if key == name and content)
+        return tuple(self.metas.get(name, ()))
 
     def related(self, relation: str) -> list[Attributes]:
-        return [link for link in self.links if relation in link.get("rel", "").lower().split() and link.get("href")]
+        return self.relations.get(relation, [])
 
     def resolve(self, raw: str) -> Url | None:
         """The URL that a browser would follow; None if it is not http(s)."""
@@ -80,7 +83,7 @@ def read_head(tree: LexborHTMLParser, capture: Capture) -> Head:
         if node.mem_id == last:  # once for each part of the selector
             continue
         last = node.mem_id
-        attributes = {key.lower(): value or "" for key, value in node.attributes.items()}
+        attributes = written(node.attributes)
         tag = node.tag or ""
         if tag in elements:
             elements[tag].append((node, attributes))
@@ -90,16 +93,26 @@ def read_head(tree: LexborHTMLParser, capture: Capture) -> Head:
     inline = [node for node, attributes in elements["script"] if not attributes.get("src") and _is_json_ld(attributes)]
     root = tree.css_first("html")
     declared = root.attributes if root is not None else {}
+    links = (*(attributes for _, attributes in elements["link"]), *header_links(capture))
     return Head(
         capture.url,
         (resolve(bases[0], capture.url) if bases else None) or capture.url,
         (declared.get("lang") or declared.get("xml:lang") or "").strip()[:40],
-        tuple(meta for _, attributes in elements["meta"] for meta in _meta(attributes)),
-        (*(attributes for _, attributes in elements["link"]), *header_links(capture)),
+        _metas(attributes for _, attributes in elements["meta"]),
+        links,
+        _relations(links),
         tuple(islice((record for node in inline for record in _records(node.text())), MAX_RECORDS)),
         tuple(source for _, attributes in elements["script"] if (source := attributes.get("src"))),
+        "\n".join([node.text() for node, _ in elements["script"]]),
         tuple(marked),
     )
+
+
+def written(attributes: dict[str, str | None]) -> Attributes:
+    """An attribute without a value is empty. Few elements have one."""
+    if None in attributes.values():
+        return {key: value or "" for key, value in attributes.items()}
+    return cast("Attributes", attributes)
 
 
 def _is_json_ld(attributes: Attributes) -> bool:
@@ -108,7 +121,8 @@ def _is_json_ld(attributes: Attributes) -> bool:
 
 def bare_head(capture: Capture) -> Head:
     """The head of a document without markup: what HTTP says."""
-    return Head(capture.url, capture.url, "", (), tuple(header_links(capture)), (), ())
+    links = tuple(header_links(capture))
+    return Head(capture.url, capture.url, "", {}, links, _relations(links), ())
 
 
 def header_links(capture: Capture) -> list[Attributes]:
@@ -126,12 +140,12 @@ def header_links(capture: Capture) -> list[Attributes]:
 def resolve(raw: str, base: Url) -> Url | None:
     """The URL that a browser would follow; None if it is not http(s)."""
     raw = raw.strip()
-    if not raw or raw.startswith("#") or _NOT_WEB.match(raw):
-        return None
     # A URL that starts at the root is the same on all pages of a host, and most of a site's links are in its template.
     # So is an absolute one; "http-caching.html" is not absolute.
-    if raw.startswith("/") or raw[:8].lower().startswith(("http://", "https://")):
+    if raw.startswith(_FROM_ROOT) or raw[:8].lower().startswith(_FROM_ROOT):
         return _resolve(raw, _root(base))
+    if not raw or raw.startswith("#") or _NOT_WEB.match(raw):
+        return None
     return _resolve.__wrapped__(raw, base)
 
 
@@ -148,11 +162,23 @@ def _resolve(raw: str, base: Url) -> Url | None:
         return None
 
 
-def _meta(attributes: Attributes) -> Iterator[tuple[str, str]]:
-    content = " ".join(attributes.get("content", "").split())
-    for key in ("name", "property", "itemprop", "http-equiv"):
-        if name := attributes.get(key):
-            yield name.strip().lower(), content
+def _metas(elements: Iterable[Attributes]) -> dict[str, list[str]]:
+    metas: dict[str, list[str]] = {}
+    for attributes in elements:
+        if content := " ".join(attributes.get("content", "").split()):
+            for key in ("name", "property", "itemprop", "http-equiv"):
+                if name := attributes.get(key):
+                    metas.setdefault(name.strip().lower(), []).append(content)
+    return metas
+
+
+def _relations(links: Iterable[Attributes]) -> dict[str, list[Attributes]]:
+    relations: dict[str, list[Attributes]] = {}
+    for link in links:
+        if link.get("href"):
+            for relation in dict.fromkeys(link.get("rel", "").lower().split()):
+                relations.setdefault(relation, []).append(link)
+    return relations
 
 
 def _records(text: str) -> Iterator[dict[str, Any]]:
@@ -295,8 +321,9 @@ def directives(head: Head, capture: Capture) -> tuple[Directive, ...]:
     """Sorted by name. Whether to obey them is decided elsewhere."""
     headers = [(key.lower(), value) for key, value in capture.headers]
     result = {meaning for key, value in headers if key == "x-robots-tag" for meaning in _addressed(value)}
-    result |= {meaning for name, content in head.metas if name in ("robots", AGENT) for meaning in _meanings(content)}
-    if any(name == Directive.TDM_RESERVATION and value.strip() == "1" for name, value in (*headers, *head.metas)):
+    result |= {meaning for name in ("robots", AGENT) for value in head.all(name) for meaning in _meanings(value)}
+    reservations = [value.strip() for key, value in headers if key == Directive.TDM_RESERVATION]
+    if "1" in (*reservations, *head.all(Directive.TDM_RESERVATION)):
         result.add(Directive.TDM_RESERVATION)
     return tuple(sorted(result))
 
@@ -357,18 +384,18 @@ def machine_translation(head: Head, tree: LexborHTMLParser, html: str) -> tuple[
         marks.add("translation-stats")
     if head.first("ms.translationtype").upper() == "MT" or head.first("x-translated-by"):
         marks.add("declared")
-    if (copier := _copier(head, tree)) and _is_copy(head, html):
+    if (copier := _copier(head)) and _is_copy(head, html):
         marks.add(copier)
     return tuple(sorted(marks))
 
 
-def _copier(head: Head, tree: LexborHTMLParser) -> str:
+def _copier(head: Head) -> str:
     """The service, if the URL of a script or style sheet, or a script itself, names it.
 
     The text of a page may just be about it.
     """
     addresses = " ".join((*head.scripts, *(link.get("href", "") for link in head.links))).lower()
-    return next((name for name in _COPIERS if name in addresses or tree.scripts_contain(name)), "")
+    return next((name for name in _COPIERS if name in addresses or name in head.code), "")
 
 
 def _is_copy(head: Head, html: str) -> bool:

@@ -6,7 +6,7 @@ import msgspec
 from selectolax.lexbor import LexborNode
 
 from bitrawl.model import FEED, Alternate, AlternateSource, Image, Link, LinkKind
-from bitrawl.page.head import Attributes, Head
+from bitrawl.page.head import Attributes, Head, written
 from bitrawl.page.outline import Block, Outline, normalise
 from bitrawl.url import Url
 
@@ -16,7 +16,6 @@ FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "applicat
 MAX_IMAGES = 1000  # per page
 ANCHOR_LENGTH = 200  # Characters of an anchor's text that are kept.
 FARTHEST = 10_000  # Characters of a block that are searched for an anchor's text, from the end of the previous anchor.
-_NO_PICTURE: Attributes = {}
 _FRAMES = frozenset(("iframe", "frame"))
 CONTEXT = 80  # Characters of the text on each side of an anchor that are kept.
 
@@ -40,15 +39,16 @@ def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
     anchors = []
     reach: dict[int, int] = {}  # by block: where in its text the last anchor ended
     for place in outline.anchors[:MAX_LINKS]:
-        attributes, block = _written(place.attributes), place.block
+        attributes, block = written(place.attributes), place.block
         url = head.resolve(attributes["href"])
         if url is None:
             continue
         node = place.node
         text = normalise(node.text())
         context = _context(outline.blocks[block], text, reach, block) if block >= 0 else ""
-        picture = pictures.get(node.mem_id, _NO_PICTURE) if pictures else _NO_PICTURE
-        source = picture.get("src") or picture.get("data-src") or ""
+        image_alt = image_src = ""
+        if pictures and (picture := pictures.get(node.mem_id)):
+            image_alt, image_src = normalise(picture.get("alt", "")), picture.get("src") or picture.get("data-src", "")
         anchors.append(
             Anchor(
                 node,
@@ -56,8 +56,8 @@ def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
                 url,
                 (text or normalise(attributes.get("alt", "")))[:ANCHOR_LENGTH],
                 context,
-                normalise(picture.get("alt", ""))[:ANCHOR_LENGTH],
-                "" if source.startswith("data:") else source[:ANCHOR_LENGTH],
+                image_alt[:ANCHOR_LENGTH],
+                "" if image_src.startswith("data:") else image_src[:ANCHOR_LENGTH],
                 place.position,
             )
         )
@@ -172,15 +172,10 @@ def _pictures(outline: Outline) -> dict[int, Attributes]:
             if node is None:
                 break
             if node.tag == "a":
-                pictures.setdefault(node.mem_id, _written(image.attributes))
+                pictures.setdefault(node.mem_id, written(image.attributes))
                 break
             node = node.parent
     return pictures
-
-
-def _written(attributes: dict[str, str | None]) -> Attributes:
-    """An attribute without a value is empty."""
-    return {key: value or "" for key, value in attributes.items()}
 
 
 def _context(block: Block, text: str, reach: dict[int, int], index: int) -> str:

@@ -74,7 +74,7 @@ def outline(tree: LexborHTMLParser, *, detailed: bool = False) -> Outline:
     """Time and memory are linear in the number of nodes, however deep they nest. `detailed`: also what Markdown needs."""
     hidden, walk = unseen(tree), _DetailedWalk if detailed else _Walk
     page = _walked(tree, hidden.certain | hidden.doubtful, walk)
-    if hidden.doubtful_characters > sum(len(block.text) for block in page.blocks):
+    if hidden.doubtful and hidden.doubtful_characters > sum(len(block.text) for block in page.blocks):
         page = _walked(tree, hidden.certain, walk)
     title = page.title.casefold()
     for block in page.blocks:  # The first heading that repeats the document's title becomes the page's title.
@@ -102,11 +102,15 @@ def normalise(text: str) -> str:
     marks of direction in a text with right-to-left letters, the tags of a flag, and the zero-width space that separates
     words in Thai, Khmer, Lao and Burmese.
     """
-    if not text.isprintable() or "  " in text or text[:1] == " " or text[-1:] == " ":
+    if not text:
+        return ""
+    is_printable = text.isprintable()
+    if not is_printable or "  " in text or text.strip() != text:
         text = " ".join(text.split())
-    if text.isascii() and text.isprintable():
+        is_printable = is_printable or text.isprintable()
+    if is_printable and text.isascii():
         return text
-    if not text.isprintable():  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
+    if not is_printable:  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
         marks = r"\1" if _RIGHT_TO_LEFT.search(text) else ""
         text = " ".join(_MARKS.sub(marks, _JUNK.sub("", text)).split())
     # Only a string with a character beyond U+FFFF takes four bytes for each. The search is slow, and most texts have none.
@@ -283,7 +287,7 @@ class _Walk:
                 if not stack:
                     break
                 node, role = stack.pop()
-                if len(stack) == muted:
+                if muted >= 0 and len(stack) == muted:
                     muted = -1
                 if role == _BLOCK:
                     if parts or waiting:

@@ -68,6 +68,7 @@ class Symptom(Wording):
         "None of the {n} terms of {name} is in the text of any of {pages}.")
     NO_LISTED_TERM = ("no-listed-term", "No term of the list is on any of {pages}.")
     NO_LEARNED_TERM = ("no-learned-term", "No term of your texts is on any of {pages}.")
+    SCRIPTED = ("scripted", "{n} page looks drawn by scripts, which were not run.", "{n} pages look drawn by scripts, which were not run.")
     # parts of the above
     COUNT_IN = ("count-in", "{count} in {language}")
     NAMED = ("named", "{name} ({count})")
@@ -197,6 +198,9 @@ def _about_languages(facts: JobFacts) -> Iterator[Point]:
         listed = tuple(Symptom.NAMED.message(name=Code(code), count=count) for code, count in most)
         tip = _asking_for(facts, [code for code, _ in most])
         yield Point((Symptom.OTHER_LANGUAGES.message(languages=listed),), tip)
+    if summary.scripted > _MANY * summary.links:
+        advice = None if facts.asked.render.runs_scripts else Tip(Reason.SCRIPTED)
+        yield Point((Symptom.SCRIPTED.message(n=summary.scripted),), advice)
     unknown = summary.languages.get(UNDETERMINED, 0)
     if unknown > _MANY * summary.pages:
         yield Point((Symptom.UNIDENTIFIED.message(n=unknown),))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from bitrawl.config import RenderSection
 from bitrawl.facts import CrawlSummary
 from bitrawl.languages import language_name
 from bitrawl.message import Share
@@ -53,6 +54,14 @@ def fetched(summary: CrawlSummary) -> str:
     """How many requests were answered, and how many were not, if any."""
     answers = counted(summary.answers, "answer")
     return f"{answers} to {counted(summary.requests, 'request')}" if summary.unanswered else answers
+
+
+def looks_scripted(summary: CrawlSummary, render: RenderSection) -> str:
+    """How many pages nobody drew, and what to do about it; empty if there are none."""
+    if not summary.scripted:
+        return ""
+    seen = f"{counted(summary.scripted, 'page looks', 'pages look')} drawn by scripts, which were not run"
+    return seen if render.runs_scripts else f"{seen}. {Reason.SCRIPTED.advice}"
 
 
 def answered(statuses: Mapping[int, int], most: int = 3) -> str:

@@ -115,28 +115,29 @@ class Lexicon:
 
     def coverage(self, tokens_a: Tokens, tokens_b: Tokens) -> tuple[float, float]:
         """Which share of each text has its translation in the other. An identical word is its own translation."""
-        set_a, set_b = set(tokens_a), set(tokens_b)
-        explained_a = {word: 1.0 for word in set_a if word in set_b}
-        explained_b = dict(explained_a)
-        table = self._table
-        known_b = [(word, self.ids_b[word]) for word in set_b if word in self.ids_b]
-        width = len(self.ids_b)
-        for word in set_a:
-            if (number := self.ids_a.get(word)) is None:
-                continue
-            base = number * width
-            for other, other_number in known_b:
-                if (link := table.get(base + other_number)) is not None:
-                    explained_a[word] = min(1.0, explained_a.get(word, 0.0) + link[0])
-                    explained_b[other] = min(1.0, explained_b.get(other, 0.0) + link[1])
-        return _share(tokens_a, explained_a), _share(tokens_b, explained_b)
+        explained_a, explained_b = self.explained(tokens_a, tokens_b)
+        return share(tokens_a, explained_a), share(tokens_b, explained_b)
+
+    def explained(self, tokens_a: Tokens, tokens_b: Tokens) -> tuple[dict[str, float], dict[str, float]]:
+        """How far each word has its translation in the other text; words that have none are left out."""
+        set_b = set(tokens_b)
+        explained_a = dict.fromkeys(set_b.intersection(tokens_a), 1.0)
+        explained_b = explained_a.copy()
+        for word in dict.fromkeys(tokens_a):
+            translations = self._translations.get(word, {})
+            for other in sorted(translations.keys() & set_b):  # sums of floats depend on the order
+                forward, backward = translations[other]
+                explained_a[word] = min(1.0, explained_a.get(word, 0.0) + forward)
+                explained_b[other] = min(1.0, explained_b.get(other, 0.0) + backward)
+        return explained_a, explained_b
 
     @cached_property
-    def _table(self) -> dict[int, tuple[float, float]]:
-        """Both probabilities of each link, by one number for its two words."""
-        keys = (self.links.a * len(self.ids_b) + self.links.b).tolist()
-        values = zip(self.links.forward.tolist(), self.links.backward.tolist(), strict=True)
-        return dict(zip(keys, values, strict=True))
+    def _translations(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Of each word of the first language, with both probabilities."""
+        found: dict[str, dict[str, tuple[float, float]]] = {}
+        for a, b, *both in zip(*(column.tolist() for column in self.links), strict=True):
+            found.setdefault(self.names_a[a], {})[self.names_b[b]] = (both[0], both[1])
+        return found
 
 
 class Links(NamedTuple):
@@ -283,5 +284,6 @@ def _totals(groups: NDArray[Any], counts: Floats, size: int) -> Floats:
     return np.bincount(groups, counts, size).astype(np.float64, copy=False)
 
 
-def _share(tokens: Tokens, explained: Mapping[str, float]) -> float:
+def share(tokens: Tokens, explained: Mapping[str, float]) -> float:
+    """How far the words of a text have their translations, in the mean."""
     return sum(explained.get(token, 0.0) for token in tokens) / len(tokens) if tokens else 0.0

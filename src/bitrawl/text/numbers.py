@@ -30,6 +30,7 @@ _SINGLE = frozenset("1")
 # says nothing. (Of the flags that rested on these alone, half were wrong: read, 2026-11.)
 _SMALL = frozenset("0123")
 _RUN = re.compile(r"\d+")
+_POSSIBLE_DIGIT = re.compile("[\\d\u00b2-\u00be\u2070-\U0010ffff]")  # nothing else is compatible with one
 # Footnote marks and exponents: m² is no 2.
 _RAISED = re.compile("[\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089]")
 _FRACTION = re.compile("([\u00bc-\u00be\u2150-\u215e])")
@@ -154,6 +155,8 @@ def agreement(a: str, b: str, languages: tuple[Language, Language]) -> Agreement
 
     The first takes 1,000 and 1 000 for equal, the second 5/12 and 12.05.
     """
+    if not (_POSSIBLE_DIGIT.search(a) or _POSSIBLE_DIGIT.search(b)):
+        return Agreement(0, 0)
     first, second = Numbers(a, languages[0]), Numbers(b, languages[1])
     if first.runs.keys() == second.runs.keys():
         return Agreement(len(first.runs), 0)

@@ -234,25 +234,28 @@ def _table() -> list[NamedLanguage]:
     return language_table()
 
 
-@lru_cache(maxsize=8192)
 def address_languages(url: Url, beside: Url | None = None) -> frozenset[str]:
     """The languages that a URL names at the usual places: a parameter, a folder, the host's first label, a suffix.
 
     A folder counts if it is the first one, if it contains others, or if `beside` has a language at the same place: the
     last folder of /tag/it/ is a subject.
     """
+    return _address_languages(url, None if beside is None else _language_folders(beside))
+
+
+@lru_cache(maxsize=8192)
+def _address_languages(url: Url, beside: frozenset[int] | None) -> frozenset[str]:
+    """Cached, because the pages of a site share links and the places of the folders that name a language."""
     host, folders, query = UrlParts.of(url)
     tokens = [named[1] for named in _IN_QUERY.finditer(query)] if query else []
     if host.count(".") > 1:
         tokens.append(host.partition(".")[0])
     last = len(folders) - (2 if not folders[-1] else 1)
     for place, folder in enumerate(folders):
-        if 2 <= len(folder) <= 7 and (
-            place == 0 or place < last or (beside is not None and place in _language_folders(beside))
-        ):
+        if 2 <= len(folder) <= 7 and (place == 0 or place < last or (beside is not None and place in beside)):
             tokens.append(folder)
     # "how-to.html" is not Tongan. A hyphen counts only if something else indicates that language.
-    if (suffix := _SUFFIX.search(folders[-1])) and (suffix[1] != "-" or beside):
+    if (suffix := _SUFFIX.search(folders[-1])) and (suffix[1] != "-" or beside is not None):
         tokens.append(suffix[2])
     if not tokens:
         return _NONE

@@ -39,7 +39,7 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"langs": ["en", 3]}, r"langs\[1\] is 3; give a text in quotes"),
         ({"budget": 3}, r"budget is a table: write \[budget\] on a line of its own"),
         ({"delay": 2}, r"unknown key 'delay'; it belongs in \[politeness\]$"),
-        ({"megabytes": 2}, r"it belongs in \[analysis\] or \[budget\] or \[fetch\] or \[mining\]$"),
+        ({"megabytes": 2}, r"it belongs in \[analysis\] or \[budget\] or \[fetch\] or \[mining\] or \[render\]$"),
         ({"dealy": 2}, r"unknown key 'dealy'; did you mean 'delay' in \[politeness\]\?"),
         ({"buget": {"pages": 2}}, "unknown key 'buget'; did you mean 'budget'"),
         ({"budget": {"langs": ["en"]}}, r"'langs' does not belong in \[budget\]; write it at the top of the file"),
@@ -60,6 +60,7 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"strategy": "depth-first"}, "there is no strategy 'depth-first'; the strategies are breadth-first"),
         ({"export": {"formats": ["foo"]}}, "there is no format 'foo'; the formats are tmx, jsonl"),
         ({"warc": ["/no/such.warc.gz"], "seeds": []}, "no file or folder /no/such.warc.gz"),
+        ({"render": {"when": "often"}}, "there is no render mode 'often'; the render modes are never, auto, always"),
         ({"warc": ["x"]}, "--replay"),
         (
             {"export": {"formats": ["tmx", "text"]}},

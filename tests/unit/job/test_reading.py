@@ -121,9 +121,6 @@ class Job:
                 "pairs": index.execute(f"SELECT {columns} FROM pairs ORDER BY digest").fetchall(),
                 "words": index.execute("SELECT a, b, languages FROM words ORDER BY 1, 2").fetchall(),
                 "alignments": index.execute("SELECT key, segments, mean_score FROM alignments ORDER BY 1").fetchall(),
-                "segments": index.execute(
-                    "SELECT key, score, flags, most_words FROM segments ORDER BY 1, 2"
-                ).fetchall(),
             }
             index.execute("INSERT INTO words (words) VALUES ('integrity-check')")
         index.close()
@@ -571,11 +568,11 @@ def test_a_process_that_is_killed_leaves_no_lock_and_no_broken_index(job: Job):
     job.found(*(aligned("fr", number) for number in range(6)))
     program = (
         "import os, signal, sys; from pathlib import Path; from bitrawl.job import reading_index as r;"
-        "r._BATCH = 2; keep = r._Refresh._write_segments; kept = []\n"
+        "r._BATCH = 2; keep = r._Refresh._write_words; kept = []\n"
         "def killed(self, *segment):\n"
         "    kept.append(keep(self, *segment))\n"
         "    if len(kept) == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "r._Refresh._write_segments = killed; r.refresh(Path(sys.argv[1]))"
+        "r._Refresh._write_words = killed; r.refresh(Path(sys.argv[1]))"
     )
     ended = subprocess.run([sys.executable, "-c", program, str(job.folder.path)], check=False)
     assert ended.returncode == -signal.SIGKILL

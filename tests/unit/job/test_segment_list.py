@@ -29,6 +29,7 @@ from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
+from bitrawl.text.words import words
 from bitrawl.url import Url
 
 EN, FR, ZH = Language("en"), Language("fr"), Language("zh")
@@ -66,7 +67,8 @@ def segment(chance: random.Random, other: Language, texts: tuple[str, str] | Non
     nowhere = Url.parse("http://s.test/")
     score = 0.2 if texts else round(chance.random(), 1)
     a, b = texts or (a, b)
-    return SegmentPair(nowhere, nowhere, Segment(a), Segment(b), score, flags=flags)
+    measured = {"words_a": float(len(words(a, EN))), "words_b": float(len(words(b, other)))}
+    return SegmentPair(nowhere, nowhere, Segment(a), Segment(b), score, scores=measured, flags=flags)
 
 
 def review(library: Reading) -> None:

@@ -204,7 +204,7 @@ def test_what_is_no_page_is_skipped_with_its_type(media_type):
     assert skip == Skip(HERE, skip.stage, Reason.CONTENT_TYPE, media_type, 200)
 
 
-@pytest.mark.parametrize("body", ["", "<html></html>", "<script>x</script>", "<img src=/a.png>", " \0 "])
+@pytest.mark.parametrize("body", ["", "<html></html>", "<img src=/a.png>", " \0 "])
 def test_a_page_without_text_and_links_is_empty(body):
     skip = analyser().read(capture(body))
     assert isinstance(skip, Skip)

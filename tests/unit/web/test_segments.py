@@ -45,7 +45,11 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.path.mkdir()
     folder.description.write_text('langs = ["en", "fr"]\nseeds = ["http://s.test/"]\n')
     segments = tuple(
-        SegmentPair(*URLS, Segment(a), Segment(b), 0.9 - n / 10, flags=(str(Flag.NUMBERS),) if not n else ())
+        SegmentPair(
+            *(*URLS, Segment(a), Segment(b), 0.9 - n / 10),
+            scores={"words_a": float(len(a.split())), "words_b": float(len(b.split()))},
+            flags=(str(Flag.NUMBERS),) if not n else (),
+        )
         for n, (a, b) in enumerate(TEXTS)
     )
     pair = PagePair(*URLS, Language("en"), Language("fr"), 0.9, {"u": 0.5})

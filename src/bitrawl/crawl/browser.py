@@ -1,0 +1,342 @@
+"""Chromium, by Playwright (the extra `browser`): draws a page from what was fetched, and hands out its document.
+
+The browser has no network: each request of a page goes to `PageRequests`, and what does not pass there goes to a proxy that
+nobody listens at. A page has a context of its own, so nothing that it stores reaches another page. A tab that hangs, crashes
+or takes too much memory costs one page, and a browser that dies is started again.
+"""
+
+import asyncio
+import logging
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Self
+from weakref import WeakValueDictionary
+
+import msgspec
+from playwright.async_api import Browser, BrowserContext, Error, Page, Playwright, Route, async_playwright
+
+from bitrawl.crawl.document_states import (
+    LANGUAGE_BUTTONS,
+    PARAMETER,
+    SCROLL,
+    SIZE,
+    SNAPSHOT,
+    TEXT,
+    DocumentState,
+    alike,
+)
+from bitrawl.crawl.rendering import rendered
+from bitrawl.crawl.resources import PageRequests, Resources
+from bitrawl.errors import ConfigError, UrlError
+from bitrawl.model import Capture
+from bitrawl.protocols import Clock
+
+# Judgement, all of these.
+LOOK = 0.1  # seconds between two looks at a document that is being drawn
+STILL = 3  # looks without a change or a request after which it is drawn
+SCROLLS = 10  # times to the end of a list that grows
+GRACE = 3.0  # seconds beyond the page's own, for the browser
+RESTARTS = 3  # of a browser in a row that draw nothing, before no more is drawn
+MAX_DOCUMENT = 20_000_000  # characters
+BUTTONS = 8  # languages of one page that are tried
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+_NOWHERE = "http://127.0.0.1:9"  # the port "discard", which nobody listens at
+_FLAGS = (
+    "--disable-background-networking --disable-component-update --disable-default-apps --disable-extensions --disable-gpu"
+    " --disable-sync --disable-dev-shm-usage --mute-audio --no-first-run --no-pings --dns-prefetch-disable"
+    " --force-webrtc-ip-handling-policy=disable_non_proxied_udp"
+    " --disable-features=Translate,MediaRouter,OptimizationHints,Prerender2"
+)
+
+_log = logging.getLogger(__name__)
+
+
+class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How pages are drawn."""
+
+    browser: str = ""  # a path, or the address of one that runs; empty for Playwright's own or one of `PROGRAMS`
+    user_agent: str = ""
+    language: str = "en"  # that scripts are told to prefer
+    tabs: int = 4
+    per_host: int = 1  # pages of one host at once, as connections
+    seconds: float = 20.0  # for one page
+    megabytes: int = 512  # of one page
+
+
+class ChromiumRenderer:
+    """A `Renderer`. Enter it (`async with`); the browser starts with the first page, or with `start`."""
+
+    def __init__(
+        self,
+        settings: BrowserSettings,
+        resources: Resources,
+        clock: Clock,
+        language_of: Callable[[str], str] = lambda _label: "",
+    ) -> None:
+        """`language_of` says which of the job's languages the label of a button names; empty if none."""
+        self._settings = settings
+        self._resources = resources
+        self._clock = clock
+        self._language_of = language_of
+        self._tabs = asyncio.Semaphore(settings.tabs)
+        self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._starting = asyncio.Lock()
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+        self._unproven = 0  # browsers started since one has drawn a page
+        self._watch: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._end()
+
+    async def start(self) -> None:
+        """Raises `ConfigError` if there is no browser, or if it cannot be started."""
+        async with self._starting:
+            await self._end()
+            try:
+                self._playwright = await async_playwright().start()
+                self._browser = await self._opened(self._playwright)
+            except (Error, OSError) as error:
+                await self._end()
+                raise ConfigError(_unstarted(self._settings.browser, str(error))) from error
+            if not is_address(self._settings.browser):
+                self._watch = asyncio.create_task(self._watch_memory(self._browser))
+
+    async def render(self, answer: Capture) -> tuple[Capture | None, int]:
+        requests = PageRequests(answer, self._resources)
+        async with self._place(answer.url.host):
+            browser = await self._running()
+            if browser is None:
+                return None, 0
+            began = self._clock.now()
+            try:
+                async with asyncio.timeout(self._settings.seconds + GRACE):
+                    html = await self._draw(browser, answer, requests)
+            except Exception as error:  # noqa: BLE001 - of one page: a driver that has died raises a bare Exception
+                _log.debug("%s could not be drawn: %s", answer.url, error)
+                return None, requests.bytes
+            self._unproven = 0
+            took = self._clock.now() - began
+            return rendered(answer, html, self._clock.date(), took), requests.bytes
+
+    @asynccontextmanager
+    async def _place(self, host: str) -> AsyncIterator[None]:
+        """The host first: whoever waits for one takes no tab."""
+        places = self._hosts.setdefault(host, asyncio.Semaphore(self._settings.per_host))
+        async with places, self._tabs:
+            yield
+
+    async def _running(self) -> Browser | None:
+        """None once it is clear that no browser will draw anything."""
+        if self._browser is not None and self._browser.is_connected():
+            return self._browser
+        if self._unproven >= RESTARTS:
+            return None
+        self._unproven += 1
+        try:
+            await self.start()
+        except ConfigError as error:
+            self._unproven = RESTARTS
+            _log.warning("%s Pages that scripts draw are read without them.", error)
+        return self._browser
+
+    async def _opened(self, playwright: Playwright) -> Browser:
+        settings = self._settings
+        if is_address(settings.browser):
+            return await playwright.chromium.connect_over_cdp(settings.browser)
+        program = shutil.which(settings.browser) or settings.browser or _program(playwright)
+        return await playwright.chromium.launch(
+            executable_path=program or None,
+            chromium_sandbox=os.geteuid() != 0,  # as root there is no sandbox to be had
+            args=[
+                *_FLAGS.split(),
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+                f"--js-flags=--max-old-space-size={settings.megabytes}",
+            ],
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+        )
+
+    async def _end(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+        browser, playwright = self._browser, self._playwright
+        self._browser = self._playwright = self._watch = None
+        with suppress(Exception):
+            async with asyncio.timeout(GRACE):
+                if browser is not None and not is_address(self._settings.browser):
+                    await browser.close()
+        with suppress(Exception):
+            async with asyncio.timeout(GRACE):
+                if playwright is not None:
+                    await playwright.stop()
+
+    async def _draw(self, browser: Browser, answer: Capture, requests: PageRequests) -> str:
+        state = DocumentState.of(answer.url)
+        async with AsyncExitStack() as stack:
+            context = await self._context(browser, requests)
+            stack.push_async_callback(_closed, context)
+            page = await context.new_page()
+            work = asyncio.create_task(self._document(page, state, requests))
+            page.on("crash", partial(_cancel, work))
+            try:
+                await asyncio.wait({work})
+            finally:
+                work.cancel()
+            if work.cancelled():
+                raise Error("the tab crashed")
+            return work.result()
+
+    async def _context(self, browser: Browser, requests: PageRequests) -> BrowserContext:
+        context = await browser.new_context(
+            user_agent=self._settings.user_agent or None,
+            locale=self._settings.language,
+            accept_downloads=False,
+            service_workers="block",
+            reduced_motion="reduce",
+            proxy={"server": _NOWHERE},
+        )
+        context.on("page", lambda page: asyncio.ensure_future(_no_popup(page)))
+
+        async def answer(route: Route) -> None:
+            request = route.request
+            with suppress(Error):  # the page is gone
+                given = await requests.answer(request.url, request.resource_type, request.method)
+                if given is None:
+                    await route.abort("blockedbyclient")
+                    return
+                headers = {"content-type": given.media_type, "access-control-allow-origin": "*"}
+                if origin := request.headers.get("origin"):
+                    headers |= {"access-control-allow-origin": origin, "access-control-allow-credentials": "true"}
+                await route.fulfill(status=given.status, headers=headers, body=given.body)
+
+        await context.route("**/*", answer)
+        await context.route_web_socket("**/*", lambda socket: socket.close())
+        return context
+
+    async def _document(self, page: Page, state: DocumentState, requests: PageRequests) -> str:
+        deadline = self._clock.now() + self._settings.seconds
+        await page.goto(state.address, wait_until="commit", timeout=1000 * self._settings.seconds)
+        await self._settle(page, requests, deadline)
+        base_language = str(await page.evaluate("document.documentElement.lang"))[:40]
+        if state.language and not await self._press(page, state.language, requests, deadline):
+            raise Error(f"there is no button for {state.language}")
+        await self._scroll(page, requests, deadline)
+        html = str(await page.evaluate(SNAPSHOT, [PARAMETER, MAX_DOCUMENT]))
+        if state.language:
+            return state.declaring(html, [(base_language or "x-default", state.base.url)])
+        if not await page.evaluate("!!document.querySelector('link[hreflang],a[hreflang]')"):
+            html = state.declaring(html, await self._languages(page, state, requests, deadline))
+        return html
+
+    async def _settle(self, page: Page, requests: PageRequests, deadline: float) -> None:
+        """Until nothing changes any more, or the time is up: what is drawn by then counts."""
+        size, still = -1, 0
+        while still < STILL and self._clock.now() < deadline:
+            await self._clock.sleep(LOOK)
+            now = await page.evaluate(SIZE)
+            still = still + 1 if now == size and not requests.pending else 0
+            size = now
+
+    async def _scroll(self, page: Page, requests: PageRequests, deadline: float) -> None:
+        """To the end of the page, as often as that makes it longer."""
+        for _ in range(SCROLLS):
+            if self._clock.now() >= deadline or not await page.evaluate(SCROLL):
+                return
+            await self._settle(page, requests, deadline)
+
+    async def _languages(
+        self, page: Page, state: DocumentState, requests: PageRequests, deadline: float
+    ) -> list[tuple[str, str]]:
+        """Languages that buttons switch to, and the address of the page in each."""
+        labels = await page.evaluate(LANGUAGE_BUTTONS, None)
+        languages = dict.fromkeys(filter(None, map(self._language_of, labels)))
+        if len(languages) < 2:  # one label that looks like a language is no switch
+            return []
+        found: list[tuple[str, str]] = []
+        first, place = await page.evaluate(TEXT), DocumentState.at(page.url)
+        for language in list(languages)[:BUTTONS]:
+            if not await self._press(page, language, requests, deadline):
+                continue
+            now, there = await page.evaluate(TEXT), DocumentState.at(page.url)
+            if not alike(now, first):
+                with suppress(UrlError):
+                    found.append((language, there.url if there != place else state.in_language(language).url))
+        return found
+
+    async def _press(self, page: Page, language: str, requests: PageRequests, deadline: float) -> bool:
+        """Whether there is a button for that language; it is pressed, and what it draws is waited for."""
+        labels = await page.evaluate(LANGUAGE_BUTTONS, None)
+        number = next((number for number, label in enumerate(labels) if self._language_of(label) == language), None)
+        if number is None or self._clock.now() >= deadline:
+            return False
+        await page.evaluate(LANGUAGE_BUTTONS, number)
+        await self._settle(page, requests, deadline)
+        return True
+
+    async def _watch_memory(self, browser: Browser) -> None:
+        """End tabs that take too much; where the system tells nothing about them, Chromium's own limit is left."""
+        with suppress(Error):
+            session = await browser.new_browser_cdp_session()
+            while browser.is_connected():
+                told = await session.send("SystemInfo.getProcessInfo")
+                for process in told["processInfo"]:
+                    if process["type"] == "renderer" and _megabytes(process["id"]) > self._settings.megabytes:
+                        _log.debug("a tab took more than %d MB", self._settings.megabytes)
+                        with suppress(ProcessLookupError, PermissionError):
+                            os.kill(process["id"], signal.SIGKILL)
+                await asyncio.sleep(1)
+
+
+def is_address(browser: str) -> bool:
+    """Whether it names a browser that runs, and not a program."""
+    return browser.startswith(("ws://", "wss://", "http://", "https://"))
+
+
+def _cancel(work: asyncio.Task[str], _page: Page) -> None:
+    work.cancel()
+
+
+async def _closed(context: BrowserContext) -> None:
+    with suppress(Exception):
+        async with asyncio.timeout(GRACE):
+            await context.close()
+
+
+async def _no_popup(page: Page) -> None:
+    with suppress(Error):
+        if await page.opener() is not None:
+            await page.close()
+
+
+def _program(playwright: Playwright) -> str:
+    """A Chromium of this machine, if Playwright has not installed one of its own."""
+    if Path(playwright.chromium.executable_path).exists():
+        return ""
+    return next(filter(None, map(shutil.which, PROGRAMS)), "")
+
+
+def _unstarted(browser: str, error: str) -> str:
+    reason = next((line.strip() for line in error.splitlines() if line.strip()), "")
+    if not browser and "Executable doesn't exist" in error:
+        return "there is no Chromium; run: playwright install chromium, or name one with --browser PATH."
+    return f"the browser {browser or 'Chromium'} cannot be started: {reason[:200]}."
+
+
+def _megabytes(process: int) -> float:
+    """What a process has in memory; 0 if the system does not tell."""
+    try:
+        resident = int(Path(f"/proc/{process}/statm").read_text("ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return resident * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -1,0 +1,232 @@
+"""Pages that scripts draw, in a real browser: a job that needs one, and pages that try what they may not."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from app.program import chromium
+from app.script_web import ARTICLES, HOST, Answered, serving
+
+from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer
+from bitrawl.crawl.resources import Resources
+from bitrawl.errors import ConfigError
+from bitrawl.job.fetching import SystemClock
+from bitrawl.model import Capture
+from bitrawl.testing import FakeWeb
+from bitrawl.url import Url
+
+Result = TypeVar("Result")
+ANSWER = "http://a.test/app.js"
+
+
+def bitrawl(*arguments: object) -> str:
+    command = [sys.executable, "-m", "bitrawl", *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
+
+
+def pairs_of(folder: Path) -> set[tuple[str, str]]:
+    file = folder / "corpus/en-fr.documents.jsonl"
+    documents = map(json.loads, file.read_text().splitlines() if file.exists() else ())
+    return {(document["url_a"], document["url_b"]) for document in documents}
+
+
+@pytest.fixture(scope="module")
+def mined(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], int]:
+    """A job with a browser, what its server was asked for, and its port."""
+    folder, web = tmp_path_factory.mktemp("rendering") / "job", Answered()
+    with serving(web) as port:
+        seed = f"http://{HOST}/en/{next(iter(ARTICLES))}"
+        reach = ("--allow-private", "--connect-to", f"*.test=127.0.0.1:{port}", "--delay", "0")
+        options = ("--langs", "en,fr", "--exhaustive", "--quiet", "--render", "auto", "--browser", chromium())
+        bitrawl("mine", seed, *options, *reach, "--out", folder)
+    return folder, web.asked, port
+
+
+def test_a_site_that_scripts_draw_gives_its_pairs(mined: tuple[Path, list[str], int]) -> None:
+    expected = {(f"http://{HOST}/en/{key}", f"http://{HOST}/fr/{key}") for key in ARTICLES}
+
+    assert pairs_of(mined[0]) == expected
+    assert f"{2 * len(ARTICLES)} pages, drawn by a browser" in bitrawl("status", mined[0])
+
+
+def test_scripts_are_fetched_once_pages_once_and_trackers_never(mined: tuple[Path, list[str], int]) -> None:
+    asked = mined[1]
+
+    assert asked.count(f"{HOST}/app.js") == 1
+    assert all(asked.count(f"{HOST}/{language}/{key}") == 1 for language in ("en", "fr") for key in ARTICLES)
+    assert not any(address.startswith("tracker") for address in asked)
+
+
+def test_the_archive_gives_the_same_pairs_without_a_browser(mined: tuple[Path, list[str], int], tmp_path: Path) -> None:
+    bitrawl(
+        "mine", "--warc", mined[0] / "warc", "--langs", "en,fr", "--quiet", "--render", "never", "--out", tmp_path / "w"
+    )
+
+    assert pairs_of(tmp_path / "w") == pairs_of(mined[0])
+
+
+# One page at a time
+
+
+def page(script: str, url: str = "http://a.test/") -> Capture:
+    html = f'<!doctype html><html lang="en"><head></head><body><div id="root"></div><script>{script}</script></body></html>'
+    headers = (("Content-Type", "text/html"),)
+    return Capture(Url.parse(url), 200, headers, html.encode(), at=0.0, media_type="text/html")
+
+
+def with_renderer(
+    work: Callable[[ChromiumRenderer], Coroutine[Any, Any, Result]],
+    web: FakeWeb | None = None,
+    browser: str = "",
+    megabytes: int = 512,
+    seconds: float = 30,
+) -> Result:
+    """In a thread: the tests beside these have an event loop of Playwright's in theirs."""
+
+    async def allowed(_url: Url) -> None:
+        return None
+
+    async def run() -> Result:
+        settings = BrowserSettings(browser=browser or chromium(), seconds=seconds, megabytes=megabytes)
+        names = {"English": "en", "Français": "fr"}
+        resources = Resources(web or FakeWeb({}), allowed, lambda host: Url.parse(f"http://{host}/").site)
+        renderer = ChromiumRenderer(settings, resources, SystemClock(), lambda label: names.get(label, ""))
+        async with renderer:
+            return await work(renderer)
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, run()).result()
+
+
+def drawn(*pages: Capture, web: FakeWeb | None = None, megabytes: int = 512, seconds: float = 30) -> list[str]:
+    """The documents; empty for a page that could not be drawn."""
+
+    async def work(renderer: ChromiumRenderer) -> list[str]:
+        captures = [(await renderer.render(page))[0] for page in pages]
+        return [capture.body.decode() if capture is not None else "" for capture in captures]
+
+    return with_renderer(work, web, megabytes=megabytes, seconds=seconds)
+
+
+def test_a_tab_that_hangs_crashes_or_takes_all_memory_costs_one_page() -> None:
+    hanging = page("while (true) {}")
+    greedy = page("const all = []; setInterval(() => all.push(new Uint8Array(2e7).fill(1)), 1)")
+    good = page("document.getElementById('root').textContent = 'drawn'")
+
+    assert [bool(html) for html in drawn(greedy, good, hanging, megabytes=256, seconds=8)] == [False, True, False]
+
+
+def test_a_page_reaches_nothing_but_what_its_requests_are_answered_with() -> None:
+    web = FakeWeb({})
+    tries = """
+    const root = document.getElementById("root"), failed = (name) => () => root.append(` ${name} refused`);
+    fetch("http://127.0.0.1:22/").catch(failed("private"));
+    fetch("https://tracker.test/").catch(failed("tracker"));
+    fetch("/post", { method: "POST" }).catch(failed("post"));
+    new WebSocket("ws://a.test/");
+    const image = new Image(); image.onerror = failed("image"); image.src = "/i.png";
+    navigator.serviceWorker?.register("/w.js").catch(failed("worker"));
+    navigator.sendBeacon("/beacon", "x");
+    window.open("/popup");
+    location.href = "/elsewhere";
+    """
+    (html,) = drawn(page(tries), web=web)
+
+    for name in ("private", "tracker", "post", "image"):
+        assert f"{name} refused" in html
+    assert web.asked == []
+
+
+def test_nothing_that_a_page_stores_reaches_another() -> None:
+    script = "document.getElementById('root').textContent = `${localStorage.x} ${document.cookie}`; localStorage.x = 1; document.cookie = 'a=b'"
+
+    assert all(">undefined </div>" in html for html in drawn(page(script), page(script)))
+
+
+def test_a_list_that_grows_is_scrolled_to_a_limit() -> None:
+    script = """
+    const root = document.getElementById("root"); let count = 0;
+    const grow = () => root.insertAdjacentHTML("beforeend", `<p style="height: 900px">Item ${++count}</p>`);
+    grow(); grow();
+    addEventListener("scroll", grow);
+    """
+    (html,) = drawn(page(script))
+
+    assert 6 <= html.count("Item ") <= 30
+
+
+def test_shadow_trees_are_part_of_the_document() -> None:
+    script = """
+    customElements.define("my-card", class extends HTMLElement {
+      connectedCallback() { this.attachShadow({ mode: "open" }).innerHTML = "<p>Inside &amp; <slot></slot></p>"; }
+    });
+    document.getElementById("root").innerHTML = "<my-card><b>outside</b></my-card>";
+    """
+    (html,) = drawn(page(script))
+
+    assert "<p>Inside &amp; <slot><b>outside</b></slot></p>" in html
+
+
+def test_routes_and_languages_behind_buttons_have_addresses_of_their_own() -> None:
+    script = """
+    const texts = { en: "The old harbour wakes before the sun.", fr: "Le vieux port se réveille avant le soleil." };
+    let tongue = "en";
+    const draw = () => { document.getElementById("root").innerHTML = `<p>${texts[tongue]} ${location.hash}</p>
+      <button onclick="tongue='en';draw()">English</button><button onclick="tongue='fr';draw()">Français</button>
+      <a href="#/boats">Boats</a>`; };
+    draw();
+    """
+    first, french, route = drawn(
+        page(script),
+        page(script, "http://a.test/?_escaped_fragment_=~fr"),
+        page(script, "http://a.test/?_escaped_fragment_=%2Fboats"),
+    )
+
+    assert 'hreflang="fr" href="http://a.test/?_escaped_fragment_=~fr"' in first
+    assert 'href="http://a.test/?_escaped_fragment_=%2Fboats"' in first
+    assert "Le vieux port" in french
+    assert 'hreflang="en" href="http://a.test/"' in french
+    assert "before the sun. #/boats" in route
+
+
+def test_a_browser_that_dies_is_started_again() -> None:
+    good = page("document.getElementById('root').textContent = 'drawn'")
+
+    async def work(renderer: ChromiumRenderer) -> bool:
+        await renderer.render(good)
+        assert renderer._browser is not None
+        await renderer._browser.close()
+        return (await renderer.render(good))[0] is not None
+
+    assert with_renderer(work)
+
+
+def test_a_browser_that_runs_is_used_and_left_running(tmp_path: Path) -> None:
+    flags = ["--headless", "--no-sandbox", "--remote-debugging-port=0", f"--user-data-dir={tmp_path}"]
+    running = subprocess.Popen([chromium(), *flags], stderr=subprocess.PIPE, text=True)
+    try:
+        assert running.stderr is not None
+        address = next(line.split()[-1] for line in running.stderr if "DevTools listening" in line)
+
+        async def work(renderer: ChromiumRenderer) -> bool:
+            return (await renderer.render(page("document.title = 1")))[0] is not None
+
+        assert with_renderer(work, browser=address)
+        assert running.poll() is None
+    finally:
+        running.kill()
+        running.communicate()
+
+
+def test_a_browser_that_is_not_there_is_named() -> None:
+    async def work(renderer: ChromiumRenderer) -> None:
+        await renderer.start()
+
+    with pytest.raises(ConfigError, match="/no/such/chromium cannot be started"):
+        with_renderer(work, browser="/no/such/chromium")
