@@ -25,11 +25,12 @@ from bitrawl.job.refreshing import changes
 from bitrawl.job.running import mine_again
 from bitrawl.job.site_mining import MiningWorkers
 from bitrawl.job.verdicts import Subject, SubjectKind, VerdictHistory
-from bitrawl.model import PagePair, Verdict, segment_key
-from lab.bench.changing_site import HOST, ChangingSite
+from bitrawl.model import Advice, PagePair, Verdict, segment_key
+from bitrawl.reasons import FewPairs
+from bitrawl.strategies.arrival import GuardedScorer
+from lab.bench.changing_site import HOST, RULES, ChangingSite
 
 ARTICLES = 9
-RULES = ("/robots.txt", "/.well-known/tdmrep.json")
 SENTENCES = "en-fr.sentences.jsonl"
 
 Bitrawl = Callable[..., tuple[int, str, str]]
@@ -305,3 +306,14 @@ def test_dates_of_a_sitemap_that_are_not_true_are_not_trusted(tmp_path: Path):
             mine(site, tmp_path / "job", refresh=True)
         mine(site, tmp_path / "fresh")
     assert pages(tmp_path / "job") == pages(tmp_path / "fresh")
+
+
+@pytest.mark.usefixtures("no_children")
+def test_a_site_that_the_strategy_leaves_is_visited_again_all_the_same(
+    site: ChangingSite, job: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(GuardedScorer, "advise", lambda *_: Advice(leave=FewPairs(1, 2, 3, 0, 0, 0, 0)))
+    site.advance()
+    mine(site, job, refresh=True, exhaustive=False)
+    articles = {f"{HOST}{article.path(code)}" for article in site.articles for code in ("en", "fr")}
+    assert {url for url in pages(job) if "article" in url} == articles
