@@ -18,6 +18,8 @@ SERVING = frozenset(
         "__main__",
         "changed_urls",
         "changing_site",
+        "document_sites",
+        "focused",
         "homes",
         "large_site",
         "libreoffice",

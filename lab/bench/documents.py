@@ -3,6 +3,10 @@
 Debian ships manuals as HTML and as PDF, made from one source. The words of the HTML version are the truth. A word counts as
 read if it is in the longest common subsequence of both texts. FOLDER holds the unpacked packages; without it they are
 downloaded with `apt-get download` and unpacked below the temporary folder.
+
+With --sites the manuals are then mined as two sites, whose index pages link to the PDF files of one and to the HTML pages of the
+other: page pairs, and the segments of the PDF pairs against those of the HTML pairs. Addresses in parentheses, which only the
+PDF prints after a link, do not count. Give few languages: three take some CPU minutes.
 """
 
 import argparse
@@ -22,6 +26,7 @@ from bitrawl.page.analyser import read_html
 from bitrawl.page.pdf import read_pdf
 from bitrawl.text.words import words
 from bitrawl.url import Url
+from lab.bench.document_sites import SiteFile, print_sites
 
 MANUALS = ("maint-guide", "debian-faq", "debmake-doc", "developers-reference", "installation-guide-amd64")
 _LANGUAGE = re.compile(r"[./]([a-z]{2}(?:[-_][a-zA-Z]{2})?)[./](?!.*[./][a-z]{2}(?:[-_][a-zA-Z]{2})?[./])")
@@ -94,6 +99,14 @@ def measure(manual: Manual) -> tuple[float, float, float]:
     return common / max(len(truth), 1), common / max(len(read), 1), 1000 * seconds / max(_pages(body), 1)
 
 
+def site_files(manual: Manual, *, as_pdf: bool) -> list[SiteFile]:
+    about = (manual.name, manual.language)
+    if as_pdf:
+        return [SiteFile(*about, f"{manual.name}.pdf", "application/pdf", _content(manual.pdf))]
+    names = {path: path.name.replace(f".{manual.language}.", ".").removesuffix(".gz") for path in manual.pages}
+    return [SiteFile(*about, f"{manual.name}/{name}", "text/html", _content(path)) for path, name in names.items()]
+
+
 def _pages(body: bytes) -> int:
     import pypdfium2  # type: ignore[import-untyped]  # noqa: PLC0415
 
@@ -104,15 +117,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--languages", default="")
+    parser.add_argument("--sites", action="store_true")
     arguments = parser.parse_args()
     chosen = set(filter(None, arguments.languages.split(",")))
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.folder or downloaded(Path(scratch))
         print(f"{'manual':26} {'':6} {'recall':>7} {'prec.':>7} {'ms a page':>10}")
-        for manual in manuals(folder):
-            if not chosen or manual.language in chosen:
-                recall, precision, cost = measure(manual)
-                print(f"{manual.name:26} {manual.language:6} {recall:7.3f} {precision:7.3f} {cost:10.1f}", flush=True)
+        taken = [manual for manual in manuals(folder) if not chosen or manual.language in chosen]
+        for manual in taken:
+            recall, precision, cost = measure(manual)
+            print(f"{manual.name:26} {manual.language:6} {recall:7.3f} {precision:7.3f} {cost:10.1f}", flush=True)
+        if arguments.sites:
+            once = {(manual.name, manual.language): manual for manual in taken}.values()
+            pdf, html = ([file for one in once for file in site_files(one, as_pdf=kind)] for kind in (True, False))
+            print_sites(pdf, html, Path(scratch))
 
 
 if __name__ == "__main__":

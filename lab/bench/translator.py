@@ -68,22 +68,31 @@ class LanguageModel:
 
 def phrase_pairs(source: Words, target: Words, links: Links) -> Iterator[tuple[Words, Words]]:
     """All that are consistent with the links: no word of either is linked to a word outside the other."""
-    linked = {j for _, j in links}
+    of_source: list[list[int]] = [[] for _ in source]
+    of_target: list[list[int]] = [[] for _ in target]
+    for i, j in links:
+        of_source[i].append(j)
+        of_target[j].append(i)
     for first in range(len(source)):
+        inside: list[int] = []
         for last in range(first, min(first + LONGEST_PHRASE, len(source))):
-            inside = [j for i, j in links if first <= i <= last]
-            if not inside or any(not first <= i <= last for i, j in links if min(inside) <= j <= max(inside)):
+            inside += of_source[last]
+            if not inside:
                 continue
-            low = min(inside)
+            low, most = min(inside), max(inside)
+            if most - low >= LONGEST_PHRASE:
+                break
+            if any(not first <= i <= last for j in range(low, most + 1) for i in of_target[j]):
+                continue
             while True:  # a neighbour without a link may belong to the phrase
-                high = max(inside)
+                high = most
                 while high - low < LONGEST_PHRASE:
                     yield source[first : last + 1], target[low : high + 1]
                     high += 1
-                    if high >= len(target) or high in linked:
+                    if high >= len(target) or of_target[high]:
                         break
                 low -= 1
-                if low < 0 or low in linked:
+                if low < 0 or of_target[low]:
                     break
 
 

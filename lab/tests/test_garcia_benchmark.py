@@ -1,6 +1,7 @@
 """The parts of lab/bench/papers/garcia.py that decide what is measured. They need no frozen sites."""
 
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -134,3 +135,14 @@ def test_figures_are_drawn_as_svg_with_every_label():
     assert texts[0].count("English and French") == 3
     assert texts[0].count("breadth-first, 50 %: 30 to 50") == 3
     assert all(text in texts[1] for text in ("fr", "French: rules 40, model 90"))
+
+
+def test_the_names_of_a_legend_stand_apart():
+    names = ("breadth-first", "language-filter", "url-models", "url-patterns", "plain-queue", "adaptive")
+    curves = [Curve(Series(name, ((0, 0), (100, 80))), []) for name in names]
+    drawn = ET.fromstring(lines("Pairs", [Lines("English and French", curves)], x="fetches", y="pairs"))
+    places = [(float(text.get("y", "")), float(text.get("x", ""))) for text in drawn.iter() if text.text in names]
+    assert len(places) == len(names)
+    pixels = 8 * max(map(len, names))  # a wide letter has eight
+    for (y, x), (other_y, other_x) in pairwise(sorted(places)):
+        assert other_y - y >= 12 or other_x - x >= pixels

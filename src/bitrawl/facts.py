@@ -347,6 +347,7 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     words: int = 0
     verdicts: int = 0  # that people had given and taken back before
     thresholds: dict[str, object] = {}  # by the keys of [judge]
+    personal_data: dict[str, int] = {}  # by kind: replaced, or in what was left out
 
     @property
     def merged(self) -> int:

@@ -133,12 +133,12 @@ def with_scheme(typed: str) -> str:
     host, port = match["host"].lower().rstrip("."), match["port"]
     is_local = host.rpartition(".")[2] == "localhost"
     is_number = host.startswith("[") or (host.count(".") == 3 and host.replace(".", "").isdecimal())
-    if not (is_local or is_number or port or ("." in host and _has_registry(host))):
+    if not (is_local or is_number or port or ("." in host and has_registry(host))):
         return typed
     return f"http{'' if is_local or is_number or port not in _SECURE_PORTS else 's'}://{typed}"
 
 
-def _has_registry(host: str) -> bool:
+def has_registry(host: str) -> bool:
     """Whether the name ends as names on the internet do: `sites.txt` and `page.html` do not."""
     try:
         top = ada_url.URL(f"http://{host}").hostname.rpartition(".")[2]

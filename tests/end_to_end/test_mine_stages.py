@@ -25,8 +25,9 @@ from bitrawl.errors import BitrawlError
 from bitrawl.job import running
 from bitrawl.job.database import VERSION, locked
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import summarise
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
 from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings

@@ -1,4 +1,4 @@
-"""Liu et al. repeated: a queue that is ordered by URL patterns against the plain queue, and what each finds is worth.
+"""Liu et al. repeated: a queue that is ordered by URL patterns against the plain queue, and what their corpora are worth.
 
     python -m lab.bench papers liu                               # all of it; the figure goes to docs/images
     python -m lab.bench.papers.liu --parts queues --sites apisix lilypond
@@ -9,9 +9,9 @@ It needs the site packs of ../shared/sites. The weights of the features are thos
 measured (liu-left-out.json beside this file, which --train writes; the last row, `all`, is what the package ships).
 
 queues: tables 4 and 5, figures 6 and 7. As in lab.bench.strategies, each language pair with English that has at least 30
-true pairs is a walk of its own; a figure is the mean over the language pairs of a site, then over sites. `opened` are
-candidates that were taken from the queue, whatever became of them; `verified` those of which both pages were read and in
-their languages. The paper divides by the pairs that were accepted, so the table has both: by accepted, by true ones.
+true pairs is a walk of its own; a figure is the mean over the language pairs of a site, then over sites. `verified` are
+candidates of which both pages were read and in their languages, `opened` also those that were given up after a page in
+another language. The paper counts them for each pair that was accepted; `by true` counts those verified for each true one.
 
 corpora: of the sites and languages of lab.bench.translation, what the pairs of each queue give: sentences, and BLEU of a
 translator. As there, a fifth of the known pairs is held out for tests. `all` are the segments as aligned, without equal ones,
@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.config import Thresholds
-from bitrawl.model import Advice, Language, Link, Page, SiteKnowledge, Visit
+from bitrawl.model import Advice, Language, Link, Page, SegmentPair, SiteKnowledge, Visit
 from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.simulation.trial import Truth, UrlPair, in_order, run_trial
@@ -46,6 +46,7 @@ from lab.bench.translation import (
     ALL_SEGMENTS,
     MOST_TESTED,
     RUNS,
+    Figures,
     Split,
     certain_segments,
     corpus,
@@ -87,7 +88,6 @@ QUEUES = {
     PATTERNS: Queue(DEFAULT),
     "the same, two features": Queue(DEFAULT, TWO),
     "the same, blind trust": Queue(Rules(trust=math.inf)),
-    "plain queue, two features": Queue(Rules(patterns=False, stops=False), TWO),
 }
 PAPER = {  # www.un.org and www.gov.hk: processed for each accepted pair, and precision
     PLAIN: ((4.466, 0.82), (2.468, 0.84)),
@@ -249,7 +249,7 @@ class Trial(NamedTuple):
     queue: str
     walk: Walked
     truth: Truth
-    length: int  # fetches of breadth-first
+    length: int  # fetches of the plain queue
 
     def row(self) -> Row:
         walk = self.walk
@@ -267,7 +267,7 @@ class Trial(NamedTuple):
         )
 
     def curve(self) -> Floats:
-        """The percentage of the true pairs that were accepted, at each percentage of breadth-first's fetches."""
+        """The percentage of the true pairs that were accepted, at each percentage of the plain queue's fetches."""
         times = np.sort([time for pair, time in self.walk.accepted.items() if in_order(pair) in self.truth.pairs])
         marks = np.arange(101) * self.length / 100
         return 100 * np.searchsorted(times, marks, side="right") / len(self.truth.pairs)
@@ -278,10 +278,12 @@ async def trials(pack: SitePack) -> list[Trial]:
     async with opened_replay([pack.archive], cache=CACHE) as replay:
         for languages in pack.pairs_with_english(LEAST_PAIRS):
             truth = Truth(pack.true_pairs(languages), pack.uncounted_pairs())
-            (every,) = await replay.trials(ReplaySettings(languages=languages, strategies=()), truth, pack.seeds)
-            for name, queue in QUEUES.items():
-                walk = await walked(replay, pack, strategy_of(pack.name, queue, languages), languages)
-                found.append(Trial(pack.name, languages, name, walk, truth, every.length))
+            walks = {
+                name: await walked(replay, pack, strategy_of(pack.name, queue, languages), languages)
+                for name, queue in QUEUES.items()
+            }
+            length = walks[PLAIN].fetches
+            found += [Trial(pack.name, languages, name, walk, truth, length) for name, walk in walks.items()]
     return found
 
 
@@ -332,11 +334,11 @@ def drawn(found: Sequence[Trial], names: Sequence[str]) -> str:
         for queue in (PATTERNS, PLAIN):
             of_sites = [mean_curve(found, site, queue) for site in sites]
             shares = np.mean(of_sites, axis=0)
-            points = tuple((mark, round(float(shares[mark]), 1)) for mark in range(0, 101, 2))
+            points = tuple((mark, round(float(shares[mark]), 1)) for mark in range(0, 101, 4))
             curves.append(Curve(Series(queue.split(",")[0], points), ()))
         panels.append(Lines(title, curves))
     heading = f"True pairs that were accepted, by fetches ({today()})"
-    return lines(heading, panels, x="% of breadth-first's fetches", y="% of the true pairs")
+    return lines(heading, panels, x="% of the plain queue's fetches", y="% of the true pairs")
 
 
 def mean_curve(found: Sequence[Trial], site: str, queue: str) -> Floats:
@@ -365,17 +367,28 @@ def corpora(runs: Sequence[str]) -> None:
     print(
         f"{today()}, tables 6 and 7: segments without equal ones, BLEU, and p of the difference to {COMPARED!r} by paired bootstrap"
     )
+    splits: list[Split] = []
+    bleus: list[Mapping[str, Figures]] = []
     for run in runs:
         site, _, language = run.partition(":")
-        split = compared(SitePack.open(SITES / site), (Language("en"), Language(language)))
-        found = translation_figures([split])
-        print(f"\n{site}, en-{language}: {len(split.sources)} test segments")
-        print(f"{'':32}{'page pairs':>11}{'segments':>10}{'BLEU':>8}{'±':>6}{'p':>8}")
-        for system, texts in split.corpora.items():
-            one = found[system]
-            name = COMPARED if system == "ours" else system
-            shown = f"{split.page_pairs[system]:>11}{len(texts):>10}{one.bleu:>8.2f}{one.spread:>6.2f}{one.p:>8}"
-            print(f"{name:<32}{shown}", flush=True)
+        splits.append(compared(SitePack.open(SITES / site), (Language("en"), Language(language))))
+        bleus.append(translation_figures(splits[-1:]))
+        print(f"\n{site}, en-{language}: {len(splits[-1].sources)} test segments")
+        print_corpora(splits[-1:], bleus[-1:])
+    print(f"\nmean of {len(splits)}")
+    print_corpora(splits, bleus)
+
+
+def print_corpora(splits: Sequence[Split], bleus: Sequence[Mapping[str, Figures]]) -> None:
+    """Of one site, or the means of several."""
+    print(f"{'':32}{'page pairs':>11}{'segments':>10}{'BLEU':>8}{'±':>6}{'p':>8}")
+    for system in splits[0].corpora:
+        name = COMPARED if system == "ours" else system
+        page_pairs = mean(split.page_pairs[system] for split in splits)
+        size = mean(len(split.corpora[system]) for split in splits)
+        some = [found[system] for found in bleus]
+        spread = f"{some[0].spread:>6.2f}{some[0].p:>8}" if len(some) == 1 else ""
+        print(f"{name:<32}{page_pairs:>11.0f}{size:>10.0f}{mean(one.bleu for one in some):>8.2f}{spread}", flush=True)
 
 
 def compared(pack: SitePack, languages: Languages) -> Split:
@@ -386,12 +399,15 @@ def compared(pack: SitePack, languages: Languages) -> Split:
     walks = {name: asyncio.run(walk_of(pack, QUEUES[queue], languages)) for name, queue in SYSTEMS.items()}
     last = max(walks["patterns"].accepted.values())
     pairs, found = {}, {}
+    aligned: dict[tuple[UrlPair, ...], list[SegmentPair]] = {}
     for kind, (thresholds, share) in KINDS.items():
         for name, walk in walks.items():
             system = "ours" if f"{name}, {kind}" == COMPARED else f"{name}, {kind}"
             in_time = (pair for pair, time in walk.accepted.items() if share == 1 or time <= share * last)
-            pairs[system] = sorted(pair for pair in in_time if rest.pages.keys() >= set(pair))
-            found[system] = corpus(segments(rest, pairs[system]), thresholds)
+            some = tuple(sorted(pair for pair in in_time if rest.pages.keys() >= set(pair)))
+            if some not in aligned:
+                aligned[some] = segments(rest, some)
+            pairs[system], found[system] = len(some), corpus(aligned[some], thresholds)
     certain = certain_segments(segments(site, held))
     tests = sorted(without_leaks(certain, found.values()), key=lambda two: text_key(two[0]))[:MOST_TESTED]
     sources, references = ([" ".join(tokens(two[side])) for two in tests] for side in (0, 1))
@@ -399,7 +415,7 @@ def compared(pack: SitePack, languages: Languages) -> Split:
     for name, texts in found.items():
         same = next((other for other in translations if found[other] == texts), None)
         translations[name] = translations[same] if same else translated(texts, sources)
-    return Split(found, {name: len(some) for name, some in pairs.items()}, sources, references, translations)
+    return Split(found, pairs, sources, references, translations)
 
 
 async def walk_of(pack: SitePack, queue: Queue, languages: Languages) -> Walked:

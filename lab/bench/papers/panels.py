@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from math import ceil
 from typing import ClassVar, NamedTuple
 
 from markupsafe import escape
@@ -11,7 +12,8 @@ from bitrawl.show.plots import ENGLISH, Frame, LineChart, Series
 from bitrawl.show.templating import drawing, short
 
 WIDTH = 720  # pixels, about as wide as the text of a page
-TITLE, LEGEND = 30, 24  # heights
+TITLE, LEGEND = 30, 24  # heights; that of a row of the legend
+NAMES = 4  # in a row of the legend, at most
 WHISKER = 4  # pixels between two whiskers
 STROKE = 30  # length of a line in the legend
 PER_CENT = [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
@@ -23,6 +25,7 @@ class Half(Frame, frozen=True):
     width: ClassVar[int] = WIDTH // 2
     height: ClassVar[int] = 214
     left: ClassVar[int] = 34
+    right: ClassVar[int] = 12
 
 
 class Whole(Frame, frozen=True):
@@ -31,6 +34,7 @@ class Whole(Frame, frozen=True):
     width: ClassVar[int] = WIDTH
     height: ClassVar[int] = 240
     left: ClassVar[int] = 34
+    right: ClassVar[int] = 12
 
 
 class Curve(NamedTuple):
@@ -66,13 +70,15 @@ def lines(title: str, panels: Sequence[Lines], *, x: str, y: str) -> str:
         place = f"translate({column * frame.width} {2 * TITLE + row * (frame.height + TITLE)})"
         heading = f'<text class="title" x="{frame.left}" y="-6">{escape(panel.title)}</text>'
         drawn.append(f'<g transform="{place}">{heading}{_whiskers(panel.curves, frame)}{drawing("curves", chart)}</g>')
-    bottom = 2 * TITLE + row * (frame.height + TITLE) + frame.height + LEGEND
-    step = WIDTH // len(chart.series)
+    bottom = 2 * TITLE + row * (frame.height + TITLE) + frame.height
+    rows = ceil(len(chart.series) / NAMES)
+    columns = ceil(len(chart.series) / rows)
     for place, series in enumerate(chart.series):
-        left = place * step
-        stroke = drawing("stroke", chart, place, left, left + STROKE, bottom - 4)
-        drawn.append(f'{stroke}<text x="{left + STROKE + 6}" y="{bottom}">{escape(series.name)}</text>')
-    return _document(title, "".join(drawn), bottom + 10)
+        row, column = divmod(place, columns)
+        left, y = column * WIDTH // columns, bottom + (row + 1) * LEGEND
+        stroke = drawing("stroke", chart, place, left, left + STROKE, y - 4)
+        drawn.append(f'{stroke}<text x="{left + STROKE + 6}" y="{y}">{escape(series.name)}</text>')
+    return _document(title, "".join(drawn), bottom + rows * LEGEND + 10)
 
 
 def _whiskers(curves: Sequence[Curve], frame: Frame) -> str:
@@ -99,7 +105,7 @@ def dumbbells(title: str, rows: Sequence[Two], *, names: tuple[str, str], y: str
         drawn += [
             f'<g><title>{escape(told)}</title><line class="grid" x1="{x}" x2="{x}" y1="{first}" y2="{second}" stroke-width="3"/>',
             f'<circle class="stop c1" cx="{x}" cy="{first}" r="5"/><circle class="full c0" cx="{x}" cy="{second}" r="5"/>',
-            f'<text x="{x}" y="{short(frame.y(0) + 16)}" text-anchor="middle">{escape(row.label)}</text></g>',
+            f'<text x="{x}" y="{short(frame.y(0) + 20)}" text-anchor="middle">{escape(row.label)}</text></g>',
         ]
     bottom = frame.height - 6
     for left, name, mark in ((frame.left, names[0], "stop c1"), (frame.left + WIDTH // 4, names[1], "full c0")):

@@ -11,10 +11,10 @@ look at the pages, because URLs alone tell nearly everything on these sites. Con
 models that were trained without the site. The paper counts five of 103 pairs as borderline. doubtful.tsv of a site has such pairs
 too: strict is the precision if they are wrong, lenient if they are right.
 
-topics: a crawl of a web below ../shared/domain with a list of terms. Three lists are ILSP-FC's own, two of them in one
-language. The others are in two languages and learned, as `bitrawl topic learn` does, from ten pages of each language, drawn at random and
-not counted. The languages of a subject are German and Italian, those of the paper, where it has both, otherwise the two
-that most of its pages are in. A page that is accepted is right if the subject is its first or second one.
+topics: a crawl of the web below ../shared/domain/web with a list of terms in two languages. One is ILSP-FC's own. The others are learned,
+as `bitrawl topic learn` does, from ten pages of each language, drawn at random and not counted. The languages of a subject are
+German and Italian, those of the paper, where it has both, otherwise the two that most of its pages are in. A page that is accepted
+is right if the subject is its first or second one. lab.bench.focused measures lists in one language.
 """
 
 import argparse
@@ -192,9 +192,8 @@ LISTS = DOMAIN.parent / "data" / "topics"
 
 
 class Topic(NamedTuple):
-    """A subject in one or two languages, and what describes it."""
+    """A subject in two languages, and what describes it."""
 
-    web: str
     name: str
     subject: str
     languages: tuple[Language, ...]
@@ -202,12 +201,7 @@ class Topic(NamedTuple):
     shown: frozenset[Url] = frozenset()  # the pages that the list was learned from
 
 
-EN, FR = Language("en"), Language("fr")
-GIVEN = (
-    Topic("web", "ENV_EN", "environment", (EN,), LISTS / "monolingual" / "ENV_EN_topic.txt"),
-    Topic("wiki", "ENV_EN", "environment", (EN,), LISTS / "monolingual" / "ENV_EN_topic.txt"),
-    Topic("web", "ENV_EN_FR", "environment", (EN, FR), LISTS / "bilingual" / "ENV_EN_FR_topic.txt"),
-)
+GIVEN = Topic("ENV_EN_FR", "environment", (Language("en"), Language("fr")), LISTS / "bilingual" / "ENV_EN_FR_topic.txt")
 
 
 class Accepted(NamedTuple):
@@ -250,7 +244,7 @@ def learned_topic(web: Web, subject: str, draw: int, folder: Path) -> Topic:
     path = folder / f"{subject}-{draw}.txt"
     TermList(tuple(learned)).write(path)
     shown_pages = frozenset(url for urls in texts.values() for url in urls)
-    return Topic(web.name, f"learned {draw}", subject, languages, path, shown_pages)
+    return Topic(f"learned {draw}", subject, languages, path, shown_pages)
 
 
 def accepted(pages: Sequence[Page], web: Web, topic: Topic, language: Language) -> Accepted:
@@ -273,19 +267,17 @@ def together(both: Sequence[Accepted]) -> Accepted:
 
 async def topics(draws: Sequence[int]) -> None:
     async with AsyncExitStack() as stack:
-        webs = {name: await opened_web(stack, name) for name in STARTS}
+        web, replay = await opened_web(stack, "web")
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        drawn = product(SUBJECTS["web"], draws)
-        learned = [learned_topic(webs["web"][0], subject, draw, folder) for subject, draw in drawn]
+        learned = [learned_topic(web, subject, draw, folder) for subject, draw in product(SUBJECTS["web"], draws)]
         heads = (f"first {FIRST}: accepted", "all: accepted")
         columns = "".join(
             f"{head:>{width}}{'precision':>11}{'recall':>8}" for head, width in zip(heads, WIDTHS, strict=True)
         )
-        print(f"\n{'web/subject, language, list':42}{'strategy':10}{columns}")
+        print(f"\n{'subject, language, list':42}{'strategy':10}{columns}", flush=True)
         for name in (Strategy.TERMS, Strategy.ADAPTIVE):
-            for topic in GIVEN:
-                await topic_rows(*webs[topic.web], topic, name)
-            print_mean(name, [await topic_rows(*webs["web"], topic, name) for topic in learned])
+            await topic_rows(web, replay, GIVEN, name)
+            print_mean(name, [await topic_rows(web, replay, topic, name) for topic in learned])
 
 
 async def topic_rows(web: Web, replay: Replay, topic: Topic, name: Strategy) -> tuple[Accepted, Accepted]:
@@ -298,7 +290,7 @@ async def topic_rows(web: Web, replay: Replay, topic: Topic, name: Strategy) -> 
         for language in topic.languages
     }
     for language, both in by_language.items():
-        print_row(f"{web.name}/{topic.subject} {language}, {topic.name}", name, both)
+        print_row(f"{topic.subject}, {language}, {topic.name}", name, both)
     first, whole = (together(some) for some in zip(*by_language.values(), strict=True))
     return first, whole
 

@@ -217,6 +217,8 @@ def export(
 
     Example: [bold]bitrawl export jobs/example --formats moses --min-score 0.9 --to strict[/]
 
+    Example: [bold]bitrawl export jobs/example --anonymise replace --to public[/]
+
     Nothing is fetched or aligned. Formats that are there already are kept and written again. A threshold applies to
     all files and is kept in the job, unless you write a copy with --to. A merged corpus is merged again from its jobs.
     """
@@ -255,6 +257,9 @@ def _warn_of_thresholds(given: Mapping[str, Any], folder: JobFolder) -> None:
     changes = [f"--min-score {scores[1]:g} (it was {scores[0]:g})"] if scores[0] != scores[1] else []
     if accepted != before.export.accepted_only:
         changes.append("only what a person accepted" if accepted else "also what no person has judged")
+    hidden = given.get("export", {}).get("anonymise", before.export.anonymise)
+    if hidden != before.export.anonymise:
+        changes.append(f"--anonymise {hidden} (it was {before.export.anonymise})")
     if changes:
         print_err(
             f"All files in {folder.corpus} are written again with {' and '.join(changes)}, which the job keeps;"

@@ -11,7 +11,7 @@ from bitrawl.cli.console import print_err, print_out
 from bitrawl.errors import ConfigError
 from bitrawl.version import install_command
 
-NEEDED = ("starlette", "jinja2", "uvicorn", "multipart", "babel", "psutil")
+NEEDED = ("starlette", "jinja2", "uvicorn", "multipart", "babel", "psutil", "phonenumbers", "stdnum")
 _ACCESS_HELP = (
     "Require this token. Set it in the environment if others use this machine: they can see the command line."
 )

@@ -16,6 +16,7 @@ from bitrawl.config.job_file import merged, public_text_of, read, seeds_from, te
 from bitrawl.config.resolving import continues, converted, resolve, typed
 from bitrawl.config.schema import (
     AlignSection,
+    Anonymise,
     BudgetSection,
     DiscoverySection,
     ExportSection,
@@ -33,7 +34,7 @@ from bitrawl.config.schema import (
 
 # fmt: off
 __all__ = [
-    "FOCUSED", "UNFOCUSED", "AlignSection", "BudgetSection", "CorpusFormat", "DiscoverySection", "DocumentType",
+    "FOCUSED", "UNFOCUSED", "AlignSection", "Anonymise", "BudgetSection", "CorpusFormat", "DiscoverySection", "DocumentType",
     "ExportSection", "FetchSection", "Format", "Gone", "Job", "Part", "PolitenessSection", "Reach", "Render", "RenderSection",
     "Strategy", "Thresholds", "TopicModel", "TopicSection", "Walk", "continues", "converted", "fitting", "merged",
     "public_text_of", "read", "resolve",

@@ -50,6 +50,14 @@ class Gone(StrEnum):
     KEEP = "keep"
 
 
+class Anonymise(StrEnum):
+    """What becomes of personal data when a corpus is written."""
+
+    OFF = "off"
+    REPLACE = "replace"  # by a placeholder, the same on both sides
+    DROP = "drop"  # the segment is left out, or the paragraph of a corpus in one language
+
+
 class TopicModel(StrEnum):
     """What says whether a page is about the topic."""
 
@@ -244,6 +252,7 @@ class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     formats: list[FormatName] = []  # jsonl, tmx and tsv when none is given; for one language text and jsonl
     compress: bool = False
     accepted_only: bool = False  # only what a person accepted: segments, and the good segments of page pairs
+    anonymise: Anonymise = Anonymise.OFF  # off, replace or drop personal data; needs the extra privacy
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

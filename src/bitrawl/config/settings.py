@@ -234,6 +234,10 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("duplicates", "judge.duplicates", _G.CORPUS, web="duplicates"),
     Setting("accepted_only", "export.accepted_only", _G.CORPUS,
         "Export only page pairs and segments that a person accepted.", reversible=True),
+    Setting("anonymise", "export.anonymise", _G.CORPUS,
+        "Replace e-mail addresses, telephone, card and national numbers, IBANs and IP addresses by placeholders such as [EMAIL], the same on both"
+        " sides (replace), or leave out segments with any (drop). Names and postal addresses stay (extra privacy).",
+        metavar="HOW", web="anonymise"),
 )}
 # fmt: on
 

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from bitrawl import files
+from bitrawl.config import Anonymise
 from bitrawl.corpus.export import CARD, EARLIER_CARD, without_files
 from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, MergedSite, Origin
 from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
@@ -20,6 +21,7 @@ from bitrawl.facts import HumanReview
 from bitrawl.files import cell
 from bitrawl.languages import language_name
 from bitrawl.model import Method
+from bitrawl.text.personal_data import PersonalKind, placeholder
 from bitrawl.text.words import one_line
 
 # The licences that the Hub has a name for, of those that a page can state by a Creative Commons URL.
@@ -120,6 +122,7 @@ def _corpora(facts: CardFacts) -> Iterable[str]:
             _section("Files", _files(corpus.files), within=several),
             _section("Evidence for the pairs", _evidence(corpus), within=several),
             _section("Kept out", _kept_out(corpus), within=several),
+            _section("Personal data", _personal_data(facts, corpus), within=several),
             _section("Merged from", _merged_from(corpus.merged), within=several),
         )
         names = " and ".join(language_name(side.language) for side in corpus.sides)
@@ -194,6 +197,22 @@ def _kept_out(corpus: CorpusFacts) -> str:
     )
 
 
+def _personal_data(facts: CardFacts, corpus: CorpusFacts) -> str:
+    """What was found of it, if it was looked for."""
+    how = facts.thresholds.get("anonymise")
+    if not how:
+        return ""
+    what = "segment" if len(corpus.sides) > 1 else "paragraph"
+    done: dict[str, str] = {
+        Anonymise.REPLACE: f"replaced by placeholders such as {placeholder(PersonalKind.EMAIL)}",
+        Anonymise.DROP: f"left out with the {what} that has it",
+    }
+    told = done.get(str(how), "replaced, or left out with the segment that has it, by job")
+    counts = {PersonalKind(kind).several: count for kind, count in corpus.personal_data.items()}
+    table = _counts(("kind", f"in {what}s before equal ones are merged"), counts) if counts else "None was found."
+    return f"It was {told}. Names and postal addresses were not looked for.\n\n{table}"
+
+
 def _merged_from(merged: MergedCounts | None) -> str:
     """The rows add up to the sums. If they do not all fit, the rest is summed up."""
     if merged is None:
@@ -258,7 +277,9 @@ def _thresholds(facts: CardFacts) -> str:
 def _limits(facts: CardFacts) -> str:
     limits = [
         "A program found the pairs, and nobody has checked them. Some are not translations of each other.",
-        "The texts are from the public web, unchanged. They contain its opinions, errors and personal data.",
+        "The texts are from the public web, unchanged. They contain its opinions, errors and personal data."
+        if not facts.thresholds.get("anonymise")
+        else "The texts are from the public web. They contain its opinions, errors, and names of people.",
         "Machine translation without a mark cannot be told from human translation.",
         "It is not known which text is the original and which is the translation.",
     ]

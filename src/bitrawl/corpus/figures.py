@@ -82,6 +82,7 @@ class CorpusPart(msgspec.Struct, frozen=True):
     rejected: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
     rejected_pairs: Mapping[str, int] = {}  # page pairs by the same
     sites: tuple[SiteRows, ...] = ()
+    personal_data: Mapping[str, int] = {}  # by kind: replaced, or in what was left out
 
 
 class JobPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -229,6 +230,7 @@ class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
     rejected: Mapping[str, int] = {}  # segment pairs by what kept them out: a threshold, or a person
     rejected_pairs: Mapping[str, int] = {}  # page pairs by the same
     files: tuple[FileFacts, ...] = ()
+    personal_data: Mapping[str, int] = {}  # by kind: replaced, or in what was left out, before duplicates were merged
     merged: MergedCounts | None = None  # if it was merged from the corpora of several jobs
 
 
@@ -356,9 +358,10 @@ def most_first(rejected: Mapping[str, int]) -> dict[str, int]:
 
 def summary(facts: CorpusFacts) -> dict[str, object]:
     """The same figures for programs: an entry of `summary.json`."""
+    personal = {"personal_data": dict(facts.personal_data)} if facts.personal_data else {}
     if len(facts.sides) == 1:
         (side,) = facts.sides
-        return {"documents": side.documents, "paragraphs": side.segments, "words": side.words}
+        return {"documents": side.documents, "paragraphs": side.segments, "words": side.words, **personal}
     return {
         "units": facts.units,
         "occurrences": facts.occurrences,
@@ -366,5 +369,6 @@ def summary(facts: CorpusFacts) -> dict[str, object]:
         "refused": dict(facts.rejected),
         "near_duplicates": facts.near_duplicates,
         **({"refused_pairs": dict(facts.rejected_pairs)} if facts.rejected_pairs else {}),
+        **personal,
         **({"merged": facts.merged.summary()} if facts.merged else {}),
     }

@@ -4,7 +4,7 @@ Everything is counted from one row of numbers for each segment pair, so that no 
 nearly equal segment pairs are one (`merger.py`), and one that gets in is enough.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import inf
 
@@ -12,7 +12,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bitrawl.config import Thresholds
+from bitrawl.config import Anonymise, Thresholds
+from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.merger import keyed
 from bitrawl.mine.judging import (
     Flag,
@@ -23,12 +24,12 @@ from bitrawl.mine.judging import (
     as_written,
     decided_by_people,
 )
-from bitrawl.model import SegmentPair, Verdict, segment_key
+from bitrawl.model import Language, SegmentPair, Verdict, segment_key
 
 STEPS = 100
 """Units are counted with a minimum score of 0, of 1, and of all hundredths between them."""
 ROW = np.dtype([
-    ("near", "<i8"), ("key", "<i8"), ("score", "<f8"), ("coverage", "<f8"), ("length_ratio", "<f8"), ("language", "<f8"),
+    ("near", "<i8"), ("public", "<i8"), ("key", "<i8"), ("score", "<f8"), ("coverage", "<f8"), ("length_ratio", "<f8"), ("language", "<f8"),
     ("words_a", "<f4"), ("words_b", "<f4"), ("characters_a", "<i4"), ("characters_b", "<i4"), ("kind", "<i4"),
 ])  # fmt: skip
 
@@ -41,15 +42,31 @@ _LET_IN = 2.0  # more than any score
 _OPEN, _IN, _OUT = range(3)  # whether thresholds decide, or people have decided
 
 
-def rows_of(pairs: Iterable[SegmentPair], kind_number: Callable[[SegmentKind], int]) -> Rows:
-    """A row for each segment pair, in order. `kind_number` gives equal kinds the same number."""
+def rows_of(
+    pairs: Iterable[SegmentPair], kind_number: Callable[[SegmentKind], int], languages: Sequence[Language] = ()
+) -> Rows:
+    """A row for each segment pair, in order. `kind_number` gives equal kinds the same number.
+
+    With their languages, a pair with personal data has two different keys: that of its texts, and that of placeholders in
+    their place, `public`.
+    """
     rows = []
-    for pair, (_, keys) in zip(listed := list(pairs), keyed(map(as_written, listed)), strict=True):
+    written = list(map(as_written, listed := list(pairs)))
+    public = _public_keys(written, languages) if languages else {}
+    for number, (pair, (_, keys)) in enumerate(zip(listed, keyed(written), strict=True)):
         measures, words = Measures.of(pair), (pair.scores.get(f"words_{side}", inf) for side in "ab")
         key = signed(segment_key(pair.a.text, pair.b.text))
         characters = len(pair.a.text), len(pair.b.text)
-        rows.append((keys.near, key, *measures[:4], *words, *characters, kind_number(SegmentKind.of(pair))))
+        near = keys.near, public.get(number, keys.near)
+        rows.append((*near, key, *measures[:4], *words, *characters, kind_number(SegmentKind.of(pair))))
     return np.array(rows, dtype=ROW)
+
+
+def _public_keys(pairs: Sequence[SegmentPair], languages: Sequence[Language]) -> dict[int, int]:
+    """By the number of a pair with personal data."""
+    hide = Anonymiser(Anonymise.REPLACE)
+    replaced = {n: public for n, pair in enumerate(pairs) if (public := hide.replaced(pair, languages)) is not pair}
+    return {number: keys.near for number, (_, keys) in zip(replaced, keyed(replaced.values()), strict=True)}
 
 
 def signed(key: str) -> int:
@@ -104,10 +121,15 @@ class FoundSegments:
         kinds: Mapping[int, SegmentKind],
         page_verdicts: npt.ArrayLike,
         verdicts: Mapping[str, Verdict],
+        anonymise: Anonymise = Anonymise.OFF,
     ) -> None:
-        order = np.flatnonzero(~by_kind(rows["kind"], kinds, lambda kind: kind.is_empty))
+        is_out = by_kind(rows["kind"], kinds, lambda kind: kind.is_empty)
+        if anonymise is Anonymise.DROP:
+            is_out = is_out | (rows["public"] != rows["near"])
+        self._near = "public" if anonymise is Anonymise.REPLACE else "near"
+        order = np.flatnonzero(~is_out)
         # What becomes one unit stands together, in the order of the export.
-        self.numbers: Numbers = order[np.argsort(rows["near"][order], kind="stable")]
+        self.numbers: Numbers = order[np.argsort(rows[self._near][order], kind="stable")]
         self.rows = np.take(rows, self.numbers)  # 17 times as fast as an index, for rows of several columns
         self.kinds = kinds
         self._said = (
@@ -124,7 +146,7 @@ class FoundSegments:
 
     def unit_starts(self, *, keep_duplicates: bool) -> Numbers:
         """The first row of each unit."""
-        near = self.rows["near"]
+        near = self.rows[self._near]
         if keep_duplicates or not len(near):
             return np.arange(len(near))
         return np.flatnonzero(np.concatenate(([True], near[1:] != near[:-1])))

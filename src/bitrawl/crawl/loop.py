@@ -257,7 +257,10 @@ class Crawl:
             return fetch, outcome
         if fetch.lease.score > LAST:
             self.frontier.fetched(fetch.lease, took=fetch.took)
-        fetch = msgspec.structs.replace(fetch, bytes=fetch.bytes + drawn.bytes, place=drawn.place or fetch.place)
+        # An answer that has not changed says nothing about what its scripts draw: a later round asks for all of it.
+        known = fetch.answer if drawn.place is None else Answer(at=fetch.at)
+        place = drawn.place or fetch.place
+        fetch = msgspec.structs.replace(fetch, bytes=fetch.bytes + drawn.bytes, place=place, answer=known)
         return fetch, drawn.outcome
 
     def _late_refusal(self, lease: Lease) -> Skip | None:
@@ -507,7 +510,8 @@ def _fetch_of(lease: Lease, answer: Capture | Skip, *, at: float, took: float) -
     if isinstance(answer, Skip):
         return Fetch(lease, answer.status, at=at, took=took)
     # The fetcher's own time, where it has one: ours includes what robots.txt made it wait.
-    digest = answer.digest if 200 <= answer.status < 300 else ""  # redirects may have the same body and lead elsewhere
+    # Redirects may have the same body and lead elsewhere; what scripts draw may change while the answer does not.
+    digest = answer.digest if 200 <= answer.status < 300 and not answer.rendered else ""
     known = Answer(answer.header("ETag"), answer.header("Last-Modified"), digest, answer.at or at)
     return Fetch(lease, answer.status, len(answer.body), at, answer.took or took, answer.place, known)
 

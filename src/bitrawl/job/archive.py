@@ -107,8 +107,8 @@ class WarcArchive:
     def write(self, capture: Capture, same_as: Answer | None = None) -> WarcPlace:
         """Append the answer and, if it is known, the request. Returns the place of the answer.
 
-        With `same_as` only the fact that it is the same as that earlier answer: a revisit record. What a browser made of an
-        answer is a conversion of it, and refers to its record.
+        What a browser made of an answer is a conversion of it, and refers to its record. With `same_as` only the fact that
+        the answer is the same as that earlier one is written: a revisit record.
         """
         try:
             if self._file < 0 or self._size >= self._max_bytes:
@@ -120,8 +120,8 @@ class WarcArchive:
                 origin = self._written.get(capture.place, "") if capture.place is not None else ""
                 self._append(_conversion(capture, self._warcinfo, origin))
             else:
-                name = self._name(place)
-                self._append(_records(capture, self._warcinfo, name, same_as))
+                ids = _Ids(self._warcinfo, self._name(place))
+                self._append(_records(capture, ids, same_as))
         except OSError as error:
             raise write_fault(self._path, error) from error
         return place
@@ -337,15 +337,20 @@ def _number(path: Path) -> int:
     return int(path.name.split("-")[1])
 
 
-def _records(capture: Capture, warcinfo: str, response_id: str, same_as: Answer | None) -> bytes:
+class _Ids(NamedTuple):
+    warcinfo: str
+    response: str
+
+
+def _records(capture: Capture, ids: _Ids, same_as: Answer | None) -> bytes:
     """The response comes first: if only a part reaches the disk, it is the part that matters."""
     payload, head = _http_response(capture)
-    common = _common(capture, warcinfo)
+    common = _common(capture, ids.warcinfo)
     if capture.ip:
         common["WARC-IP-Address"] = capture.ip
     response = {
         "WARC-Type": "revisit" if same_as else "response",
-        "WARC-Record-ID": response_id,
+        "WARC-Record-ID": ids.response,
         **common,
         "WARC-Payload-Digest": same_as.digest if same_as else _digest(payload),
         "Content-Type": "application/http; msgtype=response",
@@ -366,7 +371,7 @@ def _records(capture: Capture, warcinfo: str, response_id: str, same_as: Answer 
         "WARC-Type": "request",
         "WARC-Record-ID": _new_id(),
         **common,
-        "WARC-Concurrent-To": response_id,
+        "WARC-Concurrent-To": ids.response,
         "Content-Type": "application/http; msgtype=request",
     }
     return data + _member(request, capture.request)

@@ -33,10 +33,10 @@ from bitrawl.url import Url
 
 ANSWERED = "X-Archive-Orig-"
 """How archives name what the answer had, and what they write does not have: its HTTP headers."""
-MAX_INFO = 1 << 16  # bytes of the record about a file that are read
 MAX_BLOCK = 64 << 20  # bytes of one record; nothing larger is a page
 Headers = tuple[tuple[str, str], ...]
 STARTS = (b"\x1f\x8b", b"WARC/")  # how a record begins that can be read by itself
+_INFO = 1 << 16  # bytes of a warcinfo record that are looked at
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})")
 _FOLDED = re.compile(rb"\r?\n[ \t]+")
@@ -491,7 +491,7 @@ def _index(path: Path, number: int) -> _Index | None:
     with opened_archive(path) as file:
         for record in warc_records(path, report=logging.WARNING):
             if record.record_type == WarcRecordType.warcinfo:
-                ours = b"software: bitrawl/" in record.reader.read(MAX_INFO)
+                ours = b"software: bitrawl/" in record.reader.read(_INFO)
             offset = record.stream_pos
             if offset <= previous or not os.pread(file.fileno(), 5, offset).startswith(STARTS):
                 return None

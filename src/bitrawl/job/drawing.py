@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.config import Job
+from bitrawl.config import Anonymise, Job
 from bitrawl.corpus.export import corpus_headers
 from bitrawl.corpus.sampling import SCORE_RANGES, Place, sampled
 from bitrawl.errors import BitrawlError, ConfigError
@@ -31,7 +31,10 @@ def draw(folder: JobFolder, request: SampleRequest) -> DrawnSample:
     """Each unit of the corpus once, however often its texts occur. Memory grows with the sample, not with the corpus."""
     job, change = folder.job(), msgspec.structs.replace
     floor = job.judge.score if request.floor is None else request.floor
-    judge, export = change(job.judge, score=floor, duplicates=False), change(job.export, accepted_only=False)
+    judge = change(job.judge, score=floor, duplicates=False)
+    export = change(
+        job.export, accepted_only=False, anonymise=Anonymise.OFF
+    )  # people judge the texts as they were found
     design = SampleDesign(size=request.size, seed=request.seed, floor=floor, by_band=request.by_band)
     languages = _in_order(job, request.languages)
     sizes = [0] * SCORE_RANGES

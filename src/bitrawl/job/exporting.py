@@ -13,15 +13,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from hashlib import blake2b
-from itertools import accumulate
+from itertools import accumulate, tee
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from bitrawl import config, files
-from bitrawl.config import Job
+from bitrawl.config import Anonymise, Job
 from bitrawl.config.choices import corpus_format
+from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.card import check_card, write_card
 from bitrawl.corpus.export import CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
 from bitrawl.corpus.figures import (
@@ -63,7 +64,7 @@ from bitrawl.job.review_results import human_reviews
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.languages import same_language
-from bitrawl.mine.judging import PageUrls, ThresholdFilter
+from bitrawl.mine.judging import PageUrls, Rejection, ThresholdFilter
 from bitrawl.mine.revising import revised
 from bitrawl.model import (
     Language,
@@ -224,7 +225,7 @@ def _read(folder: Path) -> JobPart | None:
 
 def _fingerprint(job: Job, ledger: Ledger) -> str:
     """Of all that the shards depend on."""
-    selection = (job.judge, job.languages(), job.export.accepted_only, _verdicts(ledger))
+    selection = (job.judge, job.languages(), job.export.accepted_only, job.export.anonymise, _verdicts(ledger))
     encoded = msgspec.json.encode(selection, order="sorted")
     return blake2b(_FORMAT + encoded + Findings(ledger).fingerprint(), digest_size=16).hexdigest()
 
@@ -240,6 +241,7 @@ def _write_corpus(
     first, second = header.languages
     languages, turned = ((first, second), False) if first <= second else ((second, first), True)
     good_enough = ThresholdFilter(job.judge, verdicts, accepted_only=job.export.accepted_only)
+    hide = Anonymiser(job.export.anonymise)
     rows: list[SiteRows] = []
     with (
         shard_writer(page_pairs_shard(to, languages)) as write_pair,
@@ -249,8 +251,10 @@ def _write_corpus(
             pairs = segments = 0
             needed: set[PageUrls] = set()
             good = good_enough.accepted(revised(findings.segments(first, second, site), verdicts))
-            for segment, keys in keyed(map(turned_segments, good) if turned else good):
-                as_found = turned_segments(segment) if turned and verdicts.segments else segment
+            found, public = tee(hide.kept(good, header.languages))
+            public = (hide.replaced(segment, header.languages) for segment in public)
+            written = keyed(map(turned_segments, public) if turned else public)
+            for as_found, (segment, keys) in zip(found, written, strict=True):
                 accepted = verdicts.of_segment(as_found) is Verdict.ACCEPT
                 if accepted:
                     needed.add((as_found.url_a, as_found.url_b))
@@ -264,10 +268,12 @@ def _write_corpus(
                 pairs += 1
             rows.append(SiteRows(site, pairs, segments))
     counts = shard_counts(segments_shard(to, languages))
+    good_enough.rejections += Counter({Rejection.PERSONAL_DATA: hide.dropped})
     rejected = {str(reason): count for reason, count in sorted(good_enough.rejections.items())}
     rejected_pairs = {str(reason): count for reason, count in sorted(good_enough.rejected_pairs.items())}
     page_pairs = sum(row.page_pairs for row in rows)
-    return CorpusPart(languages, counts.rows, counts.near, page_pairs, rejected, rejected_pairs, tuple(rows))
+    sites, personal = tuple(rows), dict(hide.counts)
+    return CorpusPart(languages, counts.rows, counts.near, page_pairs, rejected, rejected_pairs, sites, personal)
 
 
 def turned_pages(pair: PagePair) -> PagePair:
@@ -299,7 +305,7 @@ def _figures(job: Job, ledger: Ledger) -> JobPart:
     return JobPart(
         languages=tuple(job.languages()),
         formats=tuple(job.export.formats),
-        thresholds=msgspec.to_builtins(job.judge),
+        thresholds=msgspec.to_builtins(job.judge) | _hidden(job),
         origin=Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL,
         first_fetch=summary.began,
         last_fetch=summary.finished,
@@ -308,6 +314,10 @@ def _figures(job: Job, ledger: Ledger) -> JobPart:
         machine_translated=findings.refusals().get("machine-translated", 0),
         duplicate_pages=len(findings.duplicates()),
     )
+
+
+def _hidden(job: Job) -> dict[str, object]:
+    return {} if job.export.anonymise is Anonymise.OFF else {"anonymise": str(job.export.anonymise)}
 
 
 def _sites(ledger: Ledger, corpora: Iterable[CorpusPart]) -> Iterator[SitePart]:
@@ -369,7 +379,9 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
     verdicts = VerdictHistory(folder / VERDICTS).changes()  # before they are read: what is said meanwhile is not obeyed
     with Ledger(folder / "job.sqlite", read_only=True) as ledger, emptied(scratch):
-        pages = partial(_pages_in, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
+        pages = (
+            partial(_pages_in, job, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
+        )
         plan = CorpusPlan(headers, settings.formats, settings.compress, {}, job.judge.duplicates, pages)
         part = shard_corpora(job, ledger, scratch)
         if len(job.languages()) == 1:
@@ -420,12 +432,13 @@ def corpus_units(
                         yield header, unit
 
 
-def corpus_pages(job: Job, ledger: Ledger) -> Iterator[Page]:
-    """The pages that the corpus of a job in one language holds."""
+def corpus_pages(job: Job, ledger: Ledger, hide: Anonymiser | None = None) -> Iterator[Page]:
+    """The pages that the corpus of a job in one language holds. `hide` counts the personal data in them."""
+    hide = hide or Anonymiser(job.export.anonymise)
     (language,), repeated = job.languages(), Findings(ledger).duplicates()
     for page in content_pages(ledger):
         if page.is_on_topic and page.url not in repeated and same_language(page.language, language):
-            yield bounded(page, job.align.characters)[0]
+            yield hide.page(bounded(page, job.align.characters)[0])
 
 
 def write_merged(
@@ -456,7 +469,9 @@ def write_merged(
         represented = segments.represented(starts) if sites else []
     rejected = sum((Counter(corpus.rejected) for corpus in corpora.values()), Counter[str]())
     units = {(name, site.site): count for (name, site), count in zip(sites, represented, strict=True)}
-    return CorpusOutput(counter.facts(rejected, written, counts), counter, units)
+    personal = sum((Counter(corpus.personal_data) for corpus in corpora.values()), Counter[str]())
+    facts = msgspec.structs.replace(counter.facts(rejected, written, counts), personal_data=most_first(personal))
+    return CorpusOutput(facts, counter, units)
 
 
 def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[CorpusOutput]) -> CardFacts:
@@ -510,16 +525,18 @@ def _write_pages(
 ) -> tuple[list[CorpusOutput], JobPart]:
     """The corpus of one language, and the part with what its pages state."""
     (header,) = plan.headers
-    sources = set[Url]()
+    sources, hide = set[Url](), Anonymiser(job.export.anonymise)
 
     def pages() -> Iterator[Page]:
-        for page in corpus_pages(job, ledger):
+        for page in corpus_pages(job, ledger, hide):
             sources.add(page.url)
             yield page
 
     counter, written = _write(pages(), header, plan, folder, wanted=True)
     part = msgspec.structs.replace(part, source_pages=len(sources), licences=dict(ledger.licences(sources)))
-    return [CorpusOutput(counter.facts({}, written), counter)], part
+    dropped = {str(Rejection.PERSONAL_DATA): hide.dropped} if hide.dropped else {}
+    facts = msgspec.structs.replace(counter.facts(dropped, written), personal_data=most_first(hide.counts))
+    return [CorpusOutput(facts, counter)], part
 
 
 def _write(
@@ -555,13 +572,14 @@ def _units(segments: Groups, header: CorpusHeader, progress: Callable[[int], Non
     return units if header.languages == _sorted(header) else map(turned_unit, units)
 
 
-def _pages_in(ledger: Ledger, languages: Mapping[Url, Language]) -> Iterator[Page]:
+def _pages_in(job: Job, ledger: Ledger, languages: Mapping[Url, Language]) -> Iterator[Page]:
     """A pair may know better than the page's text: a page of code is in the language that it claims to be."""
+    hide = Anonymiser(job.export.anonymise)
     for page in content_pages(ledger):
         language = languages.get(page.url)
         if language is not None:
             same = same_language(page.language, language)
-            yield page if same else msgspec.structs.replace(page, language=language)
+            yield hide.page(page if same else msgspec.structs.replace(page, language=language))
 
 
 def content_pages(ledger: Ledger) -> Iterator[Page]:

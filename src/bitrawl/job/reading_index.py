@@ -70,7 +70,7 @@ CREATE TABLE kinds (id INTEGER PRIMARY KEY, kind TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE words USING fts5 (a, b, languages, tokenize = 'ascii', columnsize = 0);
 INSERT INTO words (words, rank) VALUES ('automerge', 8)
 """,
-    4,
+    5,
     derived=True,
 )
 
@@ -262,7 +262,7 @@ class _Refresh:
         segments = self._findings.segments_of(key)[: 1 << PLACE_BITS]
         mean = sum(segment.score for segment in segments) / (len(segments) or 1)
         flagged = sum(bool(segment.flags) for segment in segments)
-        rows = rows_of(segments, self._kind_number).tobytes()
+        rows = rows_of(segments, self._kind_number, languages).tobytes()
         number = self._index.execute(
             "INSERT INTO alignments VALUES (NULL, ?, ?, ?, ?, ?)", (key, len(segments), mean, flagged, rows)
         ).lastrowid

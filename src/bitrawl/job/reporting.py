@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.config import TopicModel
+from bitrawl.config import Anonymise, TopicModel
+from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.facts import (
     LITTLE_RELEVANT,
@@ -290,13 +291,16 @@ def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: i
             for sample in samples
             for pair in sample
         ),
-        segment_samples=tuple(
-            sorted(
-                segments.samples.items(lambda sample: (sample.segment.a.text, sample.segment.b.text)),
-                key=lambda sample: -sample.segment.score,
-            )
-        ),
+        segment_samples=tuple(sorted(_public(segments.samples, request), key=lambda sample: -sample.segment.score)),
     )
+
+
+def _public(samples: SpreadSample[SegmentSample], request: RequestedJob) -> Iterator[SegmentSample]:
+    """A corpus without personal data has a report without it."""
+    hide = Anonymiser(Anonymise.OFF if request.export.anonymise is Anonymise.OFF else Anonymise.REPLACE)
+    for sample in samples.items(lambda sample: (sample.segment.a.text, sample.segment.b.text)):
+        segment = hide.replaced(sample.segment, (sample.lang_a, sample.lang_b))
+        yield msgspec.structs.replace(sample, segment=segment)
 
 
 # The topic: which pages are about it, what says so and, if hardly any is, the evidence

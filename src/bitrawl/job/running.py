@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from bitrawl import config
-from bitrawl.config import Job, Strategy
+from bitrawl.config import Anonymise, Job, Strategy
 from bitrawl.config.choices import check_formats
 from bitrawl.corpus.card import check_card
 from bitrawl.corpus.export import corpus_headers, with_present
@@ -44,6 +44,7 @@ from bitrawl.model import Page, SiteKnowledge, Skip, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
 from bitrawl.reasons import TRANSIENT, Reason
+from bitrawl.text.personal_data import check_libraries
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 from bitrawl.version import __version__
@@ -188,6 +189,8 @@ async def preview(job: Job) -> list[Preview]:
 def check(job: Job) -> None:
     """Raise `ConfigError` for what would only show when a site is paired or the corpus written."""
     pairing(job)
+    if job.export.anonymise is not Anonymise.OFF:
+        check_libraries()
     check_formats(job.export.formats, len(job.languages()), "leave the format out (bitrawl export --only)")
 
 

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from bitrawl import config
-from bitrawl.config import Job, Thresholds
+from bitrawl.config import Anonymise, Job, Thresholds
 from bitrawl.corpus.export import corpus_headers
 from bitrawl.corpus.selection import (
     ROW,
@@ -93,7 +93,7 @@ def selections(job: Job, folder: JobFolder) -> list[CorpusSelection]:
         return [
             CorpusSelection(languages, Selection(found, job.judge, accepted_only=job.export.accepted_only).facts())
             for languages in _language_pairs(job)
-            if (found := _found_in_ledger(ledger, languages, verdicts)) is not None
+            if (found := _found_in_ledger(ledger, languages, verdicts, job.export.anonymise)) is not None
         ]
 
 
@@ -111,7 +111,7 @@ class ThresholdSight:
         self.accepted_only = job.export.accepted_only
         self._verdicts = VerdictHistory(folder.verdicts).standing()
         wanted = [pair for pair in _language_pairs(job) if languages in ("", "-".join(pair))]
-        found = _found_in_index(self._reading, wanted, self._verdicts)
+        found = _found_in_index(self._reading, wanted, self._verdicts, job.export.anonymise)
         self._corpora = [
             (corpus, Selection(corpus.segments, self.thresholds, accepted_only=self.accepted_only)) for corpus in found
         ]
@@ -221,7 +221,7 @@ def _texts(library: Reading, numbers: Iterable[int], verdicts: Verdicts) -> dict
 
 
 def _found_in_index(
-    library: Reading, wanted: Iterable[tuple[Language, Language]], verdicts: Verdicts
+    library: Reading, wanted: Iterable[tuple[Language, Language]], verdicts: Verdicts, anonymise: Anonymise
 ) -> list[_IndexedCorpus]:
     with reading(library.index, LAYOUT) as index:
         if index is None:
@@ -229,43 +229,58 @@ def _found_in_index(
         listed = index.execute("SELECT id, kind FROM kinds")
         kinds = {msgspec.json.decode(kind, type=SegmentKind): number for number, kind in listed}
         pairs = {languages: index.execute(_ROWS, languages).fetchall() for languages in wanted}
-    return [_indexed(library, languages, rows, kinds, verdicts) for languages, rows in pairs.items() if rows]
+    corpora = []
+    for languages, rows in pairs.items():
+        if rows:
+            numbers, keys, blobs = (list(column) for column in zip(*rows, strict=True))
+            if verdicts.revisions:
+                blobs = _with_revisions(library, languages, (numbers, blobs), kinds, verdicts)
+            corpora.append(_indexed(languages, (numbers, keys, blobs), kinds, verdicts, anonymise))
+    return corpora
 
 
 def _indexed(
-    library: Reading,
     languages: tuple[Language, Language],
-    pairs: Sequence[tuple[int, str, bytes]],
-    kinds: dict[SegmentKind, int],
+    pairs: tuple[Sequence[int], Sequence[str], Sequence[bytes]],
+    kinds: Mapping[SegmentKind, int],
     verdicts: Verdicts,
+    anonymise: Anonymise,
 ) -> _IndexedCorpus:
-    numbers, keys, blobs = (list(column) for column in zip(*pairs, strict=True))
-    if verdicts.revisions:
-        blobs = _with_revisions(library, numbers, blobs, kinds, verdicts)
+    numbers, keys, blobs = pairs
     counts = [len(blob) // ROW.itemsize for blob in blobs]
     by_pair = [said_number(verdicts.pairs.get(key)) for key in keys] if verdicts.pairs else [0] * len(keys)
     said = np.repeat(np.array(by_pair, dtype=np.int8), counts)
     by_number = {number: kind for kind, number in kinds.items()}
-    segments = FoundSegments(np.frombuffer(b"".join(blobs), dtype=ROW), by_number, said, verdicts.segments)
+    rows = np.frombuffer(b"".join(blobs), dtype=ROW)
+    segments = FoundSegments(rows, by_number, said, verdicts.segments, anonymise)
     return _IndexedCorpus(languages, segments, numbers, [0, *accumulate(counts)][:-1])
 
 
 def _with_revisions(
-    library: Reading, numbers: Sequence[int], blobs: Sequence[bytes], kinds: dict[SegmentKind, int], verdicts: Verdicts
+    library: Reading,
+    languages: tuple[Language, Language],
+    pairs: tuple[Sequence[int], Sequence[bytes]],
+    kinds: dict[SegmentKind, int],
+    verdicts: Verdicts,
 ) -> list[bytes]:
     """The rows of each page pair. Those on which a revision may apply are made again from the texts; new kinds get numbers."""
+    numbers, blobs = pairs
     firsts = np.array([signed(revision.keys[0]) for revision in verdicts.revisions])
     rows = np.frombuffer(b"".join(blobs), dtype=ROW)
     of_row = np.repeat(np.arange(len(blobs)), [len(blob) // ROW.itemsize for blob in blobs])
     places = {numbers[place]: place for place in set(of_row[np.isin(rows["key"], firsts)].tolist())}
     revised_blobs = list(blobs)
     for number, texts in _texts(library, places, verdicts).items():
-        new = rows_of(texts.segments, lambda kind: kinds.setdefault(kind, max(kinds.values(), default=0) + 1))
+        new = rows_of(
+            texts.segments, lambda kind: kinds.setdefault(kind, max(kinds.values(), default=0) + 1), languages
+        )
         revised_blobs[places[number]] = new.tobytes()
     return revised_blobs
 
 
-def _found_in_ledger(ledger: Ledger, languages: tuple[Language, Language], verdicts: Verdicts) -> FoundSegments | None:
+def _found_in_ledger(
+    ledger: Ledger, languages: tuple[Language, Language], verdicts: Verdicts, anonymise: Anonymise
+) -> FoundSegments | None:
     """None if there are no page pairs of these languages. In memory, a segment takes less than 100 bytes."""
     findings, kinds = Findings(ledger), dict[SegmentKind, int]()
     if not findings.paired_sites(*languages):
@@ -273,7 +288,8 @@ def _found_in_ledger(ledger: Ledger, languages: tuple[Language, Language], verdi
     rows, said = [np.empty(0, dtype=ROW)], array("b")
     rest = revised(findings.segments(*languages), verdicts)
     while batch := list(islice(rest, _BATCH)):
-        rows.append(rows_of(batch, lambda kind: kinds.setdefault(kind, len(kinds))))
+        looked_at = () if anonymise is Anonymise.OFF else languages
+        rows.append(rows_of(batch, lambda kind: kinds.setdefault(kind, len(kinds)), looked_at))
         said.extend(said_number(verdicts.of_pair(segment)) for segment in batch)
     by_number = {number: kind for kind, number in kinds.items()}
-    return FoundSegments(np.concatenate(rows), by_number, said, verdicts.segments)
+    return FoundSegments(np.concatenate(rows), by_number, said, verdicts.segments, anonymise)

@@ -69,6 +69,7 @@ class Flag(StrEnum):
     SCRIPT = "wrong script"  # ours: no letter of a script that the language is written in, as in YAML on a Chinese page
     PARTIAL = "partly translated page"  # ours: the rest of the page is the same on both sides
     EDITED = "edited"  # ours: a person wrote the text
+    ANONYMISED = "anonymised"  # ours: placeholders stand for personal data; only in a corpus that is written
 
 
 class Rejection(StrEnum):
@@ -83,6 +84,7 @@ class Rejection(StrEnum):
     TYPE = "type"
     FLAG = "flag"
     SCRIPT = "script"  # no other flag than that of this name
+    PERSONAL_DATA = "personal data"  # where such segments are left out
     PERSON = "rejected by a person"  # itself or its page pair
     NOT_ACCEPTED = "not accepted by a person"  # where only what people accepted is wanted
 

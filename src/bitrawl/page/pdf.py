@@ -27,7 +27,9 @@ MAX_PAGES = 2000  # of one document: the rest is left out
 MAX_LINES = 200_000  # of one document: what follows the page that reaches it is left out
 _MARGIN = 0.12  # of a page's height, above and below: where running heads are
 _REPEATED = 3  # pages on which a running head must be, at least
+_MOST_PAGES = 0.5  # that have a line at the same height, apart from the text: it is a running head, whatever it says
 _GAP = 1.6  # font sizes between two lines side by side: less is a space, more is another cell
+_APART = 0.8  # font sizes between a running head and the text
 _LARGER = 1.12  # a heading's letters, compared with those of the text
 _SMALLER = 0.92  # a footnote's
 _LONG_HEADING = 200  # characters
@@ -206,12 +208,14 @@ def _paragraphs(sheets: Sequence[_SheetOfPaper], lines: Sequence[_Line]) -> list
     for line in lines:
         sizes[line.size] += len(line.text)
     usual = sizes.most_common(1)[0][0]
-    heads = _running_heads(sheets)
+    heads, places = _running_heads(sheets), _head_places(sheets)
     drafts: list[_Draft] = []
     for sheet in sheets:
+        at_head = [line for line in _outermost(sheet) if _place(line) in places] if places else []
         for block in sheet.blocks:
             for part in _parts(block):
-                draft = _Draft(part, sheet.number, is_boilerplate=_is_margin(part, sheet, heads))
+                is_head = all(line in at_head for line in part)
+                draft = _Draft(part, sheet.number, is_boilerplate=is_head or _is_margin(part, sheet, heads))
                 draft.kind = _kind(draft, usual)
                 drafts.append(draft)
     whole = _across_pages(drafts, usual)
@@ -228,6 +232,36 @@ def _running_heads(sheets: Sequence[_SheetOfPaper]) -> frozenset[str]:
     return frozenset(text for text, count in seen.items() if count >= _REPEATED)
 
 
+def _head_places(sheets: Sequence[_SheetOfPaper]) -> frozenset[int]:
+    """The heights at which most pages have a line at their edge, apart from the text: titles of chapters and sections."""
+    seen = Counter(place for sheet in sheets for place in {_place(line) for line in _outermost(sheet)})
+    least = max(_REPEATED, _MOST_PAGES * len(sheets))
+    places = {place for place in seen if sum(seen[place + by] for by in (-1, 0, 1)) >= least}
+    return frozenset(place + by for place in places for by in (-1, 0, 1))
+
+
+def _place(line: _Line) -> int:
+    return round(line.bottom)
+
+
+def _outermost(sheet: _SheetOfPaper) -> list[_Line]:
+    """The first and the last row of a page, where they stand at its edge and apart from the others."""
+    lines = sorted((line for block in sheet.blocks for line in block), key=lambda line: line.top)
+    if not lines:
+        return []
+    first = [line for line in lines if line.top < lines[0].bottom]
+    lowest = max(lines, key=lambda line: line.bottom)
+    last = [line for line in lines if line.bottom > lowest.top]
+    below = min((line.top for line in lines if line not in first), default=0.0)
+    above = max((line.bottom for line in lines if line not in last), default=sheet.height)
+    rows = []
+    if below - max(line.bottom for line in first) > _APART * lines[0].size:
+        rows += first
+    if min(line.top for line in last) - above > _APART * lowest.size:
+        rows += last
+    return [line for line in rows if _is_at_edge(line, sheet)]
+
+
 def _masked(line: _Line) -> str:
     return _DIGITS.sub("0", normalise(line.text))
 
@@ -240,7 +274,13 @@ def _is_margin(lines: Sequence[_Line], sheet: _SheetOfPaper, heads: frozenset[st
     return all(
         _is_at_edge(line, sheet) and (_masked(line) in heads or _NUMERALS.match(line.text.strip()) is not None)
         for line in lines
-    ) or all(_LEADERS.search(line.text) for line in lines)
+    ) or _is_of_contents(lines)
+
+
+def _is_of_contents(lines: Sequence[_Line]) -> bool:
+    """Lines with dots that lead to a page number; the number may stand alone."""
+    others = [line for line in lines if not _LEADERS.search(line.text)]
+    return len(others) < len(lines) and all(_NUMERALS.match(line.text.strip()) for line in others)
 
 
 def _parts(block: list[_Line]) -> Iterator[list[_Line]]:

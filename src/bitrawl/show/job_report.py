@@ -26,6 +26,7 @@ from bitrawl.show.wording import (
     size,
     with_code,
 )
+from bitrawl.text.personal_data import PersonalKind
 
 _MODELS = {
     TopicModel.LEARNED: "learned: a classifier that learns from your texts, terms and examples, and while it crawls",
@@ -50,6 +51,7 @@ def render(facts: JobFacts) -> str:
         period=_period(facts.crawl.began, facts.crawl.finished),
         day=lambda seconds: datetime.fromtimestamp(seconds, UTC).date(),
         written={name: count for name, count in facts.written.items() if count.units or count.refused},
+        personal_data_counts=personal_data_counts,
         **_curves(facts),
         **_bars(facts),
         **(_topic(facts, facts.topic) if facts.topic else {}),
@@ -236,10 +238,21 @@ def _corpora(facts: JobFacts) -> Iterator[str]:
 def _written(corpus: WrittenCorpus, *, monolingual: bool) -> str:
     if corpus.documents or monolingual:
         inside = f"{counted(corpus.paragraphs, 'paragraph')}, {counted(corpus.words, 'word')}"
-        return f"{counted(corpus.documents, 'document')} written, with {inside}"
+        return f"{counted(corpus.documents, 'document')} written, with {inside}{_personal_data(corpus)}"
     merged = f" ({counted(corpus.merged, 'duplicate')} merged)" if corpus.merged else ""
     refused = f"; {number(sum(corpus.refused.values()))} refused{_listed(corpus.refused)}" if corpus.refused else ""
-    return f"{counted(corpus.units, 'unit')} written{merged}{refused}"
+    return f"{counted(corpus.units, 'unit')} written{merged}{refused}{_personal_data(corpus)}"
+
+
+def _personal_data(corpus: WrittenCorpus) -> str:
+    told = personal_data_counts(corpus)
+    return f"; personal data: {told}" if told else ""
+
+
+def personal_data_counts(corpus: WrittenCorpus) -> str:
+    """What was replaced or left out; empty if there was none."""
+    kinds = {PersonalKind(kind): count for kind, count in corpus.personal_data.items()}
+    return ", ".join(counted(count, kind.one, kind.several) for kind, count in kinds.items())
 
 
 def left_out(facts: JobFacts) -> Iterator[str]:

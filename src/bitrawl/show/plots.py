@@ -76,7 +76,7 @@ class Frame(msgspec.Struct, frozen=True):
     width: ClassVar[int] = 520
     height: ClassVar[int] = 250
     left: ClassVar[int] = 52  # margins, for the axes
-    right: ClassVar[int] = 12
+    right: ClassVar[int] = 30  # half of a label such as 1,000,000
     top: ClassVar[int] = 24
     bottom: ClassVar[int] = 42
 

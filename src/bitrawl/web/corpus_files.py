@@ -16,7 +16,9 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
+from bitrawl.config import Anonymise
 from bitrawl.config.choices import ready_formats
+from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
 from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.corpus.term_pairs import TermFormat, TermPair
@@ -90,6 +92,7 @@ async def export(request: Request) -> Response:
         )
         raise RequestError(422, why)
     flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
+    flags += [f"--anonymise={how}"] if (how := _anonymise(query.get("anonymise", ""))) else []
     flags += ["--accepted-only"] if query.get("accepted_only") in ("true", "on", "1") else []
     path = await _written(request, job, flags, header.name)
     called = f"{header.name}.{name}.zip" if path.suffix == ".zip" else path.name  # several formats have several files
@@ -104,6 +107,15 @@ def _score(text: str) -> float | None:
     if score is not None and not 0 <= score <= 1:
         raise RequestError(422, message("A score is a number from 0 to 1."))
     return score
+
+
+def _anonymise(text: str) -> Anonymise | None:
+    """What the job does if nothing is said."""
+    if not text:
+        return None
+    if text not in set(Anonymise):
+        raise RequestError(422, message("Choose one of: {choices}.", choices=", ".join(Anonymise)))
+    return Anonymise(text)
 
 
 async def _written(request: Request, job: ServedJob, flags: list[str], corpus: str) -> Path:
@@ -155,11 +167,22 @@ async def hits_file(request: Request) -> Response:
     if style not in _HIT_FILES:
         raise FieldError({"format": message("Choose one of: {choices}.", choices=", ".join(_HIT_FILES))})
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    hits = all_hits(Reading(job.folder), query)
+    reading = Reading(job.folder)
+    hits = _public(all_hits(reading, query), (await asyncio.to_thread(reading.job)).export.anonymise)
     first = await asyncio.to_thread(lambda: list(islice(hits, 1)))  # A query that cannot be read is refused here.
     headers = {"Content-Disposition": f'attachment; filename="hits.{style}"'}
     lines = _HIT_FILES[style](chain(first, hits), query)
     return StreamingResponse(lines, headers=headers, media_type=f"{TYPES['.' + style]}; charset=utf-8")
+
+
+def _public(hits: Iterable[FoundSegment], anonymise: Anonymise) -> Iterator[FoundSegment]:
+    """As the corpus of the job has them, if it is written without personal data."""
+    hide = Anonymiser(anonymise)
+    for hit in hits:
+        languages = hit.pair.row.lang_a, hit.pair.row.lang_b
+        yield from (
+            hit._replace(segment=hide.replaced(kept, languages)) for kept in hide.kept([hit.segment], languages)
+        )
 
 
 def _tsv_hits(hits: Iterable[FoundSegment], _query: SearchQuery) -> Iterator[str]:

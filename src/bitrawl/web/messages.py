@@ -109,6 +109,7 @@ FLAGS: Mapping[str, str] = {
     Flag.SCRIPT: marked("written in another script"),
     Flag.PARTIAL: marked("page translated in part"),
     Flag.EDITED: marked("edited"),
+    Flag.ANONYMISED: marked("without personal data"),
 }
 """What is noted of a segment."""
 

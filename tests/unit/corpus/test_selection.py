@@ -7,15 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.config import Thresholds
+from bitrawl.config import Anonymise, Thresholds
+from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.merger import merged
 from bitrawl.corpus.selection import FoundSegments, Rule, Selection, rows_of, said_number
 from bitrawl.mine.judging import Flag, SegmentKind, ThresholdFilter
-from bitrawl.model import Segment, SegmentPair, TranslationUnit, Verdict, Verdicts, pair_key, segment_key
+from bitrawl.model import Language, Segment, SegmentPair, TranslationUnit, Verdict, Verdicts, pair_key, segment_key
 from bitrawl.url import Url
 
 PAGES = [(Url.parse(f"http://s.test/en/{n}"), Url.parse(f"http://s.test/fr/{n}")) for n in range(2)]
-TEXTS = ["Tea", "tea!", "Tea time", "Bread\x01", " ", "Water"]
+TEXTS = ["Tea", "tea!", "Tea time", "Bread\x01", " ", "Water", "Ask x@s.test", "ask y@s.test!"]
+LANGUAGES = (Language("en"), Language("fr"))
 REFUSE = Thresholds().refuse
 
 
@@ -71,33 +73,44 @@ verdicts = st.builds(
 
 
 def exported(
-    pairs: Sequence[SegmentPair], by: Thresholds, said: Verdicts, *, only: bool = False
+    pairs: Sequence[SegmentPair],
+    by: Thresholds,
+    said: Verdicts,
+    *,
+    only: bool = False,
+    how: Anonymise = Anonymise.OFF,
 ) -> list[TranslationUnit]:
-    good = ThresholdFilter(by, said, accepted_only=only).accepted(pairs)
-    return list(merged(good, keep_duplicates=by.duplicates))
+    good, hide = ThresholdFilter(by, said, accepted_only=only).accepted(pairs), Anonymiser(how)
+    public = (hide.replaced(pair, LANGUAGES) for pair in hide.kept(good, LANGUAGES))
+    return list(merged(public, keep_duplicates=by.duplicates))
 
 
 def selected(
-    pairs: Sequence[SegmentPair], by: Thresholds, said: Verdicts | None = None, *, only: bool = False
+    pairs: Sequence[SegmentPair],
+    by: Thresholds,
+    said: Verdicts | None = None,
+    *,
+    only: bool = False,
+    how: Anonymise = Anonymise.OFF,
 ) -> Selection:
     numbers: dict[SegmentKind, int] = {}
     said = said or Verdicts()
-    rows = rows_of(pairs, lambda kind: numbers.setdefault(kind, len(numbers)))
+    rows = rows_of(pairs, lambda kind: numbers.setdefault(kind, len(numbers)), LANGUAGES)
     kinds = {number: kind for kind, number in numbers.items()}
     of_pages = [said_number(said.of_pair(pair)) for pair in pairs]
-    return Selection(FoundSegments(rows, kinds, of_pages, said.segments), by, accepted_only=only)
+    return Selection(FoundSegments(rows, kinds, of_pages, said.segments, how), by, accepted_only=only)
 
 
 @few
-@given(pairs=segments, by=thresholds, said=verdicts, only=st.booleans())
+@given(pairs=segments, by=thresholds, said=verdicts, only=st.booleans(), how=st.sampled_from(Anonymise))
 def test_units_and_words_at_each_score_are_those_of_an_export(
-    pairs: list[SegmentPair], by: Thresholds, said: Verdicts, *, only: bool
+    pairs: list[SegmentPair], by: Thresholds, said: Verdicts, *, only: bool, how: Anonymise
 ):
-    facts = selected(pairs, by, said, only=only).facts()
-    assert facts.units == len(exported(pairs, by, said, only=only))
-    assert facts.found == len(exported(pairs, Thresholds(**NOTHING, duplicates=by.duplicates), Verdicts()))
+    facts = selected(pairs, by, said, only=only, how=how).facts()
+    assert facts.units == len(exported(pairs, by, said, only=only, how=how))
+    assert facts.found == len(exported(pairs, Thresholds(**NOTHING, duplicates=by.duplicates), Verdicts(), how=how))
     for step in {0, 1, 29, 50, 99, 100, *(round(100 * pair.score) for pair in pairs)}:
-        units = exported(pairs, msgspec.structs.replace(by, score=step / 100), said, only=only)
+        units = exported(pairs, msgspec.structs.replace(by, score=step / 100), said, only=only, how=how)
         assert facts.by_score[step] == len(units)
         if not said.segments:  # which mark what represents the others, here only in the ledger's order
             words = [sum(int(unit.pair.scores.get(f"words_{side}", 0)) for unit in units) for side in "ab"]

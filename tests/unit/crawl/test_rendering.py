@@ -15,8 +15,9 @@ from bitrawl.errors import ConfigError
 from bitrawl.job import crawl_wiring
 from bitrawl.job.archive import ArchivingFetcher, WarcArchive, answers
 from bitrawl.job.archived_web import Archives, KeptFetcher, ReplayFetcher, warc_records
-from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import summarise
+from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Capture, DrawnBy, Link, LinkKind, Page, Skip
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason

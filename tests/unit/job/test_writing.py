@@ -397,3 +397,65 @@ def test_starting_over_keeps_what_people_said(mined, tmp_path):
     assert not (tmp_path / "job.sqlite").exists()
     assert len(VerdictHistory(JobFolder(tmp_path).verdicts).standing().pairs) == 1
     mined.ledger = Ledger(tmp_path / "job.sqlite")
+
+
+EVERYTHING = ["tmx", "jsonl", "tsv", "moses", "parquet", "xces"]
+SECRETS = ("anna@s.test", "+33 1 42 68 53 00", "ben@s.test")
+
+
+def personal() -> Aligned:
+    texts = [(f"Ask {who}@s.test now", f"Demandez à {who}@s.test", 0.9) for who in ("anna", "ben")]
+    return paired(EN, FR, 1, *texts, ("Call +33 1 42 68 53 00", "Appelez le 01 42 68 53 00", 0.9))
+
+
+def written_bytes(corpus: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(corpus.rglob("*")) if path.is_file())
+
+
+@pytest.mark.parametrize(("how", "units"), [("replace", 3), ("drop", 1)])
+def test_no_format_has_personal_data_and_all_of_it_is_counted(mined, how, units):
+    pages = [
+        Page(address(lang, 1), lang, title=SECRETS[0], paragraphs=tuple(map(Paragraph, SECRETS))) for lang in (EN, FR)
+    ]
+    mined.visited(*pages).found(good(EN, FR), personal())
+    ledger = mined.folder / "job.sqlite"
+    before = ledger.read_bytes()
+    figures = mined.written(job(export={"formats": EVERYTHING, "anonymise": how}))["en-fr"]
+    written = written_bytes(mined.corpus)
+    assert not [secret for secret in (*SECRETS, "01 42 68 53 00") if secret.encode() in written]
+    assert (figures["units"], figures["personal_data"]) == (units, {"email": 2, "phone": 1})
+    assert figures["refused"] == ({"personal data": 3} if how == "drop" else {})
+    assert "| e-mail addresses | 2 |" in mined.card()
+    assert "merged: 2 e-mail addresses, 1 telephone number." in (mined.folder / "report.html").read_text()
+    assert "; personal data: 2 e-mail addresses, 1 telephone number" in "\n".join(brief(gather(mined.folder)))
+    assert ledger.read_bytes() == before  # what was found stays
+
+
+def test_segments_that_differ_only_in_personal_data_are_one_unit_with_both_places(mined):
+    mined.found(personal()).written(job(export={"formats": ["jsonl"], "anonymise": "replace"}))
+    first = json.loads((mined.corpus / "en-fr.sentences.jsonl").read_text().splitlines()[0])
+    assert (first["text_a"], first["flags"]) == ("Ask [EMAIL] now", ["anonymised"])
+    assert mined.texts() == ["Ask [EMAIL] now", "Call [PHONE]"]
+
+
+def test_a_verdict_is_about_the_text_as_it_was_found(mined):
+    one = paired(EN, FR, 1, ("Ask anna@s.test", "Demandez à anna@s.test", 0.1))
+    mined.found(one).said(Verdict.ACCEPT, one.segments[0])
+    mined.written(job(export={"formats": ["jsonl"], "anonymise": "replace"}))
+    assert mined.texts() == ["Ask [EMAIL]"]
+
+
+@pytest.mark.parametrize(
+    ("how", "text"), [("replace", "[EMAIL]\n[PHONE]\nThe end.\n"), ("drop", "The end.\n"), ("off", None)]
+)
+def test_a_corpus_in_one_language_has_no_personal_data(mined, how, text):
+    paragraphs = tuple(map(Paragraph, (*SECRETS[:2], "The end.")))
+    mined.visited(Page(address(EN, 1), EN, paragraphs=paragraphs))
+    figures = mined.written(job("en", export={"formats": ["text", "jsonl"], "anonymise": how}))["en"]
+    if text is None:
+        assert SECRETS[0].encode() in written_bytes(mined.corpus)
+        assert "personal_data" not in figures
+        return
+    assert (mined.corpus / "en.txt").read_text() == text
+    assert SECRETS[0].encode() not in written_bytes(mined.corpus)
+    assert figures["personal_data"] == {"email": 1, "phone": 1}

@@ -63,6 +63,23 @@ def test_what_stands_at_the_edge_of_several_pages_is_boilerplate():
     assert sum(not block.is_boilerplate for block in blocks) == 4
 
 
+def test_a_running_head_that_names_its_section_is_boilerplate_and_cuts_no_sentence():
+    names = ["The harbour", "The lighthouse", "The keeper", "The storm"]
+    ends = ["lighthouse, which was built long ago."] * 3 + ["bridge."]
+    sheets = [
+        [Words(name, y=815), *paragraph([end, f"Sheet {number} has this line. {FULL}"], y=740)]
+        for number, (name, end) in enumerate(zip(names, ends, strict=True))
+    ]
+    blocks = read_pdf(pdf(sheets)).blocks
+    assert [block.text for block in blocks if block.is_boilerplate] == names
+    assert f"Sheet 0 has this line. {FULL} lighthouse, which" in " ".join(texts(pdf(sheets)))
+
+
+def test_a_table_of_contents_is_boilerplate_also_with_page_numbers_on_lines_of_their_own():
+    lines = ["11.1 Paper sizes . . . . . . . . . . . 47", "47", "11.2 Printers . . . . . . . . . . . . 48"]
+    assert texts(pdf([[*paragraph(lines, y=700), *paragraph([f"{FULL} bridge."], y=400)]])) == [f"{FULL} bridge."]
+
+
 def test_a_paragraph_goes_on_after_a_page_break():
     first = [*paragraph([FULL], y=80), Words("1", x=290, y=25)]
     second = [*paragraph(["lighthouse, which was built long ago."], y=760), Words("2", x=290, y=25)]

@@ -488,6 +488,13 @@ def test_the_spread_of_a_curve_is_an_area_that_fits_into_the_chart():
     assert "<polygon" not in lines("t", [Series("one", ((0, 1), (5, 3)))], x="x", y="y")
 
 
+def test_the_last_label_of_an_axis_stays_inside_the_picture():
+    drawn = lines("t", [Series("one", ((0, 0), (1_000_000, 3)))], x="x", y="y")
+    (width,) = re.findall(r'viewBox="0 0 (\d+) ', drawn)
+    (middle,) = re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="middle">1,000,000<', drawn)
+    assert float(middle) + len("1,000,000") * 6.5 / 2 <= int(width)  # pixels of a character
+
+
 @pytest.mark.parametrize(
     ("code", "name"),
     [

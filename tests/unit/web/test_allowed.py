@@ -110,7 +110,15 @@ def test_no_setting_of_the_command_line_is_allowed_unless_it_is_listed():
     assert keys & {setting.key for setting in SETTINGS.values() if setting.help} == {
         *("langs", "strategy", "exhaustive", "topic.like", "topic.hub", "scope.reach", "scope.include"),
         *("scope.exclude", "scope.same_host", "scope.under", "scope.depth", "politeness.delay", "fetch.contact"),
-        *("budget.pages", "budget.minutes", "budget.megabytes", "export.formats", "judge.score", "align.characters"),
+        *(
+            "budget.pages",
+            "budget.minutes",
+            "budget.megabytes",
+            "export.anonymise",
+            "export.formats",
+            "judge.score",
+            "align.characters",
+        ),
     }
 
 

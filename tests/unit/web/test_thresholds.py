@@ -286,3 +286,37 @@ def test_only_thresholds_that_are_still_there_are_changed(folder: JobFolder):
         thresholds.keep(folder, {"words": 3}, version)
     judge = json.loads((folder.corpus / "summary.json").read_text())["en-fr"]["thresholds"]
     assert (judge["score"], folder.job().judge.score, folder.job().judge.words) == (0.3, 0.5, 1)
+
+
+def test_the_forms_replace_personal_data_unless_somebody_chooses_otherwise(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+):
+    commands: list[list[str]] = []
+
+    async def noted(_runner: CommandRunner, arguments: list[str], **_limits: object) -> str:
+        commands.append(arguments)
+        (Path(arguments[arguments.index("--to") + 1]) / "en-fr.tmx").write_text("")
+        return ""
+
+    monkeypatch.setattr(CommandRunner, "run", noted)
+    for page in ("/", f"/jobs/{JOB}/download"):
+        (options,) = re.findall(r'<select id="anonymise".*?</select>', client.get(page).text, re.DOTALL)
+        assert re.findall(r'value="(\w+)"', options) == ["replace", "drop", "off"]
+        assert not re.search(r'value="(drop|off)" selected', options)
+    for how in ("replace", ""):
+        assert client.get(f"/jobs/{JOB}/export", params={"anonymise": how}).status_code == 200
+    assert ["--anonymise=replace" in command for command in commands] == [True, False]
+    assert client.get(f"/jobs/{JOB}/export", params={"anonymise": "no"}).status_code == 422
+
+
+def test_what_personal_data_leaves_is_what_an_export_writes(folder: JobFolder):
+    pair = PagePair(*URLS, Language("en"), Language("fr"), 0.9, {"u": 0.5})
+    texts = [SegmentPair(*URLS, Segment(f"Ask {who}@s.test"), Segment(f"A {who}@s.test"), 0.9) for who in "ab"]
+    with Ledger(folder.ledger) as ledger:
+        keep_findings(Findings(ledger), "s.test", 2, [Aligned(pair, (*segments(), *texts))])
+    reading_index.refresh(folder.path)
+    for how, units in (("off", 6), ("replace", 5), ("drop", 4)):
+        export(folder, {"export": {"anonymise": how}})
+        assert units_in(folder) == units
+        assert [corpus.facts.units for corpus in ThresholdSight(folder).corpora] == [units]
+        assert [corpus.facts.units for corpus in selections(folder.job(), folder)] == [units]

@@ -121,7 +121,7 @@ class UrlPatterns:
 
     @property
     def opened(self) -> int:
-        """The number of candidate pairs that were taken from the queue."""
+        """The number of candidate pairs of which a page was read, whatever became of them."""
         return sum(walk.opened for walk in self._walks.values())
 
     @property
@@ -184,6 +184,7 @@ class SiteWalk:
         self._ready: list[CandidatePair] = []
         self._wanted: list[tuple[Url, float]] = []  # not requested yet
         self._asked: dict[Url, float] = {}
+        self._released = 0
         self._frequency: Counter[UrlPattern] = Counter()
         self._failures: Counter[UrlPattern] = Counter()
         self._strangers: Counter[Language] = Counter()  # pages that should be in that language and are not
@@ -255,11 +256,16 @@ class SiteWalk:
         if not lacking:
             self._ready.append(candidate)
         elif not self._is_possible(candidate) or self._is_in_another_language(candidate):
-            self._failures[self._open.pop(candidate).pattern] += 1
+            self._failures[self._close(candidate)] += 1
         else:
             url = self._landed(max(lacking, key=lambda side: self._strangers[side[1]])[0])
             self._waiting[url].add(candidate)
             self._wanted.append((url, self._open[candidate].score))
+
+    def _close(self, candidate: CandidatePair) -> UrlPattern:
+        """No further page of it is requested."""
+        self.opened += any(self._seen.get(self._landed(url)) is not None for url in candidate[:2])
+        return self._open.pop(candidate).pattern
 
     def _is_in_another_language(self, candidate: CandidatePair) -> bool:
         """Whether one of its pages that are known is."""
@@ -304,7 +310,7 @@ class SiteWalk:
         """Examine candidates with two known sides."""
         while self._ready:
             candidate = self._ready.pop(0)
-            pattern = self._open.pop(candidate).pattern
+            pattern = self._close(candidate)
             if not self._is_possible(candidate):
                 continue
             if self._is_in_another_language(candidate) or not self._is_pair(candidate, pattern):
@@ -351,8 +357,8 @@ class SiteWalk:
         self._queue = {candidate: pattern for candidate, pattern in self._queue.items() if self._is_possible(candidate)}
         worth = self._worth() if self._queue and self._rules.patterns else {}
         for candidate in nsmallest(PERIOD, self._queue, key=lambda candidate: -worth.get(self._queue[candidate], 0)):
-            score = max(STEP, CANDIDATE_SCORE - STEP * self.opened)
-            self.opened += 1
+            score = max(STEP, CANDIDATE_SCORE - STEP * self._released)
+            self._released += 1
             self._open[candidate] = Opened(self._queue.pop(candidate), score)
             self._pursue(candidate)
 

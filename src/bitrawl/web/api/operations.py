@@ -279,6 +279,7 @@ _EXPORT = {
     "format": f"{', '.join(fitting(2))}; for one language {', '.join(fitting(1))}.",
     "min_score": "Only segments that score at least this, from 0 to 1.",
     "accepted_only": "true: only what people have accepted.",
+    "anonymise": "What becomes of personal data: off, replace or drop. If it is not given, what the job does.",
 }
 _SEARCH = {
     "q": "Words: a phrase, unless near is given. pag* stands for all words that begin so.",

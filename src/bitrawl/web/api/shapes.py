@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from bitrawl.config import Reach, Strategy, Walk
+from bitrawl.config import Anonymise, Reach, Strategy, Walk
 from bitrawl.endings import CrawlEnd, State
 from bitrawl.job.live_facts import Live
 from bitrawl.job.review_results import SampleResults
@@ -66,6 +66,7 @@ class NewJob(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):
     refuse: Texts = []  # flags that keep a segment out, or their beginnings
     duplicates: bool = False  # keep each occurrence
     max_characters: int | None = None  # of a segment, half as many in scripts without spaces between words
+    anonymise: Anonymise | None = None  # personal data: None is off
 
 
 class NewSearch(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):

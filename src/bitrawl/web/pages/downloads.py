@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from bitrawl.config import Anonymise
 from bitrawl.config.choices import ready_formats
 from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
@@ -41,7 +42,11 @@ async def show(request: Request) -> Response:
         tab="/download",
         language_choices=_choices(words, await asyncio.to_thread(corpus_files.filled_corpora, job, langs)),
         formats=[(name, name.upper()) for name in ready_formats(len(langs))],
-        values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
+        values={
+            "min_score": "",
+            "format": "tmx" if len(langs) > 1 else "text",
+            "anonymise": Anonymise.DROP if described.export.anonymise is Anonymise.DROP else Anonymise.REPLACE,
+        },
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
         conflicts=await asyncio.to_thread(VerdictHistory(job.folder.verdicts).conflict_count),
         min_score=described.judge.score if len(langs) > 1 else None,

@@ -130,6 +130,7 @@ async def _repeated(request: Request, job_id: str) -> Mapping[str, Any]:
             "strategy": job.strategy,
             "scope": job.scope.reach,
             "under": " ".join(job.scope.under),
+            "anonymise": job.export.anonymise,
             **_settings(job),
             "like": "\n".join(job.topic.like),
             "terms": await asyncio.to_thread(_terms, served, job.topic.terms),

@@ -1,4 +1,4 @@
-"""The parts of lab/bench/focused.py and lab/bench/servers.py that decide what is measured. They need no frozen web."""
+"""The parts of lab/bench/papers/remus.py and lab/bench/servers.py that decide what is measured. They need no frozen web."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
 from bitrawl.reasons import Reason
 from bitrawl.text.ngram_models import sequences
 from bitrawl.url import Url
-from lab.bench.focused import Fetched, perplexity_curve, share, within
+from lab.bench.papers.remus import Fetched, perplexity_curve, share, within
 from lab.bench.servers import PagedWeb, Without, moved, redirects
 
 EN, FR = Language("en"), Language("fr")
@@ -93,7 +93,7 @@ STOCKS = "Investors sold their shares before noon. Brokers expect higher prices 
 
 
 def test_a_crawl_of_the_subject_lowers_the_perplexity_and_another_raises_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lab.bench.focused.AMOUNTS", (200,))
+    monkeypatch.setattr("lab.bench.papers.remus.AMOUNTS", (200,))
     held_out = sequences("The wind brings the clouds to the green hills. The rain falls on the sea.")
 
     def after(text: str) -> float:
@@ -106,7 +106,7 @@ def test_a_crawl_of_the_subject_lowers_the_perplexity_and_another_raises_it(monk
 
 
 def test_what_is_in_another_language_counts_in_one_of_the_two_models(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lab.bench.focused.AMOUNTS", (100,))
+    monkeypatch.setattr("lab.bench.papers.remus.AMOUNTS", (100,))
     foreign = Fetched(100, in_language=False, on_subject=False, sequences=sequences(STOCKS))
     first, last = perplexity_curve([RAIN], sequences(RAIN), [foreign])
     assert last.of_language == first.of_language

@@ -1,0 +1,370 @@
+"""Personal data in a text: what is written in a form that is known, and has a checksum or a registry behind it.
+
+Names and postal addresses are not found. IP addresses of private networks say nothing of a person, and stay.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib import import_module
+from ipaddress import ip_address, ip_network
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import langcodes
+
+from bitrawl.errors import ConfigError
+from bitrawl.model import Language
+from bitrawl.url import Url, has_registry
+from bitrawl.version import install_command
+
+if TYPE_CHECKING:
+    import phonenumbers
+
+EXTRA = "privacy"
+
+
+class PersonalKind(StrEnum):
+    """A kind of personal data; in capitals it is the placeholder."""
+
+    # A row has its name, and what people call one of it and several.
+    one: str
+    several: str
+
+    def __new__(cls, name: str, one: str = "", several: str = "") -> Self:
+        row = str.__new__(cls, name)
+        row._value_, row.one, row.several = name, one, several or f"{one}s"
+        return row
+
+    EMAIL = ("email", "e-mail address", "e-mail addresses")
+    IBAN = ("iban", "IBAN")
+    CARD = ("card", "card number")
+    ID = ("id", "national number")  # of a person
+    IP = ("ip", "IP address", "IP addresses")
+    PHONE = ("phone", "telephone number")
+
+
+def placeholder(kind: PersonalKind, number: int = 0) -> str:
+    """What stands for a value in a corpus: [EMAIL], or [EMAIL2] where there are several."""
+    return f"[{kind.upper()}{number or ''}]"
+
+
+class Found(NamedTuple):
+    """Where something stands in a text, and what it is: the same value, however it is written."""
+
+    start: int
+    end: int
+    kind: PersonalKind
+    value: str
+
+
+Finding = tuple[int, int, str]
+"""A beginning, an end and a value."""
+
+# One look at each text: nothing is found where there is no digit, at sign or bracket, as in "(at)". A set of characters takes
+# .4 µs a segment, \d and an alternative 2.2 (2026-11): so these are the digits that telephone numbers are written in.
+_WORTH = re.compile("[0-9@＠([{<\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59\uff10-\uff19]")
+
+
+def may_have_personal_data(text: str) -> bool:
+    """A look that costs next to nothing; if it says no, `personal_data` finds nothing."""
+    return _WORTH.search(text) is not None
+
+
+def personal_data(text: str, regions: Sequence[str] = ()) -> list[Found]:
+    """All of it, in order. Telephone numbers without a country code and most national numbers are those of these regions.
+
+    Raises `ConfigError` if the extra `privacy` is not installed.
+    """
+    if not may_have_personal_data(text):
+        return []
+    found: list[Found] = []
+    kinds = [kind for gate, kinds in _GATES.items() if gate.search(text) for kind in kinds]
+    for kind in kinds:
+        for start, end, value in _FINDERS[kind](text, regions):
+            if all(end <= other.start or other.end <= start for other in found):
+                found.append(Found(start, end, kind, value))
+    return sorted(found)
+
+
+def check_libraries() -> None:
+    """Raise `ConfigError` if the extra `privacy` is not installed."""
+    _phone_numbers()
+    _number_module("iban")
+
+
+@lru_cache(maxsize=10_000)
+def regions_of(host: str, language: Language) -> tuple[str, ...]:
+    """Where the numbers on a page are probably from: the country of its host, and the one that speaks its language."""
+    top = host.partition(":")[0].rpartition(".")[2].upper()
+    home = langcodes.Language.get(language).maximize().territory or ""
+    regions = dict.fromkeys(("GB" if top == "UK" else top, home))
+    return tuple(region for region in regions if region in _phone_numbers().SUPPORTED_REGIONS)
+
+
+def page_regions(url: Url, language: Language) -> tuple[str, ...]:
+    return regions_of(url.host, language)
+
+
+# The local part of an address has 64 characters at most (RFC 5321), a label of a domain 63: bounded, so that a long line
+# of dots costs no quadratic time.
+_EMAIL = re.compile(
+    r"(?<![\w.+%-])[\w.+%'-]{1,64}?\s?(?P<at>@|＠|[\[({<]\s?at\s?[\])}>])\s?"
+    r"(?P<domain>(?:[\w-]{1,63}(?:\.|\s?[\[({<]\s?dot\s?[\])}>]\s?)){1,8}[^\W\d_][\w-]{1,62})(?![\w-])",
+    re.IGNORECASE,
+)
+_DOT = re.compile(r"\s?[\[({<]\s?dot\s?[\])}>]\s?", re.IGNORECASE)
+
+
+def _emails(text: str, _regions: Sequence[str]) -> Iterator[Finding]:
+    for match in _EMAIL.finditer(text):
+        local = text[match.start() : match.start("at")]
+        domain = _DOT.sub(".", match["domain"])
+        is_plain = match["at"] in "@＠"
+        spaced = local != local.rstrip() or text[match.end("at")].isspace()
+        if is_plain and spaced:
+            continue  # "20 @ 5.de"
+        if has_registry(domain):
+            skipped = len(local) - len(local.lstrip(".+%'-"))
+            yield match.start() + skipped, match.end(), f"{local.strip()[skipped:]}@{domain}".casefold()
+
+
+_IBAN = re.compile(r"(?<![^\W_])[A-Z]{2}\d{2}(?:[ \u00a0-]?[A-Z0-9]){11,30}(?![^\W_])")
+_GROUP_END = re.compile(r"[A-Z0-9](?![A-Z0-9])")
+
+
+def _ibans(text: str, _regions: Sequence[str]) -> Iterator[Finding]:
+    """What follows may be in capitals too: the longest that is valid counts."""
+    for match in _IBAN.finditer(text):
+        ends = [end.end() for end in _GROUP_END.finditer(text, match.start() + 4, match.end())]
+        for end in reversed(ends):
+            compact = re.sub(r"[^A-Z0-9]", "", text[match.start() : end])
+            if _number_module("iban").is_valid(compact):
+                yield match.start(), end, compact
+                break
+
+
+# In one piece, in groups of four, or as American Express (4-6-5) and Diners Club (4-6-4) write it.
+_CARD = re.compile(
+    r"(?<![\w.,:/+#=-])(?:\d{14,19}|\d{4}(?P<by>[ \u00a0-])\d{4}(?P=by)\d{4}(?P=by)\d{4}(?:(?P=by)\d{1,3})?|"
+    r"\d{4}(?P<of>[ \u00a0-])\d{6}(?P=of)\d{4,5})(?![\w/-]|[.,]\d)"
+)
+# Which numbers the networks give, by their first digits and their length (ISO/IEC 7812).
+_NETWORKS = re.compile(
+    r"4\d{15}(?:\d{3})?|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}"
+    r"|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17}|220[0-4]\d{12}"
+)
+
+
+def _cards(text: str, _regions: Sequence[str]) -> Iterator[Finding]:
+    for match in _CARD.finditer(text):
+        compact = "".join(filter(str.isdecimal, match[0]))
+        if compact.isascii() and _NETWORKS.fullmatch(compact) and _number_module("luhn").is_valid(compact):
+            yield match.start(), match.end(), compact
+
+
+class NationalNumber(NamedTuple):
+    """A number that a state gives to a person, and how it is written. One that is only digits counts in its own country."""
+
+    module: str  # of python-stdnum, which knows its checksum: its package is the code of the country
+    pattern: str
+
+    @property
+    def region(self) -> str:
+        return self.module.partition(".")[0].strip("_").upper()
+
+    @property
+    def is_distinctive(self) -> bool:
+        """Whether letters or marks tell it from other numbers."""
+        return not re.fullmatch(r"(?:\\d|\{\d+\}|\?| )+", self.pattern)
+
+
+# Chosen on six of the sites in ../shared/sites (2026-11): every candidate but four was never found in their 1,030,813 segments,
+# in whichever country. A row of nine or ten digits, or of four and six, was (at.vnr, bg.egn, nl.bsn, ua.rntrc): left out.
+NATIONAL_NUMBERS = (
+    NationalNumber("be.nn", r"\d\d\.\d\d\.\d\d-\d{3}\.\d\d"),
+    NationalNumber("br.cpf", r"\d{3}\.\d{3}\.\d{3}-\d\d"),
+    NationalNumber("ca.sin", r"\d{3} \d{3} \d{3}"),
+    NationalNumber("ch.ssn", r"756\.\d{4}\.\d{4}\.\d\d"),
+    NationalNumber("cl.rut", r"\d{1,2}\.\d{3}\.\d{3}-[\dK]"),
+    NationalNumber("cn.ric", r"[1-8]\d{5}(?:19|20)\d{9}[\dX]"),
+    NationalNumber("cz.rc", r"\d{6}/\d{3,4}"),
+    NationalNumber("de.idnr", r"\d{2} \d{3} \d{3} \d{3}"),
+    NationalNumber("do.cedula", r"\d{3}-\d{7}-\d"),
+    NationalNumber("ee.ik", r"\d{11}"),
+    NationalNumber("es.dni", r"\d{8}-?[A-Z]"),
+    NationalNumber("es.nie", r"[XYZ]-?\d{7}-?[A-Z]"),
+    NationalNumber("fi.hetu", r"\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]"),
+    NationalNumber("fr.nir", r"[12] \d\d \d\d (?:\d\d|2[AB]) \d{3} \d{3} \d\d"),
+    NationalNumber("gb.nhs", r"\d{3} \d{3} \d{4}"),
+    NationalNumber("gr.amka", r"\d{11}"),
+    NationalNumber("hr.oib", r"\d{11}"),
+    NationalNumber("ie.pps", r"\d{7}[A-W][ABHTWX]?"),
+    NationalNumber("il.idnr", r"\d{7}-\d"),
+    NationalNumber("in_.aadhaar", r"\d{4} \d{4} \d{4}"),
+    NationalNumber("is_.kennitala", r"\d{6}-\d{4}"),
+    NationalNumber("it.codicefiscale", r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]"),
+    NationalNumber("kr.rrn", r"\d{6}-\d{7}"),
+    NationalNumber("lt.asmens", r"\d{11}"),
+    NationalNumber("mx.curp", r"[A-Z]{4}\d{6}[HM][A-Z]{5}[0-9A-Z]\d"),
+    NationalNumber("no.fodselsnummer", r"\d{6} ?\d{5}"),
+    NationalNumber("pl.pesel", r"\d{11}"),
+    NationalNumber("pt.cc", r"\d{8} \d [A-Z0-9]{2}\d"),
+    NationalNumber("ro.cnp", r"\d{13}"),
+    NationalNumber("se.personnummer", r"\d{6}[-+]\d{4}"),
+    NationalNumber("si.emso", r"\d{13}"),
+    NationalNumber("th.pin", r"\d-\d{4}-\d{5}-\d\d-\d"),
+    NationalNumber("tr.tckimlik", r"\d{11}"),
+    NationalNumber("ve.rif", r"[VE]-\d{8}-\d"),
+    NationalNumber("za.idnr", r"\d{13}"),
+)
+
+
+@cache
+def _national(regions: Sequence[str]) -> tuple[re.Pattern[str], tuple[tuple[NationalNumber, re.Pattern[str]], ...]]:
+    numbers = [number for number in NATIONAL_NUMBERS if number.is_distinctive or number.region in regions]
+    alone = tuple((number, re.compile(number.pattern, re.ASCII)) for number in numbers)
+    either = "|".join(number.pattern for number in numbers)
+    return re.compile(rf"(?<![\w.,:/+=-])(?=({either})(?![\w/-]|[.,]\d))", re.ASCII), alone
+
+
+def _national_numbers(text: str, regions: Sequence[str]) -> Iterator[Finding]:
+    any_of, alone = _national(tuple(regions))
+    for match in any_of.finditer(text):
+        for number, pattern in alone:
+            if pattern.fullmatch(match[1]) and _number_module(number.module).is_valid(match[1]):
+                yield match.start(1), match.end(1), f"{number.region}{re.sub(r'[^0-9A-Z]', '', match[1])}"
+                break
+
+
+# With a slash and the length of its prefix it is a network.
+_IP = re.compile(
+    r"(?<![\w.:-])(?:(?P<v4>\d{1,3}(?:\.\d{1,3}){3})(?![\w-]|\.\w|/(?:[12]?\d|3[01])(?!\d))"
+    r"|[23][0-9a-f]{3}:(?:[0-9a-f]{0,4}:){1,6}[0-9a-f]{0,4}(?![\w-]|[.:]\w|/(?:\d{1,2}|1[01]\d|12[0-7])(?!\d)))",
+    re.ASCII | re.IGNORECASE,
+)
+_DOCUMENTATION = [ip_network(net) for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")]
+_LARGE = 30  # of the 256 numbers; two numbers of a random public address are at least so large in 99.4 %
+
+
+def _ip_addresses(text: str, _regions: Sequence[str]) -> Iterator[Finding]:
+    """Of the public internet, and examples of such. Four small numbers are a version: of an address, two are at least 30."""
+    for match in _IP.finditer(text):
+        if match["v4"] and sum(int(part) >= _LARGE for part in match["v4"].split(".")) < 2:
+            continue
+        try:
+            address = ip_address(match[0])
+        except ValueError:
+            continue
+        is_example = any(address in network for network in _DOCUMENTATION)
+        if is_example or (address.is_global and not address.is_multicast):
+            yield match.start(), match.end(), str(address)
+
+
+# What stands before or after a number that is part of a larger one, of a path, of an assignment or of a table of numbers.
+_PART_BEFORE = re.compile(r"\d(?:[.,:]|\s{1,2})$|[\w/=#_%-]$|[$£¥\u20a0-\u20cf]\s?$")  # or an amount of money
+_PART_AFTER = re.compile(r"(?:[.,:]|\s{1,2})?\d|[\w/=_%-]|\s?[$£¥\u20a0-\u20cf]")
+_INTERNATIONAL = ("+", "\uff0b", "00")
+
+
+# Seven digits or more with what stands between the digits of telephone numbers: a look that costs a hundredth of the library's.
+_LIKE_PHONE = re.compile(r"[+＋(]{0,2}\d(?:[\s.()/\u2010-\u2015\uff0d-]{0,3}\d){6,}")
+_AROUND = 3  # characters before and after a number that the library looks at
+
+
+def _phones(text: str, regions: Sequence[str]) -> Iterator[Finding]:
+    for like in _LIKE_PHONE.finditer(text):
+        begin = max(0, like.start() - _AROUND)
+        part = text[begin : like.end() + _AROUND]
+        is_international = like[0].lstrip("(").startswith(_INTERNATIONAL)
+        if not is_international and (_OTHER.fullmatch(like[0]) or not _is_whole(text, *like.span())):
+            continue
+        for region in regions[:1] or ("",) if is_international else regions:
+            for start, end, value, is_clear in _numbers_of(part, region):
+                if is_clear or (
+                    _is_whole(text, begin + start, begin + end)
+                    and not _BOOK.search(text[max(0, begin + start - _BEFORE) : begin + start])
+                ):
+                    yield begin + start, begin + end, value
+
+
+class _PhoneNumber(NamedTuple):
+    start: int
+    end: int
+    value: str
+    is_international: bool
+
+
+@lru_cache(maxsize=10_000)
+def _numbers_of(part: str, region: str) -> tuple[_PhoneNumber, ...]:
+    """Those of a region, or with the code of another one. What a site says on every page is looked at once."""
+    library = _phone_numbers()
+    numbers = []
+    for match in library.PhoneNumberMatcher(part, region or None, library.Leniency.STRICT_GROUPING):
+        raw = match.raw_string
+        is_international = raw.lstrip("(").startswith(_INTERNATIONAL)
+        if is_international or _is_written_as_phone(match):
+            is_open = raw.startswith("(") and ")" not in raw
+            value = library.format_number(match.number, library.PhoneNumberFormat.E164)
+            numbers.append(_PhoneNumber(match.start + is_open, match.end, value, is_international))
+    return tuple(numbers)
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    return not _PART_BEFORE.search(text[max(0, start - 3) : start]) and not _PART_AFTER.match(text, end)
+
+
+# How other numbers are written: a decimal number, a column of a table that begins with 0, an American postal code, a date, an
+# IP address.
+_OTHER = re.compile(r"\d+\.\d+|0\s\d+|\d{5}-\d{4}|\d{4}-\d\d-\d\d(?:\s\d\d)?|(?:\d{1,3}\.){3}\d{1,3}")
+_BOOK = re.compile(r"IS[BS]N\W{0,3}(?:1[03]\W{1,3})?$")
+_BEFORE = 12  # characters that say what a number is
+
+
+def _is_written_as_phone(match: "phonenumbers.PhoneNumberMatch") -> bool:
+    """Digits alone are a telephone number if they begin with 0, or if it is a mobile number."""
+    raw = match.raw_string.strip("()[] ")
+    if _OTHER.fullmatch(raw):
+        return False
+    library = _phone_numbers()
+    is_mobile = library.number_type(match.number) == library.PhoneNumberType.MOBILE
+    return not raw.isdecimal() or raw.startswith("0") or is_mobile
+
+
+_FINDERS: dict[PersonalKind, Callable[[str, Sequence[str]], Iterator[Finding]]] = {
+    PersonalKind.EMAIL: _emails,
+    PersonalKind.IBAN: _ibans,
+    PersonalKind.CARD: _cards,
+    PersonalKind.ID: _national_numbers,
+    PersonalKind.IP: _ip_addresses,
+    PersonalKind.PHONE: _phones,
+}
+
+
+_GATES = {
+    re.compile(r"[@＠]|[\[({<]\s?[aA][tT]\s?[\])}>]"): (PersonalKind.EMAIL,),
+    re.compile(r"[0-9][0-9][ \u00a0-]?[A-Z0-9]{4}"): (PersonalKind.IBAN,),
+    re.compile(r"[0-9](?:\.[0-9]+\.[0-9]|[0-9a-fA-F]*:[0-9a-fA-F]*:)"): (PersonalKind.IP,),
+    re.compile(r"\d(?:\D{0,3}\d){5}"): (PersonalKind.CARD, PersonalKind.ID, PersonalKind.PHONE),
+}
+"""Without which a text has nothing of these kinds, in the order in which they are looked for: what is found first, counts."""
+
+
+@cache
+def _phone_numbers() -> "ModuleType":
+    return _library("phonenumbers")
+
+
+@cache
+def _number_module(name: str) -> "ModuleType":
+    return _library(f"stdnum.{name}")
+
+
+def _library(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"--anonymise needs phonenumberslite and python-stdnum. Run: {install_command(EXTRA)}"
+        ) from error
