@@ -1,7 +1,7 @@
 """The ledger: what a job has seen, decided and stored, in one SQLite file that survives `kill -9`.
 
-`LedgerRobots` has the rules that origins answered with last. The links that wait are in `ledger_queue.py`, the rounds of a
-job in `rounds.py`, and what mining writes into the same file in `stored_findings.py`.
+The links that wait are in `ledger_queue.py`, the rounds of a job in `rounds.py`, and what mining writes into the same
+file in `stored_findings.py`.
 """
 
 from array import array
@@ -14,7 +14,6 @@ from typing import Self
 import msgspec
 
 from bitrawl.crawl.ending import stored_doing, stored_end
-from bitrawl.crawl.robots import RobotsRecord
 from bitrawl.endings import HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.job.database import PAGE, SKIPPED, Blobs, Database, stored_skip
@@ -524,19 +523,3 @@ def outlinks(ledger: Ledger) -> Iterator[Link]:
         for link in page.links:
             if link.url.host != page.url.host:
                 yield msgspec.structs.replace(link, source=page.url)
-
-
-class LedgerRobots:
-    """A memory for `RobotsFetcher` that outlives the process."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._unpack: Blobs[RobotsRecord] = Blobs(RobotsRecord, ledger.path)
-
-    def load(self, origin: str) -> RobotsRecord | None:
-        row = self._ledger.database.one("SELECT record FROM robots WHERE origin = ?", (origin,))
-        return self._unpack(row[0]) if row else None
-
-    def save(self, record: RobotsRecord) -> None:
-        with self._ledger.transaction():
-            self._ledger.database.query("INSERT OR REPLACE INTO robots VALUES (?, ?)", (record.origin, pack(record)))
