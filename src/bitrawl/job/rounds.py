@@ -106,6 +106,12 @@ class Rounds:
         row = self._database.one(question, (self.number,)) if self._known else None
         return RoundStart(*row) if row else RoundStart()
 
+    @property
+    def is_ended(self) -> bool:
+        """Whether the figures of this round are kept, and what was found in it is noted."""
+        row = self._database.one("SELECT facts FROM rounds WHERE number = ?", (self.number,)) if self._known else None
+        return row is not None and bool(row[0])
+
     def begin(self, date: float, seconds: float) -> None:
         """Begin the next round: all that was visited is due, what is likely to have changed first."""
         with self._database.transaction():
