@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,9 +14,11 @@ from typing import NamedTuple
 HOST = "http://www.harbour.test"
 SECTIONS = ("history", "nature", "trade", "people", "travel")
 LANGUAGES = ("en", "fr")
+RULES = (
+    "/robots.txt",
+    "/.well-known/tdmrep.json",
+)  # a host that is down still has these: else nobody would ask for a page
 NEW, CHANGED, GONE = 0.02, 0.03, 0.01  # of the articles, in each round
-DAY = 86400.0
-EPOCH = 1_700_000_000.0  # the date of round 1
 
 NOUNS = [
     ("harbour", "port"), ("bridge", "pont"), ("church", "église"), ("school", "école"), ("market", "marché"),
@@ -74,7 +77,10 @@ class Request(NamedTuple):
 
 
 class ChangingSite:
-    """Its articles, and what it was asked. `dates`: its sitemap says when each page changed, and that is true."""
+    """Its articles, and what it was asked. `dates`: its sitemap says when each page changed, and that is true.
+
+    A second passes between two rounds, by the dates of the sitemap: all of them are in the past.
+    """
 
     def __init__(self, articles: int, *, seed: int = 1, sentences: int = 60, dates: bool = False) -> None:
         self.round = 1
@@ -84,6 +90,7 @@ class ChangingSite:
         self.tags = True  # whether answers have an ETag
         self.is_down = False
         self.after_request: Callable[[int], None] = lambda _count: None  # told how many there were
+        self._began = time.time() - 1000
         self._sentences = sentences
         self._next = articles
         self._dice = random.Random(seed)
@@ -153,7 +160,7 @@ class ChangingSite:
     def _sitemap(self) -> str:
         entries = []
         for article in self.articles:
-            date = _iso(EPOCH + article.round * DAY)
+            date = _iso(self._began + article.round)
             lastmod = f"<lastmod>{date}</lastmod>" if self.dates else ""
             entries += [f"<url><loc>{HOST}{article.path(code)}</loc>{lastmod}</url>" for code in LANGUAGES]
         return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{"".join(entries)}</urlset>'
@@ -169,7 +176,7 @@ class ChangingSite:
 
     @contextmanager
     def served(self) -> Iterator[None]:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": self}))
+        server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": self}))
         server.daemon_threads = True
         self._port = server.server_address[1]
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
@@ -182,13 +189,19 @@ class ChangingSite:
             thread.join()
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """A client that was killed breaks off."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     site: ChangingSite
 
     def do_GET(self) -> None:
         body = self.site.answer(self.path)
-        status = 503 if self.site.is_down else 404 if body is None else 200
+        is_down = self.site.is_down and self.path not in RULES
+        status = 503 if is_down else 404 if body is None else 200
         content = body or b"<title>404</title><p>There is no such page.</p>"
         tag = f'"{hashlib.sha1(content, usedforsecurity=False).hexdigest()[:16]}"'
         if status == 200 and self.site.tags and self.headers.get("If-None-Match") == tag:

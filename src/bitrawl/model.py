@@ -56,6 +56,8 @@ class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     position: int = -1  # in the source's tag sequence
     depth: int = 0
     redirects: int = 0  # how many redirects led here
+    modified: float = 0.0  # the last change, as a sitemap or a feed says, in seconds since the epoch; 0 if it does not
+    published: float = 0.0  # the same of its publication
 
     @property
     def is_named_sitemap(self) -> bool:
@@ -190,9 +192,7 @@ class Relevance(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     terms: int = 0  # distinct terms found: m of the same section
     perplexity: float = 0.0  # Remus, section 3.2; 0 if no language model was asked
     classes: tuple[str, ...] = ()  # the classes of the terms found, the heaviest first
-    # The page says nothing for or against the topic: it has no running text, or the topic is not known in its language. A
-    # translation knows better.
-    guessed: bool = False
+    guessed: bool = False  # without running text, or in a language without a topic: its translation knows better
 
 
 class DrawnBy(StrEnum):
@@ -229,8 +229,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     tags: tuple[str, ...] = ()  # the tag sequence, in document order
     canonical: Url | None = None
     directives: tuple[Directive, ...] = ()
-    # marks of machine translation that were found; empty for a human translation
-    machine_translation: tuple[str, ...] = ()
+    machine_translation: tuple[str, ...] = ()  # marks of it that were found; empty for a human translation
     type: str = "html"  # what kind of document it is; the names are those of `DocumentType`
     fingerprint: str = ""  # the structure, one letter per block: Papavassiliou section 3.9
     digest: str = ""  # of the normalised text; equal digests mean the same text
@@ -274,8 +273,10 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
             languages = {**languages, page.language: languages.get(page.language, 0) + 1}
             if page.type != "html":
                 types = {**types, page.type: types.get(page.type, 0) + 1}
-        if sign := page.drawn_by if page is not None else _scripted(visit.outcome):
+        scripted = isinstance(visit.outcome, Skip) and visit.outcome.reason is Reason.SCRIPTED
+        if sign := (page and page.drawn_by) or (Reason.SCRIPTED if scripted else ""):
             drawn = {**drawn, sign: drawn.get(sign, 0) + 1}
+        named = visit.is_download and visit.lease.link.is_named_sitemap and not visit.lease.again
         return msgspec.structs.replace(
             self,
             pages=self.pages + (page is not None),
@@ -284,32 +285,8 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
             languages=languages,
             types=types,
             drawn=drawn,
-            sitemaps=self.sitemaps
-            + (visit.lease.link.is_named_sitemap and visit.is_download and not visit.lease.again),
+            sitemaps=self.sitemaps + named,
         )
-
-    def without(self, page: Page) -> "SiteKnowledge":
-        """What is known once that page is gone, or before it is read anew."""
-        languages = {**self.languages, page.language: self.languages.get(page.language, 1) - 1}
-        types = self.types if page.type == "html" else {**self.types, page.type: self.types.get(page.type, 1) - 1}
-        drawn = self.drawn
-        if page.drawn_by:
-            drawn = {**drawn, page.drawn_by: drawn.get(page.drawn_by, 1) - 1}
-        return msgspec.structs.replace(self, pages=self.pages - 1, languages=languages, types=types, drawn=drawn)
-
-
-def _scripted(outcome: "Page | Sitemap | Skip") -> str:
-    return Reason.SCRIPTED if isinstance(outcome, Skip) and outcome.reason is Reason.SCRIPTED else ""
-
-
-class RobotsRecord(msgspec.Struct, frozen=True):
-    """What an origin answered to the requests for its rules."""
-
-    origin: str
-    status: int  # of robots.txt after its redirects; 0 if they did not end, which counts as 404
-    body: bytes
-    at: float  # seconds since the epoch
-    reservations: bytes = b""  # the body of tdmrep.json; empty if there is none
 
 
 class Skip(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -335,8 +312,7 @@ PART = 2000  # links of a sitemap that are unpacked, scored and queued at once: 
 class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):
     """A capture understood as a list of links.
 
-    A long one has only its first links unpacked: 200,000 of them with their alternates would take 300 MB. `parts` has
-    them all, a few at a time.
+    A long one has only its first links unpacked: 200,000 would take 300 MB. `parts` has them all, a few at a time.
     """
 
     url: Url

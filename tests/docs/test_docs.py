@@ -238,7 +238,7 @@ NO_LIMIT = {
     *(Reason.NOT_ARCHIVED, Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.CONNECTION, Reason.TLS, Reason.PROXY),
     *(Reason.HTTP_STATUS, Reason.SERVER_ERROR, Reason.RATE_LIMITED, Reason.CONTENT_TYPE, Reason.SITEMAP, Reason.PROBE),
     *(Reason.SOFT_404, Reason.EMPTY, Reason.ANALYSIS_ERROR, Reason.MINING_ERROR, Reason.INTERNAL),
-    *(Reason.NO_TEXT_LAYER, Reason.UNREADABLE, Reason.SCRIPTED),
+    *(Reason.NO_TEXT_LAYER, Reason.UNREADABLE, Reason.SCRIPTED, Reason.UNCHANGED),
 }
 """Reasons that stand for no limit. A new one goes here, or on the page."""
 

@@ -25,11 +25,12 @@ from bitrawl.job.refreshing import changes
 from bitrawl.job.running import mine_again
 from bitrawl.job.site_mining import MiningWorkers
 from bitrawl.job.verdicts import Subject, SubjectKind, VerdictHistory
-from bitrawl.model import PagePair, Verdict, segment_key
-from lab.bench.changing_site import HOST, ChangingSite
+from bitrawl.model import Advice, PagePair, Verdict, segment_key
+from bitrawl.reasons import FewPairs
+from bitrawl.strategies.arrival import GuardedScorer
+from lab.bench.changing_site import HOST, RULES, ChangingSite
 
 ARTICLES = 9
-RULES = ("/robots.txt", "/.well-known/tdmrep.json")
 SENTENCES = "en-fr.sentences.jsonl"
 
 Bitrawl = Callable[..., tuple[int, str, str]]
@@ -274,3 +275,45 @@ def test_an_archive_is_not_visited_again(first_round: Path, tmp_path: Path):
     archive = [str(first_round / "warc")]
     with pytest.raises(ConfigError, match="an archive never changes"):
         asyncio.run(aio.mine(langs="en,fr", out=tmp_path / "job", warc=archive, refresh=True))
+
+
+@pytest.mark.usefixtures("no_children")
+def test_dates_of_a_sitemap_spare_requests_once_they_have_proved_right(tmp_path: Path):
+    site = ChangingSite(20, sentences=9, dates=True)
+    with site.served():
+        mine(site, tmp_path / "job")
+        site.asked()
+        asked_for = []
+        for _ in range(2):
+            site.advance()
+            mine(site, tmp_path / "job", refresh=True)
+            asked_for.append({request.path for request in site.asked() if "article" in request.path})
+        mine(site, tmp_path / "fresh")
+    changed = {article.path(code) for article in site.articles if article.round == site.round for code in ("en", "fr")}
+    assert len(asked_for[0]) >= 40
+    assert changed <= asked_for[1]
+    assert len(asked_for[1] - changed) < 20  # those that are checked, and those that are gone
+    assert pages(tmp_path / "job") == pages(tmp_path / "fresh")
+
+
+@pytest.mark.usefixtures("no_children")
+def test_dates_of_a_sitemap_that_are_not_true_are_not_trusted(tmp_path: Path):
+    site = ChangingSite(20, sentences=9, dates=True)
+    with site.served():
+        mine(site, tmp_path / "job")
+        for version in (1, 2):
+            site.articles = [article._replace(version=version) for article in site.articles]  # and no other date
+            mine(site, tmp_path / "job", refresh=True)
+        mine(site, tmp_path / "fresh")
+    assert pages(tmp_path / "job") == pages(tmp_path / "fresh")
+
+
+@pytest.mark.usefixtures("no_children")
+def test_a_site_that_the_strategy_leaves_is_visited_again_all_the_same(
+    site: ChangingSite, job: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(GuardedScorer, "advise", lambda *_: Advice(leave=FewPairs(1, 2, 3, 0, 0, 0, 0)))
+    site.advance()
+    mine(site, job, refresh=True, exhaustive=False)
+    articles = {f"{HOST}{article.path(code)}" for article in site.articles for code in ("en", "fr")}
+    assert {url for url in pages(job) if "article" in url} == articles

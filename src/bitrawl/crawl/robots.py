@@ -14,7 +14,7 @@ from bitrawl.crawl.fetch import MAX_DETAIL, MAX_RULES, redirect_target
 from bitrawl.crawl.traps import Recent
 from bitrawl.errors import UrlError
 from bitrawl.files import NO_JSON
-from bitrawl.model import MAX_REDIRECTS, Capture, Directive, Link, LinkKind, RobotsRecord, Skip
+from bitrawl.model import MAX_REDIRECTS, Capture, Directive, Link, LinkKind, Skip
 from bitrawl.protocols import Clock, Fetcher
 from bitrawl.reasons import TRANSIENT, Reason, Stage
 from bitrawl.url import Url
@@ -26,6 +26,16 @@ MAX_AGE = 24 * 3600.0  # RFC 9309, section 2.4
 MAX_DELAY = 60.0  # A longer Crawl-delay (some ask for hours) would end the crawl of a host. It is cut to this.
 UNREACHABLE_FOR = 5.0  # seconds that a failure counts, so that a host's other links do not ask at once
 MAX_PARSED = 512  # files in memory; the others are parsed again when needed
+
+
+class RobotsRecord(msgspec.Struct, frozen=True):
+    """What an origin answered to the requests for its rules."""
+
+    origin: str
+    status: int  # of robots.txt after its redirects; 0 if they did not end, which counts as 404
+    body: bytes
+    at: float  # seconds since the epoch
+    reservations: bytes = b""  # the body of tdmrep.json; empty if there is none
 
 
 class RobotsMemory(Protocol):

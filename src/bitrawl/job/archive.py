@@ -23,7 +23,6 @@ import msgspec
 from fastwarc.warc import WarcRecord, WarcRecordType
 from isal import igzip_lib
 
-from bitrawl.crawl.fetch import GONE
 from bitrawl.files import write_fault
 from bitrawl.job.archived_web import (
     ANSWERED,
@@ -204,7 +203,7 @@ class ArchivingFetcher:
         is_page = HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES
         same = answer.unchanged or (earlier is not None and is_page and earlier.digest == digest)
         place = self._archive.write(answer, earlier if same else None)
-        if answer.status in GONE:
+        if answer.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
             reason = HTTPStatus(answer.status).phrase
             return Skip(answer.url, Stage.FETCH, Reason.HTTP_STATUS, reason, answer.status)
         # What the headers say of a page is not in its payload: it is read again.

@@ -39,6 +39,7 @@ from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job.archived_web import Archives, ReplayFetcher
 from bitrawl.job.fetching import (
     MEGABYTE,
+    LedgerRobots,
     SystemClock,
     fetch_settings,
     loose_analyser,
@@ -48,7 +49,7 @@ from bitrawl.job.fetching import (
 )
 from bitrawl.job.fetching import web as open_web
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger, LedgerRobots
+from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.own_files import check_inputs, inputs_of
 from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, changed_settings, reasons_of, retry_seeds

@@ -19,7 +19,7 @@ from bitrawl.crawl.connections import Endpoint, Proxies
 from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, user_agent
 from bitrawl.crawl.rendering import Rendering
 from bitrawl.crawl.resources import RESOURCE_TYPES, Resources
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError
 from bitrawl.job.archive import ArchivingFetcher, WarcArchive, archive_files
@@ -31,9 +31,10 @@ from bitrawl.job.archived_web import (
     home_pages,
     warc_files,
 )
+from bitrawl.job.database import Blobs
 from bitrawl.job.ledger import Ledger
 from bitrawl.languages import asked_language, claimed_language
-from bitrawl.model import Capture, Language, WarcPlace
+from bitrawl.model import Capture, Language, WarcPlace, pack
 from bitrawl.page.alternates import LanguageNames, Naming
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
@@ -62,6 +63,22 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+
+class LedgerRobots:
+    """A memory for `RobotsFetcher` that outlives the process."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._unpack: Blobs[RobotsRecord] = Blobs(RobotsRecord, ledger.path)
+
+    def load(self, origin: str) -> RobotsRecord | None:
+        row = self._ledger.database.one("SELECT record FROM robots WHERE origin = ?", (origin,))
+        return self._unpack(row[0]) if row else None
+
+    def save(self, record: RobotsRecord) -> None:
+        with self._ledger.transaction():
+            self._ledger.database.query("INSERT OR REPLACE INTO robots VALUES (?, ?)", (record.origin, pack(record)))
 
 
 def archives(job: Job, stack: AsyncExitStack) -> Archives | None:

@@ -1,7 +1,7 @@
 """The ledger: what a job has seen, decided and stored, in one SQLite file that survives `kill -9`.
 
-`LedgerRobots` has the rules that origins answered with last. The links that wait are in `ledger_queue.py`, the rounds of a
-job in `rounds.py`, and what mining writes into the same file in `stored_findings.py`.
+The links that wait are in `ledger_queue.py`, the rounds of a job in `rounds.py`, and what mining writes into the same
+file in `stored_findings.py`.
 """
 
 from array import array
@@ -17,13 +17,13 @@ from bitrawl.crawl.ending import stored_doing, stored_end
 from bitrawl.endings import HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.job.database import PAGE, SKIPPED, Blobs, Database, stored_skip
-from bitrawl.job.rounds import Change, Rounds, is_verdict, may_stay
+from bitrawl.job.rounds import Change, DatedLink, Rounds, is_verdict, may_stay
 from bitrawl.model import (
     Lease,
     Link,
+    LinkKind,
     Metadata,
     Page,
-    RobotsRecord,
     SiteKnowledge,
     Sitemap,
     Skip,
@@ -170,12 +170,14 @@ class Ledger:
         seq = self._log(visit, change, known)
         if not final:
             return
+        if visit.lease.again and visit.lease.link.kind is LinkKind.INDEX:
+            self._note_dates(visit)
         site = self._site_of(visit.lease.link.url.host)
         knowledge = self.knowledge(site)
         if known is not None and isinstance(visit.outcome, Page):
-            knowledge = knowledge.without(known)  # it is counted anew
+            knowledge = _without(knowledge, known)  # it is counted anew
         if change is Change.GONE and self._drops(visit):
-            knowledge = knowledge.without(known) if known is not None else knowledge
+            knowledge = _without(knowledge, known) if known is not None else knowledge
             self._end(visit, seq, known, site)
         elif change in (Change.NEW, Change.CHANGED) or (isinstance(visit.outcome, Page) and visit.outcome != known):
             self._end(visit, seq, known, site)
@@ -204,6 +206,20 @@ class Ledger:
             return row is not None and self._sitemap(row[0]) == outcome
         earlier = self.skip_of(url)
         return earlier is not None and (earlier.reason, earlier.detail) == (outcome.reason, outcome.detail)
+
+    def _note_dates(self, visit: Visit) -> None:
+        """What a sitemap that is read again says of the pages that are due."""
+        outcome = visit.outcome
+        row = self.database.one("SELECT sitemap FROM sitemaps WHERE url = ?", (visit.lease.link.url,))
+        before = self._sitemap(row[0]) if row else None
+        unchanged = isinstance(outcome, Skip) and outcome.reason is Reason.UNCHANGED
+        now = before if unchanged else outcome
+        if isinstance(now, Sitemap):
+            parts = before.parts() if before is not None else ()
+            known = {link.url: link.modified for part in parts for link in part.links if link.modified}
+            for part in now.parts():
+                dated = (link for link in part.links if link.modified or link.published)
+                self.rounds.dated(DatedLink(link, known.get(link.url)) for link in dated)
 
     def _drops(self, visit: Visit) -> bool:
         return not self._keeps_gone or (isinstance(visit.outcome, Skip) and not may_stay(visit.outcome))
@@ -239,7 +255,7 @@ class Ledger:
                 page = self.page(url)
                 if page is not None:
                     site = self._site_of(url.host)
-                    self.learn(self.knowledge(site).without(page))
+                    self.learn(_without(self.knowledge(site), page))
                     self.database.query("DELETE FROM pages WHERE url = ?", (url,))
                     ended = (SKIPPED, Stage.FETCH, Reason.HTTP_STATUS, "gone", url)
                     self.database.query(
@@ -473,6 +489,17 @@ def _relevance(outcome: Page | Sitemap | Skip) -> tuple[float | None, bool | Non
     return (judged.score, judged.relevant, judged.perplexity or None) if judged else (None, None, None)
 
 
+def _without(site: SiteKnowledge, page: Page) -> SiteKnowledge:
+    """What is known of a site once that page is gone, or before it is read anew."""
+    languages = {**site.languages, page.language: site.languages.get(page.language, 1) - 1}
+    types, drawn = site.types, site.drawn
+    if page.type != "html":
+        types = {**types, page.type: types.get(page.type, 1) - 1}
+    if page.drawn_by:
+        drawn = {**drawn, page.drawn_by: drawn.get(page.drawn_by, 1) - 1}
+    return msgspec.structs.replace(site, pages=site.pages - 1, languages=languages, types=types, drawn=drawn)
+
+
 def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:
     if isinstance(outcome, Sitemap):
         return Skip(
@@ -496,19 +523,3 @@ def outlinks(ledger: Ledger) -> Iterator[Link]:
         for link in page.links:
             if link.url.host != page.url.host:
                 yield msgspec.structs.replace(link, source=page.url)
-
-
-class LedgerRobots:
-    """A memory for `RobotsFetcher` that outlives the process."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._unpack: Blobs[RobotsRecord] = Blobs(RobotsRecord, ledger.path)
-
-    def load(self, origin: str) -> RobotsRecord | None:
-        row = self._ledger.database.one("SELECT record FROM robots WHERE origin = ?", (origin,))
-        return self._unpack(row[0]) if row else None
-
-    def save(self, record: RobotsRecord) -> None:
-        with self._ledger.transaction():
-            self._ledger.database.query("INSERT OR REPLACE INTO robots VALUES (?, ?)", (record.origin, pack(record)))

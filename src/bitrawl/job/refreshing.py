@@ -54,8 +54,9 @@ def begin_round(job: Job, folder: JobFolder, clock: Clock) -> bool:
     with folder.writing() as ledger:
         if not _is_finished(ledger):
             return False
-        if ledger.rounds.number == 1:
+        if not ledger.rounds.is_ended:  # the first one, or one that was killed after the corpus was written
             note_findings(job, folder, ledger)
+            ledger.rounds.end()
         for site in list(ledger.sites()):
             ledger.learn(msgspec.structs.replace(site, left=""))
         ledger.rounds.begin(clock.date(), float(ledger.recall("seconds") or 0))

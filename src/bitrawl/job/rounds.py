@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
+from zlib import crc32
 
 import msgspec
 
 from bitrawl.facts import RoundFacts
 from bitrawl.job.database import OWN, PAGE, SKIPPED, Database
-from bitrawl.model import Answer, Page, Skip, Visit
+from bitrawl.model import Answer, DrawnBy, Link, Page, Skip, Visit
 from bitrawl.reasons import NO_ANSWER, TRANSIENT, Reason, Stage
 from bitrawl.url import Url
 
@@ -24,6 +25,9 @@ LEAST = 1e-6  # due after all others, and before what may be a trap
 MOST_MISSING = (
     2  # rounds in a row that a missing page is asked for; after that, only if a page that is read links to it
 )
+LIKELY = 0.9  # that a page has changed which a sitemap or a feed calls new
+MOST_LIES = 0.05  # of what sitemaps call unchanged, to be trusted; judgement
+CHECKED = 10  # one in so many pages that a trusted sitemap calls unchanged is asked, each in another round; judgement
 PRIOR = 2.0  # visits to a page that its directory counts for; judgement
 _GONE = (404, 410)
 # What a new round does not ask for: it was never asked, or is no page whatever its text says.
@@ -47,6 +51,13 @@ class Changes(msgspec.Struct, frozen=True):
     new: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+
+
+class DatedLink(NamedTuple):
+    """A link with a date, and the date of its last change that the same sitemap had when it was read before."""
+
+    link: Link
+    before: float | None
 
 
 class RoundStart(NamedTuple):
@@ -82,6 +93,7 @@ class Rounds:
         self._query = database.query
         self._known = database.one("SELECT 1 FROM sqlite_master WHERE name = 'answers'") is not None
         self.number = self._last()
+        self._trusted: dict[str, bool] = {}  # by host: whether the dates of its sitemaps are
 
     def _last(self) -> int:
         """1 until a second round has begun."""
@@ -93,6 +105,12 @@ class Rounds:
         question = "SELECT first, links, seconds FROM rounds WHERE number = ?"
         row = self._database.one(question, (self.number,)) if self._known else None
         return RoundStart(*row) if row else RoundStart()
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the figures of this round are kept, and what was found in it is noted."""
+        row = self._database.one("SELECT facts FROM rounds WHERE number = ?", (self.number,)) if self._known else None
+        return row is not None and bool(row[0])
 
     def begin(self, date: float, seconds: float) -> None:
         """Begin the next round: all that was visited is due, what is likely to have changed first."""
@@ -116,8 +134,8 @@ class Rounds:
     def _likely(self, date: float) -> list[tuple[float, str]]:
         """How likely each address has changed by that date."""
         rows = self._query(_ASKED_AGAIN, (Stage.SCOPE, Stage.FRONTIER, *_NOT_ASKED, MOST_MISSING)).fetchall()
-        rates = ChangeRates(_Observed(url, *row) for url, is_own, *row in rows if not is_own)
-        return [(FIRST if is_own else rates.likelihood(_Observed(url, *row), date), url) for url, is_own, *row in rows]
+        rates = ChangeRates(Observed(url, *row) for url, is_own, *row in rows if not is_own)
+        return [(FIRST if is_own else rates.likelihood(Observed(url, *row), date), url) for url, is_own, *row in rows]
 
     def earlier(self, url: Url) -> Answer | None:
         """The last answer, if the address is to be visited again and what was read there is still known."""
@@ -145,12 +163,12 @@ class Rounds:
     def _visited_first(self, visit: Visit, seq: int) -> None:
         if visit.answer is None:
             return
-        url, answer = visit.lease.link.url, visit.answer
+        url, answer = visit.lease.link.url, _validators(visit)
         born = self.number if isinstance(visit.outcome, Page) else None
         missing = int(visit.status in _GONE)
         known = (answer.etag, answer.last_modified, answer.digest, answer.at, seq)
         self._query(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, NULL, NULL, NULL, 1)",
+            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, NULL, NULL, NULL, 1, 0, 0, 0)",
             (url, url.host, *known, self.number, visit.at, missing, born),
         )
 
@@ -159,12 +177,12 @@ class Rounds:
         unchanged = isinstance(outcome, Skip) and outcome.reason is Reason.UNCHANGED
         self._query(
             "UPDATE answers SET due = NULL, round = ?, visits = visits + 1, changes = changes + ?,"
-            " span = span + max(0, ? - visited), visited = ?, missing = CASE WHEN ? THEN missing + 1 ELSE 0 END"
-            " WHERE url = ?",
+            " span = span + max(0, ? - visited), visited = ?, missing = CASE WHEN ? THEN missing + 1 ELSE 0 END,"
+            " claims = claims + (claimed = ?1), lies = lies + (claimed = ?1 AND ?2) WHERE url = ?",
             (number, change is not Change.SAME, visit.at, visit.at, visit.status in _GONE, url),
         )
         if not unchanged:
-            answer = visit.answer or Answer(at=visit.at)
+            answer = _validators(visit)
             self._query(
                 "UPDATE answers SET etag = ?, last_modified = ?, at = CASE WHEN digest = ? THEN at ELSE ? END, digest = ?"
                 " WHERE url = ?",
@@ -180,6 +198,38 @@ class Rounds:
             )
         elif change is Change.GONE:
             self._query("UPDATE answers SET gone = ? WHERE url = ? AND gone IS NULL", (number, url))
+
+    def dated(self, links: Iterable[DatedLink]) -> None:
+        """Ask sooner for what a sitemap or a feed calls new, and not at all for what it calls unchanged, once that is trusted.
+
+        It is trusted if that was right on nearly all pages of the host that were asked all the same. Some always are.
+        """
+        for link, before in links:
+            row = self._database.one("SELECT visited, lies FROM answers WHERE url = ? AND due IS NOT NULL", (link.url,))
+            if row is None:
+                continue
+            visited, lies = row
+            if link.modified and before == link.modified <= visited:
+                spared = not lies and self._trusts(link.url.host) and not self._is_checked(link.url)
+                self._query(
+                    "UPDATE answers SET claimed = ?, due = ? WHERE url = ?",
+                    (self.number, None if spared else LEAST, link.url),
+                )
+            elif max(link.modified, link.published) > visited:
+                self._query("UPDATE answers SET due = max(due, ?) WHERE url = ?", (LIKELY, link.url))
+
+    def _trusts(self, host: str) -> bool:
+        """As earlier rounds have shown."""
+        if host not in self._trusted:
+            claims, lies = self._database.one(
+                "SELECT coalesce(sum(claims), 0), coalesce(sum(lies), 0) FROM answers WHERE host = ?", (host,)
+            )
+            self._trusted[host] = (lies + 1) / (claims + 2) < MOST_LIES  # the rule of succession
+        return self._trusted[host]
+
+    def _is_checked(self, url: Url) -> bool:
+        """Whether it is this page's turn to be asked although nothing says that it changed."""
+        return (crc32(url.encode()) + self.number) % CHECKED == 0
 
     def found_again(self, links: Iterable[tuple[float, str]]) -> None:
         """Ask once more for pages that were missing for some rounds, since a page that was read links to them."""
@@ -299,11 +349,17 @@ class Rounds:
         return RoundFacts(number, began, last, requests, size, unchanged, new, changed, gone, pages, *found)
 
 
+def _validators(visit: Visit) -> Answer:
+    """What a browser has drawn may change while the answer that it is made of stays the same."""
+    drawn = isinstance(visit.outcome, Page) and visit.outcome.drawn_by is DrawnBy.BROWSER
+    return Answer(at=visit.at) if visit.answer is None or drawn else visit.answer
+
+
 # A page that was visited by an earlier version of bitrawl, or that gave no answer, is known from now on.
 _MAKE_KNOWN = f"""
 INSERT OR IGNORE INTO answers
-SELECT url, host, '', '', '', at, last, 1, at, 0, 0, 0, status IN (404, 410), 0,
-    CASE state WHEN {PAGE} THEN 1 END, NULL, NULL, NULL, 1
+SELECT url, host, '', '', '', at, last, 1, at, 0, 0, 0, status IN (404, 410),
+    CASE state WHEN {PAGE} THEN 1 END, NULL, NULL, NULL, 1, 0, 0, 0
 FROM (SELECT url, max(seq) AS last, at, status FROM fetches GROUP BY url) JOIN links USING (url)
 """
 
@@ -314,7 +370,7 @@ WHERE state IN ({PAGE}, {SKIPPED}) AND coalesce(stage, '') NOT IN (?, ?) AND coa
 """
 
 
-class _Observed(NamedTuple):
+class Observed(NamedTuple):
     """What the visits to an address after the first have shown."""
 
     url: str
@@ -331,7 +387,7 @@ class ChangeRates:
     that changed at each visit, or at none.
     """
 
-    def __init__(self, pages: Iterable[_Observed]) -> None:
+    def __init__(self, pages: Iterable[Observed]) -> None:
         self._changes: Counter[str] = Counter()
         self._visits: Counter[str] = Counter()
         self._span = 0.0
@@ -343,7 +399,7 @@ class ChangeRates:
             self._span += page.span
             self._total += page.visits
 
-    def likelihood(self, page: _Observed, date: float) -> float:
+    def likelihood(self, page: Observed, date: float) -> float:
         """That it has changed between its last visit and that date."""
         share = _share(self._changes[""], self._visits[""], 0.5, PRIOR)
         directory = _directory(page.url)

@@ -1,7 +1,9 @@
 """Sitemaps and feeds: a list of links, and the translations that it declares."""
 
+import datetime as dt
 import re
 import zlib
+from email.utils import parsedate_to_datetime
 from xml.parsers import expat
 
 import msgspec
@@ -24,6 +26,12 @@ _CHUNK = 1 << 16  # bytes expanded at a time
 _LONE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});)")
 _TOO_MANY = f"entries after the first {MAX_ENTRIES:,}"
 _ENTRIES = frozenset(("url", "sitemap", "item", "entry"))
+_MODIFIED = frozenset(("lastmod", "updated"))
+# RSS has pubDate or Dublin Core's date, Atom published, and news sitemaps publication_date.
+_PUBLISHED = frozenset(("pubdate", "date", "published", "publication_date"))
+_DATES = _MODIFIED | _PUBLISHED
+_DATED = frozenset(("url", "item", "entry", "news"))
+_DAY = 86400.0
 
 
 def read_sitemap(url: Url, body: bytes) -> Sitemap:
@@ -79,6 +87,8 @@ def _plain(url: Url, body: bytes) -> Sitemap:
 class _FeedItem(msgspec.Struct, frozen=True):
     url: str = ""
     language: str = ""
+    date_published: str = ""
+    date_modified: str = ""
 
 
 class _JsonFeed(msgspec.Struct, frozen=True):
@@ -96,7 +106,14 @@ def _json_feed(url: Url, body: bytes) -> Sitemap:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return Sitemap.of(url, [])
     links = {
-        target: Link(target, LinkKind.SITEMAP, source=url, hreflang=item.language or feed.language)
+        target: Link(
+            target,
+            LinkKind.SITEMAP,
+            source=url,
+            hreflang=item.language or feed.language,
+            modified=_date(item.date_modified),
+            published=_date(item.date_published),
+        )
         for item in feed.items[:MAX_ENTRIES]
         if "jsonfeed.org" in feed.version and (target := _url(item.url, url))
     }
@@ -110,6 +127,17 @@ def _url(text: str, base: Url | None) -> Url | None:
         return Url.parse(text, base=base)
     except UrlError:
         return None
+
+
+def _date(text: str) -> float:
+    """As ISO 8601 or RFC 5322 has it, in seconds since the epoch: the end of a day without a time. 0 for what is no date."""
+    text = text.strip()
+    try:
+        date = dt.datetime.fromisoformat(text) if text[:4].isdecimal() else parsedate_to_datetime(text)
+        seconds = date.replace(tzinfo=date.tzinfo or dt.UTC).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):  # what the parsers raise
+        return 0.0
+    return max(0.0, seconds + (_DAY if len(text) == len("2026-11-18") else 0.0))
 
 
 class _Stop(Exception):  # noqa: N818 - not an error: the way out of expat's callbacks
@@ -133,6 +161,7 @@ class _Reader:
         self._text: list[str] | None = None
         self._language = ""  # of the feed
         self._target: Url | None = None
+        self._dates = [0.0, 0.0]  # of the entry: published, modified
         self._declared: list[tuple[str, str]] = []  # addresses and languages of the entry, as written
         self._groups: dict[int, frozenset[Url]] = {}  # by the hash of what was declared, the addresses of that group
         self._entries = 0
@@ -183,7 +212,11 @@ class _Reader:
             if self._entries >= MAX_ENTRIES:
                 self.cut = _TOO_MANY
                 raise _Stop
-        elif (name == "loc" and parent in ("url", "sitemap")) or (name == "language" and parent == "channel"):
+        elif (
+            (name == "loc" and parent in ("url", "sitemap"))
+            or (name == "language" and parent == "channel")
+            or (name in _DATES and parent in _DATED)
+        ):
             self._text = []
 
     def _named(self, tag: str) -> str:
@@ -211,6 +244,9 @@ class _Reader:
         name = self._stack.pop()
         if self._text is not None and name == "language":
             self._language, self._text = "".join(self._text).strip()[:_LANGUAGE_LENGTH], None
+        elif self._text is not None and name in _DATES:
+            text, self._text = "".join(self._text), None
+            self._dates[name in _MODIFIED] = max(self._dates[name in _MODIFIED], _date(text))
         elif self._text is not None and name in ("loc", "link"):
             target = _url("".join(self._text), self._source)
             self._text = None
@@ -226,10 +262,12 @@ class _Reader:
         target, declared = self._target, self._declared
         if target is None and not declared:
             return
-        self._target, self._declared = None, []
+        published, modified = self._dates
+        self._target, self._declared, self._dates = None, [], [0.0, 0.0]
         if target is None or self._entries >= MAX_ENTRIES:
             return
-        self._keep(Link(target, LinkKind.SITEMAP, source=self._source, hreflang=self._language))
+        link = Link(target, LinkKind.SITEMAP, source=self._source, hreflang=self._language)
+        self._keep(msgspec.structs.replace(link, modified=modified, published=published))
         if declared:
             # Entries that are translations of each other declare the same, once each: it is read once.
             key = hash(tuple(declared))

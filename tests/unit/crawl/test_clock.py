@@ -14,8 +14,8 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.fetching import SystemClock
-from bitrawl.job.ledger import Ledger, LedgerRobots
+from bitrawl.job.fetching import LedgerRobots, SystemClock
+from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log
 from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.running import COUNT_EVERY, finished

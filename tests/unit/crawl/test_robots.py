@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitrawl.crawl.robots import MAX_AGE, MAX_DELAY, MAX_PARSED, UNREACHABLE_FOR, InMemoryRobots, RobotsFetcher, Rules
-from bitrawl.model import Capture, Link, LinkKind, RobotsRecord, Skip
+from bitrawl.crawl.robots import (
+    MAX_AGE,
+    MAX_DELAY,
+    MAX_PARSED,
+    UNREACHABLE_FOR,
+    InMemoryRobots,
+    RobotsFetcher,
+    RobotsRecord,
+    Rules,
+)
+from bitrawl.model import Capture, Link, LinkKind, Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 

@@ -215,3 +215,45 @@ def test_what_a_feed_lists_has_its_language(body: bytes, languages: list[str]):
 )
 def test_other_json_lists_nothing(body: bytes):
     assert urls(read_sitemap(HERE, body)) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "modified", "published"),
+    [
+        (urlset(entry("/a", "<lastmod>2026-11-18T03:00:00Z</lastmod>")), 1794970800.0, 0.0),
+        (urlset(entry("/a", "<lastmod>2026-11-18</lastmod>")), 1795046400.0, 0.0),  # the end of that day
+        (urlset(entry("/a", "<lastmod>yesterday</lastmod>")), 0.0, 0.0),
+        (
+            urlset(entry("/a", "<n:news><n:publication_date>2026-11-18T03:00:00Z</n:publication_date></n:news>")),
+            0.0,
+            1794970800.0,
+        ),
+        (
+            (
+                b"<rss><channel><item><link>http://s.test/a</link><pubDate>Wed, 18 Nov 2026 03:00:00 GMT</pubDate>"
+                b"</item></channel></rss>"
+            ),
+            0.0,
+            1794970800.0,
+        ),
+        (
+            (
+                b'<feed><entry><link href="http://s.test/a"/><updated>2026-11-18T03:00:00Z</updated>'
+                b"<published>2026-11-17T03:00:00Z</published></entry></feed>"
+            ),
+            1794970800.0,
+            1794884400.0,
+        ),
+        (
+            (
+                b'{"version": "https://jsonfeed.org/version/1.1", "items": [{"url": "http://s.test/a",'
+                b' "date_modified": "2026-11-18T03:00:00Z"}]}'
+            ),
+            1794970800.0,
+            0.0,
+        ),
+    ],
+)
+def test_dates_of_entries_are_read(body: bytes, modified: float, published: float):
+    [link] = read_sitemap(Url.parse("http://s.test/sitemap.xml"), body).links
+    assert (link.modified, link.published) == (modified, published)

@@ -1,0 +1,58 @@
+"""How likely pages have changed, and what a visit of a further round decides."""
+
+import pytest
+
+from bitrawl.job.rounds import ChangeRates, Observed, is_verdict
+from bitrawl.model import Skip
+from bitrawl.reasons import Reason, Stage
+from bitrawl.url import Url
+
+DAY = 86400.0
+PAGE = Url.parse("http://s.test/en/page")
+
+
+def observed(path: str, changes: int, visits: int = 5) -> Observed:
+    return Observed(f"http://s.test/{path}", visits, changes, visits * DAY, 0.0)
+
+
+def test_pages_that_changed_more_often_are_more_likely_to_have_changed():
+    pages = [observed("a/1", 0), observed("a/2", 2), observed("a/3", 5)]
+    rates = ChangeRates(pages)
+    likely = [rates.likelihood(page, DAY) for page in pages]
+    assert likely == sorted(likely)
+    assert all(0 < value < 1 for value in likely)
+
+
+def test_the_longer_ago_a_page_was_visited_the_more_likely_it_has_changed():
+    rates = ChangeRates([observed("a/1", 2)])
+    assert rates.likelihood(observed("a/1", 2), 3 * DAY) > rates.likelihood(observed("a/1", 2), DAY)
+
+
+def test_a_page_that_was_visited_once_is_judged_by_its_directory():
+    rates = ChangeRates([*(observed(f"news/{n}", 5) for n in range(9)), *(observed(f"law/{n}", 0) for n in range(9))])
+    new = [Observed(f"http://s.test/{name}/new", 0, 0, 0.0, 0.0) for name in ("news", "law")]
+    assert rates.likelihood(new[0], DAY) > 3 * rates.likelihood(new[1], DAY)
+
+
+def test_the_rate_is_that_of_cho_and_garcia_molina_once_much_is_known():
+    page = observed("a/1", 300, visits=1000)
+    assert ChangeRates([page]).likelihood(page, DAY) == pytest.approx(0.3, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "expected"),
+    [
+        (Reason.HTTP_STATUS, 404, True),
+        (Reason.HTTP_STATUS, 410, True),
+        (Reason.HTTP_STATUS, 403, False),
+        (Reason.SERVER_ERROR, 503, False),
+        (Reason.TIMEOUT, 0, False),
+        (Reason.DNS, 0, False),
+        (Reason.KILLED, 200, False),
+        (Reason.REDIRECT, 301, True),
+        (Reason.NOINDEX, 200, True),
+        (Reason.ROBOTS, 0, True),
+    ],
+)
+def test_only_an_answer_about_the_page_is_a_verdict(reason: Reason, status: int, *, expected: bool):
+    assert is_verdict(Skip(PAGE, Stage.FETCH, reason, status=status)) is expected
