@@ -4,6 +4,7 @@ A site of ten articles in English and French for each kind of page in `scripted_
 `--render auto` and with `--render always`. Found are the true pages whose text was read in the right language, and the true
 pairs. The CPU is that of all processes of the job, from /proc. Then eight tabs at once, and their memory.
 
+With CRAWLEE_PYTHON=/path/to/python of an environment that has crawlee, its adaptive crawler visits the same sites.
 It needs node, npm and its registry once (the apps are kept in the temporary folder), and a Chromium.
 """
 
@@ -36,6 +37,7 @@ from lab.bench.scripted_web import KINDS, Kind, ScriptedWeb, build, served
 
 BUILD = Path(tempfile.gettempdir()) / "bitrawl-rendering"
 TABS = 8
+SOME_TEXT = 200  # letters that a page must have for crawlee to have read it
 LIMIT = 1500  # seconds of one job
 
 
@@ -84,15 +86,15 @@ class Processes:
 
     def look(self, only: Callable[[str], bool]) -> None:
         parents: dict[int, tuple[int, float, str]] = {}
-        for entry in os.listdir("/proc"):
-            if entry.isdigit():
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
                 try:
-                    name, _, rest = Path(f"/proc/{entry}/stat").read_text().rpartition(") ")
+                    name, _, rest = (entry / "stat").read_text().rpartition(") ")
                 except OSError:
                     continue
                 fields = rest.split()
                 ticks = int(fields[11]) + int(fields[12])
-                parents[int(entry)] = (int(fields[1]), ticks / os.sysconf("SC_CLK_TCK"), name.partition("(")[2])
+                parents[int(entry.name)] = (int(fields[1]), ticks / os.sysconf("SC_CLK_TCK"), name.partition("(")[2])
         memory = 0.0
         for process, (_, seconds, name) in parents.items():
             if self._is_below(process, parents):
@@ -204,6 +206,21 @@ async def eight_tabs(web: ScriptedWeb, port: int) -> None:
                     )
 
 
+def anchor(web: ScriptedWeb, port: int, python: str) -> None:
+    """crawlee's adaptive crawler on the same sites."""
+    chromium = next(filter(None, map(shutil.which, PROGRAMS)), "")
+    script = Path(__file__).with_name("crawlee_crawl.py")
+    command = [python, str(script), f"http://127.0.0.1:{port}", chromium, *(web.seed(kind) for kind in KINDS)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as crawl, Processes(crawl.pid) as processes:
+        told = json.loads(crawl.communicate(timeout=LIMIT)[0].splitlines()[-1])
+    read = {Url.parse(url) for url, letters in told["pages"].items() if letters > SOME_TEXT}
+    found = {kind.name: len(read & {url for pair in web.truth(kind) for url in pair}) for kind in KINDS}
+    print(
+        f"crawlee: {sum(found.values())} pages; {told['browser']} of {told['browser'] + told['http']} visits rendered;"
+        f" {processes.seconds:.0f} CPU s; by kind {found}"
+    )
+
+
 def main() -> None:
     if shutil.which("npm") is None or not any(map(shutil.which, PROGRAMS)):
         print("rendering needs npm and a Chromium")
@@ -213,6 +230,8 @@ def main() -> None:
     with served(web) as port, tempfile.TemporaryDirectory() as folder:
         costs = {mode: mined(web, port, mode, Path(folder), KINDS) for mode in Render}
         show(web, costs)
+        if python := os.environ.get("CRAWLEE_PYTHON"):
+            anchor(web, port, python)
         print(f"Memory of {TABS} pages:")
         asyncio.run(eight_tabs(web, port))
 

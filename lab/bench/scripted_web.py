@@ -222,7 +222,8 @@ def served(web: ScriptedWeb) -> Iterator[int]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            answer = web.answer(self.headers.get("Host", "").partition(":")[0], self.path)
+            path = self.path if self.path.startswith("/") else "/" + self.path.split("/", 3)[3]  # we are its proxy
+            answer = web.answer(self.headers.get("Host", "").partition(":")[0], path)
             with suppress(OSError):
                 self.send_response(answer.status)
                 self.send_header("Content-Type", answer.type)

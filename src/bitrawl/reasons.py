@@ -150,7 +150,7 @@ class Reason(StrEnum):
         "If these are real pages, tell the operator of this server.")
     EMPTY = ("empty", "empty page", "The page has neither text nor links.")
     SCRIPTED = ("scripted", "drawn by scripts", "The page has neither text nor links before its scripts run.",
-        "Run the scripts with --render auto, which needs the extra browser: pip install 'bitrawl[browser]'",
+        "Draw such pages with --render auto, which needs the extra browser.",
         "Only the operator of this server can install the browser that runs scripts.")
     NO_TEXT_LAYER = ("no-text-layer", "document without text",
         "The document has pictures of its text only, or fonts that do not say which letters they draw.")

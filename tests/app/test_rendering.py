@@ -116,7 +116,8 @@ def drawn(*pages: Capture, web: FakeWeb | None = None, megabytes: int = 512, sec
 
 def test_a_tab_that_hangs_crashes_or_takes_all_memory_costs_one_page() -> None:
     hanging = page("while (true) {}")
-    greedy = page("const all = []; setInterval(() => all.push(new Uint8Array(2e7).fill(1)), 1)")
+    grow = "all.push(new Uint8Array(2e7).fill(1)); document.getElementById('root').textContent = all.length"
+    greedy = page(f"const all = []; setInterval(() => {{ {grow} }}, 1)")
     good = page("document.getElementById('root').textContent = 'drawn'")
 
     assert [bool(html) for html in drawn(greedy, good, hanging, megabytes=256, seconds=8)] == [False, True, False]

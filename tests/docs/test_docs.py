@@ -14,7 +14,7 @@ from bitrawl import config, model, process, url
 from bitrawl.cli import VERBS
 from bitrawl.cli.status import KEYS
 from bitrawl.config.settings import SETTINGS
-from bitrawl.crawl import bodies, frontier, robots, scope, traps
+from bitrawl.crawl import bodies, browser, frontier, resources, robots, scope, traps
 from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
 from bitrawl.job import archive, archived_web, fetching, site_mining
 from bitrawl.job.crawl_wiring import MAX_WORKERS
@@ -238,13 +238,16 @@ NO_LIMIT = {
     *(Reason.NOT_ARCHIVED, Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.CONNECTION, Reason.TLS, Reason.PROXY),
     *(Reason.HTTP_STATUS, Reason.SERVER_ERROR, Reason.RATE_LIMITED, Reason.CONTENT_TYPE, Reason.SITEMAP, Reason.PROBE),
     *(Reason.SOFT_404, Reason.EMPTY, Reason.ANALYSIS_ERROR, Reason.MINING_ERROR, Reason.INTERNAL),
-    *(Reason.NO_TEXT_LAYER, Reason.UNREADABLE, Reason.UNCHANGED),
+    *(Reason.NO_TEXT_LAYER, Reason.UNREADABLE, Reason.SCRIPTED, Reason.UNCHANGED),
 }
 """Reasons that stand for no limit. A new one goes here, or on the page."""
 
 FETCH, MANNERS, MIB = FetchSettings(), frontier.Politeness(), 1 << 20
 
 NUMBERS = {
+    "Requests of a page that a browser draws": resources.MAX_REQUESTS,
+    "Megabytes that such a page may fetch (MiB)": resources.MAX_BYTES / MIB,
+    "Times that such a page is scrolled to its end": browser.SCROLLS,
     "Characters of a page or text that the learned model reads": learned.MOST_CHARACTERS,
     "Fewest words of example texts in one language": learned.LEAST_WORDS,
     "Judged pages whose verdict a translation may take over": learned.KEPT_SCORES,

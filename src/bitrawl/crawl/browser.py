@@ -114,19 +114,29 @@ class ChromiumRenderer:
     async def render(self, answer: Capture) -> tuple[Capture | None, int]:
         requests = PageRequests(answer, self._resources)
         async with self._place(answer.url.host):
-            browser = await self._running()
-            if browser is None:
-                return None, 0
             began = self._clock.now()
-            try:
-                async with asyncio.timeout(self._settings.seconds + GRACE):
-                    html = await self._draw(browser, answer, requests)
-            except Exception as error:  # noqa: BLE001 - of one page: a driver that has died raises a bare Exception
-                _log.debug("%s could not be drawn: %s", answer.url, error)
-                return None, requests.bytes
-            self._unproven = 0
-            took = self._clock.now() - began
-            return rendered(answer, html, self._clock.date(), took), requests.bytes
+            for _ in range(2):  # A browser that dies may have died of another page.
+                browser = await self._running()
+                if browser is None:
+                    break
+                requests.begin()
+                html = await self._drawn(browser, answer, requests)
+                if html:
+                    self._unproven = 0
+                    took = self._clock.now() - began
+                    return rendered(answer, html, self._clock.date(), took), requests.bytes
+                if browser.is_connected():
+                    break
+        return None, requests.bytes
+
+    async def _drawn(self, browser: Browser, answer: Capture, requests: PageRequests) -> str:
+        """Empty if the page could not be drawn."""
+        try:
+            async with asyncio.timeout(self._settings.seconds + GRACE):
+                return await self._draw(browser, answer, requests)
+        except Exception as error:  # noqa: BLE001 - of one page: a driver that has died raises a bare Exception
+            _log.debug("%s could not be drawn: %s", answer.url, error)
+            return ""
 
     @asynccontextmanager
     async def _place(self, host: str) -> AsyncIterator[None]:
@@ -210,7 +220,7 @@ class ChromiumRenderer:
 
         async def answer(route: Route) -> None:
             request = route.request
-            with suppress(Error):  # the page is gone
+            with requests.waiting(), suppress(Error):  # of a page that is gone
                 given = await requests.answer(request.url, request.resource_type, request.method)
                 if given is None:
                     await route.abort("blockedbyclient")
@@ -241,11 +251,11 @@ class ChromiumRenderer:
 
     async def _settle(self, page: Page, requests: PageRequests, deadline: float) -> None:
         """Until nothing changes any more, or the time is up: what is drawn by then counts."""
-        size, still = -1, 0
+        size, still = "", 0
         while still < STILL and self._clock.now() < deadline:
             await self._clock.sleep(LOOK)
-            now = await page.evaluate(SIZE)
-            still = still + 1 if now == size and not requests.pending else 0
+            now = str(await page.evaluate(SIZE))
+            still = still + 1 if now == size and now.startswith("complete") and not requests.pending else 0
             size = now
 
     async def _scroll(self, page: Page, requests: PageRequests, deadline: float) -> None:

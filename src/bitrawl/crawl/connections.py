@@ -6,6 +6,7 @@ public internet, which is judged after resolution and pinned for the connection.
 
 import asyncio
 import os
+import select
 import socket
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -106,6 +107,10 @@ def _leftover(protocol: ResponseHandler) -> Leftover:
         return Leftover.UNKNOWN
     # The event loop may not have read yet what has arrived.
     handle = transport.get_extra_info("socket").fileno()
+    arrived = select.poll()
+    arrived.register(handle, select.POLLIN)
+    if not arrived.poll(0):
+        return Leftover.NOTHING
     with socket.socket(fileno=os.dup(handle)) as peeked:
         try:
             waiting = peeked.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)

@@ -89,9 +89,9 @@ SIZE = """() => {
   const text = document.body ? document.body.textContent : "";
   let sum = 0;
   for (let i = 0; i < text.length; i += 7) sum = (31 * sum + text.charCodeAt(i)) | 0;
-  return `${document.getElementsByTagName("*").length} ${text.length} ${sum}`;
+  return `${document.readyState} ${document.getElementsByTagName("*").length} ${text.length} ${sum}`;
 }"""
-"""A fingerprint of what is drawn."""
+"""Whether all that the page names is loaded ("complete"), and a fingerprint of what is drawn."""
 
 SCROLL = """() => {
   const height = document.documentElement.scrollHeight, earlier = window.__height || innerHeight;

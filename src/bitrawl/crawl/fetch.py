@@ -163,6 +163,7 @@ class HttpFetcher:
         self._clock = clock
         self._earlier = earlier
         self._began_at = clock.date() - clock.now()
+        self._trusts_the_date = True
         self._tls = ssl.create_default_context()
         self._routes = Routes(settings.connect_to)
         self._proxy_endpoints = settings.proxies.endpoints()
@@ -215,8 +216,11 @@ class HttpFetcher:
         return msgspec.structs.replace(answer, at=at, took=self._clock.now() - began, ip=peer)
 
     def _trust_the_date(self, zero: float) -> None:
-        checks = self._tls.verify_flags & ~NO_CHECK_TIME
-        self._tls.verify_flags = checks | NO_CHECK_TIME if abs(zero - self._began_at) > SET else checks
+        trusted = abs(zero - self._began_at) <= SET
+        if trusted is not self._trusts_the_date:
+            self._trusts_the_date = trusted
+            checks = self._tls.verify_flags & ~NO_CHECK_TIME
+            self._tls.verify_flags = checks if trusted else checks | NO_CHECK_TIME
 
     async def _request(self, url: URL, proxy: URL | None, headers: Mapping[str, str]) -> aiohttp.ClientResponse:
         attempt = Attempt()

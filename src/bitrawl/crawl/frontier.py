@@ -542,10 +542,9 @@ class Frontier:
         if not times:
             await self._changed.wait()
             return
-        change = asyncio.ensure_future(self._changed.wait())
         alarm = asyncio.ensure_future(self.clock.sleep(max(0.0, min(times) - self.clock.now())))
+        alarm.add_done_callback(lambda alarm: None if alarm.cancelled() else self._changed.set())
         try:
-            await asyncio.wait((change, alarm), return_when=asyncio.FIRST_COMPLETED)
+            await self._changed.wait()
         finally:
-            change.cancel()
             alarm.cancel()

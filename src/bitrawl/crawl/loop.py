@@ -462,8 +462,11 @@ class Crawl:
             scores = self.scorer.score(group, found_on, self._knowledge(group[0].url))
             least = UNWANTED if self.settings.exhaustive else 0.0
             scored = [(link, max(score, least)) for link, score in zip(group, scores, strict=True)]
-            refused += [(link, _unwanted(link)) for link, score in scored if score <= 0]
-            self.frontier.add([(link, _capped(link, score)) for link, score in scored if score > 0])
+            if min(scores) <= 0:
+                refused += [(link, _unwanted(link)) for link, score in scored if score <= 0]
+            self.frontier.add(
+                [(link, score if score <= BELOW_FIRST else _capped(link, score)) for link, score in scored if score > 0]
+            )
         self.ledger.refuse(refused)
 
     def _judged(self, links: Sequence[Link]) -> tuple[list[tuple[Link, Skip]], Iterable[list[Link]]]:
@@ -483,10 +486,12 @@ class Crawl:
         return refused, inside.values()
 
     def _refusal(self, link: Link, closed: str) -> Skip | None:
-        refusal = self.scope.refusal(link) or self._new.refusal(link)
+        refusal = self.scope.refusal(link)
+        if refusal is None and link.kind is LinkKind.INDEX:
+            refusal = self._new.refusal(link)
         if refusal is None and closed:
             return Skip(link.url, Stage.SCOPE, Reason.TOO_MANY_HOSTS, closed)
-        if refusal is not None or link.kind is not LinkKind.PAGE:
+        if refusal is not None or link.kind is not LinkKind.PAGE or "&" not in link.url:
             return refusal
         first = self.traps.reordered(link.url)
         return Skip(link.url, Stage.SCOPE, Reason.TRAP, f"{first} with its parameters reordered") if first else None

@@ -7,7 +7,8 @@ are: by the same fetcher, with the same address guard, proxy and User-Agent, aft
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
@@ -113,10 +114,23 @@ class PageRequests:
         self._resources = resources
         self._site = resources.site_of(page.url.host)
         self._origins = named_origins(page)
+        self.pending = 0  # requests that the browser waits for
+        self.bytes = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Before the first request, and before the first of another try."""
         self._served = False
         self._answered = 0
-        self.pending = 0
-        self.bytes = 0
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While the browser waits for an answer."""
+        self.pending += 1
+        try:
+            yield
+        finally:
+            self.pending -= 1
 
     async def answer(self, address: str, kind: str, method: str = "GET") -> Answer | None:
         """None if the request is refused. `kind` is what Playwright calls it."""
@@ -127,13 +141,10 @@ class PageRequests:
         if kind not in _FETCHED or method != "GET" or self._answered >= MAX_REQUESTS or self.bytes >= MAX_BYTES:
             return None
         self._answered += 1
-        self.pending += 1
         try:
             return await self._fetched(address, is_script=kind == "script")
         except UrlError:
             return None
-        finally:
-            self.pending -= 1
 
     def _document(self) -> Answer:
         """The page, once: a script that leads elsewhere and a frame get nothing."""

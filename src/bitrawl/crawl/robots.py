@@ -79,7 +79,7 @@ class RobotsFetcher:
         self._clock = clock
         self._pause = pause
         self._reservations = reservations
-        self._rules: Recent[str, Rules] = Recent(MAX_PARSED)
+        self._rules: Recent[str, Rules | None] = Recent(MAX_PARSED)  # None: nothing is known of the origin
         # By origin, when it was asked in this run. What an earlier run was told may be of any age: the only clock that
         # goes on between two runs is the date, which somebody may have set.
         self._asked_at: dict[str, float] = {}
@@ -109,15 +109,20 @@ class RobotsFetcher:
         return rules.sitemaps if rules is not None else ()
 
     async def _rules_for(self, origin: str) -> "Rules | Skip":
+        if (rules := self._in_force(origin)) is not None:
+            return rules
         lock = self._locks.setdefault(origin, asyncio.Lock())
         async with lock:  # whoever comes meanwhile waits for the same download
-            rules = self._remembered(origin)
-            if rules is not None and self._clock.now() < self._asked_at.get(origin, -MAX_AGE) + MAX_AGE:
+            if (rules := self._in_force(origin)) is not None:
                 return rules
             failure, until = self._failures.get(origin, (None, 0.0))
             if failure is not None and self._clock.now() < until:
                 return _postponed(failure, until - self._clock.now())
             return await self._ask(origin)
+
+    def _in_force(self, origin: str) -> "Rules | None":
+        """What the origin answered in this run, if that is not too old."""
+        return self._remembered(origin) if self._clock.now() < self._asked_at.get(origin, -MAX_AGE) + MAX_AGE else None
 
     async def _ask(self, origin: str) -> "Rules | Skip":
         answer = await self._download(Url.parse(f"{origin}/robots.txt"))
@@ -136,7 +141,9 @@ class RobotsFetcher:
             await self._clock.sleep(self._pause)
         self._memory.save(record)
         self._asked_at[origin] = asked_at
-        return self._rules.note(origin, Rules(record))
+        rules = Rules(record)
+        self._rules.note(origin, rules)
+        return rules
 
     async def _download(self, url: Url) -> "_RobotsText | Skip":
         """The file after its redirects; an empty one where it does not exist, a Skip where nobody can tell."""
@@ -158,10 +165,10 @@ class RobotsFetcher:
         return _RobotsText(0)
 
     def _remembered(self, origin: str) -> "Rules | None":
-        rules = self._rules.get(origin)
-        if rules is None and (record := self._memory.load(origin)) is not None:
-            rules = Rules(record)
-        return self._rules.note(origin, rules) if rules is not None else None
+        if origin in self._rules:
+            return self._rules.note(origin, self._rules[origin])
+        record = self._memory.load(origin)
+        return self._rules.note(origin, Rules(record) if record is not None else None)
 
 
 class Rules:

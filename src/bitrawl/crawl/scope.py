@@ -22,7 +22,7 @@ MAX_OCCURRENCES = 3  # of one segment anywhere in a path; judgement
 MAX_PARAMETERS = 12  # judgement
 MAX_FACETS = 3  # parameters that a page may have added to its own address (sort, filter, page); judgement
 
-REMEMBERED = 8192  # addresses whose verdict is remembered, about 2 MB
+REMEMBERED = 8192  # addresses, and hosts, whose verdict is remembered, about 2 MB
 
 _NO_PAGES = frozenset((LinkKind.INDEX, LinkKind.PROBE))
 _NEW_HOSTS = frozenset((LinkKind.ALTERNATE, LinkKind.REDIRECT))
@@ -84,19 +84,16 @@ class Scope:
         self._under = tuple(folder_path(raw) for raw in self.rules.under)
         self._readable = {ending for kind in self.rules.types for ending in kind.endings}
         self._by_address = lru_cache(maxsize=REMEMBERED)(self._judge_address)
+        self._by_host = lru_cache(maxsize=REMEMBERED)(self._judge_host)
 
     def refusal(self, link: Link) -> Skip | None:
         """Why the link is not followed; None when it is. What the user named as a seed is always followed."""
         url = link.url
         if url in self._seeds:
             return None
-        host = url.host
-        if self.rules.reach is not Reach.WEB and self.sites.of(host) not in self._home:
-            return Skip(url, Stage.SCOPE, Reason.OFF_SITE)
-        if self.rules.same_host and _without_www(host) not in self._hosts:
-            return Skip(url, Stage.SCOPE, Reason.OFF_HOST, "--same-host")
-        if self.rules.reach is Reach.SITE and not self._is_home(host):
-            return Skip(url, Stage.SCOPE, Reason.OFF_HOST)
+        refused = self._by_host(url.host)
+        if refused is not None:
+            return Skip(url, Stage.SCOPE, *refused)
         return None if link.kind in _NO_PAGES else self._of_page(link)
 
     def new_hosts(self, links: Iterable[Link]) -> list[str]:
@@ -111,6 +108,17 @@ class Scope:
     def add_host(self, host: str) -> None:
         """The host belongs to the site from now on."""
         self._versions.add(self._without_language(host))
+        self._by_host.cache_clear()
+
+    def _judge_host(self, host: str) -> tuple[Reason, str] | None:
+        """Why no link to the host is followed, in detail."""
+        if self.rules.reach is not Reach.WEB and self.sites.of(host) not in self._home:
+            return Reason.OFF_SITE, ""
+        if self.rules.same_host and _without_www(host) not in self._hosts:
+            return Reason.OFF_HOST, "--same-host"
+        if self.rules.reach is Reach.SITE and not self._is_home(host):
+            return Reason.OFF_HOST, ""
+        return None
 
     def _leads_home(self, link: Link) -> bool:
         host = link.url.host

@@ -52,8 +52,8 @@ class Traps:
 
     def new_links(self, links: Iterable[Link]) -> list[Link]:
         """Those that no page had before."""
-        places = (self._met, self._earlier, self._pages)
-        new = [link for link in links if not any(hash(link.url) in place for place in places)]
+        met, earlier, pages = self._met, self._earlier, self._pages
+        new = [link for link in links if (key := hash(link.url)) not in met and key not in earlier and key not in pages]
         self._met.update(hash(link.url) for link in new)
         if len(self._met) > REMEMBERED:
             self._met, self._earlier = set(), self._met
@@ -204,7 +204,11 @@ class _TrapText:
         A page under another session id, or in another mirror, leads to other addresses by links of the same names. Lists
         that share a notice have links of their own.
         """
-        names = hash(frozenset((link.anchor, link.image_alt, link.url.path.rpartition("/")[2]) for link in page.links))
+        names = hash(
+            frozenset(
+                [(link.anchor, link.image_alt, link.url.partition("?")[0].rpartition("/")[2]) for link in page.links]
+            )
+        )
         self._names[names] = count = self._names.pop(names, 0) + 1
         if len(self._names) > MEMORY:
             del self._names[next(iter(self._names))]

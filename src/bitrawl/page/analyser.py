@@ -354,7 +354,7 @@ def claimed(head: Head, content_language: str, locale: str) -> Language | None:
     claims = {claim for text in texts if text and (claim := claimed_language(text)) != UNDETERMINED}
     if len({claim.partition("-")[0] for claim in claims}) != 1:
         return None
-    return max(claims, key=len)
+    return max(sorted(claims), key=len)  # the same in every process
 
 
 SHINGLE = 8

@@ -187,7 +187,7 @@ def _container_place(containers: Containers, number: int) -> tuple[str, str, str
 
 
 def probability(logits: Floats) -> Floats:
-    result: Floats = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
+    result: Floats = 1 / (1 + np.exp(-logits.clip(-30, 30)))
     return result
 
 
@@ -279,7 +279,7 @@ class Nesting:
         """Whether each block is inside that container, and how much deeper its own container is."""
         index = np.arange(len(self.of_block))
         is_inside = (index >= self.first[main]) & (index < self.end[main])
-        return [is_inside, np.clip(self.depth[self.of_block] - self.depth[main], -10, 15)]
+        return [is_inside, (self.depth[self.of_block] - self.depth[main]).clip(-10, 15)]
 
     def deepest(self, mass: Floats, share: float) -> int:
         """The innermost container with at least that share of the page's mass; the root if there is none."""
@@ -303,7 +303,7 @@ def features(page: Outline, scores: NameScores) -> Features:
     nesting, path, around = _nest(page, scores)
     mine, title = nesting.of_block, page.title
     prose = np.where((link_density < PROSE_LINKS) & (stops > 0), size * (1 - link_density), 0)
-    prose *= np.clip((size - PROSE) / PROSE, 0, 1)
+    prose *= ((size - PROSE) / PROSE).clip(0, 1)
     kinds = _KINDS.take([_KIND_ROWS[block.kind] for block in page.blocks], axis=1)
     running, inside = nesting.sums(size, size * link_density, prose, np.ones(len(size)), stops, kinds[0], kinds[1])
     total = running[:, -1]
@@ -429,7 +429,7 @@ def _place(page: Outline, running: Floats, kinds: Floats) -> Floats:
     if not len(titles):
         tags = page.containers.tags
         titles = np.array([i for i, block in enumerate(page.blocks) if tags[block.container] == "h1"][:1])
-    behind = np.clip(index - titles[0], -20, 60) if len(titles) else np.full(n, -30)
+    behind = (index - titles[0]).clip(-20, 60) if len(titles) else np.full(n, -30)
     middle = (running[0, :-1] + running[0, 1:]) / 2
     return np.array((middle / total[0], (index + 0.5) / n, running[2, :-1] / total[2], behind))
 
@@ -480,7 +480,7 @@ def _main(nesting: Nesting, inside: Floats) -> Floats:
     for share in (0.5, 0.8):
         main = nesting.deepest(inside[2], share)
         first, end = nesting.first[main], nesting.end[main]
-        rows += [*nesting.relation(main), np.clip((index - first) / max(end - first, 1), -1, 2)]
+        rows += [*nesting.relation(main), ((index - first) / max(end - first, 1)).clip(-1, 2)]
     return np.array(rows)
 
 

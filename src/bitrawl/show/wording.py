@@ -8,6 +8,7 @@ from bitrawl.languages import language_name
 from bitrawl.message import Share
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
+from bitrawl.version import install_command
 
 METHODS: dict[str, tuple[str, str]] = {method: (method.label, method.meaning) for method in Method}
 """The name of each kind of evidence, by letter, and what it says about two pages."""
@@ -61,7 +62,10 @@ def looks_scripted(summary: CrawlSummary, render: RenderSection) -> str:
     if not summary.scripted:
         return ""
     seen = f"{counted(summary.scripted, 'page looks', 'pages look')} drawn by scripts, which were not run"
-    return seen if render.runs_scripts else f"{seen}. {Reason.SCRIPTED.advice}"
+    if render.runs_scripts:
+        return seen
+    install = f" Run: {install_command('browser')}" if render.when is None else ""
+    return f"{seen}. {Reason.SCRIPTED.advice}{install}"
 
 
 def answered(statuses: Mapping[int, int], most: int = 3) -> str:

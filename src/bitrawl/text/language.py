@@ -62,8 +62,8 @@ class LanguageNgrams(NamedTuple):
     """n-grams in a perfect hash table, and how much likelier each is in each class than an unseen one."""
 
     labels: tuple[Language, ...]  # one per class; a language written in two scripts is two classes
-    keys: NDArray[np.uint32]  # the polynomial hash of the n-gram; unique
-    slots: NDArray[np.uint32]
+    keys: NDArray[np.uint32]  # the polynomial hash of the n-gram in each slot; unique
+    slots: NDArray[np.uint32]  # the row of its weights
     displacements: NDArray[np.uint32]
     multipliers: NDArray[np.uint32]
     weights: NDArray[np.uint8]  # n-grams × classes
@@ -81,6 +81,7 @@ class LanguageNgrams(NamedTuple):
         with np.load(path or model_file("language.npz")) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
         fields["labels"] = _labels(str(fields["labels"]).split())
+        fields["keys"] = fields["keys"][fields["slots"]]
         fields["scripts"] = tuple(str(fields["scripts"]).split())
         present = np.unpackbits(fields.pop("present"), axis=1, count=len(fields["labels"])).view(bool)
         weights = np.zeros(present.size, np.uint8)
@@ -121,12 +122,11 @@ class LanguageNgrams(NamedTuple):
 
     def _score_chunk(self, texts: Sequence[bytes], scores: Floats32, evidence: Floats32) -> None:
         data = np.frombuffer(_END + _END.join(texts) + _END, np.uint8)
-        places = self._find(data)
+        places, found = self._find(data)
         # One number for text and n-gram. After sorting, the runs of equal numbers are the counts.
-        both = np.cumsum(data == 0, dtype=np.int32) - 1
+        both = np.cumsum(data == 0, dtype=np.int32)[places] - 1
         both <<= SLOT_BITS
-        both |= places
-        both = both[places >= 0]
+        both |= found
         both.sort()
         at = np.flatnonzero(np.concatenate(([True], both[1:] != both[:-1])))[: len(both)]
         counts = _LOG_COUNTS[np.minimum(np.diff(at, append=len(both)), len(_LOG_COUNTS) - 1)]
@@ -155,15 +155,16 @@ class LanguageNgrams(NamedTuple):
         products = np.matmul(factors.reshape(-1, 1, GROUP), weights)[:, 0]
         return np.add.reduceat(products, ends - groups, axis=0)
 
-    def _find(self, data: NDArray[np.uint8]) -> Ints32:
-        """The row of the longest known n-gram that ends at each byte, or -1."""
+    def _find(self, data: NDArray[np.uint8]) -> tuple[Ints, Ints32]:
+        """The bytes at which a known n-gram ends, and the row of the longest that does."""
         keys = ngram_keys(data, int(self.multipliers[0]))
-        rows = self.slots.take(slots_of(keys, self.multipliers, self.displacements))
-        hits = self.keys.take(rows) == keys
-        places = np.full(len(data), -1, np.int32)
-        for row, hit in zip(rows, hits, strict=True):
-            np.copyto(places, row, where=hit, casting="unsafe")
-        return places
+        slots = slots_of(keys, self.multipliers, self.displacements)
+        hits = self.keys.take(slots) == keys
+        longest = slots[0]
+        for slot, hit in zip(slots[1:], hits[1:], strict=True):
+            longest = np.where(hit, slot, longest)
+        places = np.flatnonzero(hits.any(axis=0))
+        return places, self.slots.take(longest[places]).view(np.int32)
 
 
 def ngram_keys(data: NDArray[np.uint8], multiplier: int) -> NDArray[np.uint32]:

@@ -220,7 +220,9 @@ async def test_links_of_a_drawn_page_are_followed_and_the_report_counts_it(crawl
     assert summary.bytes > 2000  # what the browser fetched counts
 
 
-async def test_without_a_browser_the_report_counts_what_looks_drawn_by_scripts(tmp_path: Path) -> None:
+async def test_without_a_browser_the_report_counts_what_looks_drawn_by_scripts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = RenderedJob(tmp_path, None)
     await job.run()
 
@@ -228,8 +230,10 @@ async def test_without_a_browser_the_report_counts_what_looks_drawn_by_scripts(t
     assert (summary.rendered, summary.scripted) == (0, 1)
     told = looks_scripted(summary, RenderSection(when=Render.NEVER))
     assert told.startswith("1 page looks drawn by scripts")
-    assert "bitrawl[browser]" in told
-    assert "bitrawl[browser]" not in looks_scripted(summary, RenderSection(when=Render.AUTO))
+    assert "--render auto" in told
+    assert "--render auto" not in looks_scripted(summary, RenderSection(when=Render.AUTO))
+    monkeypatch.setattr("bitrawl.config.schema.find_spec", lambda _name: None)
+    assert "'bitrawl[browser]'" in looks_scripted(summary, RenderSection())
     job.ledger.close()
 
 

@@ -233,6 +233,22 @@ async def test_the_requests_for_the_rules_are_polite_too():
     assert clock.slept == [1.5, 1.5]  # before tdmrep.json, and before the page
 
 
+async def test_the_memory_is_asked_once_about_an_origin_of_which_it_knows_nothing():
+    class CountedRobots(InMemoryRobots):
+        loaded = 0
+
+        def load(self, origin):
+            self.loaded += 1
+            return super().load(origin)
+
+    memory = CountedRobots()
+    fetcher = wrapped(Web(), memory=memory)
+    for path in ("/a", "/b", "/c"):
+        await fetcher.fetch(link(path))
+        assert fetcher.delay("example.org") == 0.0
+    assert memory.loaded == 1  # about http://example.org; https was asked itself
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [

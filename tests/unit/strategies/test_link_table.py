@@ -62,7 +62,7 @@ def test_rows_are_changed_when_they_are_new_or_marked_and_visited_ones_only_by_r
     assert made.take_changed().tolist() == [1]
     made.mark([2, 0])
     assert made.take_changed().tolist() == [0, 2]
-    assert made.only_queued(np.arange(3)).tolist() == [1]
+    assert made.are_queued(np.arange(3)).tolist() == [False, True, False]
 
 
 def test_links_with_the_same_partners_link_texts_and_declarations_share_a_rate():

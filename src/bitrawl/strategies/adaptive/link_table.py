@@ -225,9 +225,9 @@ class LinkTable:
 
     # columns
 
-    def facts(self, rows: Rows) -> Floats:
+    def facts(self, rows: Rows) -> NDArray[np.float16]:
         """One row each, in the order of `FACTS`."""
-        values: Floats = self._facts[rows].astype(np.float32)
+        values: NDArray[np.float16] = self._facts[rows]
         return values
 
     def fact(self, rows: Rows, column: LinkColumn) -> Floats:
@@ -256,10 +256,10 @@ class LinkTable:
 
     def queued(self) -> Rows:
         """The rows of all links that were not visited yet."""
-        return np.flatnonzero(np.frombuffer(self._queued, np.int8))
+        return np.flatnonzero(np.frombuffer(self._queued, np.bool_))
 
-    def only_queued(self, rows: Rows) -> Rows:
-        queued: Rows = rows[np.frombuffer(self._queued, np.int8)[rows] > 0]
+    def are_queued(self, rows: Rows) -> NDArray[np.bool_]:
+        queued: NDArray[np.bool_] = np.frombuffer(self._queued, np.bool_)[rows]
         return queued
 
     def visit(self, row: int) -> None:

@@ -112,18 +112,21 @@ class Rates:
         values[new] = share / np.where(gains[hosts] > 0, np.float32(1), 1 + visits[hosts])
         return values
 
-    def rates(self, groups: Groups) -> Floats:
-        """In the shape of what is asked for; the other groups cost next to nothing, however many they are."""
+    def rates(self, groups: Groups, then: Callable[[Floats], Floats] = lambda rates: rates) -> Floats:
+        """In the shape of what is asked for; the other groups cost next to nothing, however many they are.
+
+        `then` is applied to the rate of each group once, however often that is asked for.
+        """
         wanted = np.zeros(len(self._parents), bool)
         wanted[groups] = True
         rates = np.empty(len(wanted), np.float32)
         some = np.flatnonzero(wanted)
-        rates[some] = self._from_the_root(some)
+        rates[some] = then(self._from_the_root(some))
         values: Floats = rates[groups]
         return values
 
     def _from_the_root(self, groups: Groups) -> Floats:
-        """As `rate`, a level at a time for all groups."""
+        """As `rate`, a level at a time for all groups. The root has neither visits nor gains, so its rate stays the prior."""
         parents = np.frombuffer(self._parents, np.int32)
         visits, gains = (np.frombuffer(counts, np.float32) for counts in (self._visits, self._gains))
         levels = [groups]
@@ -131,8 +134,7 @@ class Rates:
             levels.append(above)
         rates = np.full(len(groups), self._prior, np.float32)
         for level in reversed(levels):
-            rate = (gains[level] + PARENT_VISITS * rates) / (visits[level] + PARENT_VISITS)
-            np.copyto(rates, rate, where=level != _ROOT)
+            rates = (gains[level] + PARENT_VISITS * rates) / (visits[level] + PARENT_VISITS)
         return rates
 
 

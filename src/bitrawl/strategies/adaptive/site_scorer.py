@@ -21,6 +21,7 @@ from bitrawl.protocols import UrlLanguageModel
 from bitrawl.reasons import Stage
 from bitrawl.strategies.adaptive.addresses import NumberedUrls
 from bitrawl.strategies.adaptive.link_table import (
+    FACTS,
     GROUPS,
     MIN_ANCHOR,
     LinkColumn,
@@ -133,6 +134,12 @@ class LanguageOdds:
         return [float(value) for value in np.log(chance / (1 - chance))]
 
 
+def _log_odds(rates: Floats) -> Floats:
+    clipped = np.clip(rates, LEAST_RATE, MOST_RATE)
+    odds: Floats = np.log(clipped / (1 - clipped))
+    return odds
+
+
 class WaitingLink(NamedTuple):
     """A link that is queued, and of which nothing was worked out yet."""
 
@@ -180,20 +187,23 @@ class SiteScorer:
         """Of links that the loop is about to queue."""
         late = self._late(links)
         linked = np.array(self._rows_of(links, late), np.int64)
-        rows = linked[linked >= 0]
+        has_row = linked >= 0
+        rows = linked[has_row]
         if found_on is not None:
             self._mark_source(rows, found_on.url)
         self._untold.update(self._refresh().tolist())
         self._untold.difference_update(rows.tolist())
-        scores = np.maximum(self._expected(rows), LEAST)
+        values = np.where(has_row, np.float32(LEAST), np.float32(1))
+        # What was visited is not queued again, whatever its score. Only the mean for those that wait counts it.
+        scored = has_row if late else has_row & self._table.are_queued(linked)
+        values[scored] = np.maximum(self._expected(linked[scored]), LEAST)
         if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
-            scores[[link.kind is LinkKind.SEED for link, row in zip(links, linked, strict=True) if row >= 0]] = 1.0
+            values[scored & np.array([link.kind is LinkKind.SEED for link in links], bool)] = 1.0
         # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
-        self._table.write(rows, np.maximum(self._table.written(rows), scores))
-        values = np.ones(len(links), np.float32)
-        values[linked >= 0] = scores
+        rows = linked[scored]
+        self._table.write(rows, np.maximum(self._table.written(rows), values[scored]))
         if late:
-            values[linked == _WAITING] = usual = float(scores.mean())
+            values[linked == _WAITING] = usual = float(values[scored].mean())
             self._waiting |= {url: WaitingLink(link, usual) for url, link in late.items()}
         listed: list[float] = values.tolist()
         return listed
@@ -230,7 +240,7 @@ class SiteScorer:
         links = self._unlinked.links()
         self._stopping.saw(self._states.signs)
         if self._visits * ROWS_PER_VISIT <= count:
-            return Advice(self._rescored(self._table.only_queued(changed)), links)
+            return Advice(self._rescored(changed[self._table.are_queued(changed)]), links)
         self._visits = 0
         queued = self._table.queued()
         scores = self._rescored(queued)
@@ -251,8 +261,10 @@ class SiteScorer:
     # scores
 
     def _features(self, rows: Rows, groups: NDArray[np.int32]) -> Floats:
-        rates = np.clip(self._rates.rates(groups), LEAST_RATE, MOST_RATE)
-        return np.hstack([self._table.facts(rows), np.log(rates / (1 - rates))])
+        features = np.empty((len(rows), len(LinkColumn)), np.float32)
+        features[:, : len(FACTS)] = self._table.facts(rows)
+        features[:, len(FACTS) :] = self._rates.rates(groups, _log_odds)
+        return features
 
     def _expected(self, rows: Rows) -> Floats:
         """Pairs that a fetch of each link can be expected to bring."""
@@ -331,7 +343,7 @@ class SiteScorer:
             rows.append(row)
             if row == _NO_ROW:
                 self.partners.add(link.url)
-            elif row != _WAITING:
+            elif row != _WAITING and (link.hreflang or len(link.anchor) >= MIN_ANCHOR):
                 self._read(link, row)
         return rows
 
@@ -353,7 +365,7 @@ class SiteScorer:
         """What this link says of its target."""
         if link.hreflang and self._states.read_language(link.hreflang, row):
             self._table.mark([row])
-        if len(link.anchor) >= MIN_ANCHOR and self._states.read_anchor(link.anchor, row):
+        if self._states.read_anchor(link.anchor, row):
             self._table.mark([row])
             self._table.mark_queued(self.partners.candidates(link.url))
 
