@@ -165,6 +165,20 @@ async def test_a_killed_job_is_interrupted_and_a_resume_ends_with_the_same_units
     assert units(server.job(job_id)) == undisturbed
 
 
+async def test_a_finished_job_that_is_visited_again_has_one_more_round_and_the_same_units(
+    server: Server, undisturbed: set[tuple[str, str]]
+):
+    job_id = server.add()
+    await server.until_state(job_id, State.ENDED)
+    visits = len(server.web.visits)
+    server.supervisor.visit_again(server.job(job_id))
+    await server.until_state(job_id, State.ENDED)
+    assert len(server.web.visits) > visits
+    with server.job(job_id).folder.reading() as ledger:
+        assert ledger.rounds.number == 2
+    assert units(server.job(job_id)) == undisturbed
+
+
 async def test_a_job_that_cannot_be_run_says_why(server: Server):
     job_id = server.add()
     description = server.job(job_id).folder.description

@@ -46,7 +46,7 @@ VIEWS = (
     "/compare",
     "/index",
 )
-ACTIONS = ("pause", "stop", "stop-now", "resume", "exhaustive", "delete", "verdicts", "compare")
+ACTIONS = ("pause", "stop", "stop-now", "resume", "refresh", "exhaustive", "delete", "verdicts", "compare")
 
 
 def mined(folder: Path, owner: str) -> None:

@@ -156,6 +156,7 @@ async def carry_out(server: Server, job: ServedJob, action: str, given: Mapping[
         "stop": supervisor.stop,
         "stop-now": supervisor.stop_now,
         Action.RESUME: supervisor.resume,
+        "refresh": supervisor.visit_again,
         "delete": supervisor.delete,
     }
     if action == Action.VISIT_REST:

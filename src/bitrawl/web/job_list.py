@@ -68,6 +68,10 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True):
     arguments: tuple[str, ...] = ()
 
 
+VISIT_AGAIN = Command(JobVerb.MINE, ("--refresh",))
+"""One more round of a job that has come to its end."""
+
+
 class Prepared(NamedTuple):
     """A job whose files are in its folder."""
 
@@ -160,6 +164,11 @@ class ServedJob(NamedTuple):
     def is_demo(self) -> bool:
         """Whether it mines the bundled web, which is there only while the job runs."""
         return self.intent is not None and self.intent.command.verb is JobVerb.DEMO
+
+    @property
+    def has_web(self) -> bool:
+        """Whether the app mines sites there that can be visited again: no archives, and not the bundled web."""
+        return self.intent is not None and self.intent.command.verb is JobVerb.MINE and bool(self.intent.sites)
 
     def belongs_to(self, user: User) -> bool:
         """Jobs of the command line belong to admins. What is being deleted belongs to nobody any more."""

@@ -63,6 +63,11 @@ class JobState(msgspec.Struct, frozen=True):
         return self.state in (State.RUNNING, State.PAUSING, State.STOPPING)
 
     @property
+    def is_finished(self) -> bool:
+        """Whether it came to its end by itself, and found something."""
+        return self.state is State.ENDED and not (self.ended and self.ended.kind is EndKind.STOPPED)
+
+    @property
     def is_pending(self) -> bool:
         """Whether a process works in the folder, or will soon."""
         return self.is_active or self.state is State.WAITING

@@ -31,6 +31,7 @@ from bitrawl.web.job_list import (
     ALIGNED,
     OFFLINE,
     TEXTS,
+    VISIT_AGAIN,
     Command,
     Intent,
     JobList,
@@ -228,6 +229,14 @@ class Supervisor:
             raise RefusedError(message("this has no settings to go on with"))
         config.write(job.folder.changed(changed), job.folder.description)
         self._wait(job, replace(intent, again=None))
+
+    def visit_again(self, job: ServedJob) -> None:
+        """Bring a job that has come to its end up to date."""
+        intent = _ours(job)
+        self._check_idle(job)
+        if not (job.has_web and self.state(job).is_finished):
+            raise RefusedError(message("only a job that has visited sites and has come to its end can visit them again"))
+        self._wait(job, replace(intent, again=VISIT_AGAIN))
 
     def run_again(self, job: ServedJob, command: Command) -> None:
         """Pair or simulate what the job has; the flags must be checked already."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from bitrawl import config
@@ -192,6 +193,24 @@ def test_a_site_that_was_left_has_a_button_that_visits_the_rest():
     assert (button.name, button.label, button.kind) == (Action.VISIT_REST, "Visit the rest of the site", "main")
     assert delete.name == "delete"
     assert [tip.text for tip in standing.tips] == ["The rest of the site can still be visited."]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sites", "names"),
+    [
+        (EndKind.DONE, ("a.org",), ["refresh", "delete"]),
+        (EndKind.DONE, (), ["delete"]),  # archives
+        (EndKind.STOPPED, ("a.org",), ["resume", "delete"]),
+    ],
+)
+def test_a_finished_job_that_has_a_web_to_ask_can_be_visited_again(
+    kind: EndKind, sites: tuple[str, ...], names: list[str]
+):
+    job = served()
+    job = job._replace(intent=replace(job.intent, sites=sites))
+    state = JobState(State.ENDED, ended=CrawlEnd(kind=kind))
+    standing = JobWords(OURS["en"], job, LimitsSection()).standing(state, Live())
+    assert [button.name for button in standing.buttons] == names
 
 
 @pytest.mark.parametrize(

@@ -494,6 +494,67 @@ def test_going_on_changes_the_job_and_starts_it_again(server: Server):
     assert server.state(job_id) is State.RUNNING
 
 
+def finished(server: Server, site: str = "a.example", verb: JobVerb = JobVerb.MINE) -> str:
+    """A job that has come to its end by itself."""
+    job_id = server.add(site, verb=verb)
+    server.tick()
+    server.end(job_id, ended=CrawlEnd(kind=EndKind.DONE))
+    server.tick()
+    return job_id
+
+
+def test_a_finished_job_is_visited_again_and_is_then_as_it_was(server: Server):
+    job_id = finished(server)
+    server.supervisor.visit_again(server.job(job_id))
+    assert server.state(job_id) is State.WAITING
+    with pytest.raises(RefusedError):
+        server.supervisor.visit_again(server.job(job_id))
+    server.tick()
+    assert server.processes.commands[-1] == ["mine", "--out", str(server.path / job_id), "--quiet", "--refresh"]
+    server.processes.codes[server.pid(job_id)] = 0
+    server.tick()
+    assert server.state(job_id) is State.ENDED
+    assert server.job(job_id).intent.current == Command(JobVerb.MINE)
+
+
+def test_a_further_visit_that_was_paused_goes_on_as_one(server: Server):
+    job_id = finished(server)
+    server.supervisor.visit_again(server.job(job_id))
+    server.tick()
+    server.supervisor.pause(server.job(job_id))
+    server.end(job_id, 143, ended=CrawlEnd(kind=EndKind.STOPPED))
+    server.tick()
+    server.supervisor.resume(server.job(job_id))
+    server.tick()
+    assert server.processes.commands[-1][-1] == "--refresh"
+
+
+@pytest.mark.parametrize("verb", [JobVerb.DEMO, JobVerb.DISCOVER])
+def test_what_mines_no_site_of_the_web_is_not_visited_again(server: Server, verb: JobVerb):
+    job_id = finished(server, verb=verb)
+    with pytest.raises(RefusedError):
+        server.supervisor.visit_again(server.job(job_id))
+
+
+def test_a_job_of_archives_is_not_visited_again(server: Server):
+    job_id = server.supervisor.create(ANNA, lambda _folder: Prepared(Command(JobVerb.MINE)))
+    server.tick()
+    server.end(job_id, ended=CrawlEnd(kind=EndKind.DONE))
+    server.tick()
+    with pytest.raises(RefusedError):
+        server.supervisor.visit_again(server.job(job_id))
+
+
+@pytest.mark.parametrize("kind", [EndKind.STOPPED, EndKind.NO_ANSWER, EndKind.NO_PAGE])
+def test_a_job_that_was_stopped_or_failed_is_not_visited_again(server: Server, kind: EndKind):
+    job_id = server.add()
+    server.tick()
+    server.end(job_id, ended=CrawlEnd(kind=kind))
+    server.tick()
+    with pytest.raises(RefusedError):
+        server.supervisor.visit_again(server.job(job_id))
+
+
 def test_pairing_again_needs_no_site_and_leaves_the_job_as_it_was(server: Server):
     job_id = server.add()
     with pytest.raises(RefusedError):

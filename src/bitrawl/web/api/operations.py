@@ -312,6 +312,7 @@ OPERATIONS = (
         for action, summary in {
             "pause": "Finish what is in flight, then pause.",
             "resume": "Go on.",
+            "refresh": "Visit the sites of a finished job again.",
             "stop": "Stop, and mine what is there.",
             "stop-now": "Stop at once. Nothing is lost.",
             "exhaustive": "Go on, and visit all of the site.",

@@ -62,6 +62,7 @@ _STOP = Button("stop", marked("Stop and finish with what is there"))
 _STOP_NOW = Button("stop-now", marked("Stop now"))
 _GO_ON = Button(Action.RESUME, marked("Go on"))
 _RETRY = Button(Action.RESUME, marked("Try again"))
+_AGAIN = Button("refresh", marked("Visit again"))
 _REST = Button(Action.VISIT_REST, marked("Visit the rest of the site"))
 _LARGER = Button(Action.LARGER_LIMIT, marked("Go on with this limit"))
 _REPEAT = Button(Action.REPEAT, marked("Start again with changes"))
@@ -73,7 +74,7 @@ _BUTTONS: Mapping[State, Sequence[Button]] = {
     State.PAUSING: (_STOP_NOW,),
     State.STOPPING: (_STOP_NOW,),
     State.PAUSED: (_GO_ON, _STOP, _DELETE),
-    State.ENDED: (_DELETE,),
+    State.ENDED: (_AGAIN, _DELETE),
     State.NOTHING_FOUND: (_REPEAT, _DELETE),
     State.INTERRUPTED: (_GO_ON, _DELETE),
     State.FAILED: (_RETRY, _REPEAT, _DELETE),
@@ -254,7 +255,9 @@ class JobWords:
     def _usual(self, state: JobState) -> Iterator[Button | None]:
         if self._job.intent is None:
             return
-        unfit = (_STOP, _STOP_NOW) if self._job.kind in ("topic", "align") else ()
+        unfit = [*((_STOP, _STOP_NOW) if self._job.kind in ("topic", "align") else ())]
+        if not (self._job.has_web and state.is_finished):
+            unfit.append(_AGAIN)
         if state.ended is not None and state.ended.kind is EndKind.EARLIER and self._job.kind == "mine":
             yield self._said(_REST)  # what was left is not known
         for button in _BUTTONS[state.state]:
