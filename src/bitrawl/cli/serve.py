@@ -17,6 +17,8 @@ _ACCESS_HELP = (
 )
 _NAME_HELP = "Answer to this host name too, as behind a reverse proxy. May be given several times."
 
+_EVERY_HELP = "Visit a finished job again when this long has passed since it ended: 12h, 7d, 2w."
+
 
 def serve(  # noqa: PLR0913 - flags
     *,
@@ -38,6 +40,7 @@ def serve(  # noqa: PLR0913 - flags
     messages: Annotated[
         Path | None, Option(help="Offer the languages of the .po files in this folder too.", metavar="DIR")
     ] = None,
+    every: Annotated[str, Option(help=_EVERY_HELP, metavar="TIME", show_default=False)] = "",
     new_token: Annotated[
         bool, Option("--new-token", help="Print a token and its hash for the settings file, then exit.")
     ] = False,
@@ -55,7 +58,7 @@ def serve(  # noqa: PLR0913 - flags
         raise ConfigError(f"the web app needs {', '.join(missing)}. Run: {install_command('web')}")
     from bitrawl.web.app import Serving, run  # noqa: PLC0415 - needs the extra
 
-    serving = Serving(jobs, host, port, token, tuple(name or ()), settings, messages)
+    serving = Serving(jobs, host, port, token, tuple(name or ()), settings, messages, every)
     run(serving, ready=lambda address: print_err(f"Open {address} (Ctrl-C stops the server; jobs go on)"))
 
 

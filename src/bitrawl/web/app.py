@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import uvicorn
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -224,11 +225,14 @@ class Serving(NamedTuple):
     names: tuple[str, ...] = ()
     settings: Path | None = None
     messages: Path | None = None
+    every: str = ""
 
 
 def new_server(serving: Serving) -> Server:
     """Raises `ConfigError` for what an operator must not do."""
     settings = operator_settings.read(serving.settings) if serving.settings else Settings()
+    if serving.every:
+        settings = replace(settings, every=serving.every)
     if not is_loopback(serving.host) and not serving.token and not settings.users:
         raise ConfigError(
             f"{serving.host} can be reached from other machines, so a token is needed: set BITRAWL_TOKEN or give --token,"

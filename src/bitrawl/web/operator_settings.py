@@ -17,6 +17,8 @@ from bitrawl.url import Url, has_credentials, without_credentials
 SINGLE_USER = "you"
 _HASH = re.compile(r"[0-9a-f]{64}")
 _EDITION = 'en = "https://wiki.example.org/w/api.php"'
+_INTERVAL = re.compile(r"([1-9][0-9]{0,3})([hdw])")
+_UNIT_SECONDS = {"h": 3600.0, "d": 86400.0, "w": 604800.0}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
@@ -69,6 +71,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     users: dict[str, UserSection] = {}
     limits: LimitsSection = LimitsSection()
     wiki: WikiSection | None = None  # None is Wikipedia
+    every: str = ""  # how long after its end a finished job is visited again: "7d"; empty for never
     docs: str = ""  # the address of the documentation that pages link to; empty for the project's page
     job: dict[str, Any] = {}  # tables of a job file; users cannot change what is set here
 
@@ -76,6 +79,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 def hashed(token: str) -> str:
     """As it stands in serve.toml: a token is random, so a plain hash is enough."""
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def interval(text: str) -> float:
+    """The seconds of "12h", "7d" or "2w". Raises `ConfigError`."""
+    parts = _INTERVAL.fullmatch(text)
+    if parts is None:
+        raise ConfigError(f"every: {text!r} is not a length of time; give hours, days or weeks, such as 12h, 7d or 2w")
+    return int(parts[1]) * _UNIT_SECONDS[parts[2]]
 
 
 def read(path: Path) -> Settings:
@@ -103,6 +114,8 @@ def _checked(settings: Settings) -> Settings:
         raise ConfigError(
             'docs: give the address of a folder, with a slash at its end: docs = "https://docs.example.org/"'
         )
+    if settings.every:
+        interval(settings.every)
     if settings.wiki is not None:
         _check_wiki(settings.wiki, settings.job)
     try:

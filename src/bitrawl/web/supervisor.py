@@ -43,7 +43,7 @@ from bitrawl.web.job_list import (
 )
 from bitrawl.web.job_state import FAULT, LOG, SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
 from bitrawl.web.messages import message
-from bitrawl.web.operator_settings import Settings, User
+from bitrawl.web.operator_settings import Settings, User, interval
 
 _log = logging.getLogger(__name__)
 
@@ -154,6 +154,7 @@ class Supervisor:
     ) -> None:
         self._jobs = jobs
         self._limits = settings.limits
+        self._every = interval(settings.every) if settings.every else None
         self._processes = processes
         self._now = now  # the date
         self._passed = passed  # since the machine was started
@@ -235,7 +236,9 @@ class Supervisor:
         intent = _ours(job)
         self._check_idle(job)
         if not (job.has_web and self.state(job).is_finished):
-            raise RefusedError(message("only a job that has visited sites and has come to its end can visit them again"))
+            raise RefusedError(
+                message("only a job that has visited sites and has come to its end can visit them again")
+            )
         self._wait(job, replace(intent, again=VISIT_AGAIN))
 
     def run_again(self, job: ServedJob, command: Command) -> None:
@@ -257,6 +260,11 @@ class Supervisor:
             self._jobs.write(job.id, replace(stopping, remove=True))
         else:
             self._take_down(job)
+
+    def next_visit(self, job: ServedJob) -> float | None:
+        """The date after which the server visits the job again by itself; None if it never will."""
+        due = self._due(job)
+        return due if due is not None and self.state(job).is_finished else None
 
     # What the server does by itself
 
@@ -280,6 +288,28 @@ class Supervisor:
         self._waits = {}
         if waiting:
             self._start_waiting(list(self._jobs))
+        if self._every is not None:
+            self._visit_due(jobs)
+
+    def _visit_due(self, jobs: Iterable[ServedJob]) -> None:
+        """One job after the other, so that people who ask for something need not wait for all of them."""
+        if any(job.intent is not None and self._is_visited_again(job.intent) for job in jobs):
+            return
+        due = sorted((date, job.id, job) for job in jobs if (date := self._due(job)) and date <= self._now())
+        for _, _, job in due:
+            if self.state(job).is_finished:
+                self.visit_again(job)
+                return
+
+    def _is_visited_again(self, intent: Intent) -> bool:
+        return intent.current == VISIT_AGAIN and (intent.intent is Wish.WAITING or self._is_alive(intent))
+
+    def _due(self, job: ServedJob) -> float | None:
+        """When the next visit is due if the job is finished; None for one that somebody has paused or stopped."""
+        intent = job.intent
+        if self._every is None or intent is None or not (job.has_web and intent.gone):
+            return None
+        return intent.gone + self._every if intent.intent is Wish.RUNNING else None
 
     def _recover(self, job: ServedJob, intent: Intent) -> None:
         if intent.remove:

@@ -350,6 +350,16 @@ def test_the_api_tells_an_end_as_a_value_and_in_the_language_that_is_asked_for(c
     ]
 
 
+def test_the_page_of_a_finished_job_says_when_it_will_be_visited_again(tmp_path: Path):
+    job = ended(tmp_path / "jobs", "job", CrawlEnd(kind=EndKind.DONE), 3)
+    write_intent(job, replace(served().intent, sites=("example.org",), gone=4e9))
+    for every, says in (("7d", True), ("", False)):
+        server = new_server(Serving(tmp_path / "jobs", every=every))
+        page = TestClient(application(server, ["testserver"])).get("/jobs/job").text
+        assert ("The sites will be visited again after 2096-10-09 07:06 UTC." in page) is says
+        assert 'action="/jobs/job/refresh"' in page
+
+
 def test_a_sentence_of_an_earlier_version_is_shown_as_it_is_and_called_english(client: TestClient, tmp_path: Path):
     ended(tmp_path / "jobs", "job", "left a.org: 42 likely pairs after 170 fetches", 3)
     page = client.get("/jobs/job", headers={"accept-language": "fr"}).text

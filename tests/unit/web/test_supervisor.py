@@ -555,6 +555,96 @@ def test_a_job_that_was_stopped_or_failed_is_not_visited_again(server: Server, k
         server.supervisor.visit_again(server.job(job_id))
 
 
+@pytest.fixture
+def weekly(tmp_path: Path) -> Server:
+    limits = LimitsSection(running=3, user_running=2, user_jobs=4, free_megabytes=1e-6)
+    return Server(tmp_path / "jobs", Settings(limits=limits, every="1w"))
+
+
+WEEK = 7 * 86400.0
+
+
+def visited_again(server: Server) -> list[str]:
+    """The jobs that were, in that order."""
+    return [Path(command[2]).name for command in server.processes.commands if command[-1] == "--refresh"]
+
+
+def test_a_finished_job_is_visited_again_when_its_time_has_come_also_by_a_new_server(weekly: Server):
+    job_id = finished(weekly)
+    ended = weekly.date + weekly.now
+    assert weekly.supervisor.next_visit(weekly.job(job_id)) == ended + WEEK
+    weekly.tick(WEEK - 10)
+    weekly.restart()
+    weekly.tick()
+    assert weekly.state(job_id) is State.ENDED
+    weekly.tick(10)
+    assert weekly.state(job_id) is State.WAITING
+    assert weekly.supervisor.next_visit(weekly.job(job_id)) is None
+    weekly.tick()
+    assert visited_again(weekly) == [job_id]
+    weekly.end(job_id, ended=CrawlEnd(kind=EndKind.DONE))
+    weekly.tick()
+    weekly.tick(WEEK - 10)
+    assert visited_again(weekly) == [job_id]
+    weekly.tick(10)
+    weekly.tick()
+    assert visited_again(weekly) == [job_id, job_id]
+
+
+def test_jobs_that_are_due_are_visited_one_after_the_other(weekly: Server):
+    first, second = finished(weekly), finished(weekly, "b.example")
+    weekly.tick(2 * WEEK)
+    weekly.tick()
+    weekly.tick()
+    assert (weekly.state(first), weekly.state(second)) == (State.RUNNING, State.ENDED)
+    weekly.end(first, ended=CrawlEnd(kind=EndKind.DONE))
+    weekly.tick()
+    weekly.tick()
+    assert visited_again(weekly) == [first, second]
+
+
+def test_a_visit_that_is_due_waits_for_a_free_place(weekly: Server):
+    due = finished(weekly)
+    others = [weekly.add(site) for site in ("b.example", "c.example")]
+    weekly.tick(WEEK)
+    weekly.tick()
+    assert weekly.state(due) is State.WAITING
+    weekly.end(others[0])
+    weekly.tick()
+    assert weekly.state(due) is State.RUNNING
+
+
+@pytest.mark.parametrize("kind", [EndKind.STOPPED, EndKind.NO_ANSWER])
+def test_a_job_that_failed_or_was_stopped_is_left_alone_and_holds_up_no_other(weekly: Server, kind: EndKind):
+    job_id = weekly.add()
+    weekly.tick()
+    weekly.end(job_id, ended=CrawlEnd(kind=kind))
+    weekly.tick()
+    other = finished(weekly, "b.example")
+    assert weekly.supervisor.next_visit(weekly.job(job_id)) is None
+    weekly.tick(WEEK)
+    weekly.tick()
+    assert visited_again(weekly) == [other]
+
+
+def test_who_stops_a_visit_before_it_starts_ends_the_schedule_of_the_job(weekly: Server):
+    job_id = finished(weekly)
+    weekly.tick(WEEK)
+    weekly.supervisor.stop(weekly.job(job_id))
+    weekly.tick(WEEK)
+    weekly.tick()
+    assert visited_again(weekly) == []
+    assert weekly.supervisor.next_visit(weekly.job(job_id)) is None
+
+
+def test_without_an_interval_no_job_is_visited_again_by_itself(server: Server):
+    job_id = finished(server)
+    server.tick(10 * WEEK)
+    server.tick()
+    assert visited_again(server) == []
+    assert server.supervisor.next_visit(server.job(job_id)) is None
+
+
 def test_pairing_again_needs_no_site_and_leaves_the_job_as_it_was(server: Server):
     job_id = server.add()
     with pytest.raises(RefusedError):

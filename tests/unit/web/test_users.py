@@ -6,7 +6,7 @@ import pytest
 
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.web.app import Serving, address, new_server
-from bitrawl.web.operator_settings import UserSection, hashed
+from bitrawl.web.operator_settings import UserSection, hashed, interval
 from bitrawl.web.security import RateLimit, Users, host_names, secret_of
 
 SECRET = b"of the test" * 3
@@ -107,6 +107,19 @@ def test_a_session_that_was_ended_stays_ended_also_for_the_next_server(tmp_path)
         assert server.by_session(other) == user
     assert copied not in (tmp_path / "ended").read_text()
     assert len((tmp_path / "ended").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("text", "hours"), [("12h", 12), ("7d", 168), ("2w", 336)])
+def test_an_interval_is_in_hours_days_or_weeks(text: str, hours: int):
+    assert interval(text) == hours * 3600
+
+
+@pytest.mark.parametrize("text", ["7", "d", "0d", "-7d", "7 d", "1.5d", "5m", "7days", "99999d"])
+def test_what_is_no_interval_is_refused_wherever_it_stands(tmp_path, text: str):
+    (tmp_path / "serve.toml").write_text(f'every = "{text}"\n')
+    for serving in (Serving(tmp_path, settings=tmp_path / "serve.toml"), Serving(tmp_path, every=text)):
+        with pytest.raises(ConfigError, match="12h, 7d or 2w"):
+            new_server(serving)
 
 
 @pytest.mark.parametrize(

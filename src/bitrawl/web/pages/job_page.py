@@ -165,6 +165,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
         "advice": topic.advice(words) if topic else (),
         "left_out": _bars(words, topic.excluded(words), 0) if topic else None,
         "active": state.is_pending,
+        "next_visit": await server_of(request).supervised(server_of(request).supervisor.next_visit, job),
         "tiles": topic.tiles(words) if topic else _tiles(words, job, figures),
         "why": told.explained(why, state) if why else None,
         "by_site": told.by_site(await asyncio.to_thread(sites_of, job, state, figures)),
