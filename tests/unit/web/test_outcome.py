@@ -360,6 +360,19 @@ def test_the_page_of_a_finished_job_says_when_it_will_be_visited_again(tmp_path:
         assert 'action="/jobs/job/refresh"' in page
 
 
+@pytest.mark.parametrize(("sites", "status"), [(("example.org",), 200), ((), 409)])
+def test_the_api_visits_a_finished_job_again_if_it_has_a_web_to_ask(
+    tmp_path: Path, sites: tuple[str, ...], status: int
+):
+    job = ended(tmp_path / "jobs", "job", CrawlEnd(kind=EndKind.DONE), 3)
+    write_intent(job, replace(served().intent, sites=sites, gone=1e9))
+    client = TestClient(application(new_server(Serving(tmp_path / "jobs")), ["testserver"]))  # starts no process
+    answer = client.post("/api/v1/jobs/job/refresh", json={})
+    assert answer.status_code == status
+    state = client.get("/api/v1/jobs/job").json()["state"]
+    assert state == (State.WAITING if status == 200 else State.ENDED)
+
+
 def test_a_sentence_of_an_earlier_version_is_shown_as_it_is_and_called_english(client: TestClient, tmp_path: Path):
     ended(tmp_path / "jobs", "job", "left a.org: 42 likely pairs after 170 fetches", 3)
     page = client.get("/jobs/job", headers={"accept-language": "fr"}).text
