@@ -13,6 +13,8 @@ ENVIRONMENT = "100:acid rain>en\n100:environment>en\n80:pollution>en\n100:pluies
 OTHER_JOBS = ("one", "two", "three", "four", "environment")
 TUNED = "jobs/perplexity"
 """A job with buckets: it stands for any job that is tuned."""
+REFRESHED = "jobs/refreshed"
+"""A job that was visited twice: it stands for any job whose rounds are compared."""
 
 
 def write_files(folder: Path) -> None:
@@ -84,6 +86,8 @@ def mine_jobs(folder: Path, bitrawl: Callable[..., object]) -> None:
     bitrawl("mine", f"{SITE}/", "--langs", "en,fr", "--out", jobs / "example", "--exhaustive")
     for name in OTHER_JOBS:
         shutil.copytree(jobs / "example", jobs / name)
+    shutil.copytree(jobs / "example", folder / REFRESHED)
+    bitrawl("mine", "--refresh", "--out", folder / REFRESHED, "--quiet")
     buckets = ("--langs", "en", "--texts", folder / "texts", "--strategy", "perplexity")
     bitrawl("crawl", f"{SITE}/", *buckets, "--out", folder / TUNED, "--quiet")
     bitrawl("discover", "graph", "build", folder / "cc-graph", "--out", folder / "graph", "--quiet")

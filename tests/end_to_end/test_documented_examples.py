@@ -34,7 +34,7 @@ from documented_commands import (
 )
 from example_web import example_web
 from one_process import commands_stay_here
-from readers_folder import TUNED, mine_jobs, write_files
+from readers_folder import REFRESHED, TUNED, mine_jobs, write_files
 
 from bitrawl.cli import app
 
@@ -45,8 +45,11 @@ NOT_HERE = {
     "$": "needs what SLURM or Kubernetes sets",
 }
 """What a command has that cannot run here, and why."""
-MENTIONS = {"bitrawl discover", "bitrawl mine --sites"}
+MENTIONS = {"bitrawl discover", "bitrawl mine --refresh", "bitrawl mine --sites"}
 """Named in a help text, and not shown as something to type."""
+
+STANDS_FOR = {"diff": REFRESHED, "tune": TUNED}
+"""By verb, the job that any other stands for."""
 
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
 COMING: set[tuple[str, ...]] = set()
@@ -106,8 +109,8 @@ class Reader(NamedTuple):
         """The files and jobs that a command names are as they were at first; what it makes is not there yet."""
         for name in (*command.arguments, command.reads):
             before, now = self.untouched / name, self.folder / name
-            if command.arguments[0] == "tune" and name.startswith("jobs/"):
-                before = self.untouched / TUNED
+            if name.startswith("jobs/") and (other := STANDS_FOR.get(command.arguments[0])):
+                before = self.untouched / other
             if name and before.is_dir():
                 shutil.rmtree(now, ignore_errors=True)
                 shutil.copytree(before, now)
