@@ -45,10 +45,7 @@ def check_refresh(job: Job) -> None:
 
 def begin_round(job: Job, folder: JobFolder, clock: Clock) -> bool:
     """Begin the next round, unless the last one is not finished: that goes on. Whether one has begun."""
-    if job.warc or job.replay:
-        raise ConfigError(
-            "--refresh asks the web whether pages have changed; an archive never changes, so leave it out"
-        )
+    check_refresh(job)
     if not folder.ledger.exists():
         return False
     with folder.writing() as ledger:
