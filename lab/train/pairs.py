@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bitrawl.files import replacing
 from bitrawl.mine.evidence import ALL, METHODS_OF, PageNumbers, both_ends, page_numbers
 from bitrawl.mine.page_score import COLUMN, NAMES, Candidates, ScoreModel, probabilities
-from bitrawl.mine.pairing import PairingSettings, Rounds
+from bitrawl.mine.pairing import PairingRounds, PairingSettings
 from bitrawl.mine.site import Site, condense
 from bitrawl.model import Language, Method, Page, Sitemap
 from bitrawl.simulation.replay import opened_replay
@@ -84,7 +84,7 @@ class LabelledSite:
 class Lesson:
     """One site seen with some of the methods: its rounds, and what is true."""
 
-    rounds: Rounds
+    rounds: PairingRounds
     first: Candidates
     true: set[PageNumbers]
     doubtful: set[PageNumbers]
@@ -94,7 +94,7 @@ class Lesson:
     @classmethod
     def of(cls, labelled: LabelledSite, site: Site, methods: frozenset[Method], worth: float = 1.0) -> "Lesson":
         """A lesson whose first round is surveyed."""
-        rounds = Rounds(site, PairingSettings(methods=methods))
+        rounds = PairingRounds(site, PairingSettings(methods=methods))
         true, doubtful = numbered(site, labelled.true), numbered(site, labelled.doubtful)
         return cls(rounds, rounds.survey(), true, doubtful, hides=methods == ALL, worth=worth)
 

@@ -51,7 +51,7 @@ _MODULE = re.compile(rb"""\b(?:type|rel)\s{0,9}=\s{0,9}["']?module""", re.IGNORE
 _MOST_TAGS = 500
 
 
-class Answer(NamedTuple):
+class Resource(NamedTuple):
     """What the browser gets."""
 
     status: int
@@ -59,8 +59,8 @@ class Answer(NamedTuple):
     body: bytes
 
 
-_NO_STYLE = Answer(200, "text/css", b"")
-_STAY = Answer(204, TEXT, b"")  # A refusal would show an error page in the place of the document.
+_NO_STYLE = Resource(200, "text/css", b"")
+_STAY = Resource(204, TEXT, b"")  # A refusal would show an error page in the place of the document.
 
 
 class Resources:
@@ -132,7 +132,7 @@ class PageRequests:
         finally:
             self.pending -= 1
 
-    async def answer(self, address: str, kind: str, method: str = "GET") -> Answer | None:
+    async def answer(self, address: str, kind: str, method: str = "GET") -> Resource | None:
         """None if the request is refused. `kind` is what Playwright calls it."""
         if kind == "document":
             return self._document()
@@ -146,24 +146,24 @@ class PageRequests:
         except UrlError:
             return None
 
-    def _document(self) -> Answer:
+    def _document(self) -> Resource:
         """The page, once: a script that leads elsewhere and a frame get nothing."""
         if self._served:
             return _STAY
         self._served = True
-        return Answer(self._page.status, _with_charset(self._page), self._page.body)
+        return Resource(self._page.status, _with_charset(self._page), self._page.body)
 
-    async def _fetched(self, address: str, *, is_script: bool) -> Answer | None:
+    async def _fetched(self, address: str, *, is_script: bool) -> Resource | None:
         url = Url.parse(address)
         for _ in range(1 + MAX_REDIRECTS):
             if not self._is_needed(url):
                 return None
             answer = await self._resources.fetch(url, self._page.url, is_script=is_script)
             if isinstance(answer, Skip):
-                return Answer(answer.status, TEXT, b"") if answer.status else None
+                return Resource(answer.status, TEXT, b"") if answer.status else None
             self.bytes += len(answer.payload)
             if not 300 <= answer.status < 400:
-                return Answer(answer.status, answer.header("content-type"), answer.body)
+                return Resource(answer.status, answer.header("content-type"), answer.body)
             url = redirect_target(answer)
         return None
 

@@ -17,7 +17,7 @@ from bitrawl.crawl.ending import stored_doing, stored_end
 from bitrawl.endings import HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.job.database import PAGE, SKIPPED, Blobs, Database, stored_skip
-from bitrawl.job.rounds import Change, DatedLink, Rounds, is_verdict, may_stay
+from bitrawl.job.rounds import DatedLink, PageChange, Rounds, is_verdict, may_stay
 from bitrawl.model import (
     Lease,
     Link,
@@ -166,7 +166,7 @@ class Ledger:
         In a further round, what was known stands if the visit says nothing else.
         """
         known = self.page(visit.lease.link.url) if visit.lease.again else None
-        change = self._change(visit, known) if visit.lease.again else Change.NEW
+        change = self._change(visit, known) if visit.lease.again else PageChange.NEW
         seq = self._log(visit, change, known)
         if not final:
             return
@@ -176,28 +176,30 @@ class Ledger:
         knowledge = self.knowledge(site)
         if known is not None and isinstance(visit.outcome, Page):
             knowledge = _without(knowledge, known)  # it is counted anew
-        if change is Change.GONE and self._drops(visit):
+        if change is PageChange.GONE and self._drops(visit):
             knowledge = _without(knowledge, known) if known is not None else knowledge
             self._end(visit, seq, known, site)
-        elif change in (Change.NEW, Change.CHANGED) or (isinstance(visit.outcome, Page) and visit.outcome != known):
+        elif change in (PageChange.NEW, PageChange.CHANGED) or (
+            isinstance(visit.outcome, Page) and visit.outcome != known
+        ):
             self._end(visit, seq, known, site)
         self.rounds.visited(visit, seq, change)
         self.learn(knowledge.after(visit))
 
-    def _change(self, visit: Visit, known: Page | None) -> Change:
+    def _change(self, visit: Visit, known: Page | None) -> PageChange:
         """What a visit of a further round found."""
         url, outcome = visit.lease.link.url, visit.outcome
         if isinstance(outcome, Skip):
             if outcome.reason is Reason.UNCHANGED:
-                return Change.SAME
+                return PageChange.SAME
             if not is_verdict(outcome):
-                return Change.FAILED
+                return PageChange.FAILED
             if known is not None:
-                return Change.GONE
+                return PageChange.GONE
         if isinstance(outcome, Page):
             same_text = known is not None and known.digest == outcome.digest
-            return Change.SAME if same_text else Change.CHANGED if known is not None else Change.NEW
-        return Change.SAME if known is None and self._same(url, outcome) else Change.CHANGED
+            return PageChange.SAME if same_text else PageChange.CHANGED if known is not None else PageChange.NEW
+        return PageChange.SAME if known is None and self._same(url, outcome) else PageChange.CHANGED
 
     def _same(self, url: Url, outcome: Sitemap | Skip) -> bool:
         """Whether what is no page is as it was."""
@@ -455,15 +457,15 @@ class Ledger:
             has_pages=self.database.one("SELECT 1 FROM pages LIMIT 1") is not None,
         )
 
-    def _log(self, visit: Visit, change: Change, known: Page | None) -> int:
+    def _log(self, visit: Visit, change: PageChange, known: Page | None) -> int:
         """The number of the fetch."""
         lease, place, outcome = visit.lease, visit.place, visit.outcome
         skip = _as_skip(outcome)
         ended = str(skip.reason) if skip else "page"
-        if change is Change.SAME:
+        if change is PageChange.SAME:
             ended = Reason.UNCHANGED
         elif known is not None and skip is None:
-            ended = Change.CHANGED  # not one more page
+            ended = PageChange.CHANGED  # not one more page
         request = (lease.link.url, lease.link.kind, lease.score, lease.attempt)
         answer = (visit.status, visit.bytes, visit.at, visit.took)
         archived = (place.file, place.offset) if place else (None, None)

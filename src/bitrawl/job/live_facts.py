@@ -28,7 +28,7 @@ from bitrawl.job.ledger_facts import (
     site_count,
 )
 from bitrawl.job.reporting import written_units
-from bitrawl.job.rounds import Change
+from bitrawl.job.rounds import PageChange
 from bitrawl.reasons import Reason
 
 EVERY = 1.0  # seconds between two looks at a job
@@ -39,7 +39,7 @@ REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each
 # after some looks, and `counted` says how far it is.
 MOST_COUNTED = 25_000
 MOST_QUEUED = 100_000  # links are counted up to here
-_AGAIN = frozenset((Change.CHANGED, Reason.UNCHANGED))  # outcomes of pages that are counted already
+_AGAIN = frozenset((PageChange.CHANGED, Reason.UNCHANGED))  # outcomes of pages that are counted already
 MOST_SITES = 2_000  # up to here the totals are summed over sites; beyond, over fetches
 RATE_SECONDS = 60.0
 _RATE_FETCHES = 5_000  # more in a minute is faster than a polite crawl

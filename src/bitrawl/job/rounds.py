@@ -35,7 +35,7 @@ _NOT_ASKED = (Reason.CONTENT_TYPE, Reason.TOO_LARGE, Reason.BOMB)
 _FORBIDDEN = frozenset((Reason.NOINDEX, Reason.OPT_OUT))
 
 
-class Change(StrEnum):
+class PageChange(StrEnum):
     """What a visit found, compared with what was known."""
 
     NEW = "new"
@@ -134,8 +134,10 @@ class Rounds:
     def _likely(self, date: float) -> list[tuple[float, str]]:
         """How likely each address has changed by that date."""
         rows = self._query(_ASKED_AGAIN, (Stage.SCOPE, Stage.FRONTIER, *_NOT_ASKED, MOST_MISSING)).fetchall()
-        rates = ChangeRates(Observed(url, *row) for url, is_own, *row in rows if not is_own)
-        return [(FIRST if is_own else rates.likelihood(Observed(url, *row), date), url) for url, is_own, *row in rows]
+        rates = ChangeRates(RevisitedPage(url, *row) for url, is_own, *row in rows if not is_own)
+        return [
+            (FIRST if is_own else rates.likelihood(RevisitedPage(url, *row), date), url) for url, is_own, *row in rows
+        ]
 
     def earlier(self, url: Url) -> Answer | None:
         """The last answer, if the address is to be visited again and what was read there is still known."""
@@ -147,11 +149,11 @@ class Rounds:
         )
         return Answer(*row) if row else None
 
-    def visited(self, visit: Visit, seq: int, change: Change) -> None:
+    def visited(self, visit: Visit, seq: int, change: PageChange) -> None:
         """Remember how an address answered. `seq` is the number of the fetch."""
         if not visit.lease.again:
             self._visited_first(visit, seq)
-        elif change is Change.FAILED:
+        elif change is PageChange.FAILED:
             killed = (
                 isinstance(visit.outcome, Skip) and visit.outcome.reason is Reason.KILLED
             )  # The next run tries again.
@@ -172,14 +174,14 @@ class Rounds:
             (url, url.host, *known, self.number, visit.at, missing, born),
         )
 
-    def _visited_again(self, visit: Visit, seq: int, change: Change) -> None:
+    def _visited_again(self, visit: Visit, seq: int, change: PageChange) -> None:
         url, outcome, number = visit.lease.link.url, visit.outcome, self.number
         unchanged = isinstance(outcome, Skip) and outcome.reason is Reason.UNCHANGED
         self._query(
             "UPDATE answers SET due = NULL, round = ?, visits = visits + 1, changes = changes + ?,"
             " span = span + max(0, ? - visited), visited = ?, missing = CASE WHEN ? THEN missing + 1 ELSE 0 END,"
             " claims = claims + (claimed = ?1), lies = lies + (claimed = ?1 AND ?2) WHERE url = ?",
-            (number, change is not Change.SAME, visit.at, visit.at, visit.status in _GONE, url),
+            (number, change is not PageChange.SAME, visit.at, visit.at, visit.status in _GONE, url),
         )
         if not unchanged:
             answer = _validators(visit)
@@ -188,15 +190,15 @@ class Rounds:
                 " WHERE url = ?",
                 (answer.etag, answer.last_modified, answer.digest, answer.at, answer.digest, url),
             )
-        if change is not Change.SAME:
+        if change is not PageChange.SAME:
             self._query("UPDATE answers SET seq = ? WHERE url = ?", (seq, url))
         if isinstance(outcome, Page):
             self._query(
                 "UPDATE answers SET changed = CASE WHEN born IS NULL OR ? THEN changed ELSE ? END,"
                 " born = coalesce(born, ?), gone = NULL WHERE url = ?",
-                (change is Change.SAME, number, number, url),
+                (change is PageChange.SAME, number, number, url),
             )
-        elif change is Change.GONE:
+        elif change is PageChange.GONE:
             self._query("UPDATE answers SET gone = ? WHERE url = ? AND gone IS NULL", (number, url))
 
     def dated(self, links: Iterable[DatedLink]) -> None:
@@ -370,7 +372,7 @@ WHERE state IN ({PAGE}, {SKIPPED}) AND coalesce(stage, '') NOT IN (?, ?) AND coa
 """
 
 
-class Observed(NamedTuple):
+class RevisitedPage(NamedTuple):
     """What the visits to an address after the first have shown."""
 
     url: str
@@ -387,7 +389,7 @@ class ChangeRates:
     that changed at each visit, or at none.
     """
 
-    def __init__(self, pages: Iterable[Observed]) -> None:
+    def __init__(self, pages: Iterable[RevisitedPage]) -> None:
         self._changes: Counter[str] = Counter()
         self._visits: Counter[str] = Counter()
         self._span = 0.0
@@ -399,7 +401,7 @@ class ChangeRates:
             self._span += page.span
             self._total += page.visits
 
-    def likelihood(self, page: Observed, date: float) -> float:
+    def likelihood(self, page: RevisitedPage, date: float) -> float:
         """That it has changed between its last visit and that date."""
         share = _share(self._changes[""], self._visits[""], 0.5, PRIOR)
         directory = _directory(page.url)

@@ -108,7 +108,7 @@ class Pairing:
         """
         settings = self._settings
         whole = condense(pages, languages, sitemaps, page_of=page_of, sort=True)
-        rounds = Rounds(whole, settings, self._lexicons, self._encoder)
+        rounds = PairingRounds(whole, settings, self._lexicons, self._encoder)
         scored = Evidence.of({})
         for number in range(settings.rounds):
             before = len(rounds.known.pairs)
@@ -122,7 +122,7 @@ class Pairing:
         return rounds.result(scored, languages)
 
 
-class Rounds:
+class PairingRounds:
     """The state between rounds, for one site."""
 
     def __init__(

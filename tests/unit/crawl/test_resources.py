@@ -2,7 +2,7 @@
 
 import pytest
 
-from bitrawl.crawl.resources import MAX_CACHED, MAX_REQUESTS, Answer, PageRequests, Resources, named_origins
+from bitrawl.crawl.resources import MAX_CACHED, MAX_REQUESTS, PageRequests, Resource, Resources, named_origins
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.model import Capture, Skip
 from bitrawl.reasons import Reason, Stage
@@ -33,8 +33,8 @@ async def test_the_page_itself_is_not_fetched_again_and_is_given_once() -> None:
     web = FakeWeb({})
     page = requests(web)
 
-    assert await page.answer(HOME, "document") == Answer(200, "text/html; charset=utf-8", PAGE.encode())
-    assert await page.answer("http://www.a.org/elsewhere", "document") == Answer(204, "text/plain", b"")
+    assert await page.answer(HOME, "document") == Resource(200, "text/html; charset=utf-8", PAGE.encode())
+    assert await page.answer("http://www.a.org/elsewhere", "document") == Resource(204, "text/plain", b"")
     assert web.asked == []
 
 
@@ -47,8 +47,8 @@ async def test_scripts_and_data_of_the_own_site_are_fetched() -> None:
     )
     page = requests(web)
 
-    assert await page.answer("http://www.a.org/app.js", "script") == Answer(200, "text/javascript", b"draw()")
-    assert await page.answer("http://api.a.org/texts", "fetch") == Answer(200, "application/json", b"{}")
+    assert await page.answer("http://www.a.org/app.js", "script") == Resource(200, "text/javascript", b"draw()")
+    assert await page.answer("http://api.a.org/texts", "fetch") == Resource(200, "application/json", b"{}")
     assert page.bytes == len("draw(){}")
 
 
@@ -63,7 +63,7 @@ async def test_what_draws_no_text_is_refused(kind: str) -> None:
 async def test_a_stylesheet_is_empty_and_costs_no_request() -> None:
     web = FakeWeb({})
 
-    assert await requests(web).answer("http://www.a.org/x.css", "stylesheet") == Answer(200, "text/css", b"")
+    assert await requests(web).answer("http://www.a.org/x.css", "stylesheet") == Resource(200, "text/css", b"")
     assert web.asked == []
 
 
@@ -103,7 +103,7 @@ async def test_a_redirect_leads_only_to_where_a_request_may_go() -> None:
     page = requests(web)
 
     assert await page.answer("http://www.a.org/1", "script") is None
-    assert await page.answer("http://www.a.org/2", "script") == Answer(200, "text/javascript", b"draw()")
+    assert await page.answer("http://www.a.org/2", "script") == Resource(200, "text/javascript", b"draw()")
     assert await page.answer("http://www.a.org/4", "script") is None
     assert "https://tracker.org/t" not in web.asked
 
@@ -130,7 +130,7 @@ async def test_a_private_address_is_refused_as_the_fetcher_says() -> None:
 
 
 async def test_an_error_of_a_server_reaches_the_script() -> None:
-    assert await requests(FakeWeb({})).answer("http://www.a.org/none", "fetch") == Answer(404, "text/plain", b"")
+    assert await requests(FakeWeb({})).answer("http://www.a.org/none", "fetch") == Resource(404, "text/plain", b"")
 
 
 async def test_a_page_gets_so_many_answers_and_no_more() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bitrawl.job.rounds import ChangeRates, Observed, is_verdict
+from bitrawl.job.rounds import ChangeRates, RevisitedPage, is_verdict
 from bitrawl.model import Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
@@ -11,8 +11,8 @@ DAY = 86400.0
 PAGE = Url.parse("http://s.test/en/page")
 
 
-def observed(path: str, changes: int, visits: int = 5) -> Observed:
-    return Observed(f"http://s.test/{path}", visits, changes, visits * DAY, 0.0)
+def observed(path: str, changes: int, visits: int = 5) -> RevisitedPage:
+    return RevisitedPage(f"http://s.test/{path}", visits, changes, visits * DAY, 0.0)
 
 
 def test_pages_that_changed_more_often_are_more_likely_to_have_changed():
@@ -30,7 +30,7 @@ def test_the_longer_ago_a_page_was_visited_the_more_likely_it_has_changed():
 
 def test_a_page_that_was_visited_once_is_judged_by_its_directory():
     rates = ChangeRates([*(observed(f"news/{n}", 5) for n in range(9)), *(observed(f"law/{n}", 0) for n in range(9))])
-    new = [Observed(f"http://s.test/{name}/new", 0, 0, 0.0, 0.0) for name in ("news", "law")]
+    new = [RevisitedPage(f"http://s.test/{name}/new", 0, 0, 0.0, 0.0) for name in ("news", "law")]
     assert rates.likelihood(new[0], DAY) > 3 * rates.likelihood(new[1], DAY)
 
 
