@@ -245,13 +245,17 @@ class NgramLanguageIdentifier:
     def _judged(
         self, texts: Sequence[str], samples: Sequence[bytes], claim: Language | None
     ) -> tuple[list[tuple[Language, float]], list[bool]]:
-        """The verdicts on samples of texts, and which of them more of the text would not change."""
+        """The verdicts on samples of texts, and which of them more of the text would hardly change.
+
+        What contradicts the claim is never sure: a text may begin with a foreign name.
+        """
         scripts = self._scripts(samples)
         scores, evidence = self._model.score(samples)
         chances = self.chances(scores, evidence)
         self._tell_standards(chances, texts, scripts)
+        believable = range(len(self.languages)) if claim is None else self._claimed(claim)
         if claim is not None:
-            chances[:, self._claimed(claim)] *= _CLAIM_ODDS
+            chances[:, believable] *= _CLAIM_ODDS
             chances /= chances.sum(axis=1, keepdims=True)
         best, most = chances.argmax(axis=1).tolist(), chances.max(axis=1)
         confidences = self._model.confidence(scores, evidence, most)
@@ -259,7 +263,8 @@ class NgramLanguageIdentifier:
             self._verdict(script, self.languages[number], confidence, text, claim)
             for script, number, confidence, text in zip(scripts, best, confidences.tolist(), texts, strict=True)
         ]
-        return verdicts, [bool(script) and chance >= SURE for script, chance in zip(scripts, most.tolist(), strict=True)]
+        likely = zip(scripts, best, (most >= SURE).tolist(), strict=True)
+        return verdicts, [bool(script) and is_sure and number in believable for script, number, is_sure in likely]
 
     def _scripts(self, samples: Sequence[bytes]) -> list[str]:
         """The script of most letters of each text; empty if there are too few letters."""
