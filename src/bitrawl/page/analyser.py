@@ -361,6 +361,8 @@ _LETTERS = "abcdefghijklmABCDEFGHIJKLMnopqrstuvwxyzNOPQRSTUVWXYZ"
 _LENGTHS = len(_LETTERS) // len(_KINDS)
 _TOPICAL = str.maketrans({letter: chr(0x100 + number) for number, letter in enumerate(_LETTERS)})
 _DIGITS = re.compile(r"\d+")
+# All digits that are not ASCII are between the first two, or from the third on.
+_FOREIGN_DIGITS, _TEN = (0x660, 0x2000, 0xA620), np.uint64(10)
 
 
 def structure(paragraphs: Iterable[Paragraph]) -> str:
@@ -390,13 +392,27 @@ def signature(text: str) -> int:
 
     Case, digits and spaces are ignored: pages that differ in a date, a price or a counter have near signatures.
     """
-    masked = _DIGITS.sub("0", "".join(text[:_LONGEST].casefold().split()))
-    if len(masked) < SHINGLE:
+    codes = _without_numbers(text[:_LONGEST].casefold().replace(" ", "").replace("\n", ""))
+    if len(codes) < SHINGLE:
         return 0
-    codes = np.frombuffer(masked.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
     hashes = _mixed(_polynomial(codes)).astype("<u8", copy=False)
     majority = _count_bits(hashes) * 2 > len(hashes)
     return int(np.packbits(majority, bitorder="little").view("<u8")[0])
+
+
+def _without_numbers(text: str) -> NDArray[np.uint64]:
+    """The characters of a text, with 0 for each number. On all texts, the pattern would take as long as all the rest."""
+    codes = _codes(text)
+    foreign = codes[codes >= _FOREIGN_DIGITS[0]]
+    if np.any((foreign < _FOREIGN_DIGITS[1]) | (foreign >= _FOREIGN_DIGITS[2])):
+        return _codes(_DIGITS.sub("0", text))
+    digits = np.flatnonzero(codes - np.uint64(ord("0")) < _TEN)  # what is less than "0" becomes very large
+    codes[digits] = ord("0")
+    return np.delete(codes, digits[1:][np.diff(digits) == 1])
+
+
+def _codes(text: str) -> NDArray[np.uint64]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
 
 
 def _count_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
