@@ -32,7 +32,7 @@ SHORTEST_NGRAM, LONGEST_NGRAM = 2, 5  # bytes
 # Texts that are scored at a time. With more, numpy's intermediate arrays leave the cache; with fewer, its calls
 # dominate.
 CHUNK = 4000
-GROUP = 32  # n-grams that are added at a time. OpenBLAS uses one thread for up to 9,216 products: 64 times 142 classes.
+GROUP = 48  # n-grams that are added at a time: a beginning. OpenBLAS uses one thread for up to 9,216 products: 64 times 142 classes.
 BUCKET_BITS, SLOT_BITS = 15, 17  # the layout of the model's file
 
 _GAP, _END = b"\x01", b"\x00"  # between windows and after a text; no n-gram of the model contains them
