@@ -127,16 +127,20 @@ class LanguageNgrams(NamedTuple):
         data = np.frombuffer(_END + _END.join(texts) + _END, np.uint8)
         places, found = self._find(data)
         # One number for text and n-gram. After sorting, the runs of equal numbers are the counts.
-        both = np.cumsum(data == 0, dtype=np.int32)[places] - 1
+        both = (data == 0).cumsum(dtype=np.int32)[places] - 1
         both <<= SLOT_BITS
         both |= found
         both.sort()
-        at = np.flatnonzero(np.concatenate(([True], both[1:] != both[:-1])))[: len(both)]
-        counts = _LOG_COUNTS[np.minimum(np.diff(at, append=len(both)), len(_LOG_COUNTS) - 1)]
-        distinct = both[at]
-        bounds = np.searchsorted(distinct, np.arange(len(texts) + 1) << SLOT_BITS)
+        edges = np.ones(len(both) + 1, bool)
+        np.not_equal(both[1:], both[:-1], out=edges[1:-1])
+        at = edges.nonzero()[0]
+        counts = _LOG_COUNTS.take(at[1:] - at[:-1], mode="clip")
+        distinct = both[at[:-1]]
+        bounds = distinct.searchsorted(np.arange(len(texts) + 1) << SLOT_BITS)
         # In 64 bits, so that it does not depend on the other texts of the chunk.
-        evidence[:] = np.diff(np.concatenate(([0.0], np.cumsum(counts, dtype=np.float64)))[bounds])
+        sums = np.zeros(len(counts) + 1)
+        counts.cumsum(dtype=np.float64, out=sums[1:])
+        evidence[:] = sums[bounds[1:]] - sums[bounds[:-1]]
         rows = distinct[: bounds[-1]] & ((1 << SLOT_BITS) - 1)
         scores[:] = self._sums(rows, counts[: len(rows)], bounds)
         scores += evidence[:, None] * self.floor
@@ -148,9 +152,10 @@ class LanguageNgrams(NamedTuple):
         one thread of BLAS: threads wait for each other when other processes work, which made identification 5 times
         slower on two busy cores.
         """
-        groups = np.maximum(-(-np.diff(bounds) // GROUP), 1)
-        ends = np.cumsum(groups)
-        places = np.arange(len(rows)) + np.repeat((ends - groups) * GROUP - bounds[:-1], np.diff(bounds))
+        sizes = bounds[1:] - bounds[:-1]
+        groups = np.maximum(-(-sizes // GROUP), 1)
+        ends = groups.cumsum()
+        places = np.arange(len(rows)) + ((ends - groups) * GROUP - bounds[:-1]).repeat(sizes)
         padded = np.zeros(ends[-1] * GROUP, np.int32)
         padded[places] = rows
         factors = np.zeros(len(padded), np.float32)
@@ -167,7 +172,7 @@ class LanguageNgrams(NamedTuple):
         longest = slots[0]
         for slot, hit in zip(slots[1:], hits[1:], strict=True):
             longest = np.where(hit, slot, longest)
-        places = np.flatnonzero(hits.any(axis=0))
+        places = hits.any(axis=0).nonzero()[0]
         return places, self.slots.take(longest[places]).view(np.int32)
 
 
@@ -270,7 +275,7 @@ class NgramLanguageIdentifier:
         """The script of most letters of each text; empty if there are too few letters."""
         characters = np.frombuffer(_END.join(samples).decode("utf-8", "ignore").encode("utf-32-le"), np.uint32)
         number = len(self._model.scripts)
-        places = np.cumsum(characters == 0) * number
+        places = (characters == 0).cumsum() * number
         places += self._model.script_table.take(characters, mode="clip")
         counts = np.bincount(places, minlength=len(samples) * number).reshape(-1, number)
         counts[:, 0] = 0
