@@ -290,7 +290,8 @@ class NgramLanguageIdentifier:
         logits -= logits.max(axis=1, keepdims=True)
         logits /= (factor * np.maximum(evidence, 1.0) ** exponent)[:, None]
         every = np.exp(logits)
-        chances: Floats32 = every[:, self._first]
+        # Rows in one piece, so that their sums do not depend on how many there are.
+        chances: Floats32 = every.take(self._first, axis=1)
         chances[:, self._further_of] += every[:, self._further]
         chances /= chances.sum(axis=1, keepdims=True)
         return chances
