@@ -82,7 +82,10 @@ class ChangingSite:
     A second passes between two rounds, by the dates of the sitemap: all of them are in the past.
     """
 
-    def __init__(self, articles: int, *, seed: int = 1, sentences: int = 60, dates: bool = False) -> None:
+    def __init__(
+        self, articles: int, *, host: str = HOST, seed: int = 1, sentences: int = 60, dates: bool = False
+    ) -> None:
+        self.host = host
         self.round = 1
         self.articles = [Article(number) for number in range(articles)]
         self.requests: list[Request] = []
@@ -144,7 +147,7 @@ class ChangingSite:
     def _article(self, article: Article, language: str) -> str:
         paragraphs = [" ".join(block[LANGUAGES.index(language)]) for block in self._blocks(article)]
         heads = "".join(
-            f'<link rel="alternate" hreflang="{code}" href="{HOST}{article.path(code)}">' for code in LANGUAGES
+            f'<link rel="alternate" hreflang="{code}" href="{self.host}{article.path(code)}">' for code in LANGUAGES
         )
         links = {f"/{language}/{article.section}/": article.section}
         return _html(language, f"{article.section} {article.number}", paragraphs, links, heads)
@@ -162,7 +165,7 @@ class ChangingSite:
         for article in self.articles:
             date = _iso(self._began + article.round)
             lastmod = f"<lastmod>{date}</lastmod>" if self.dates else ""
-            entries += [f"<url><loc>{HOST}{article.path(code)}</loc>{lastmod}</url>" for code in LANGUAGES]
+            entries += [f"<url><loc>{self.host}{article.path(code)}</loc>{lastmod}</url>" for code in LANGUAGES]
         return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{"".join(entries)}</urlset>'
 
     def asked(self) -> list[Request]:

@@ -2,7 +2,8 @@
 
 import datetime as dt
 import shlex
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple, Self
 
 import msgspec
 
@@ -12,7 +13,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import corpus_units
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.rounds import PAIR, UNIT, Changes, HistoryEntry
+from bitrawl.job.rounds import PAIR, UNIT, Changes, HistoryEntry, Rounds
 from bitrawl.job.stored_findings import Findings
 from bitrawl.model import pair_key, segment_key
 from bitrawl.protocols import Clock
@@ -43,8 +44,11 @@ def check_refresh(job: Job) -> None:
         )
 
 
-def begin_round(job: Job, folder: JobFolder, clock: Clock) -> bool:
-    """Begin the next round, unless the last one is not finished: that goes on. Whether one has begun."""
+def begin_round(job: Job, folder: JobFolder, clock: Clock, *, without: Iterable[str] = ()) -> bool:
+    """Begin the next round, unless the last one is not finished: that goes on. Whether one has begun.
+
+    Sites `without` which it is done are not visited.
+    """
     check_refresh(job)
     if not folder.ledger.exists():
         return False
@@ -57,6 +61,7 @@ def begin_round(job: Job, folder: JobFolder, clock: Clock) -> bool:
         for site in list(ledger.sites()):
             ledger.learn(msgspec.structs.replace(site, left=""))
         ledger.rounds.begin(clock.date(), float(ledger.recall("seconds") or 0))
+        ledger.rounds.leave_out(without)
         return True
 
 
@@ -80,50 +85,72 @@ def _pairs(ledger: Ledger) -> Iterator[HistoryEntry]:
             yield HistoryEntry(pair_key(pair.url_a, pair.url_b), f"{pair.url_a} {pair.url_b}")
 
 
-def changes(folder: JobFolder, since: str = "") -> RoundChanges:
-    """What has changed since that round, or since the last one before a date: "3", "2026-11-18". Else since the last but one.
+class Since(NamedTuple):
+    """Which round one is compared with, as `--since` names it: "3", or the last one before a date, "2026-11-18"."""
 
-    Raises `ConfigError` if there is no such round.
-    """
+    text: str = ""  # empty: the last round but one
+    round: int | None = None
+    date: float | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Raises `ConfigError` if that is neither a number nor a date."""
+        if not text or text.isdecimal():
+            return cls(text, int(text) if text else None)
+        try:
+            date = dt.datetime.fromisoformat(text)
+        except ValueError:
+            raise ConfigError(f"--since {text} is neither the number of a round nor a date like 2026-11-18") from None
+        return cls(text, date=date.replace(tzinfo=date.tzinfo or dt.UTC).timestamp())
+
+    def number(self, rounds: Rounds, last: int) -> int:
+        """Of a job in a run with so many rounds: one that began later has fewer, which are counted from the last."""
+        if self.date is not None:
+            return rounds.last_before(self.date)
+        return max(0, rounds.number - last + (last - 1 if self.round is None else self.round))
+
+
+def check_since(since: Since, number: int, last: int, where: str) -> None:
+    """Raise `ConfigError` if there is no later round to be compared with that one."""
+    if last == 1:
+        raise ConfigError(
+            f"{where} has been visited once, so there is nothing to compare."
+            f" To visit it again, run: bitrawl mine --refresh --out {shlex.quote(where)}"
+        )
+    if number >= last:
+        raise ConfigError(f"--since {since.text}: the last round is {last}; name an earlier one, or an earlier date")
+
+
+def changes(folder: JobFolder, since: str = "") -> RoundChanges:
+    """What has changed since that round, see `Since`. Raises `ConfigError` if there is none."""
+    asked = Since.read(since)
     with folder.reading() as ledger:
         rounds = ledger.rounds
-        number = _round(since, ledger)
-        if rounds.number == 1:
-            raise ConfigError(
-                f"{folder.path} has been visited once, so there is nothing to compare."
-                f" To visit it again, run: bitrawl mine --refresh --out {shlex.quote(str(folder.path))}"
-            )
+        number = asked.number(rounds, rounds.number)
+        check_since(asked, number, rounds.number, str(folder.path))
+    return changes_since(folder, number)
+
+
+def changes_since(folder: JobFolder, number: int) -> RoundChanges:
+    with folder.reading() as ledger:
+        rounds = ledger.rounds
         pages = rounds.pages_since(number)
         new, old, gone = rounds.history_since(PAIR, number)
-        touched = set(pages.changed)
-        changed = tuple(both for both in old.values() if touched.intersection(both.split()))
         new_units, _, gone_units = rounds.history_since(UNIT, number)
+        if rounds.number == 1 > number:  # What is found is noted from the second round on.
+            new = dict(_pairs(ledger))
+    touched = set(pages.changed)
+    changed = tuple(both for both in old.values() if touched.intersection(both.split()))
     pairs = Changes(tuple(new.values()), changed, tuple(gone.values()))
-    texts = tuple(sorted(_texts(folder, new_units))) if new_units else ()
-    return RoundChanges(number, rounds.number, pages, pairs, UnitChanges(texts, len(gone_units)))
+    texts = _texts(folder, None if rounds.number == 1 > number else new_units)
+    return RoundChanges(number, rounds.number, pages, pairs, UnitChanges(tuple(sorted(texts)), len(gone_units)))
 
 
-def _round(since: str, ledger: Ledger) -> int:
-    rounds = ledger.rounds
-    if not since:
-        return rounds.number - 1
-    if since.isdecimal():
-        number = int(since)
-    else:
-        try:
-            date = dt.datetime.fromisoformat(since)
-        except ValueError:
-            raise ConfigError(f"--since {since} is neither the number of a round nor a date like 2026-11-18") from None
-        number = rounds.last_before(date.replace(tzinfo=date.tzinfo or dt.UTC).timestamp())
-    if number >= rounds.number and rounds.number > 1:
-        raise ConfigError(
-            f"--since {since}: the last round is {rounds.number}; name an earlier one, or an earlier date"
-        )
-    return number
-
-
-def _texts(folder: JobFolder, keys: Container[str]) -> Iterator[tuple[str, str]]:
+def _texts(folder: JobFolder, keys: Collection[str] | None) -> Iterator[tuple[str, str]]:
+    """Of the units with these keys, or of all."""
+    if keys is not None and not keys:
+        return
     for _, unit in corpus_units(folder.job(), folder.path):
         texts = unit.pair.a.text, unit.pair.b.text
-        if segment_key(*texts) in keys:
+        if keys is None or segment_key(*texts) in keys:
             yield texts

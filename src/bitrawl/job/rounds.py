@@ -6,7 +6,7 @@ turn has come. So a round that is killed goes on where it was, and its figures a
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 from zlib import crc32
@@ -51,6 +51,10 @@ class Changes(msgspec.Struct, frozen=True):
     new: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+
+    @classmethod
+    def of_all(cls, parts: Sequence["Changes"]) -> "Changes":
+        return cls(*(tuple(each for part in parts for each in getattr(part, name)) for name in cls.__struct_fields__))
 
 
 class DatedLink(NamedTuple):
@@ -123,6 +127,14 @@ class Rounds:
             self._query("INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?)", row)
             self._query(_MAKE_KNOWN)
             self._database.query_many("UPDATE answers SET due = ?, attempt = 1 WHERE url = ?", self._likely(date))
+
+    def leave_out(self, sites: Iterable[str]) -> None:
+        """Do not visit these sites in this round."""
+        with self._database.transaction():
+            self._database.query_many(
+                "UPDATE answers SET due = NULL WHERE url IN (SELECT url FROM links WHERE site = ?)",
+                [(site,) for site in sites],
+            )
 
     def _remember_first(self) -> None:
         """A job that has only been crawled once has no row."""
