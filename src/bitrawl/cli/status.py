@@ -113,8 +113,7 @@ def diff(
 
     Example: [bold]bitrawl diff jobs/example --since 2026-11-01[/]
 
-    Each [bold]bitrawl mine --refresh[/] is a round. It compares pages, page pairs and units of the corpus; of a run over
-    many sites, those of its parts.
+    Each [bold]bitrawl mine --refresh[/] is a round. It compares pages, page pairs and units of the corpus.
     """
     found = changes_of_run(folder, since) if is_run(folder) else changes(JobFolder(Path(folder)), since)
     if style is StatusFormat.JSON:
