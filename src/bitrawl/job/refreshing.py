@@ -55,13 +55,13 @@ def begin_round(job: Job, folder: JobFolder, clock: Clock, *, without: Iterable[
     with folder.writing() as ledger:
         if not _is_finished(ledger):
             return False
-        if not ledger.rounds.is_ended:  # the first one, or one that was killed after the corpus was written
+        if ledger.rounds.number == 1:  # A job that is never visited again does without.
             note_findings(job, folder, ledger)
-            ledger.rounds.end()
-        for site in list(ledger.sites()):
-            ledger.learn(msgspec.structs.replace(site, left=""))
-        ledger.rounds.begin(clock.date(), float(ledger.recall("seconds") or 0))
-        ledger.rounds.leave_out(without)
+        with ledger.transaction():
+            for site in list(ledger.sites()):
+                ledger.learn(msgspec.structs.replace(site, left=""))
+            ledger.rounds.begin(clock.date(), float(ledger.recall("seconds") or 0))
+            ledger.rounds.leave_out(without)
         return True
 
 
@@ -74,8 +74,9 @@ def note_findings(job: Job, folder: JobFolder, ledger: Ledger) -> None:
 
 def _is_finished(ledger: Ledger) -> bool:
     """Whether there is nothing left to do in this round, or nothing that its budget allows."""
-    run = ledger.last_run()
-    return run.ended is not None and run.ended.kind is not EndKind.STOPPED and run.doing is None
+    run, rounds = ledger.last_run(), ledger.rounds
+    is_ended = run.ended is not None and run.ended.kind is not EndKind.STOPPED and run.doing is None
+    return is_ended and (rounds.number == 1 or rounds.is_ended)
 
 
 def _pairs(ledger: Ledger) -> Iterator[HistoryEntry]:
