@@ -4,12 +4,12 @@ import datetime as dt
 import gzip
 import hashlib
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
+
+from lab.loopback import QuietHandler, listening
 
 HOST = "http://www.harbour.test"
 SECTIONS = ("history", "nature", "trade", "people", "travel")
@@ -179,29 +179,14 @@ class ChangingSite:
 
     @contextmanager
     def served(self) -> Iterator[None]:
-        server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": self}))
-        server.daemon_threads = True
-        self._port = server.server_address[1]
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
+        with listening(type("Handler", (_Handler,), {"site": self})) as self._port:
             yield
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
 
 
-class _Server(ThreadingHTTPServer):
-    def handle_error(self, *_: object) -> None:
-        """A client that was killed breaks off."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(QuietHandler):
     site: ChangingSite
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - its name in the standard library
         body = self.site.answer(self.path)
         is_down = self.site.is_down and self.path not in RULES
         status = 503 if is_down else 404 if body is None else 200
@@ -222,8 +207,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(payload)
         self.site.after_request(len(self.site.requests))
-
-    def log_message(self, *_: object) -> None: ...
 
 
 def _iso(seconds: float) -> str:
