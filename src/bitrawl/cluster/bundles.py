@@ -178,7 +178,7 @@ def read_bundles(out: Place) -> Bundles | None:
         ) from error
 
 
-def begin_round(out: Place, bundles: Bundles) -> Bundles:
+def next_round(out: Place, bundles: Bundles) -> Bundles:
     """From now on, all sites are to be visited again."""
     for name in (out / CHECKPOINTS).names():
         if done(out, name) is not None:  # A kill after the delivery has left it; it is not of the new round.

@@ -32,7 +32,6 @@ from bitrawl.cluster.bundles import (
     PartState,
     SiteOutcome,
     Undone,
-    begin_round,
     bundled,
     checkpoint,
     done,
@@ -40,6 +39,7 @@ from bitrawl.cluster.bundles import (
     finished_jobs,
     machines_of,
     mark_done,
+    next_round,
     part,
     progress,
     read_bundles,
@@ -63,7 +63,7 @@ from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.folder_kinds import BUNDLES, MERGE, MERGED, PARTS, REPORT
 from bitrawl.job.job_merge import merge, merge_again
 from bitrawl.job.own_files import FolderFiles, check_inputs, inputs_of, job_files
-from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since, check_since
+from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since
 from bitrawl.job.rounds import Changes
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
@@ -324,7 +324,7 @@ def plan(job: Job, request: RunRequest, *, fresh: StartOver = StartOver.NO) -> R
         )
 
     planned = run(bundles.round)
-    return run(begin_round(out, bundles).round) if request.refresh and not planned.todo else planned
+    return run(next_round(out, bundles).round) if request.refresh and not planned.todo else planned
 
 
 def existing_run(address: str) -> Run | None:
@@ -403,7 +403,7 @@ def changes_of_run(address: str, since: str = "") -> RoundChanges:
     """What has changed in all parts together, before they are merged; as `changes` of one job."""
     out, bundles, asked = place(address), read_bundles(place(address)), Since.read(since)
     last = bundles.round if bundles else 1
-    check_since(asked, asked.round or 0, last, address)
+    asked.check(asked.round or 0, last, address, "add --refresh to its command")
     found: list[RoundChanges] = []
     with tempfile.TemporaryDirectory(prefix="bitrawl-diff-") as scratch:
         for name in finished_jobs(out):

@@ -44,17 +44,13 @@ def check_refresh(job: Job) -> None:
         )
 
 
-def begin_round(job: Job, folder: JobFolder, clock: Clock, *, without: Iterable[str] = ()) -> bool:
-    """Begin the next round, unless the last one is not finished: that goes on. Whether one has begun.
-
-    Sites `without` which it is done are not visited.
-    """
-    check_refresh(job)
+def begin_round(job: Job, folder: JobFolder, clock: Clock, *, without: Iterable[str] = ()) -> None:
+    """Begin the next round, without these sites, unless the last one is not finished: that goes on."""
     if not folder.ledger.exists():
-        return False
+        return
     with folder.writing() as ledger:
         if not _is_finished(ledger):
-            return False
+            return
         if ledger.rounds.number == 1:  # A job that is never visited again does without.
             note_findings(job, folder, ledger)
         with ledger.transaction():
@@ -62,7 +58,6 @@ def begin_round(job: Job, folder: JobFolder, clock: Clock, *, without: Iterable[
                 ledger.learn(msgspec.structs.replace(site, left=""))
             ledger.rounds.begin(clock.date(), float(ledger.recall("seconds") or 0))
             ledger.rounds.leave_out(without)
-        return True
 
 
 def note_findings(job: Job, folder: JobFolder, ledger: Ledger) -> None:
@@ -110,16 +105,14 @@ class Since(NamedTuple):
             return rounds.last_before(self.date)
         return max(0, rounds.number - last + (last - 1 if self.round is None else self.round))
 
-
-def check_since(since: Since, number: int, last: int, where: str) -> None:
-    """Raise `ConfigError` if there is no later round to be compared with that one."""
-    if last == 1:
-        raise ConfigError(
-            f"{where} has been visited once, so there is nothing to compare."
-            f" To visit it again, run: bitrawl mine --refresh --out {shlex.quote(where)}"
-        )
-    if number >= last:
-        raise ConfigError(f"--since {since.text}: the last round is {last}; name an earlier one, or an earlier date")
+    def check(self, number: int, last: int, where: str, again: str) -> None:
+        """Raise `ConfigError` if there is no later round than that one. `again` says how to visit it again."""
+        if last == 1:
+            raise ConfigError(
+                f"{where} has been visited once, so there is nothing to compare. To visit it again, {again}"
+            )
+        if number >= last:
+            raise ConfigError(f"--since {self.text}: the last round is {last}; name an earlier one, or an earlier date")
 
 
 def changes(folder: JobFolder, since: str = "") -> RoundChanges:
@@ -128,22 +121,24 @@ def changes(folder: JobFolder, since: str = "") -> RoundChanges:
     with folder.reading() as ledger:
         rounds = ledger.rounds
         number = asked.number(rounds, rounds.number)
-        check_since(asked, number, rounds.number, str(folder.path))
+        again = f"run: bitrawl mine --refresh --out {shlex.quote(str(folder.path))}"
+        asked.check(number, rounds.number, str(folder.path), again)
     return changes_since(folder, number)
 
 
 def changes_since(folder: JobFolder, number: int) -> RoundChanges:
+    """What has changed since that round. Of a job that was visited once, everything."""
     with folder.reading() as ledger:
         rounds = ledger.rounds
         pages = rounds.pages_since(number)
         new, old, gone = rounds.history_since(PAIR, number)
         new_units, _, gone_units = rounds.history_since(UNIT, number)
-        if rounds.number == 1 > number:  # What is found is noted from the second round on.
-            new = dict(_pairs(ledger))
+        is_first = rounds.number == 1  # What is found is noted from the second round on.
+        new = dict(_pairs(ledger)) if is_first else new
     touched = set(pages.changed)
     changed = tuple(both for both in old.values() if touched.intersection(both.split()))
     pairs = Changes(tuple(new.values()), changed, tuple(gone.values()))
-    texts = _texts(folder, None if rounds.number == 1 > number else new_units)
+    texts = _texts(folder, None if is_first else new_units)
     return RoundChanges(number, rounds.number, pages, pairs, UnitChanges(tuple(sorted(texts)), len(gone_units)))
 
 
