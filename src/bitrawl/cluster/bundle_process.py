@@ -60,6 +60,7 @@ from bitrawl.job.own_files import files_below, job_files
 from bitrawl.job.refreshing import begin_round
 from bitrawl.job.reporting import status
 from bitrawl.job.running import mine
+from bitrawl.job.verdicts import VERDICTS
 from bitrawl.model import Skip
 from bitrawl.process import Death, Running
 from bitrawl.url import Url
@@ -248,6 +249,9 @@ def _take_up(order: BundleOrder, job: JobFolder, out: Place) -> None:
     files.discard(job.path)
     try:
         if restore(checkpoint(out, name), job.path):
+            verdicts = (part(out, name) / VERDICTS).read()  # It has no copy of them.
+            if verdicts is not None:
+                files.write(job.verdicts, verdicts)
             return
     except DiskFullError:
         raise

@@ -113,6 +113,7 @@ def test_a_part_is_not_lost_with_the_machine_that_was_replacing_it(
     bundle_process._take_up(again, JobFolder(job), out)
     with Ledger(job / "job.sqlite") as ledger:
         assert ledger.recall("round") == "2"
+    assert JobFolder(job).verdicts.read_bytes() == b"what people said since then"
     (job.parent / OUTCOME).write_bytes(msgspec.json.encode(DONE))
     assert mine_bundle(again) == msgspec.structs.replace(DONE, round=2)
     assert (out / "parts" / "00000" / "verdicts.sqlite").read() == b"what people said since then"
