@@ -11,8 +11,8 @@ from bitrawl.cluster.bundles import (
     BundledSite,
     Died,
     Done,
-    Fault,
     Figures,
+    MachineFault,
     Outcome,
     PartState,
     SiteOutcome,
@@ -96,7 +96,7 @@ def test_a_poison_site_is_found_by_halving_and_fails_alone_with_its_reason(tmp_p
 
 def test_a_fault_of_a_machine_is_tried_again_and_never_counts_against_the_bundle(tmp_path: Path):
     out = place(str(tmp_path))
-    faults = deque([Fault("no space left")])
+    faults = deque([MachineFault("no space left")])
     machines = Machines(out, lambda _bundle: faults.popleft() if faults else None)
     over = run(out, bundles(3))
     over.finish(machines.executor)
@@ -107,7 +107,7 @@ def test_a_fault_of_a_machine_is_tried_again_and_never_counts_against_the_bundle
 
 def test_a_bundle_that_stays_undone_is_told_and_the_next_run_does_it(tmp_path: Path):
     out = place(str(tmp_path))
-    machines = Machines(out, lambda bundle: Fault("the store is gone") if bundle.name == "00000" else None)
+    machines = Machines(out, lambda bundle: MachineFault("the store is gone") if bundle.name == "00000" else None)
     over = run(out, bundles(1, 1))
     over.finish(machines.executor)
     assert over.tally.faults == {"00000": Undone("00000", ["s0x0.org"], "the store is gone")}
@@ -120,7 +120,7 @@ def test_a_bundle_that_stays_undone_is_told_and_the_next_run_does_it(tmp_path: P
 
 
 def killed(_bundle: Bundle) -> Outcome:
-    return Fault("its process was killed by SIGKILL", killed=True)
+    return MachineFault("its process was killed by SIGKILL", killed=True)
 
 
 def test_a_site_whose_process_is_killed_is_never_final_and_keeps_its_checkpoint(tmp_path: Path):
@@ -201,7 +201,7 @@ def test_sites_that_failed_are_tried_again_when_asked_and_no_others(tmp_path: Pa
 
 def test_when_every_machine_has_faults_the_run_ends_soon(tmp_path: Path):
     out = place(str(tmp_path))
-    machines = Machines(out, lambda _bundle: Fault("no space left"))
+    machines = Machines(out, lambda _bundle: MachineFault("no space left"))
     over = run(out, bundles(*[1] * 100))
     told: list[str] = []
     over.finish(machines.executor, told.append)
@@ -255,7 +255,7 @@ def test_a_round_goes_on_until_all_is_done_and_only_then_can_the_next_one_begin(
     checkpoint(out, "00000").write(b"left by a kill after the delivery")
     assert [(planned.tally.round, planned.todo) for planned in (plan(job, asked), plan(job, again))] == [(1, 0), (2, 3)]
     assert checkpoint(out, "00000").read() is None
-    machines = Machines(out, lambda bundle: Fault("the store is gone") if bundle.name == "00001" else None)
+    machines = Machines(out, lambda bundle: MachineFault("the store is gone") if bundle.name == "00001" else None)
     plan(job, again).finish(machines.executor)
     for request in (asked, again):
         planned = plan(job, request)
