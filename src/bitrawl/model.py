@@ -121,7 +121,7 @@ class Paragraph(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     kind: ParagraphKind = ParagraphKind.TEXT
     boilerplate: bool = False
     content: float = 1.0  # the classifier's probability that this is main text
-    language: Language = UNDETERMINED  # of boilerplate, only known if the page is not in the language that it claims
+    language: Language = UNDETERMINED  # of boilerplate, known only where somebody asks for it
     confidence: float = 0.0
     position: int = -1  # in the page's tag sequence
     terms: tuple[str, ...] = ()

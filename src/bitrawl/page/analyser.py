@@ -303,8 +303,8 @@ class LanguageReader:
     def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> PageLanguages:
         """`main` says which of the texts are main text. If none is, all of them count for the page.
 
-        If the page is in the language that it claims, nobody asks for the languages of the other texts, and they stay
-        undetermined.
+        If the page is in the language that it claims, and most of its text is main text, nobody asks for the languages of
+        the other texts, and they stay undetermined.
         """
         counted = [text for text, is_main in zip(texts, main, strict=True) if is_main] or texts
         verdicts = self._identified(counted, claim)
@@ -317,7 +317,8 @@ class LanguageReader:
             votes[language] = votes.get(language, 0.0) + size * confidence
         shares = {language: vote / total for language, vote in votes.items()}
         page = self._page(shares, "\n".join(counted)[:MAX_PAGE_TEXT], claim)
-        if claim is None or not same_language(page[0], claim):
+        is_all_told = claim is not None and same_language(page[0], claim) and 2 * total > sum(map(weight, texts))
+        if not is_all_told:
             verdicts |= self._identified([text for text in texts if text not in verdicts], claim)
         return PageLanguages(page, [verdicts.get(text, _NO_VERDICT) for text in texts])
 
