@@ -23,6 +23,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
@@ -35,6 +36,7 @@ from bitrawl.errors import BitrawlError, ChildError
 from bitrawl.model_files import models_folder, models_from
 
 START_SECONDS = 120.0  # for a child to load its models on a busy machine
+PATIENCE = 3.0  # starts of a child, in time, that requests wait before a second one is started: judgement
 ATTEMPTS = 3  # deaths of a child that is alone, at the same request, until that counts as failed
 
 WORDS = 4000  # the last bytes that a process said, for its log and for the reason
@@ -230,7 +232,8 @@ def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[int, int]:
 class Children:
     """A few children with the same service; each is started when it is first needed, and replaced when it fails.
 
-    Enter it (`async with`): leaving ends the children.
+    There is only one until requests have waited for it, all together, `PATIENCE` times as long as its start took: a small job
+    ends before another could be of use. Enter it (`async with`): leaving ends the children.
     """
 
     def __init__(self, factory: Callable[[], Service], limits: Limits, *, workers: int) -> None:
@@ -241,6 +244,9 @@ class Children:
         self._clearing = asyncio.Lock()  # two that wait for all slots would each hold some of them
         self._children: set[Child] = set()
         self._idle: list[Child] = []  # the last one used is the first to be used again: its caches are warm
+        self._starting = False
+        self._patience: float | None = None  # seconds that requests will wait yet; not known before the first start
+        self._change = asyncio.Event()  # a child has become idle, was started or is gone
 
     async def __aenter__(self) -> Self:
         return self
@@ -291,16 +297,42 @@ class Children:
                 self._idle.append(child)
             else:
                 self._drop(child)
+            self._tell_waiting()
 
     async def _take(self) -> "Child":
-        while self._idle:
-            child = self._idle.pop()
-            if child.usable:
-                return child
-            self._drop(child)  # It died idle: the machine was out of memory, or somebody killed it.
-        child = await Child.start(self._factory, self._limits)
+        while True:
+            while self._idle:
+                child = self._idle.pop()
+                if child.usable:
+                    return child
+                self._drop(child)  # It died idle: the machine was out of memory, or somebody killed it.
+            if self._patience == 0 or not (self._children or self._starting):
+                return await self._start()
+            await self._wait()
+
+    async def _start(self) -> "Child":
+        began, self._starting = time.monotonic(), True
+        try:
+            child = await Child.start(self._factory, self._limits)
+        finally:
+            self._starting = False
+            self._tell_waiting()
         self._children.add(child)
+        if self._patience is None:
+            self._patience = PATIENCE * (time.monotonic() - began)
         return child
+
+    async def _wait(self) -> None:
+        began, patience = time.monotonic(), self._patience
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await self._change.wait()
+        if patience is not None and self._patience is not None:
+            self._patience = max(0.0, self._patience - (time.monotonic() - began))
+
+    def _tell_waiting(self) -> None:
+        self._change.set()
+        self._change = asyncio.Event()
 
     def _drop(self, child: "Child") -> None:
         self._children.discard(child)
