@@ -330,9 +330,10 @@ def _names_of_languages() -> dict[str, Language]:
     """Names and endonyms from CLDR, folded as in the table. Only names of one word can occur in URLs."""
     names: dict[str, Language] = {}
     for code, endonyms, others in language_table():
+        language = claimed_language(code)
         for name in (*endonyms, *others):
             if " " not in name:
-                names.setdefault(name, claimed_language(code))
+                names.setdefault(name, language)
     return names
 
 
