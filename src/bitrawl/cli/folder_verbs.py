@@ -76,7 +76,7 @@ def sample(
     The sample is spread evenly over sites and scores. The same command prints the same units. For a corpus in one language,
     it prints paragraphs.
     """
-    from bitrawl.cluster.run import read_here
+    from bitrawl.cluster.places import read_here
     from bitrawl.corpus.units import strata
     from bitrawl.job.corpora import corpora_in
 
@@ -160,7 +160,7 @@ def terms(
 
     The most typical terms come first. The score from 0 to 1 says how likely it is that two terms are translations.
     """
-    from bitrawl.cluster.run import read_here
+    from bitrawl.cluster.places import read_here
     from bitrawl.corpus.term_pairs import write as write_terms
     from bitrawl.job.corpus_terms import bilingual_terms
 

@@ -88,7 +88,8 @@ def mine_many(
     job: Job, to: str, bundling: Bundling, *, inputs: Sequence[Path | None], fresh: StartOver, quiet: bool
 ) -> None:
     """Mine the sites of the job in bundles, and leave with an exit code. `inputs` are read beside what the job names."""
-    from bitrawl.cluster.run import RunRequest, check_place, is_monolingual, is_run, merge_run, plan, read_share
+    from bitrawl.cluster.places import is_run
+    from bitrawl.cluster.run import RunRequest, check_place, is_monolingual, merge_run, plan, read_share
 
     check_place(job, to, [path for path in inputs if path is not None], fresh=fresh)
     if is_run(to):

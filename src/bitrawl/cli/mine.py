@@ -234,7 +234,7 @@ def export(
     Nothing is fetched or aligned. Formats that are there already are kept and written again. A threshold applies to
     all files and is kept in the job, unless you write a copy with --to. A merged corpus is merged again from its jobs.
     """
-    from bitrawl.cluster.run import is_run
+    from bitrawl.cluster.places import is_run
     from bitrawl.job.folder import JobFolder
     from bitrawl.job.running import export as write_again
     from bitrawl.job.running import export_copy
@@ -285,7 +285,8 @@ def _warn_of_thresholds(given: Mapping[str, Any], folder: JobFolder) -> None:
 
 
 def _export_merged(address: str, given: Mapping[str, Any], *, only: bool, to: Path | None) -> None:
-    from bitrawl.cluster.run import is_run, merge_run
+    from bitrawl.cluster.places import is_run
+    from bitrawl.cluster.run import merge_run
     from bitrawl.job.exporting import selecting
     from bitrawl.job.job_merge import merge_again
 

@@ -74,11 +74,11 @@ def status(
 
     It shows pages, languages, pairs, segments, what is being done now, and why links were skipped.
     """
-    from bitrawl.cluster.run import existing_run
+    from bitrawl.cluster.places import is_run
     from bitrawl.job.folder import JobFolder
     from bitrawl.job.reporting import status as status_of
 
-    if (run := existing_run(folder)) is not None:
+    if is_run(folder) and (run := _run(folder)) is not None:
         _show_many(run, folder, style)
         return
     if kind_of(Path(folder)) in (FolderKind.MERGED, FolderKind.COPY):
@@ -150,12 +150,14 @@ def check(folder: CorpusFolder, *, repair: Annotated[bool, Option("--repair", he
     It reads the settings, the ledger, the archive, verdicts, the corpus and what is derived from them. For each part it
     says whether it is sound; if not, what is lost and what to do. Without --repair nothing is changed.
     """
-    from bitrawl.cluster.run import check_run, is_run
+    from bitrawl.cluster.places import is_run
     from bitrawl.job.folder import JobFolder
     from bitrawl.job.folder_check import Condition
     from bitrawl.job.folder_check import check as check_job
 
     if is_run(folder):
+        from bitrawl.cluster.run import check_run
+
         parts = check_run(folder, repair=repair)
     elif kind_of(Path(folder)) in (FolderKind.MERGED, FolderKind.COPY):
         parts = _checked_corpus(Path(folder))
@@ -188,12 +190,13 @@ def report(folder: CorpusFolder) -> None:
 
     A merged corpus and a run over many sites already have the report that their merge wrote.
     """
-    from bitrawl.cluster.run import is_run, merged_report
+    from bitrawl.cluster.places import is_run
     from bitrawl.job.folder import JobFolder
     from bitrawl.job.reporting import write_report
-    from bitrawl.job.site_search import draw_report
 
     if is_run(folder):
+        from bitrawl.cluster.run import merged_report
+
         print_out(merged_report(folder))
         return
     path, kind = Path(folder), kind_of(Path(folder))
@@ -205,7 +208,18 @@ def report(folder: CorpusFolder) -> None:
     if kind is FolderKind.COPY:
         raise ConfigError(f"{path} is a corpus without its job, and has no report; {path / CARD} describes it")
     JobFolder(path).job()
-    print_out(str(draw_report(JobFolder(path)) or write_report(path)))
+    drawn = None
+    if kind is FolderKind.SEARCH:
+        from bitrawl.job.site_search import draw_report
+
+        drawn = draw_report(JobFolder(path))
+    print_out(str(drawn or write_report(path)))
+
+
+def _run(address: str) -> Run | None:
+    from bitrawl.cluster.run import existing_run
+
+    return existing_run(address)
 
 
 def _show_many(run: Run, address: str, style: StatusFormat) -> None:
