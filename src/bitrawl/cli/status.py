@@ -16,7 +16,7 @@ from rich.text import Text
 from typer import Option
 
 from bitrawl.cli.console import complain, duration, out, print_out, size
-from bitrawl.cli.flags import CorpusFolder, Folder
+from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
 from bitrawl.config import Job, Thresholds
 from bitrawl.corpus.export import CARD
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bitrawl.cluster.run import Run
     from bitrawl.job.folder import JobFolder
     from bitrawl.job.folder_check import Checked
+    from bitrawl.job.refreshing import RoundChanges
     from bitrawl.job.rounds import Changes
 
 WATCH_EVERY = 2.0  # seconds
@@ -102,7 +103,7 @@ _SINCE_HELP = "Compare with the end of this round, or with the job as it was on 
 
 
 def diff(
-    folder: Folder,
+    folder: CorpusFolder,
     *,
     since: Annotated[str, Option(help=_SINCE_HELP, metavar="ROUND|DATE", show_default="the last round but one")] = "",
     style: Annotated[
@@ -115,10 +116,11 @@ def diff(
 
     Each [bold]bitrawl mine --refresh[/] is a round. It compares pages, page pairs and units of the corpus.
     """
+    from bitrawl.cluster.places import is_run
     from bitrawl.job.folder import JobFolder
     from bitrawl.job.refreshing import changes
 
-    found = changes(JobFolder(folder), since)
+    found = _run_changes(folder, since) if is_run(folder) else changes(JobFolder(Path(folder)), since)
     if style is StatusFormat.JSON:
         typer.echo(msgspec.json.encode(found).decode())
         return
@@ -130,6 +132,12 @@ def diff(
     rows += [("", f"new      {a} | {b}") for a, b in found.units.new[:MOST_CHANGES]]
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+
+
+def _run_changes(address: str, since: str) -> RoundChanges:
+    from bitrawl.cluster.run import changes_of_run
+
+    return changes_of_run(address, since)
 
 
 def _changed_lines(kind: Changes) -> Iterator[str]:

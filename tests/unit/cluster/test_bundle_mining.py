@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 from collections import deque
 from pathlib import Path
@@ -25,8 +26,10 @@ from bitrawl.cluster.bundles import (
     finished_jobs,
     mark_done,
 )
-from bitrawl.cluster.places import place
+from bitrawl.cluster.places import LocalPlace, place
 from bitrawl.errors import ChildError, DiskFullError, StoreError, UnwantedError
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
 from bitrawl.process import Death
 
 ASKED = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
@@ -53,11 +56,11 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return started
 
 
-def mined(order: BundleOrder) -> Path:
+def mined(order: BundleOrder, ledger: bytes = b"the ledger") -> Path:
     """What a process leaves that has finished its bundle, just before it was delivered."""
     folder = scratch_folder(order)
     (folder / JOB).mkdir(parents=True)
-    (folder / JOB / "job.sqlite").write_bytes(b"the ledger")
+    (folder / JOB / "job.sqlite").write_bytes(ledger)
     (folder / OUTCOME).write_bytes(msgspec.json.encode(DONE))
     return folder
 
@@ -76,6 +79,45 @@ def test_what_a_killed_worker_has_mined_is_delivered_and_not_mined_again(order: 
     assert (out / "parts" / "00000").names() == ["done.json", "job.sqlite"]
     assert finished_jobs(out) == ["00000"]
     assert not folder.exists()
+    assert not runs
+
+
+class Lost(BaseException):
+    """The machine is gone."""
+
+
+def test_a_part_is_not_lost_with_the_machine_that_was_replacing_it(
+    order: BundleOrder, runs: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    out, upload = place(order.out), LocalPlace.upload
+    Ledger(mined(order, b"") / JOB / "job.sqlite").close()
+    assert mine_bundle(order) == DONE
+    (out / "parts" / "00000" / "verdicts.sqlite").write(b"what people said since then")
+    again = msgspec.structs.replace(order, round=2)
+    job = mined(again, b"") / JOB
+    with Ledger(job / "job.sqlite") as ledger:
+        ledger.remember("round", "2")
+    (job / "job.toml").write_text(config.text_of(ASKED))
+
+    def lost(target: LocalPlace, folder: Path) -> None:
+        if target.path.parent.name == "parts":
+            raise Lost
+        upload(target, folder)
+
+    monkeypatch.setattr(LocalPlace, "upload", lost)
+    with pytest.raises(Lost):
+        mine_bundle(again)
+    monkeypatch.setattr(LocalPlace, "upload", upload)
+    shutil.rmtree(scratch_folder(again))
+    assert finished_jobs(out) == []
+    bundle_process._take_up(again, JobFolder(job), out)
+    with Ledger(job / "job.sqlite") as ledger:
+        assert ledger.recall("round") == "2"
+    assert JobFolder(job).verdicts.read_bytes() == b"what people said since then"
+    (job.parent / OUTCOME).write_bytes(msgspec.json.encode(DONE))
+    assert mine_bundle(again) == msgspec.structs.replace(DONE, round=2)
+    assert (out / "parts" / "00000" / "verdicts.sqlite").read() == b"what people said since then"
+    assert not (out / "checkpoints").names()
     assert not runs
 
 
