@@ -5,7 +5,8 @@ import sys
 from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 
-import bitrawl.cli.mine  # noqa: F401 - what takes most of a second to load
+import bitrawl.cli.foreground
+import bitrawl.cli.mine  # noqa: F401 - and the one before: what takes most of a second to load
 from bitrawl.cli import main
 
 _CONTEXT = get_context("forkserver")

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from end_to_end.test_signals import all_end, children
+from inline_children import inline_children
 from typer.testing import CliRunner
 
 from bitrawl import aio, config, demo
@@ -103,7 +104,8 @@ def plain_jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
                 job = await aio.mine(seeds, langs="en,fr", out=folder, exhaustive=True, workers=1, **where)
                 assert job.ending is Ending.DONE
 
-    asyncio.run(mine())
+    with inline_children():
+        asyncio.run(mine())
     return folders
 
 

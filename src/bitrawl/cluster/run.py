@@ -11,7 +11,7 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,7 +51,7 @@ from bitrawl.cluster.bundles import (
 )
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
-from bitrawl.cluster.places import LocalPlace, Place, place
+from bitrawl.cluster.places import LocalPlace, Place, is_run, place
 from bitrawl.config import Job, Reach
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.errors import ConfigError, StoreError
@@ -363,11 +363,6 @@ def retry_failed(out: Place, bundles: Iterable[Bundle]) -> None:
             mark_done(out, msgspec.structs.replace(how, sites=sites, figures=figures, again=names))
 
 
-def is_run(address: str) -> bool:
-    """Whether a place holds sites in bundles."""
-    return (place(address) / BUNDLES).read() is not None
-
-
 def shards_of(address: str, scratch: Path) -> list[Path]:
     """The shards of all finished parts of a run, on this disk: those of a store are copied into `scratch`."""
     out = place(address)
@@ -433,20 +428,6 @@ def merged_report(address: str) -> str:
     if report.read() is None:
         raise ConfigError(f"{address} has not been merged yet. Run: bitrawl export {shlex.quote(address)}")
     return f"{address.rstrip('/')}/{MERGED}/{REPORT}"
-
-
-@contextmanager
-def read_here(address: str) -> Iterator[Path]:
-    """The folder that has that address; of a run elsewhere, a copy of its merged corpus as long as it is read."""
-    out = place(address)
-    if isinstance(out, LocalPlace):
-        yield Path(address.removeprefix("file://"))
-        return
-    with tempfile.TemporaryDirectory(prefix="bitrawl-merged-") as scratch:
-        (out / MERGED).download(Path(scratch))
-        if not any(Path(scratch).iterdir()):
-            raise ConfigError(f"{address} has no merged corpus. Run: bitrawl export {shlex.quote(address)}")
-        yield Path(scratch)
 
 
 def merge_folders(

@@ -15,7 +15,7 @@ from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.files import compressor, zstd
 from bitrawl.model import Capture, Page, Sitemap, Skip, Unpacker, pack
 from bitrawl.page.document import is_document
-from bitrawl.process import Children, Failure, FailureKind, Limits, Report, Service
+from bitrawl.process import Failure, FailureKind, Limits, Report, Service
 from bitrawl.reasons import Reason, Stage
 
 MAX_ANSWER = 64 << 20  # bytes; what is said of a page of 20 MB stays far below it
@@ -70,6 +70,8 @@ class SandboxedAnalyser:
         megabytes: int = 512,
         rejects: Rejects | None = None,
     ) -> None:
+        from bitrawl.children import Children  # noqa: PLC0415 - a child needs no event loop
+
         limits = Limits(seconds, megabytes, MAX_WRITTEN, MAX_ANSWER)
         self._children = Children(partial(_reading, factory), limits, workers=workers)
         patient = limits._replace(seconds=seconds * DOCUMENT_PATIENCE)

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
-from importlib import resources
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.model import Language
 from bitrawl.text.words import Span
 
-TABLE = "number_words.tsv.gz"
+TABLE = Path(__file__).parent / "number_words.tsv.gz"
 
 # Digits with their grouping: 1,234,567.50, 1 234 567,50; or a decimal, a date, a version: 3.5, 12.5.1957, 4.0.12.
 _NUMBER = re.compile(
@@ -353,6 +353,5 @@ def _words(language: str) -> Mapping[str, frozenset[int]]:
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[tuple[str, int, str], ...]:
-    data = (resources.files("bitrawl.text") / TABLE).read_bytes()
-    rows = (line.split("\t") for line in gzip.decompress(data).decode().splitlines())
+    rows = (line.split("\t") for line in gzip.decompress(TABLE.read_bytes()).decode().splitlines())
     return tuple((code, int(value), names) for code, value, names in rows)

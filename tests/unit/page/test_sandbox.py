@@ -89,6 +89,12 @@ async def test_other_pages_pass_while_one_hangs():
         assert await asyncio.gather(title(analyser, "a"), title(analyser, "b")) == ["a", "b"]
 
 
+async def test_there_is_no_second_reader_for_a_few_pages_that_come_at_once():
+    async with SandboxedAnalyser(Hostile, workers=2) as analyser:
+        pids = await asyncio.gather(*(title(analyser, "pid") for _ in range(4)))
+    assert len(set(pids)) == 1
+
+
 async def test_no_more_inputs_are_kept_than_allowed(tmp_path):
     async with SandboxedAnalyser(Hostile, workers=1, rejects=Rejects(tmp_path, limit=3)) as analyser:
         for number in range(5):
