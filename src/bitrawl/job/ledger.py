@@ -482,7 +482,7 @@ class Ledger:
         signed = page.signature - (1 << 64) if page.signature >= 1 << 63 else page.signature
         self.database.query(
             "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, page.url, site, page.language, page.title, page.digest, signed, self._compress(pack(page))),
+            (number, page.url, site, page.language, page.title, page.digest, signed, page.packed),
         )
 
 
