@@ -31,8 +31,8 @@ from bitrawl.cluster.bundles import (
     BundledSite,
     Died,
     Done,
-    Fault,
     Figures,
+    MachineFault,
     Outcome,
     PartState,
     SiteOutcome,
@@ -101,9 +101,9 @@ def mine_bundle(order: BundleOrder, wanted: Wanted = lambda: True) -> Outcome:
     except UnwantedError:
         raise
     except DiskFullError as error:
-        return Fault(f"the disk is full: {error}")
+        return MachineFault(f"the disk is full: {error}")
     except BitrawlError as error:
-        return Fault(str(error))
+        return MachineFault(str(error))
 
 
 def _mine(order: BundleOrder, out: Place, wanted: Wanted) -> Outcome:
@@ -111,14 +111,14 @@ def _mine(order: BundleOrder, out: Place, wanted: Wanted) -> Outcome:
     whole, _, _ = folder.name.rpartition("-")
     if whole:
         files.discard(folder.with_name(whole))  # of the bundle that this is a half of
-    ends: list[Died | Fault] = []
+    ends: list[Died | MachineFault] = []
     while (outcome := _outcome(folder)) is None and len(ends) < ATTEMPTS:
         ends.append(_run(order, folder, out, wanted))
     if outcome is not None:
         _deliver(outcome, folder, out, wanted)
         return outcome
     progress_file(out, order.bundle.name).delete()
-    killed = [end for end in ends if isinstance(end, Fault)]
+    killed = [end for end in ends if isinstance(end, MachineFault)]
     if killed:
         return killed[-1]
     files.discard(folder)
@@ -179,7 +179,7 @@ def _upload(outcome: Done, folder: Path, out: Place) -> None:
     files.discard(folder)
 
 
-def _run(order: BundleOrder, folder: Path, out: Place, wanted: Wanted) -> Died | Fault:
+def _run(order: BundleOrder, folder: Path, out: Place, wanted: Wanted) -> Died | MachineFault:
     """Run the process to its end. Why there is no outcome, unless there is one.
 
     Raises `StoreError` or `ChildError` where the machine is the reason, so that to try again at once would not help.
@@ -194,7 +194,7 @@ def _run(order: BundleOrder, folder: Path, out: Place, wanted: Wanted) -> Died |
     return _end(process.end(), folder)
 
 
-def _end(death: Death, folder: Path) -> Died | Fault:
+def _end(death: Death, folder: Path) -> Died | MachineFault:
     """What the exit status of a process and its last words mean."""
     if death.words:
         with suppress(OSError):  # for people; a full disk has no room for it
@@ -205,7 +205,7 @@ def _end(death: Death, folder: Path) -> Died | Fault:
     if death.status == FAULT:
         raise StoreError(death.last_line or f"the process in {folder} had a fault")
     if death.status < 0 and death.from_outside:
-        return Fault(f"its process was {reason}; check how much memory is free", killed=True)
+        return MachineFault(f"its process was {reason}; check how much memory is free", killed=True)
     if death.status in (0, BROKEN) or death.status < 0:
         return Died(reason)
     raise ChildError(f"the process in {folder} could not begin ({reason})")

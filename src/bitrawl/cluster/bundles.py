@@ -225,7 +225,7 @@ class Died(NamedTuple):
     reason: str
 
 
-class Fault(NamedTuple):
+class MachineFault(NamedTuple):
     """The machine or the place failed, not the bundle: a full disk, a kill, a store that does not answer. Never final."""
 
     reason: str
@@ -241,7 +241,7 @@ class Undone(msgspec.Struct, frozen=True):
     killed: bool = False
 
 
-Outcome = Done | Died | Fault
+Outcome = Done | Died | MachineFault
 
 
 def part(out: Place, name: str) -> Place:

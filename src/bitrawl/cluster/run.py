@@ -27,8 +27,8 @@ from bitrawl.cluster.bundles import (
     Bundle,
     Died,
     Done,
-    Fault,
     Figures,
+    MachineFault,
     PartState,
     SiteOutcome,
     Undone,
@@ -128,7 +128,7 @@ class Run:
             order, outcome = executor.ended()
             bundle = self._under_way.pop(order.bundle.name)
             self._submit(executor, self._next(bundle, outcome))
-            if not isinstance(outcome, Fault):
+            if not isinstance(outcome, MachineFault):
                 in_a_row = 0
                 continue
             tell(f"bundle {bundle.name}: {outcome.reason}")
@@ -156,9 +156,9 @@ class Run:
             self._under_way[bundle.name] = bundle
             executor.submit(self._order(bundle))
 
-    def _next(self, bundle: Bundle, outcome: Done | Died | Fault) -> Sequence[Bundle]:
+    def _next(self, bundle: Bundle, outcome: Done | Died | MachineFault) -> Sequence[Bundle]:
         """Count what ended; what is to be done now because of it."""
-        if isinstance(outcome, Fault):
+        if isinstance(outcome, MachineFault):
             return self._after_fault(bundle, outcome)
         if isinstance(outcome, Died):
             return self._halved(bundle, outcome.reason)
@@ -167,7 +167,7 @@ class Run:
             undone_file(self._out, bundle.name).delete()
         return _others(bundle, outcome)
 
-    def _after_fault(self, bundle: Bundle, fault: Fault) -> Sequence[Bundle]:
+    def _after_fault(self, bundle: Bundle, fault: MachineFault) -> Sequence[Bundle]:
         """A bundle that was killed in an earlier run too is halved: one site of it may take all memory.
 
         Its halves fetch their pages again, so that is the last resort.
@@ -189,7 +189,7 @@ class Run:
         mark_done(self._out, how)
         return self._next(bundle, how)
 
-    def _leave(self, bundle: Bundle, fault: Fault) -> None:
+    def _leave(self, bundle: Bundle, fault: MachineFault) -> None:
         """Leave the bundle to the next run."""
         record = Undone(bundle.name, [site.site for site in bundle.sites], fault.reason, fault.killed)
         self.tally.faults[bundle.name] = record

@@ -17,8 +17,8 @@ from bitrawl.cluster.bundles import (
     BundledSite,
     Died,
     Done,
-    Fault,
     Figures,
+    MachineFault,
     PartState,
     checkpoint,
     done,
@@ -87,7 +87,7 @@ def test_a_store_that_cannot_be_written_is_a_fault_and_costs_no_work(
     parts = Path(order.out) / "parts"
     parts.parent.mkdir()
     parts.write_bytes(b"a file where a folder should be")
-    assert isinstance(mine_bundle(order), Fault)
+    assert isinstance(mine_bundle(order), MachineFault)
     assert (folder / OUTCOME).exists()
     parts.unlink()
     assert mine_bundle(order) == DONE
@@ -123,16 +123,16 @@ def test_a_process_that_breaks_by_itself_is_started_three_times_before_its_bundl
 def test_a_bundle_whose_process_was_killed_keeps_its_scratch_and_its_checkpoint(
     order: BundleOrder, monkeypatch: pytest.MonkeyPatch
 ):
-    ends = deque([Died("killed by SIGSEGV"), Fault("killed", killed=True), Died("killed by SIGSEGV")])
+    ends = deque([Died("killed by SIGSEGV"), MachineFault("killed", killed=True), Died("killed by SIGSEGV")])
 
-    def run(_given: BundleOrder, folder: Path, *_: object) -> Died | Fault:
+    def run(_given: BundleOrder, folder: Path, *_: object) -> Died | MachineFault:
         (folder / JOB).mkdir(parents=True, exist_ok=True)
         return ends.popleft()
 
     monkeypatch.setattr(bundle_process, "_run", run)
     saved = checkpoint(place(order.out), "00000") / "checkpoint.json"
     saved.write(b"{}")
-    assert mine_bundle(order) == Fault("killed", killed=True)
+    assert mine_bundle(order) == MachineFault("killed", killed=True)
     assert not ends
     assert (scratch_folder(order) / JOB).exists()
     assert saved.read() is not None
@@ -141,7 +141,10 @@ def test_a_bundle_whose_process_was_killed_keeps_its_scratch_and_its_checkpoint(
 @pytest.mark.parametrize(
     ("status", "end"),
     [
-        (-signal.SIGKILL, Fault("its process was killed by SIGKILL; check how much memory is free", killed=True)),
+        (
+            -signal.SIGKILL,
+            MachineFault("its process was killed by SIGKILL; check how much memory is free", killed=True),
+        ),
         (-signal.SIGSEGV, Died("killed by SIGSEGV")),
         (BROKEN, Died(f"exit status {BROKEN}: KeyError: 7")),
         (FAULT, StoreError("KeyError: 7")),
@@ -150,7 +153,7 @@ def test_a_bundle_whose_process_was_killed_keeps_its_scratch_and_its_checkpoint(
     ],
 )
 def test_how_a_process_ended_says_whether_the_machine_failed_or_we(
-    tmp_path: Path, status: int, end: Died | Fault | Exception
+    tmp_path: Path, status: int, end: Died | MachineFault | Exception
 ):
     death = Death(status, "Traceback\nKeyError: 7" if status > 0 else "")
     if isinstance(end, Exception):
@@ -192,7 +195,7 @@ def test_a_full_disk_of_the_place_is_said_at_once_when_a_part_is_delivered(
     monkeypatch.setattr(bundle_process, "_pause", lambda *_: pytest.fail("it waits"))
     monkeypatch.setattr(os, "fsync", no_room)
     outcome = mine_bundle(order)
-    assert isinstance(outcome, Fault)
+    assert isinstance(outcome, MachineFault)
     assert outcome.reason.startswith(f"the disk is full: {order.out}/")
     monkeypatch.undo()
     assert (folder / OUTCOME).exists()
@@ -222,7 +225,7 @@ def test_a_fault_of_the_machine_leaves_scratch_as_it_is(order: BundleOrder, monk
         raise StoreError("no space left on the disk")
 
     monkeypatch.setattr(bundle_process, "_run", full)
-    assert mine_bundle(order) == Fault("no space left on the disk")
+    assert mine_bundle(order) == MachineFault("no space left on the disk")
     assert (scratch_folder(order) / JOB).exists()
 
 

@@ -11,8 +11,8 @@ from bitrawl.cluster.bundles import (
     BundledSite,
     Died,
     Done,
-    Fault,
     Figures,
+    MachineFault,
     Outcome,
     PartState,
     SiteOutcome,
@@ -95,7 +95,7 @@ def test_a_poison_site_is_found_by_halving_and_fails_alone_with_its_reason(tmp_p
 
 def test_a_fault_of_a_machine_is_tried_again_and_never_counts_against_the_bundle(tmp_path: Path):
     out = place(str(tmp_path))
-    faults = deque([Fault("no space left")])
+    faults = deque([MachineFault("no space left")])
     machines = Machines(out, lambda _bundle: faults.popleft() if faults else None)
     over = run(out, bundles(3))
     over.finish(machines.executor)
@@ -106,7 +106,7 @@ def test_a_fault_of_a_machine_is_tried_again_and_never_counts_against_the_bundle
 
 def test_a_bundle_that_stays_undone_is_told_and_the_next_run_does_it(tmp_path: Path):
     out = place(str(tmp_path))
-    machines = Machines(out, lambda bundle: Fault("the store is gone") if bundle.name == "00000" else None)
+    machines = Machines(out, lambda bundle: MachineFault("the store is gone") if bundle.name == "00000" else None)
     over = run(out, bundles(1, 1))
     over.finish(machines.executor)
     assert over.tally.faults == {"00000": Undone("00000", ["s0x0.org"], "the store is gone")}
@@ -119,7 +119,7 @@ def test_a_bundle_that_stays_undone_is_told_and_the_next_run_does_it(tmp_path: P
 
 
 def killed(_bundle: Bundle) -> Outcome:
-    return Fault("its process was killed by SIGKILL", killed=True)
+    return MachineFault("its process was killed by SIGKILL", killed=True)
 
 
 def test_a_site_whose_process_is_killed_is_never_final_and_keeps_its_checkpoint(tmp_path: Path):
@@ -200,7 +200,7 @@ def test_sites_that_failed_are_tried_again_when_asked_and_no_others(tmp_path: Pa
 
 def test_when_every_machine_has_faults_the_run_ends_soon(tmp_path: Path):
     out = place(str(tmp_path))
-    machines = Machines(out, lambda _bundle: Fault("no space left"))
+    machines = Machines(out, lambda _bundle: MachineFault("no space left"))
     over = run(out, bundles(*[1] * 100))
     told: list[str] = []
     over.finish(machines.executor, told.append)
