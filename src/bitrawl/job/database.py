@@ -11,7 +11,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -148,6 +147,7 @@ class Database:
     def __init__(self, path: Path, *, read_only: bool = False, verified: bool = True) -> None:
         """Without `verified`, a damaged file shows when it is read, or never: for those that only look, and often."""
         self.path = path
+        self._cursors: type[_Cursor] = type("_CursorOf", (_Cursor,), {"path": path})
         self._lock = None if read_only else _lock(path)
         self._depth = 0
         try:
@@ -177,7 +177,7 @@ class Database:
         return self._cursor().execute(statement, values).fetchone()
 
     def _cursor(self) -> "_Cursor":
-        return self._connection.cursor(partial(_Cursor, path=self.path))
+        return self._connection.cursor(self._cursors)
 
     def _is_in_one_file(self) -> bool:
         """Bring what is in the log into the file itself. False if that cannot be done now."""
@@ -268,11 +268,12 @@ def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Cursor(sqlite3.Cursor):
-    """Its errors name the database. Those of a row that cannot be read come when the row is fetched."""
+    """Its errors name the database. Those of a row that cannot be read come when the row is fetched.
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        super().__init__(connection)
-        self.path = path
+    Each database has a subclass with its path: a visit makes a dozen cursors, and to tell each would take as long again.
+    """
+
+    path: Path
 
     execute = _naming(sqlite3.Cursor.execute)
     executemany = _naming(sqlite3.Cursor.executemany)

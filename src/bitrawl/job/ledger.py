@@ -51,10 +51,16 @@ class RecentLinks:
     def has(self, url: str, score: float) -> bool:
         """Whether the link has been written with this score or a higher one. From now on it counts as written."""
         key = hash(url)
-        written = self._young.get(key, self._old.get(key, -1.0))
-        if len(self._young) >= SIZE:
-            self._young, self._old = {}, self._young
-        self._young[key] = max(score, written)
+        young = self._young
+        written = young.get(key)
+        if written is None:
+            written = self._old.get(key, -1.0)
+            if len(young) >= SIZE:
+                self._old = young
+                self._young = young = {}
+            young[key] = max(score, written)
+        elif written < score:
+            young[key] = score
         return written >= score
 
     def lower(self, url: str, score: float) -> None:
@@ -491,7 +497,7 @@ class Ledger:
         signed = page.signature - (1 << 64) if page.signature >= 1 << 63 else page.signature
         self.database.query(
             "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, page.url, site, page.language, page.title, page.digest, signed, self._compress(pack(page))),
+            (number, page.url, site, page.language, page.title, page.digest, signed, page.packed),
         )
 
 
