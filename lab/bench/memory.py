@@ -1,8 +1,8 @@
 """One crawl while it grows: CPU for each page, memory, disk and `status` at ten points; then mining, report and export.
 
     python -m lab.bench.memory                                  # 20,000 pages of 200 hosts, a million links queued
-    python -m lab.bench.memory --pages 200000 --hosts 2000      # about half an hour on two idle cores
-    python -m lab.bench.memory --pages 2000 --hosts 20 --links 20000 --parallel 64
+    python -m lab.bench.memory --pages 200000 --hosts 2000      # about forty minutes on two idle cores
+    python -m lab.bench.memory --pages 2000 --hosts 50 --links 20000 --verbs status --strategy breadth-first
 
 The hosts are on loopback (`ManyHosts`), each a site of its own, and the command is what a user types, with its
 politeness; flags that we do not know are passed on to it. Flat figures mean that a crawl is bounded by the hosts in
@@ -18,10 +18,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bitrawl.job.database import OWN
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.stored_findings import Findings
 from bitrawl.url import Url
@@ -33,6 +34,7 @@ BETWEEN = 0.5  # seconds from one sample to the next
 MEGABYTE = 1 << 20
 TICKS = os.sysconf("SC_CLK_TCK")
 BITRAWL = str(Path(sys.executable).parent / "bitrawl")
+VERBS = ("status", "pair", "status", "report", "export")
 HEAD = ("pages", "main ms", "readers", "main MB", "readers", "ledger", "log", "archive", "status s", "pages/s")
 
 
@@ -158,7 +160,7 @@ def crawl(folder: Path, pages: int, hosts: int, links: int, flags: Sequence[str]
                 rows.append(row)
                 print("{:>9,.0f}{:>9.2f}{:>9.2f}{:>9.0f}{:>9.0f}{:>9.0f}{:>9.0f}{:>9.0f}{:>9.2f}{:>9.0f}".format(*row))
                 sys.stdout.flush()
-            if len(rows) > 2:  # noqa: PLR2004 (the first has what every host is asked once)
+            if len(rows) > 2:
                 ratios = ", ".join(f"{rows[-1][place] / rows[1][place]:.2f}" for place in (1, 2, 3))
                 print(f"last point against the second: main CPU, readers' CPU, main memory {ratios}")
             return web.fetched().pages
@@ -167,36 +169,50 @@ def crawl(folder: Path, pages: int, hosts: int, links: int, flags: Sequence[str]
             process.wait()
 
 
-def measure_commands(folder: Path) -> None:
+def measure_commands(folder: Path, verbs: Sequence[str]) -> None:
     print(f"{'':<10}{'wall s':>9}{'CPU s':>9}{'peak MB':>9}")
-    for verb in ("status", "pair", "status", "report", "export"):
+    for verb in verbs:
         done = run(verb, folder)
         print(f"{verb:<10}{done.wall:>9.1f}{done.cpu:>9.1f}{done.megabytes:>9.0f}", flush=True)
 
 
-def compare_counts(folder: Path, served: int) -> list[str]:
-    """What does not add up."""
+def compare_counts(folder: Path, served: int, hosts: int) -> bool:
+    """Whether all add up. Prints what was found of what the server has."""
     told = json.loads(run("status", folder, "--format", "json").output)
     with Ledger(folder / "job.sqlite", read_only=True, verified=False) as ledger:
-        one = ledger.database.one
         stored = [Url.known(url) for (url,) in ledger.database.query("SELECT url FROM pages")]
-        links = one("SELECT count(*) FROM links WHERE kind NOT IN ('index', 'probe')")[0]
-        pairs = {frozenset((pair.url_a, pair.url_b)) for pair in Findings(ledger).pairs("en", "fr")}
-        sites = Counter(url.site for url in stored)
-    places = {(url.host, Place.of(url.path)): url for url in stored}
-    true = {
-        frozenset((url, places[host, place._replace(language="en")]))
-        for (host, place), url in places.items()
-        if place.language == "fr" and (host, place._replace(language="en")) in places
+        (links,) = ledger.database.one(f"SELECT count(*) FROM links WHERE NOT {OWN}")
+        pairs = {
+            frozenset((pair.url_a, pair.url_b))
+            for languages in Findings(ledger).language_pairs()
+            for pair in Findings(ledger).pairs(*languages)
+        }
+    sites, true = Counter(url.site for url in stored), true_pairs(stored)
+    few, many = min(sites.values()), max(sites.values())
+    print(f"{len(stored):,} pages of {len(sites):,} sites, {few} to {many} of each; {told['queued']:,} links queued")
+    print(f"page pairs: {len(true):,} true, {len(pairs):,} found, {len(pairs & true):,} of them right")
+    compared = {
+        "pages that the server gave": (served, len(stored)),
+        "pages by status": (told["pages"], len(stored)),
+        "pages by language": (sum(told["languages"].values()), len(stored)),
+        "sites": (len(sites), hosts),
+        "links by status": (told["queued"] + told["pages"] + told["skipped"], links),
+        "skips by reason": (sum(told["skips"].values()), told["skipped"]),
+        "page pairs by status": (sum(corpus["pairs"] for corpus in told["corpora"].values()), len(pairs)),
     }
-    print(json.dumps(told)[:3000])
-    print(
-        f"{len(stored):,} pages of {len(sites):,} sites, {min(sites.values())} to {max(sites.values())} of each; {links:,} links"
-    )
-    print(
-        f"{len(pairs):,} page pairs, {len(pairs & true):,} of them right, {len(true):,} true; lost {len(true - pairs):,}"
-    )
-    return [] if served == len(stored) else [f"served {served}"]
+    wrong = {name: counts for name, counts in compared.items() if counts[0] != counts[1]}
+    print("\n".join(f"{name}: {a:,}, and not {b:,}" for name, (a, b) in wrong.items()) or "all counts add up")
+    return not wrong
+
+
+def true_pairs(pages: Iterable[Url]) -> set[frozenset[Url]]:
+    """Those of which both pages were fetched."""
+    versions: dict[tuple[str, int], list[Url]] = {}
+    for url in pages:
+        place = Place.of(url.path)
+        if place is not None:
+            versions.setdefault((url.host, place.number), []).append(url)
+    return {frozenset(urls) for urls in versions.values() if len(urls) > 1}
 
 
 def main() -> None:
@@ -205,15 +221,16 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=HOSTS)
     parser.add_argument("--links", type=int, default=LINKS, help="that stay in the queue; default: 1,000,000")
     parser.add_argument("--out", type=Path, help="keep the job here; default: delete it in the end")
+    parser.add_argument("--verbs", nargs="*", default=VERBS, help="to run afterwards; default: all")
     asked, flags = parser.parse_known_args()
     print(f"memory: one crawl of {asked.pages:,} pages of {asked.hosts:,} hosts, {asked.links:,} links queued")
     print("".join(f"{name:>9}" for name in HEAD))
     with tempfile.TemporaryDirectory() as place:
         folder = asked.out or Path(place) / "job"
         served = crawl(folder, asked.pages, asked.hosts, asked.links, flags)
-        measure_commands(folder)
-        wrong = compare_counts(folder, served)
-    sys.exit("\n".join(wrong))
+        measure_commands(folder, asked.verbs)
+        sound = compare_counts(folder, served, asked.hosts)
+    sys.exit(not sound)
 
 
 if __name__ == "__main__":

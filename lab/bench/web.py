@@ -124,7 +124,7 @@ class Place(NamedTuple):
 
     @property
     def is_translated(self) -> bool:
-        return self.number % 10 != 9  # noqa: PLR2004
+        return self.number % 10 != 9
 
     @classmethod
     def of(cls, path: str) -> "Place | None":
@@ -224,7 +224,9 @@ def translated_sentences() -> list[dict[str, str]]:
     """By language, where the paragraphs of the bundled web have as many sentences in each."""
     found = []
     for article in _articles(LANGUAGES[0]):
-        versions = [article.version[language].text.splitlines() for language in LANGUAGES if language in article.version]
+        versions = [
+            article.version[language].text.splitlines() for language in LANGUAGES if language in article.version
+        ]
         if len(versions) == len(LANGUAGES) and len({len(lines) for lines in versions}) == 1:
             for lines in zip(*versions, strict=True):
                 split = [re.split(r"(?<=[.!?]) ", line) for line in lines if re.match(r"[^\W\d_].*[.!?]$", line)]

@@ -75,7 +75,9 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
     query = ledger.database.query
     (pages,) = ledger.database.one("SELECT count(*) FROM pages")
     own, skips = _own_requests(ledger), _skips(ledger)
-    waiting = sum(ledger.database.one(f"SELECT count(*) FROM links WHERE state = {state}")[0] for state in (QUEUED, LEASED))
+    waiting = sum(
+        ledger.database.one(f"SELECT count(*) FROM links WHERE state = {state}")[0] for state in (QUEUED, LEASED)
+    )
     fetches, answers, size, relevant, began, finished = ledger.database.one(_FETCHES)
     languages, types, drawn = Counter[str](), Counter[str](), Counter[str]()
     for site in ledger.sites():
@@ -120,7 +122,9 @@ def _skips(ledger: Ledger) -> list[SkipCount]:
             examples[stage, reason] = min(first, examples.get((stage, reason), first))
     skips = []
     for group in sorted(counts, key=lambda group: (-counts[group], group)):
-        url, detail = ledger.database.one("SELECT url, coalesce(detail, '') FROM links WHERE id = ?", (examples[group],))
+        url, detail = ledger.database.one(
+            "SELECT url, coalesce(detail, '') FROM links WHERE id = ?", (examples[group],)
+        )
         skips.append(SkipCount(*group, counts[group], url, detail))
     return skips
 
