@@ -12,16 +12,17 @@ _CONTEXT = get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__])
 
 
-def start_forked(*arguments: str) -> ForkServerProcess:
-    """A process of its own, with its own page readers, that says nothing."""
-    process = _CONTEXT.Process(target=_run, args=(arguments,))
+def start_forked(*arguments: str, first: str = "") -> ForkServerProcess:
+    """A process of its own, with its own page readers, that says nothing. It runs the code `first` before the command."""
+    process = _CONTEXT.Process(target=_run, args=(arguments, first))
     process.start()
     return process
 
 
-def _run(arguments: tuple[str, ...]) -> None:
+def _run(arguments: tuple[str, ...], first: str) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
+    exec(first, {})
     sys.argv = ["bitrawl", *arguments]
     main()

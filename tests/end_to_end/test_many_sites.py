@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from bitrawl import aio, config, demo
 from bitrawl.cli import app
 from bitrawl.cluster.bundle_process import BundleOrder, mine_bundle
-from bitrawl.cluster.bundles import Bundle, Done, Fault, PartState, SiteOutcome, checkpoint, done, sites_of
+from bitrawl.cluster.bundles import Bundle, Done, MachineFault, PartState, SiteOutcome, checkpoint, done, sites_of
 from bitrawl.cluster.checkpoint import restore
 from bitrawl.cluster.places import place
 from bitrawl.crawl.ending import Ending
@@ -309,7 +309,7 @@ async def test_a_full_disk_is_no_fault_of_the_bundle_and_nothing_is_fetched_agai
         starved = await asyncio.to_thread(mine_bundle, order)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert isinstance(starved, Fault)
+    assert isinstance(starved, MachineFault)
     assert starved.reason.startswith("the disk is full: ")
     assert str(tmp_path / "scratch") in starved.reason
     assert web.visits

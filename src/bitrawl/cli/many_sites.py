@@ -91,10 +91,11 @@ class Bundling(NamedTuple):
     scratch: Path | None = None
     workers: int | None = None
     retry_failed: bool | None = None
+    refresh: bool = False
 
     @property
     def is_given(self) -> bool:
-        return any(flag is not None for flag in self)
+        return any(flag is not None for flag in self[:-1])
 
 
 def mine_many(
@@ -107,7 +108,13 @@ def mine_many(
     with _signals(), _executor(bundling, quiet=quiet) as (executor, at_once):
         share = read_share(bundling.part or "0/1")
         request = RunRequest(
-            to, at_once * share.parts, share, bundling.bundle_sites, bundling.scratch, bool(bundling.retry_failed)
+            to,
+            at_once * share.parts,
+            share,
+            bundling.bundle_sites,
+            bundling.scratch,
+            bool(bundling.retry_failed),
+            bundling.refresh,
         )
         run = plan(job, request, fresh=fresh)
         with _RunDisplay(run, executor, quiet=quiet):
@@ -211,7 +218,9 @@ class _RunDisplay:
         tally = self._run.tally
         if not self._quiet:
             before = f", {counted(tally.finished.sites, 'site')} done before" if tally.bundles else ""
-            print_err(f"{counted(tally.sites, 'site')}; {counted(self._run.todo, 'bundle')} to do{before}.")
+            print_err(
+                f"{_in_round(tally)}{counted(tally.sites, 'site')}; {counted(self._run.todo, 'bundle')} to do{before}."
+            )
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
@@ -264,7 +273,7 @@ def show_run(run: Run, to: str) -> None:
     tally = run.tally
     figures = tally.finished + run.running()
     print_out(
-        f"{figures.sites} of {counted(tally.sites, 'site')} done: {counted(figures.pages, 'page')},"
+        f"{_in_round(tally)}{figures.sites} of {counted(tally.sites, 'site')} done: {counted(figures.pages, 'page')},"
         f" {counted(figures.pairs, 'page pair')}, {counted(figures.units, 'unit')} before merging."
     )
     for site in tally.failed[:SHOWN]:
@@ -276,6 +285,10 @@ def show_run(run: Run, to: str) -> None:
     for line in _not_done(tally):
         print_out(f"not done   {line}")
     print_out(f"parts      {to.rstrip('/')}/{PARTS}")
+
+
+def _in_round(tally: Tally) -> str:
+    return f"Round {tally.round}: " if tally.round > 1 else ""
 
 
 def _not_done(tally: Tally) -> Iterator[str]:

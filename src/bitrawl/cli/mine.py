@@ -50,6 +50,7 @@ from bitrawl.job.exporting import selecting
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_kinds import MERGED, FolderKind, kind_of, no_corpus_of_search, no_job
 from bitrawl.job.job_merge import merge_again
+from bitrawl.job.refreshing import check_refresh
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.job.running import export as write_again
 from bitrawl.job.running import export_copy, preview
@@ -93,7 +94,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     """
     start_over = starting_over(fresh=fresh, delete_archive=delete_archive, refresh=refresh)
     inputs = (seeds_file, sites, bootstrap)
-    bundling = Bundling(cluster, part, bundle_sites, scratch, retry_failed=retry_failed or None)
+    bundling = Bundling(cluster, part, bundle_sites, scratch, retry_failed=retry_failed or None, refresh=refresh)
     if sites or bundling.is_given:
         bundling = bundling._replace(workers=settings.pop("workers"))
     urls = [*(seeds or []), *_listed_sites(sites, quiet=quiet or bundling.is_given)]
@@ -102,7 +103,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         description = from_bootstrap(bootstrap, description)
     if bundling.is_given:
         job = asked_job(description, job_file)
-        _check_bundling(sites, job, dry_run=dry_run, refresh=refresh)
+        _check_bundling(sites, job, bundling, dry_run=dry_run)
         mine_many(job, out, bundling, inputs=inputs, fresh=start_over, quiet=quiet)
         return
     check_undivided(out)
@@ -121,7 +122,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     leave(ending, quiet_in=folder if quiet else None)
 
 
-def _check_bundling(sites: Path | None, job: Job, *, dry_run: bool, refresh: bool) -> None:
+def _check_bundling(sites: Path | None, job: Job, bundling: Bundling, *, dry_run: bool) -> None:
     if sites is None and not job.warc:
         raise ConfigError(
             "--cluster, --part, --bundle-sites, --scratch and --retry-failed are for a list of sites (--sites) or WARC files"
@@ -129,8 +130,10 @@ def _check_bundling(sites: Path | None, job: Job, *, dry_run: bool, refresh: boo
         )
     if dry_run:
         raise ConfigError("--dry-run shows what one process would do; leave out --workers, --cluster and --part")
-    if refresh:
-        raise ConfigError("--refresh is for one job; mine the sites in one process to visit them again")
+    if bundling.refresh:
+        check_refresh(job)
+        if bundling.retry_failed:
+            raise ConfigError("--refresh tries all sites again, also those that failed; leave out --retry-failed")
 
 
 def _listed_sites(path: Path | None, *, quiet: bool) -> list[str]:

@@ -14,9 +14,9 @@ from rich.text import Text
 from typer import Option
 
 from bitrawl.cli.console import complain, duration, out, print_out, size
-from bitrawl.cli.flags import CorpusFolder, Folder
+from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
-from bitrawl.cluster.run import Run, check_run, existing_run, is_run, merged_report
+from bitrawl.cluster.run import Run, changes_of_run, check_run, existing_run, is_run, merged_report
 from bitrawl.config import Job, Thresholds
 from bitrawl.corpus.export import CARD
 from bitrawl.endings import EndKind, State
@@ -102,7 +102,7 @@ _SINCE_HELP = "Compare with the end of this round, or with the job as it was on 
 
 
 def diff(
-    folder: Folder,
+    folder: CorpusFolder,
     *,
     since: Annotated[str, Option(help=_SINCE_HELP, metavar="ROUND|DATE", show_default="the last round but one")] = "",
     style: Annotated[
@@ -115,7 +115,7 @@ def diff(
 
     Each [bold]bitrawl mine --refresh[/] is a round. It compares pages, page pairs and units of the corpus.
     """
-    found = changes(JobFolder(folder), since)
+    found = changes_of_run(folder, since) if is_run(folder) else changes(JobFolder(Path(folder)), since)
     if style is StatusFormat.JSON:
         typer.echo(msgspec.json.encode(found).decode())
         return

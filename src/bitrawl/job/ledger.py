@@ -241,7 +241,7 @@ class Ledger:
             self.database.query("DELETE FROM sitemaps WHERE url = ?", (link.url,))
             self.database.query("DELETE FROM faults WHERE url = ? AND stage = ?", (link.url, Stage.ANALYSE))
             if known is not None:
-                self.database.query("DELETE FROM pages WHERE url = ?", (link.url,))
+                self._forget(link.url)
         if not isinstance(outcome, Skip) and outcome.cut:
             self.record_fault(site, Skip(link.url, Stage.ANALYSE, Reason.TOO_LARGE, outcome.cut))
         if isinstance(outcome, Page):
@@ -249,6 +249,15 @@ class Ledger:
         elif isinstance(outcome, Sitemap):
             blob = self._compress(pack(outcome))
             self.database.query("INSERT OR REPLACE INTO sitemaps VALUES (?, ?, ?)", (link.url, site, blob))
+
+    def _forget(self, url: Url) -> None:
+        """A page, and what was said of its topic: that is counted by fetches."""
+        self.database.query(
+            "UPDATE fetches SET relevance = NULL, relevant = NULL, perplexity = NULL"
+            " WHERE seq = (SELECT id FROM pages WHERE url = ?)",
+            (url,),
+        )
+        self.database.query("DELETE FROM pages WHERE url = ?", (url,))
 
     def drop_gone(self) -> None:
         """Drop the pages that were kept although they are gone."""
@@ -258,7 +267,7 @@ class Ledger:
                 if page is not None:
                     site = self._site_of(url.host)
                     self.learn(_without(self.knowledge(site), page))
-                    self.database.query("DELETE FROM pages WHERE url = ?", (url,))
+                    self._forget(url)
                     ended = (SKIPPED, Stage.FETCH, Reason.HTTP_STATUS, "gone", url)
                     self.database.query(
                         "UPDATE links SET state = ?, stage = ?, reason = ?, detail = ? WHERE url = ?", ended
@@ -470,7 +479,7 @@ class Ledger:
         answer = (visit.status, visit.bytes, visit.at, visit.took)
         archived = (place.file, place.offset) if place else (None, None)
         language = outcome.language if isinstance(outcome, Page) else None
-        judged = _relevance(outcome) if known is None else (None, None, None)
+        judged = _relevance(outcome) if outcome != known else (None, None, None)
         cursor = self.database.query(
             "INSERT INTO fetches VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*request, *answer, language, ended, *archived, *judged),

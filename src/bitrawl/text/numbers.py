@@ -125,7 +125,7 @@ class Numbers:
         return values
 
 
-class Agreement(NamedTuple):
+class NumberAgreement(NamedTuple):
     """How many numbers in digits two texts share, and how many only one of them has in any form."""
 
     shared: int
@@ -150,19 +150,19 @@ def values(text: str, language: Language) -> Counter[str]:
     return numbers.written + Counter(numbers.spoken - numbers.written.keys())
 
 
-def agreement(a: str, b: str, languages: tuple[Language, Language]) -> Agreement:
+def agreement(a: str, b: str, languages: tuple[Language, Language]) -> NumberAgreement:
     """By value, or else by runs of digits, whichever agrees better; how often does not count, nor the order.
 
     The first takes 1,000 and 1 000 for equal, the second 5/12 and 12.05.
     """
     if not (_POSSIBLE_DIGIT.search(a) or _POSSIBLE_DIGIT.search(b)):
-        return Agreement(0, 0)
+        return NumberAgreement(0, 0)
     first, second = Numbers(a, languages[0]), Numbers(b, languages[1])
     if first.runs.keys() == second.runs.keys():
-        return Agreement(len(first.runs), 0)
+        return NumberAgreement(len(first.runs), 0)
     by_value, by_run = _both_ways(first, second)
     better = min(by_value, by_run, key=lambda either: either.different)
-    return Agreement(better.shared, better.different)
+    return NumberAgreement(better.shared, better.different)
 
 
 def places_of_difference(a: str, b: str, languages: tuple[Language, Language]) -> tuple[list[Span], list[Span]]:
