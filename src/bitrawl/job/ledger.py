@@ -296,8 +296,8 @@ class Ledger:
 
     def refused_hosts(self, hosts: Sequence[str]) -> list[Link]:
         """The links to these hosts that were not followed because their host was not part of the site."""
-        query = f"SELECT link FROM links WHERE host = ? AND state = {SKIPPED} AND reason = ? ORDER BY id"
-        rows = (row for host in hosts for row in self.database.query(query, (host, Reason.OFF_HOST)))
+        query = f"SELECT link FROM links WHERE host = ? AND state = {SKIPPED} AND stage = ? AND reason = ? ORDER BY id"
+        rows = (row for host in hosts for row in self.database.query(query, (host, Stage.SCOPE, Reason.OFF_HOST)))
         return [self._link(blob) for (blob,) in rows]
 
     def knowledge(self, site: str) -> SiteKnowledge:
