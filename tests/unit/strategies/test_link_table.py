@@ -3,7 +3,8 @@
 import numpy as np
 from table_site import url
 
-from bitrawl.strategies.adaptive.link_table import FACTS, FIRST_ROWS, GROUPS, LinkColumn, LinkState, LinkTable
+from bitrawl.strategies.adaptive.addresses import FIRST_ROWS
+from bitrawl.strategies.adaptive.link_table import FACTS, GROUPS, LinkColumn, LinkState, LinkTable
 
 
 def table(count: int = 3, **queued: bool) -> LinkTable:
@@ -26,7 +27,7 @@ def test_what_was_written_survives_growth():
     count = 2 * FIRST_ROWS + 1
     made = table(count)
     rows = np.arange(count)
-    assert made.fact(rows, LinkColumn.DEPTH).tolist() == list(range(count))
+    assert made.facts(rows)[:, LinkColumn.DEPTH].tolist() == list(range(count))
     assert made.groups(rows)[:, GROUPS.index(LinkColumn.BY_PLACE)].tolist() == list(range(1, count + 1))
     assert made.queued().tolist() == list(range(count))
     assert [made.gain(row) for row in (0, FIRST_ROWS, count - 1)] == [None] * 3
@@ -37,7 +38,7 @@ def test_what_was_written_survives_growth():
 
 def test_a_state_sets_its_own_columns_and_no_others():
     made = table()
-    made.set_fact(np.array([1]), LinkColumn.FROM_WANTED, 1.0)
+    made.set(np.array([1]), LinkColumn.FROM_WANTED)
     made.set_states(np.array([1, 2]), [state(beside=True, declared=True), state(silent=True)], [7, 8])
     known = made.facts(np.arange(3))
     assert {column for column in FACTS if known[1, column]} == {
@@ -47,6 +48,7 @@ def test_a_state_sets_its_own_columns_and_no_others():
         LinkColumn.FROM_WANTED,
     }
     assert known[2, LinkColumn.SILENT] == 1.0
+    assert made.are(np.arange(3), LinkColumn.SILENT).tolist() == [False, False, True]
     assert known[0].any() == 0
     assert [made.group_numbers(row)[-1] for row in range(3)] == [0, 7, 8]
     made.set_states(np.array([1]), [state()], [9])

@@ -4,11 +4,14 @@ import msgspec
 from table_site import page, url
 
 from bitrawl.strategies.adaptive.addresses import (
+    FIRST_ROWS,
     MAX_LETTERS,
     MAX_SAME_KEY,
+    HashNumbers,
     Numbered,
     NumberedUrls,
     PlacedLinks,
+    Relation,
     SameKey,
     TagLetters,
 )
@@ -28,7 +31,31 @@ def test_a_column_has_a_place_for_each_address_whenever_it_was_made():
     late = addresses.column("q", 7)
     addresses.number(url("/b"))
     addresses.number(url("/a"))
-    assert (early.tolist(), late.tolist()) == ([-1, -1], [7, 7])
+    wide = addresses.column("b", 1, width=3)
+    assert (early[:2].tolist(), late[:2].tolist(), wide[:6].tolist()) == ([-1, -1], [7, 7], [1] * 6)
+    for number in range(3 * FIRST_ROWS):
+        addresses.number(url(f"/{number}"))
+    assert len(early) == len(late) == len(wide) / 3 >= 3 * FIRST_ROWS
+    assert (early[-1], late[-1], wide[-1]) == (-1, 7, 1)
+
+
+def test_hashes_keep_their_numbers_however_many_come_and_wherever_they_would_stand():
+    hashes = [*range(-500, 500), *(number << 40 for number in range(1, 200)), 2**63 - 1, -(2**63)]
+    numbers = HashNumbers()
+    assert [numbers.number(hashed) for hashed in hashes] == list(range(len(hashes)))
+    assert [numbers.number(hashed) for hashed in hashes] == [numbers.known(hashed) for hashed in hashes]
+    assert len(numbers) == len(hashes)
+    assert numbers.known(1 << 62) is None
+
+
+def test_an_address_is_related_to_none_one_or_several():
+    addresses = NumberedUrls()
+    related = Relation(addresses)
+    first = addresses.number(url("/a"))
+    assert related.of(first) == ()
+    for others in ((7,), (0,), (7, 0), (3,), (1, 2, 3)):
+        related.put(first, others)
+        assert related.of(first) == others
 
 
 def test_addresses_with_a_key_in_common_know_each_other_in_the_order_in_which_they_came():

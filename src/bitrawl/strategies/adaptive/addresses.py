@@ -14,9 +14,12 @@ from bitrawl.model import Page
 from bitrawl.url import Url
 
 Value = TypeVar("Value", bound=Hashable)
+Number = TypeVar("Number", int, float)
 
 MAX_SAME_KEY = 12  # judgement: addresses of one key that are looked at; those that come later are in no chain
-_NONE = -1
+_NONE, _SEVERAL = -1, -2
+FIRST_ROWS = 64  # addresses that a site has room for at first
+FIRST_SLOTS = 64  # a power of two
 
 MAX_LETTERS = 4000  # tags of one site that have a letter of their own; HTML has about 140
 _FIRST_LETTER = 32
@@ -41,17 +44,65 @@ class Numbered(Generic[Value]):
         return number
 
 
+class HashNumbers:
+    """Numbers of 64-bit hashes, in the order in which they were first seen; two values never had the same hash.
+
+    A table with open addressing: about 17 bytes for each, where a dictionary takes 100.
+    """
+
+    def __init__(self) -> None:
+        self._hashes = array("q")  # by number
+        self._slots = array("i", [_NONE]) * FIRST_SLOTS  # a number, at the first free slot from its hash on
+        self._mask = FIRST_SLOTS - 1
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def known(self, hashed: int) -> int | None:
+        """None for a hash without a number."""
+        slots, hashes, mask = self._slots, self._hashes, self._mask
+        slot = hashed & mask
+        while (number := slots[slot]) != _NONE:
+            if hashes[number] == hashed:
+                return number
+            slot = (slot + 1) & mask
+        return None
+
+    def number(self, hashed: int) -> int:
+        """A new one for a new hash."""
+        number = self.known(hashed)
+        if number is not None:
+            return number
+        number = len(self._hashes)
+        self._hashes.append(hashed)
+        if 3 * number > 2 * self._mask:
+            self._mask = 2 * self._mask + 1
+            self._slots = array("i", [_NONE]) * (self._mask + 1)
+            for earlier in range(number):
+                self._put(earlier)
+        self._put(number)
+        return number
+
+    def _put(self, number: int) -> None:
+        slots, mask = self._slots, self._mask
+        slot = self._hashes[number] & mask
+        while slots[slot] != _NONE:
+            slot = (slot + 1) & mask
+        slots[slot] = number
+
+
 class NumberedUrls(Numbered[Url]):
-    """URLs by number, and arrays that have a place for each of them."""
+    """URLs by number, and arrays that have places for each of them."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._columns: list[tuple[array[int], int]] = []
+        self._columns: list[tuple[array[int] | array[float], bytes]] = []
+        self._room = 0  # addresses that the columns have places for
 
-    def column(self, typecode: str, default: int) -> "array[int]":
-        """A new array of integers that grows with the addresses."""
-        made = array(typecode, [default]) * len(self.values)
-        self._columns.append((made, default))
+    def column(self, typecode: str, default: Number, width: int = 1) -> "array[Number]":
+        """A new array of numbers that grows with the addresses, with so many places for each; the last ones are spare."""
+        made: array[Number] = array(typecode, [default]) * (width * self._room)
+        self._columns.append((made, array(typecode, [default]).tobytes() * width))
         return made
 
     def number(self, value: Url) -> int:
@@ -59,9 +110,38 @@ class NumberedUrls(Numbered[Url]):
         if number is None:
             number = self._numbers[value] = len(self.values)
             self.values.append(value)
-            for column, default in self._columns:
-                column.append(default)
+            if number >= self._room:
+                self._grow()
         return number
+
+    def _grow(self) -> None:
+        """By an eighth: what is spare takes memory."""
+        more = max(FIRST_ROWS, self._room // 8)
+        self._room += more
+        for column, defaults in self._columns:
+            column.frombytes(defaults * more)
+
+
+class Relation:
+    """Some other addresses for each; one takes four bytes, and more of them 150."""
+
+    def __init__(self, addresses: NumberedUrls) -> None:
+        self._only = addresses.column("i", _NONE)
+        self._several: dict[int, tuple[int, ...]] = {}
+
+    def of(self, number: int) -> tuple[int, ...]:
+        only = self._only[number]
+        if only == _NONE:
+            return ()
+        return self._several[number] if only == _SEVERAL else (only,)
+
+    def put(self, number: int, others: tuple[int, ...]) -> None:
+        """In the place of those that it had; at least one."""
+        if len(others) == 1:
+            self._only[number] = others[0]
+        else:
+            self._only[number] = _SEVERAL
+            self._several[number] = others
 
 
 class SameKey:
@@ -70,9 +150,10 @@ class SameKey:
     def __init__(self, addresses: NumberedUrls) -> None:
         self._first_entry = addresses.column("i", _NONE)  # by address; its other entries follow
         self._entries = addresses.column("B", 0)
-        self._heads: dict[int, int] = {}  # the first entry of a key, by the key's hash: two of 64 bits never met
+        self._keys = HashNumbers()
+        self._heads = array("i")  # by key: the first entry
         self._address = array("i")  # by entry, as the next two
-        self._head = array("i")
+        self._key = array("i")
         self._next = array("i")
 
     def has(self, number: int) -> bool:
@@ -82,14 +163,16 @@ class SameKey:
         """An address that has no entry yet."""
         self._first_entry[number] = len(self._address)
         self._entries[number] = min(len(keys), 255)
-        for key in keys[:255]:
+        for text in keys[:255]:
             entry = len(self._address)
-            head = self._heads.setdefault(hash(key), entry)
+            key = self._keys.number(hash(text))
             self._address.append(number)
-            self._head.append(head)
+            self._key.append(key)
             self._next.append(_NONE)
-            if head != entry:
-                self._append(head, entry)
+            if key == len(self._heads):
+                self._heads.append(entry)
+            else:
+                self._append(self._heads[key], entry)
 
     def of(self, number: int) -> list[int]:
         """The addresses that share a key with that one, itself among them, the first come first."""
@@ -98,7 +181,7 @@ class SameKey:
             return []
         addresses = []
         for entry in range(first, first + self._entries[number]):
-            link = self._head[entry]
+            link = self._heads[self._key[entry]]
             while link != _NONE:
                 addresses.append(self._address[link])
                 link = self._next[link]

@@ -5,6 +5,7 @@
 
 from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from enum import IntEnum
+from math import isnan
 
 import msgspec
 import numpy as np
@@ -21,8 +22,6 @@ _NO_ANCHOR = 0  # no text of a link has this hash, but for one of 2 ** 64
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
-
-FIRST_ROWS = 256  # rows of a new table; it doubles when they are full
 
 
 class LinkState(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,22 +168,25 @@ class LinkColumn(IntEnum):
 
 FACTS = tuple(column for column in LinkColumn if column < LinkColumn.BY_MARKS)
 GROUPS = tuple(column for column in LinkColumn if column >= LinkColumn.BY_MARKS)
-_STATE_COLUMNS = np.array([LinkColumn[field.upper()] for field in LinkState.__struct_fields__])
+_REAL = (LinkColumn.WANTED, LinkColumn.DEPTH)  # facts that are more than yes or no
+_STATE_BITS = np.array([1 << LinkColumn[field.upper()] for field in LinkState.__struct_fields__], np.uint32)
+_NO_STATE = np.uint32(~_STATE_BITS.sum(dtype=np.uint32))
 _BY_STATE = GROUPS.index(LinkColumn.BY_STATE)
 
 
 class LinkTable:
-    """The arrays grow together; a row has the number of its address."""
+    """A row has the number of its address, and about 40 bytes: a site may have hundreds of thousands."""
 
     def __init__(self, addresses: NumberedUrls | None = None) -> None:
         self._addresses = addresses or NumberedUrls()
         self._has = self._addresses.column("b", 0)  # some addresses are known that no link led to
         self._queued = self._addresses.column("b", 0)
         self.count = self.queued_count = 0
-        self._facts = np.zeros((FIRST_ROWS, len(FACTS)), np.float16)  # hundreds of thousands of rows
-        self._groups = np.zeros((FIRST_ROWS, len(GROUPS)), np.int32)
-        self._written = np.zeros(FIRST_ROWS, np.float32)  # the score that the queue has
-        self._gains = np.full(FIRST_ROWS, np.nan, np.float32)  # what a visit brought; nan until it is counted
+        self._flags = self._addresses.column("I", 0)  # a bit for each fact that is not in `_REAL`, at its number
+        self._real = self._addresses.column("H", 0, len(_REAL))  # numbers of 16 bits
+        self._groups = self._addresses.column("i", 0, len(GROUPS))
+        self._written = self._addresses.column("f", 0.0)  # the score that the queue has
+        self._gains = self._addresses.column("f", np.nan)  # what a visit brought; nan until it is counted
         self._changed: set[int] = set()
 
     def row(self, url: Url) -> int | None:
@@ -210,56 +212,62 @@ class LinkTable:
         row = self._addresses.number(url)
         self.count += not self._has[row]
         self._has[row] = 1
-        if row >= len(self._written):
-            self._grow(row)
         for column, value in facts.items():
-            self._facts[row, column] = value
+            if value:
+                self._set_fact(row, column, value)
         for column, group in groups.items():
-            self._groups[row, column - GROUPS[0]] = group
+            self._groups[len(GROUPS) * row + column - GROUPS[0]] = group
         self.queued_count += queued - self._queued[row]
         self._queued[row] = queued
         self._changed.add(row)
         return row
 
-    def _grow(self, row: int) -> None:
-        """Memory that is not written to yet takes no place."""
-        rows = len(self._written)
-        more = max(2 * rows, row + 1)
-        for name in ("_facts", "_groups", "_written"):
-            old = getattr(self, name)
-            new = np.zeros((more, *old.shape[1:]), old.dtype)
-            new[:rows] = old
-            setattr(self, name, new)
-        self._gains = np.concatenate([self._gains, np.full(more - rows, np.nan, np.float32)])
+    def _set_fact(self, row: int, column: LinkColumn, value: float) -> None:
+        if column in _REAL:
+            self._reals()[row, _REAL.index(column)] = value
+        else:
+            self._flags[row] |= 1 << column
+
+    def _reals(self) -> NDArray[np.float16]:
+        return np.frombuffer(self._real, np.float16).reshape(-1, len(_REAL))
 
     # columns
 
-    def facts(self, rows: Rows) -> NDArray[np.float16]:
+    def facts(self, rows: Rows) -> Floats:
         """One row each, in the order of `FACTS`."""
-        values: NDArray[np.float16] = self._facts[rows]
+        flags = np.frombuffer(self._flags, np.uint32)[rows].astype("<u4", copy=False)
+        bits = np.unpackbits(flags.view(np.uint8).reshape(-1, 4), axis=1, count=len(FACTS), bitorder="little")
+        values = bits.astype(np.float32)
+        values[:, _REAL] = self._reals()[rows]
         return values
 
-    def fact(self, rows: Rows, column: LinkColumn) -> Floats:
-        values: Floats = self._facts[rows, column].astype(np.float32)
-        return values
+    def are(self, rows: Rows, column: LinkColumn) -> NDArray[np.bool_]:
+        """Whether each has a fact that is yes or no."""
+        flags: NDArray[np.bool_] = np.frombuffer(self._flags, np.uint32)[rows] & np.uint32(1 << column) != 0
+        return flags
 
-    def set_fact(self, rows: Rows, column: LinkColumn, value: float) -> None:
-        self._facts[rows, column] = value
+    def set(self, rows: Rows, column: LinkColumn) -> None:
+        """Say yes to such a fact."""
+        np.frombuffer(self._flags, np.uint32)[rows] |= np.uint32(1 << column)
 
     def groups(self, rows: Rows) -> NDArray[np.int32]:
         """One row each, in the order of `GROUPS`."""
-        numbers: NDArray[np.int32] = self._groups[rows]
+        numbers: NDArray[np.int32] = self._every_group()[rows]
         return numbers
 
     def group_numbers(self, row: int) -> list[int]:
-        numbers: list[int] = self._groups[row].tolist()
-        return numbers
+        return self._groups[len(GROUPS) * row : len(GROUPS) * (row + 1)].tolist()
+
+    def _every_group(self) -> NDArray[np.int32]:
+        return np.frombuffer(self._groups, np.int32).reshape(-1, len(GROUPS))
 
     def set_states(self, rows: Rows, states: Sequence[LinkState], groups: Sequence[int]) -> None:
         """The columns that each state has, and the group of links that share it."""
         if len(rows):
-            self._facts[rows[:, None], _STATE_COLUMNS] = [msgspec.structs.astuple(state) for state in states]
-            self._groups[rows, _BY_STATE] = groups
+            bits = np.array([msgspec.structs.astuple(state) for state in states], np.uint32) @ _STATE_BITS
+            flags = np.frombuffer(self._flags, np.uint32)
+            flags[rows] = flags[rows] & _NO_STATE | bits
+            self._every_group()[rows, _BY_STATE] = groups
 
     # visits
 
@@ -277,8 +285,8 @@ class LinkTable:
 
     def gain(self, row: int) -> float | None:
         """What the visit brought, as far as it was counted; None before."""
-        gain = float(self._gains[row])
-        return None if np.isnan(gain) else gain
+        gain = self._gains[row]
+        return None if isnan(gain) else gain
 
     def set_gain(self, row: int, gain: float) -> None:
         self._gains[row] = gain
@@ -286,11 +294,11 @@ class LinkTable:
     # scores
 
     def written(self, rows: Rows) -> Floats:
-        scores: Floats = self._written[rows]
+        scores: Floats = np.frombuffer(self._written, np.float32)[rows]
         return scores
 
     def write(self, rows: Rows, scores: Floats) -> None:
-        self._written[rows] = scores
+        np.frombuffer(self._written, np.float32)[rows] = scores
 
     # changes
 

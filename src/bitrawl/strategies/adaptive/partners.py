@@ -14,7 +14,7 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import MAX_REDIRECTS, UNDETERMINED, Alternate, Language, Link, LinkKind, Page
-from bitrawl.strategies.adaptive.addresses import Numbered, NumberedUrls, PlacedLinks, SameKey, TagLetters
+from bitrawl.strategies.adaptive.addresses import Numbered, NumberedUrls, PlacedLinks, Relation, SameKey, TagLetters
 from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.strategies.visited_page import VisitedPage, aligned_targets, comparable
 from bitrawl.url import Url
@@ -73,8 +73,8 @@ class Partners:
         self._placed: dict[int, PlacedLinks] = {}  # their links
         self._letters = TagLetters()
         self._partners: dict[int, tuple[int, ...]] = {}
-        self._declared: dict[int, tuple[int, ...]] = {}  # the least address first, as of the next one
-        self._beside: dict[int, tuple[int, ...]] = {}
+        self._declared = Relation(self._addresses)  # the least address first, as of the next one
+        self._beside = Relation(self._addresses)
         self._redirects: dict[int, int] = {}
 
     # addresses
@@ -104,8 +104,8 @@ class Partners:
         old_number, number = self._addresses.number(old), self._addresses.number(new)
         self._redirects[old_number] = number
         for relation in (self._declared, self._beside):
-            others = [other for other in relation.get(old_number, ()) if other != number]
-            self._relate(relation, number, others, len(others) + len(relation.get(number, ())))
+            others = [other for other in relation.of(old_number) if other != number]
+            self._relate(relation, number, others, len(others) + len(relation.of(number)))
 
     def wanted(self, alternates: Iterable[Alternate]) -> list[Url]:
         """Those that may be in a language asked for; remembers the language that is claimed of each."""
@@ -126,7 +126,8 @@ class Partners:
 
     def is_declared(self, url: Url) -> bool:
         """Whether something names it as a version of another page."""
-        return self._addresses.known(url) in self._declared
+        number = self._addresses.known(url)
+        return number is not None and bool(self._declared.of(number))
 
     # candidates
 
@@ -138,7 +139,9 @@ class Partners:
     def is_beside(self, url: Url) -> bool:
         """Whether nothing but its place on paired pages says what its partner may be."""
         number = self._addresses.known(url)
-        return number in self._beside and number not in self._declared and not self._otherwise_marked(number)
+        if number is None or not self._beside.of(number):
+            return False
+        return not self._declared.of(number) and not self._otherwise_marked(number)
 
     def twins(self, url: Url) -> list[Url]:
         """Other spellings of the address: with or without a slash at the end, an index file, an extension."""
@@ -151,11 +154,11 @@ class Partners:
 
     def _candidates(self, number: int) -> list[int]:
         numbers = [number]
-        for other in (*self._declared.get(number, ()), *self._otherwise_marked(number)):
+        for other in (*self._declared.of(number), *self._otherwise_marked(number)):
             landed = self._landed(other)
             if landed not in numbers:
                 numbers.append(landed)
-        return numbers[1:] or list(self._beside.get(number, ()))
+        return numbers[1:] or list(self._beside.of(number))
 
     def _otherwise_marked(self, number: int) -> list[int]:
         """NumberedUrls that are the same without their marks, and name other languages."""
@@ -187,13 +190,11 @@ class Partners:
     def _claim_of(self, number: int) -> Language:
         return self._every_claim.values[self._claims[number]]
 
-    def _relate(self, relation: dict[int, tuple[int, ...]], number: int, others: Iterable[int], most: int) -> None:
-        related = relation.get(number, ())
+    def _relate(self, relation: Relation, number: int, others: Iterable[int], most: int) -> None:
+        related = relation.of(number)
         new = tuple(islice((other for other in others if other not in related), max(0, most - len(related))))
         if new:
-            relation[number] = (
-                tuple(sorted((*related, *new), key=self._urls.__getitem__)) if related or len(new) > 1 else new
-            )
+            relation.put(number, tuple(sorted((*related, *new), key=self._urls.__getitem__)))
 
     # visits
 
@@ -269,7 +270,7 @@ class Partners:
         number = self._addresses.known(other)
         if number is None or not self._declaring[number]:
             return False
-        return self._addresses.known(url) not in self._declared.get(number, ())
+        return self._addresses.known(url) not in self._declared.of(number)
 
     def _visit(self, number: int, read_as: int) -> None:
         self.visits += self._visited[number] == _UNVISITED
@@ -332,7 +333,7 @@ class Partners:
     def _name_each_other(self, number: int, other: int) -> bool:
         """Both pages were visited, and each declares the other."""
         both = self._declaring[number] and self._declaring[other]
-        return bool(both) and number in self._declared.get(other, ())
+        return bool(both) and number in self._declared.of(other)
 
     def _put_beside(self, aligned: Iterable[tuple[int, int]]) -> None:
         """Links at the same place of two paired pages may lead to another pair (Liu et al., section 5)."""
@@ -340,11 +341,11 @@ class Partners:
             if first == second:
                 continue
             for page, other in ((first, second), (second, first)):
-                neighbours = self._beside.get(page, ())
+                neighbours = self._beside.of(page)
                 if (
                     other in neighbours
                     or len(neighbours) >= MAX_BESIDE
-                    or page in self._declared
+                    or self._declared.of(page)
                     or self._otherwise_marked(page)
                 ):
                     continue  # what is declared or has other marks is believed instead

@@ -407,10 +407,10 @@ class SiteScorer:
         """What the page that has the links adds."""
         if self.partners.language(source) == UNDETERMINED:
             return
-        self._table.mark(rows[self._table.fact(rows, LinkColumn.FROM_WANTED) == 0].tolist())
-        self._table.set_fact(rows, LinkColumn.FROM_WANTED, 1.0)
+        self._table.mark(rows[~self._table.are(rows, LinkColumn.FROM_WANTED)].tolist())
+        self._table.set(rows, LinkColumn.FROM_WANTED)
         if self.partners.is_paired(source):
-            self._table.set_fact(rows, LinkColumn.FROM_PAIRED, 1.0)
+            self._table.set(rows, LinkColumn.FROM_PAIRED)
 
     # visits
 
