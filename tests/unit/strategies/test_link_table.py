@@ -3,15 +3,16 @@
 import numpy as np
 from table_site import url
 
-from bitrawl.strategies.adaptive.addresses import FIRST_ROWS
+from bitrawl.strategies.adaptive.addresses import FIRST_ROWS, NumberedUrls
 from bitrawl.strategies.adaptive.link_table import FACTS, GROUPS, LinkColumn, LinkState, LinkTable
 
 
 def table(count: int = 3, **queued: bool) -> LinkTable:
-    made = LinkTable()
+    addresses = NumberedUrls()
+    made = LinkTable(addresses)
     for number in range(count):
         facts, groups = {LinkColumn.DEPTH: float(number)}, {LinkColumn.BY_PLACE: number + 1}
-        made.add(url(f"/{number}"), facts, groups, queued=queued.get(f"n{number}", True))
+        made.add(addresses.number(url(f"/{number}")), facts, groups, queued=queued.get(f"n{number}", True))
     return made
 
 
@@ -33,7 +34,7 @@ def test_what_was_written_survives_growth():
     assert [made.gain(row) for row in (0, FIRST_ROWS, count - 1)] == [None] * 3
     assert [made.row(made.url(number)) for number in range(count)] == list(range(count))
     assert made.row(url("/never")) is None
-    assert url("/0") in made
+    assert 0 in made
 
 
 def test_a_state_sets_its_own_columns_and_no_others():
@@ -60,7 +61,7 @@ def test_rows_are_changed_when_they_are_new_or_marked_and_visited_ones_only_by_r
     assert made.take_changed().tolist() == [0, 1, 2]
     assert made.take_changed().tolist() == []
     made.visit(0)
-    made.mark_queued([url("/0"), url("/1"), url("/2"), url("/unknown")])
+    made.mark_queued([0, 1, 2])
     assert made.take_changed().tolist() == [1]
     made.mark([2, 0])
     assert made.take_changed().tolist() == [0, 2]

@@ -15,6 +15,7 @@ from bitrawl.strategies.adaptive.addresses import (
     SameKey,
     TagLetters,
 )
+from bitrawl.url import Url
 
 
 def test_a_value_keeps_its_number():
@@ -40,12 +41,27 @@ def test_a_column_has_a_place_for_each_address_whenever_it_was_made():
 
 
 def test_hashes_keep_their_numbers_however_many_come_and_wherever_they_would_stand():
-    hashes = [*range(-500, 500), *(number << 40 for number in range(1, 200)), 2**63 - 1, -(2**63)]
-    numbers = HashNumbers()
-    assert [numbers.number(hashed) for hashed in hashes] == list(range(len(hashes)))
-    assert [numbers.number(hashed) for hashed in hashes] == [numbers.known(hashed) for hashed in hashes]
-    assert len(numbers) == len(hashes)
-    assert numbers.known(1 << 62) is None
+    values = [*range(500), *(number << 40 for number in range(1, 200)), -500]  # an integer is its own hash
+    numbers: HashNumbers[int] = HashNumbers()
+    assert [numbers.number(value) for value in values] == list(range(len(values)))
+    assert [numbers.number(value) for value in values] == [numbers.known(value) for value in values]
+    assert numbers.known(1 << 50) is None
+
+
+def test_an_address_is_read_back_whatever_its_origin_and_its_letters():
+    names = (
+        "/",
+        "/a",
+        "https://site.test/",
+        "http://site.test:81/a",
+        "http://site.test.other/",
+        "http://site.test/http://x/",
+        "/%C3%A9",
+    )
+    urls = [*map(url, names), Url.known("http://site.test/é€\ud800")]
+    addresses = NumberedUrls()
+    assert [addresses.number(each) for each in urls] == list(range(len(urls)))
+    assert [addresses.url(number) for number in range(len(urls))] == urls
 
 
 def test_an_address_is_related_to_none_one_or_several():
@@ -82,7 +98,7 @@ def test_links_are_read_back_with_their_places_and_without_those_of_other_sites(
     made = page("/", "en", ["/a", "http://elsewhere.test/", "/b"])
     letters, targets = PlacedLinks.of(made, TagLetters(), addresses, max_tags=1500).read()
     assert len(letters) == len(made.tags)
-    assert {place: addresses.values[number] for place, number in targets.items()} == {1: url("/a"), 7: url("/b")}
+    assert {place: addresses.url(number) for place, number in targets.items()} == {1: url("/a"), 7: url("/b")}
 
 
 def test_what_stands_too_far_down_is_not_remembered():

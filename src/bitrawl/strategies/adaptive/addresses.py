@@ -18,6 +18,7 @@ Number = TypeVar("Number", int, float)
 
 MAX_SAME_KEY = 12  # judgement: addresses of one key that are looked at; those that come later are in no chain
 _NONE, _SEVERAL = -1, -2
+_ANY_TEXT = "surrogatepass"  # half a character does no harm
 FIRST_ROWS = 64  # addresses that a site has room for at first
 FIRST_SLOTS = 64  # a power of two
 
@@ -44,10 +45,10 @@ class Numbered(Generic[Value]):
         return number
 
 
-class HashNumbers:
-    """Numbers of 64-bit hashes, in the order in which they were first seen; two values never had the same hash.
+class HashNumbers(Generic[Value]):
+    """Values by number, as `Numbered`, of which only the 64-bit hashes are kept: two values never had the same.
 
-    A table with open addressing: about 17 bytes for each, where a dictionary takes 100.
+    A table with open addressing: about 17 bytes for each, where a dictionary takes 100 and its keys.
     """
 
     def __init__(self) -> None:
@@ -55,12 +56,10 @@ class HashNumbers:
         self._slots = array("i", [_NONE]) * FIRST_SLOTS  # a number, at the first free slot from its hash on
         self._mask = FIRST_SLOTS - 1
 
-    def __len__(self) -> int:
-        return len(self._hashes)
-
-    def known(self, hashed: int) -> int | None:
-        """None for a hash without a number."""
+    def known(self, value: Value) -> int | None:
+        """None for a value without a number."""
         slots, hashes, mask = self._slots, self._hashes, self._mask
+        hashed = hash(value)
         slot = hashed & mask
         while (number := slots[slot]) != _NONE:
             if hashes[number] == hashed:
@@ -68,13 +67,14 @@ class HashNumbers:
             slot = (slot + 1) & mask
         return None
 
-    def number(self, hashed: int) -> int:
-        """A new one for a new hash."""
-        number = self.known(hashed)
-        if number is not None:
-            return number
+    def number(self, value: Value) -> int:
+        """A new one for a new value."""
+        number = self.known(value)
+        return self._add(value) if number is None else number
+
+    def _add(self, value: Value) -> int:
         number = len(self._hashes)
-        self._hashes.append(hashed)
+        self._hashes.append(hash(value))
         if 3 * number > 2 * self._mask:
             self._mask = 2 * self._mask + 1
             self._slots = array("i", [_NONE]) * (self._mask + 1)
@@ -91,13 +91,20 @@ class HashNumbers:
         slots[slot] = number
 
 
-class NumberedUrls(Numbered[Url]):
+class NumberedUrls(HashNumbers[Url]):
     """URLs by number, and arrays that have places for each of them."""
 
     def __init__(self) -> None:
         super().__init__()
+        self._origin = ""  # of the first; what begins with it is kept without it
+        self._texts = bytearray()
+        self._starts = array("Q", [0])  # by number, and the end of the last
         self._columns: list[tuple[array[int] | array[float], bytes]] = []
         self._room = 0  # addresses that the columns have places for
+
+    def url(self, number: int) -> Url:
+        text = self._texts[self._starts[number] : self._starts[number + 1]].decode(errors=_ANY_TEXT)
+        return Url.known(self._origin + text if text.startswith("/") else text)
 
     def column(self, typecode: str, default: Number, width: int = 1) -> "array[Number]":
         """A new array of numbers that grows with the addresses, with so many places for each; the last ones are spare."""
@@ -105,13 +112,14 @@ class NumberedUrls(Numbered[Url]):
         self._columns.append((made, array(typecode, [default]).tobytes() * width))
         return made
 
-    def number(self, value: Url) -> int:
-        number = self._numbers.get(value)
-        if number is None:
-            number = self._numbers[value] = len(self.values)
-            self.values.append(value)
-            if number >= self._room:
-                self._grow()
+    def _add(self, value: Url) -> int:
+        number = super()._add(value)
+        self._origin = self._origin or value.origin
+        text = value[len(self._origin) :] if value.startswith(self._origin + "/") else value
+        self._texts += text.encode(errors=_ANY_TEXT)
+        self._starts.append(len(self._texts))
+        if number >= self._room:
+            self._grow()
         return number
 
     def _grow(self) -> None:
@@ -150,7 +158,7 @@ class SameKey:
     def __init__(self, addresses: NumberedUrls) -> None:
         self._first_entry = addresses.column("i", _NONE)  # by address; its other entries follow
         self._entries = addresses.column("B", 0)
-        self._keys = HashNumbers()
+        self._keys: HashNumbers[str] = HashNumbers()
         self._heads = array("i")  # by key: the first entry
         self._address = array("i")  # by entry, as the next two
         self._key = array("i")
@@ -165,7 +173,7 @@ class SameKey:
         self._entries[number] = min(len(keys), 255)
         for text in keys[:255]:
             entry = len(self._address)
-            key = self._keys.number(hash(text))
+            key = self._keys.number(text)
             self._address.append(number)
             self._key.append(key)
             self._next.append(_NONE)

@@ -55,7 +55,7 @@ class LinkState(msgspec.Struct, frozen=True, kw_only=True):
 class LinkStates:
     """The state of any link of one site, from what links say of their targets and from what `Partners` knows."""
 
-    def __init__(self, partners: Partners, known: Container[Url], addresses: NumberedUrls) -> None:
+    def __init__(self, partners: Partners, known: Container[int], addresses: NumberedUrls) -> None:
         self.signs: set[Language] = set()  # languages asked for that some link is said to be in
         self._partners = partners
         self._known = known  # addresses that a link led to
@@ -91,27 +91,27 @@ class LinkStates:
         if self._anchors[number] == _NO_ANCHOR:
             self._anchors[number] = self._anchors[old_number]
 
-    def of(self, url: Url) -> LinkState:
+    def of(self, number: int) -> LinkState:
         partners, known = self._partners, self._known
         visited = queued = failed = silent = same = other_name = False
-        mine = self._anchor(url)
-        for other in partners.candidates(url):
+        mine = self._anchors[number]
+        for other in partners.candidates(number):
             if partners.is_visited(other):
-                expects = partners.expects(other, url)
+                expects = partners.expects(other, number)
                 visited |= expects
                 failed |= not expects
-                silent |= partners.leaves_out(other, url)
+                silent |= partners.leaves_out(other, number)
             elif other in known:
                 queued = True
-            name = self._anchor(other)
+            name = self._anchors[other]
             if _NO_ANCHOR not in (mine, name):
                 same |= name == mine
                 other_name |= name != mine
-        twins = [twin for twin in partners.twins(url) if twin in known or partners.is_visited(twin)]
+        twins = [twin for twin in partners.twins(number) if twin in known or partners.is_visited(twin)]
         twin_visited = any(partners.has_page(twin) for twin in twins)
         return LinkState(
-            declared=partners.is_declared(url),
-            unwanted=self._is_unwanted(url),
+            declared=partners.is_declared(number),
+            unwanted=self._is_unwanted(number),
             partner_visited=visited,
             partner_queued=queued and not visited,
             partner_failed=failed and not visited,
@@ -119,18 +119,13 @@ class LinkStates:
             other_anchor=other_name and not same,
             twin_visited=twin_visited,
             twin_queued=bool(twins) and not twin_visited,
-            beside=partners.is_beside(url),
+            beside=partners.is_beside(number),
             silent=silent,
         )
 
-    def _anchor(self, url: Url) -> int:
-        number = self._addresses.known(url)
-        return _NO_ANCHOR if number is None else self._anchors[number]
-
-    def _is_unwanted(self, url: Url) -> bool:
-        number = self._addresses.known(url)
-        claim_number = 0 if number is None else self._claims[number]
-        claim = self._every_claim.values[claim_number] if claim_number else self._partners.claim(url)
+    def _is_unwanted(self, number: int) -> bool:
+        claim_number = self._claims[number]
+        claim = self._every_claim.values[claim_number] if claim_number else self._partners.claim(number)
         if claim == UNDETERMINED:
             return False
         wanted = [language for language in self._partners.languages if same_language(claim, language)]
@@ -199,17 +194,17 @@ class LinkTable:
         known, has = self._addresses.known, self._has
         return [number if (number := known(url)) is not None and has[number] else None for url in urls]
 
-    def __contains__(self, url: object) -> bool:
-        return self.row(url) is not None  # type: ignore[arg-type] # what is no address is not there
+    def __contains__(self, number: object) -> bool:
+        """Whether an address has a row."""
+        return bool(self._has[number])  # type: ignore[call-overload] # it is asked by number
 
     def url(self, row: int) -> Url:
-        return self._addresses.values[row]
+        return self._addresses.url(row)
 
     def add(
-        self, url: Url, facts: Mapping[LinkColumn, float], groups: Mapping[LinkColumn, int], *, queued: bool
-    ) -> int:
+        self, row: int, facts: Mapping[LinkColumn, float], groups: Mapping[LinkColumn, int], *, queued: bool
+    ) -> None:
         """A new row, marked as changed; columns that are not given are 0."""
-        row = self._addresses.number(url)
         self.count += not self._has[row]
         self._has[row] = 1
         for column, value in facts.items():
@@ -220,7 +215,6 @@ class LinkTable:
         self.queued_count += queued - self._queued[row]
         self._queued[row] = queued
         self._changed.add(row)
-        return row
 
     def _set_fact(self, row: int, column: LinkColumn, value: float) -> None:
         if column in _REAL:
@@ -306,12 +300,10 @@ class LinkTable:
         """The state of these rows may have changed."""
         self._changed.update(rows)
 
-    def mark_queued(self, urls: Iterable[Url]) -> None:
+    def mark_queued(self, numbers: Iterable[int]) -> None:
         """As `mark`, for those of the addresses that are queued."""
-        for url in urls:
-            row = self._addresses.known(url)
-            if row is not None and self._queued[row]:
-                self._changed.add(row)
+        queued = self._queued
+        self._changed.update(number for number in numbers if queued[number])
 
     def take_changed(self) -> Rows:
         """The rows that were marked since the last call, in order."""

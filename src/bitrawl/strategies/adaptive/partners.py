@@ -51,7 +51,7 @@ class NamedLanguages(NamedTuple):
 class Partners:
     """What the addresses and the visited pages of one site say of each other, for two languages or more.
 
-    It is asked by address and remembers by number: a site may have hundreds of thousands of addresses.
+    It is told of addresses and asked by number: a site may have hundreds of thousands of them.
     """
 
     def __init__(self, languages: Sequence[Language], addresses: NumberedUrls | None = None) -> None:
@@ -59,49 +59,46 @@ class Partners:
         self.pairs: set[tuple[Url, Url]] = set()
         self.examined = 0
         self.visits = 0  # addresses that were visited, with a page or without
-        self._addresses = addresses or NumberedUrls()
-        self._urls = self._addresses.values
-        self._same_key = SameKey(self._addresses)
+        self.addresses = addresses or NumberedUrls()
+        self._same_key = SameKey(self.addresses)
         self._every_mark: Numbered[NamedLanguages | None] = Numbered()
-        self._marks = self._addresses.column("I", self._every_mark.number(None))
+        self._marks = self.addresses.column("I", self._every_mark.number(None))
         self._every_claim: Numbered[Language] = Numbered()
-        self._claims = self._addresses.column("I", self._every_claim.number(UNDETERMINED))
+        self._claims = self.addresses.column("I", self._every_claim.number(UNDETERMINED))
         self._read_as = (*self.languages, UNDETERMINED)
-        self._visited = self._addresses.column("h", _UNVISITED)  # a place in `_read_as`
-        self._declaring = self._addresses.column("b", 0)  # visited pages that name versions of themselves
+        self._visited = self.addresses.column("h", _UNVISITED)  # a place in `_read_as`
+        self._declaring = self.addresses.column("b", 0)  # visited pages that name versions of themselves
         self._open: dict[int, VisitedPage] = {}  # visited pages that may find another partner
         self._placed: dict[int, PlacedLinks] = {}  # their links
         self._letters = TagLetters()
         self._partners: dict[int, tuple[int, ...]] = {}
-        self._declared = Relation(self._addresses)  # the least address first, as of the next one
-        self._beside = Relation(self._addresses)
+        self._declared = Relation(self.addresses)  # the least address first, as of the next one
+        self._beside = Relation(self.addresses)
         self._redirects: dict[int, int] = {}
 
     # addresses
 
-    def add(self, url: Url, keys: Sequence[str] = ()) -> None:
-        """Make the address a candidate for others; one that is known already stays as it is."""
-        number = self._addresses.number(url)
+    def add(self, url: Url, keys: Sequence[str] = ()) -> int:
+        """Make the address a candidate for others; one that is known already stays as it is. Its number."""
+        number = self.addresses.number(url)
         if not self._same_key.has(number):
             self._same_key.add(number, keys or self.keys(url))
+        return number
 
     def keys(self, url: Url) -> list[str]:
         """What is left of an address without the marks of its language, for each language that it may be."""
-        wanted = self.marks(url).wanted or [UNDETERMINED]
+        wanted = self.marks(self.addresses.number(url), url).wanted or [UNDETERMINED]
         return list(dict.fromkeys(_skeleton(url, language) for language in wanted))
-
-    def marks(self, url: Url) -> NamedLanguages:
-        return self._marks_of(self._addresses.number(url))
 
     def declare(self, group: Iterable[Url]) -> None:
         """A page or a sitemap names these as versions of each other."""
-        numbers = [self._addresses.number(url) for url in islice(dict.fromkeys(group), MAX_DECLARED)]
+        numbers = [self.addresses.number(url) for url in islice(dict.fromkeys(group), MAX_DECLARED)]
         for number in numbers:
             self._relate(self._declared, number, (other for other in numbers if other != number), MAX_DECLARED)
 
     def redirect(self, old: Url, new: Url) -> None:
         """What was said of the old address is said of the new one."""
-        old_number, number = self._addresses.number(old), self._addresses.number(new)
+        old_number, number = self.addresses.number(old), self.addresses.number(new)
         self._redirects[old_number] = number
         for relation in (self._declared, self._beside):
             others = [other for other in relation.of(old_number) if other != number]
@@ -113,46 +110,24 @@ class Partners:
         for alternate in alternates:
             claimed = claimed_language(alternate.language) if alternate.language else UNDETERMINED
             if claimed != UNDETERMINED:
-                number = self._addresses.number(alternate.url)
+                number = self.addresses.number(alternate.url)
                 self._claims[number] = self._claims[number] or self._every_claim.number(claimed)
             if claimed == UNDETERMINED or any(same_language(claimed, wanted) for wanted in self.languages):
                 urls.append(alternate.url)
         return urls
 
-    def claim(self, url: Url) -> Language:
+    def claim(self, number: int) -> Language:
         """The language that a page or a sitemap says it is in; "und" where none does."""
-        number = self._addresses.known(url)
-        return UNDETERMINED if number is None else self._claim_of(number)
+        return self._every_claim.values[self._claims[number]]
 
-    def is_declared(self, url: Url) -> bool:
+    def is_declared(self, number: int) -> bool:
         """Whether something names it as a version of another page."""
-        number = self._addresses.known(url)
-        return number is not None and bool(self._declared.of(number))
+        return bool(self._declared.of(number))
 
     # candidates
 
-    def candidates(self, url: Url) -> list[Url]:
-        """NumberedUrls that may be the other version of that one, the best evidence first; visited or not."""
-        number = self._addresses.known(url)
-        return [] if number is None else [self._urls[other] for other in self._candidates(number)]
-
-    def is_beside(self, url: Url) -> bool:
-        """Whether nothing but its place on paired pages says what its partner may be."""
-        number = self._addresses.known(url)
-        if number is None or not self._beside.of(number):
-            return False
-        return not self._declared.of(number) and not self._otherwise_marked(number)
-
-    def twins(self, url: Url) -> list[Url]:
-        """Other spellings of the address: with or without a slash at the end, an index file, an extension."""
-        number = self._addresses.known(url)
-        if number is None:
-            return []
-        mine = self._marks_of(number).wanted
-        same = self._same_key.of(number)
-        return [self._urls[other] for other in same if other != number and self._marks_of(other).wanted == mine]
-
-    def _candidates(self, number: int) -> list[int]:
+    def candidates(self, number: int) -> list[int]:
+        """Addresses that may be the other version of that one, the best evidence first; visited or not."""
         numbers = [number]
         for other in (*self._declared.of(number), *self._otherwise_marked(number)):
             landed = self._landed(other)
@@ -160,13 +135,25 @@ class Partners:
                 numbers.append(landed)
         return numbers[1:] or list(self._beside.of(number))
 
-    def _otherwise_marked(self, number: int) -> list[int]:
-        """NumberedUrls that are the same without their marks, and name other languages."""
+    def is_beside(self, number: int) -> bool:
+        """Whether nothing but its place on paired pages says what its partner may be."""
+        return bool(self._beside.of(number)) and not self._declared.of(number) and not self._otherwise_marked(number)
+
+    def twins(self, number: int) -> list[int]:
+        """Other spellings of the address: with or without a slash at the end, an index file, an extension."""
         same = self._same_key.of(number)
         if len(same) < 2:
             return []
-        mine = self._marks_of(number).wanted
-        return [other for other in same if self._marks_of(other).wanted != mine]
+        mine = self.marks(number).wanted
+        return [other for other in same if other != number and self.marks(other).wanted == mine]
+
+    def _otherwise_marked(self, number: int) -> list[int]:
+        """Addresses that are the same without their marks, and name other languages."""
+        same = self._same_key.of(number)
+        if len(same) < 2:
+            return []
+        mine = self.marks(number).wanted
+        return [other for other in same if self.marks(other).wanted != mine]
 
     def _landed(self, number: int) -> int:
         for _ in range(MAX_REDIRECTS):
@@ -175,10 +162,11 @@ class Partners:
             number = self._redirects[number]
         return number
 
-    def _marks_of(self, number: int) -> NamedLanguages:
+    def marks(self, number: int, url: Url | None = None) -> NamedLanguages:
+        """The address is read from memory where it is not given."""
         marks = self._every_mark.values[self._marks[number]]
         if marks is None:
-            named = _named_languages(self._urls[number])
+            named = _named_languages(url or self.addresses.url(number))
             wanted = tuple(
                 language for language in self.languages if any(same_language(mark, language) for mark in named)
             )
@@ -187,41 +175,36 @@ class Partners:
             self._marks[number] = self._every_mark.number(marks)
         return marks
 
-    def _claim_of(self, number: int) -> Language:
-        return self._every_claim.values[self._claims[number]]
-
     def _relate(self, relation: Relation, number: int, others: Iterable[int], most: int) -> None:
         related = relation.of(number)
         new = tuple(islice((other for other in others if other not in related), max(0, most - len(related))))
         if new:
-            relation.put(number, tuple(sorted((*related, *new), key=self._urls.__getitem__)))
+            both = (*related, *new)
+            relation.put(number, both if len(both) == 1 else tuple(sorted(both, key=self.addresses.url)))
 
     # visits
 
     def failed(self, url: Url) -> None:
         """A visit that brought no page."""
-        number = self._addresses.number(url)
+        number = self.addresses.number(url)
         if self._visited[number] == _UNVISITED:
             self._visit(number, _NO_PAGE)
 
-    def is_visited(self, url: Url) -> bool:
+    def is_visited(self, number: int) -> bool:
         """With a page or without."""
-        number = self._addresses.known(url)
-        return number is not None and self._visited[number] != _UNVISITED
+        return self._visited[number] != _UNVISITED
 
-    def has_page(self, url: Url) -> bool:
+    def has_page(self, number: int) -> bool:
         """Whether it was visited and brought a page."""
-        number = self._addresses.known(url)
-        return number is not None and self._visited[number] > _NO_PAGE
+        return self._visited[number] > _NO_PAGE
 
     def unpaired(self) -> Iterator[Url]:
         """Visited pages in a language asked for that may find another partner."""
-        return (self._urls[number] for number in self._open)
+        return map(self.addresses.url, self._open)
 
     def arrived(self, page: Page) -> list[Url]:
         """A page was visited: the partners that it finds among the pages before it."""
-        self.add(page.url)
-        number = self._addresses.number(page.url)
+        number = self.add(page.url)
         seen = VisitedPage.of(page, self.languages, max_tags=0)
         self._visit(number, self._read_as.index(seen.language))
         self._read_declarations(page)
@@ -230,78 +213,70 @@ class Partners:
         self._open[number] = seen
         if not self._is_as_claimed(number, seen.language):
             return []
-        self._placed[number] = PlacedLinks.of(page, self._letters, self._addresses, max_tags=MAX_TAGS)
+        self._placed[number] = PlacedLinks.of(page, self._letters, self.addresses, max_tags=MAX_TAGS)
         if len(self._placed) > MAX_PLACED:
             del self._placed[next(iter(self._placed))]
         partners = []
-        for other in self._candidates(number):
+        for other in self.candidates(number):
             if not self._may_pair(number, other):
                 continue
             self.examined += 1
             if self._pair(number, other):
-                partners.append(self._urls[other])
+                partners.append(self.addresses.url(other))
         return partners
 
-    def language(self, url: Url) -> Language:
+    def language(self, number: int) -> Language:
         """Of a visited page, as far as it is one asked for; "und" for anything else."""
-        number = self._addresses.known(url)
-        return UNDETERMINED if number is None else self._language_of(number)
+        read_as = self._visited[number]
+        return UNDETERMINED if read_as < 0 else self._read_as[read_as]
 
-    def is_paired(self, url: Url) -> bool:
-        return self._addresses.known(url) in self._partners
+    def is_paired(self, number: int) -> bool:
+        return number in self._partners
 
-    def expects(self, other: Url, url: Url) -> bool:
+    def expects(self, other: int, number: int) -> bool:
         """Whether the visited page `other` may find its partner at that address.
 
         It must be in the language that its own address and declarations name, and not in the one that the other address
         names: an English text below /tr/ has no partner there, and its original below /en/ has no Turkish version.
         """
-        number = self._addresses.number(other)
-        language = self._language_of(number)
-        if language == UNDETERMINED or not self._is_as_claimed(number, language):
+        language = self.language(other)
+        if language == UNDETERMINED or not self._is_as_claimed(other, language):
             return False
-        named = self._marks_of(number).wanted
-        if (named and language not in named) or language in self.marks(url).wanted:
+        named = self.marks(other).wanted
+        if (named and language not in named) or language in self.marks(number).wanted:
             return False
-        return len(self._partners.get(number, ())) < len(self.languages) - 1
+        return len(self._partners.get(other, ())) < len(self.languages) - 1
 
-    def leaves_out(self, other: Url, url: Url) -> bool:
+    def leaves_out(self, other: int, number: int) -> bool:
         """Whether a visited page names its translations, and that address is none of them."""
-        number = self._addresses.known(other)
-        if number is None or not self._declaring[number]:
-            return False
-        return self._addresses.known(url) not in self._declared.of(number)
+        return bool(self._declaring[other]) and number not in self._declared.of(other)
 
     def _visit(self, number: int, read_as: int) -> None:
         self.visits += self._visited[number] == _UNVISITED
         self._visited[number] = read_as
 
-    def _language_of(self, number: int) -> Language:
-        read_as = self._visited[number]
-        return UNDETERMINED if read_as < 0 else self._read_as[read_as]
-
     def _read_declarations(self, page: Page) -> None:
         """What the page says of its own translations, as far as they are wanted."""
         if any(other.url != page.url for other in page.alternates):
-            self._declaring[self._addresses.number(page.url)] = 1
+            self._declaring[self.addresses.number(page.url)] = 1
         for other in self.wanted(page.alternates):
             if other != page.url:
                 self.declare((page.url, other))
 
     def _is_as_claimed(self, number: int, language: Language) -> bool:
         """An English page that is declared French is an original that nobody translated."""
-        claimed = self._claim_of(number)
+        claimed = self.claim(number)
         return claimed == UNDETERMINED or same_language(claimed, language)
 
     def _may_pair(self, number: int, other: int) -> bool:
         """Two languages that are asked for, and neither page has a partner in the other's yet."""
-        languages = (self._language_of(number), self._language_of(other))
+        languages = (self.language(number), self.language(other))
         if UNDETERMINED in languages or languages[0] == languages[1]:
             return False
         if self._is_contradicted(number, other) or self._are_stubs(number, other):
             return False
         return not any(
-            self._language_of(partner) == language
+            self.language(partner) == language
             for page, language in zip((other, number), languages, strict=True)
             for partner in self._partners.get(page, ())
         )
@@ -319,7 +294,7 @@ class Partners:
         a, b = self._open[number], self._open[other]
         if not comparable(a, b) or not (built_alike(a, b) or self._name_each_other(number, other)):
             return False
-        self.pairs.add((self._urls[number], self._urls[other]))
+        self.pairs.add((self.addresses.url(number), self.addresses.url(other)))
         placed = [self._placed.get(page) for page in (number, other)]
         for page, partner in ((number, other), (other, number)):
             self._partners[page] = (*self._partners.get(page, ()), partner)
@@ -349,7 +324,7 @@ class Partners:
                     or self._otherwise_marked(page)
                 ):
                     continue  # what is declared or has other marks is believed instead
-                if self._urls[first].site == self._urls[second].site:
+                if self.addresses.url(first).site == self.addresses.url(second).site:
                     self._relate(self._beside, page, [other], MAX_BESIDE)
 
 
@@ -360,7 +335,7 @@ def built_alike(a: VisitedPage, b: VisitedPage) -> bool:
 class UnlinkedPartners:
     """Suggests links from visited pages without a partner, as long as such links pay."""
 
-    def __init__(self, partners: Partners, known: Container[Url], rates: Rates) -> None:
+    def __init__(self, partners: Partners, known: Container[int], rates: Rates) -> None:
         self._partners = partners
         self._known = known  # addresses that a link led to
         self._rates = rates
@@ -391,7 +366,7 @@ class UnlinkedPartners:
 
     def group(self, source: Url | None) -> int:
         """The group of such links from pages in the same language: what is rarely translated has few partners."""
-        language = self._partners.language(source) if source else UNDETERMINED
+        language = self._language(source) if source else UNDETERMINED
         return self._rates.group(("foreseen", language))
 
     def _suggested(self, urls: Iterable[Url]) -> Iterator[Link]:
@@ -399,16 +374,25 @@ class UnlinkedPartners:
             if not self._has_no_candidate(url) or self._rates.rate(self.group(url)) < MIN_RATE:
                 continue
             for partner, confidence in self._habits.partners(url):
-                is_met = partner in self._known or self._partners.is_visited(partner)
+                number = self._partners.addresses.known(partner)
+                is_met = number is not None and self._is_met(number)
                 if confidence >= MIN_CONFIDENCE and not is_met and partner.host == url.host:
                     yield Link(partner, LinkKind.PARTNER, url)
 
     def _has_no_candidate(self, url: Url) -> bool:
         """Visited, in a language asked for, and nothing is known that could be its partner."""
         partners = self._partners
-        if partners.language(url) == UNDETERMINED or partners.is_paired(url):
+        number = partners.addresses.number(url)
+        if partners.language(number) == UNDETERMINED or partners.is_paired(number):
             return False
-        return not any(other in self._known or partners.is_visited(other) for other in partners.candidates(url))
+        return not any(map(self._is_met, partners.candidates(number)))
+
+    def _is_met(self, number: int) -> bool:
+        return number in self._known or self._partners.is_visited(number)
+
+    def _language(self, url: Url) -> Language:
+        number = self._partners.addresses.known(url)
+        return UNDETERMINED if number is None else self._partners.language(number)
 
     def _place(self, url: Url) -> int:
-        return self._partners.languages.index(self._partners.language(url))
+        return self._partners.languages.index(self._language(url))

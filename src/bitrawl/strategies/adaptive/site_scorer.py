@@ -168,7 +168,7 @@ class SiteScorer:
     """The strategy on one site: its links, its pairs, and what visits of each kind brought."""
 
     def __init__(self, languages: Sequence[Language], odds: LanguageOdds, weights: Floats) -> None:
-        addresses = NumberedUrls()
+        self._addresses = addresses = NumberedUrls()
         self.partners = Partners(languages, addresses)
         self._odds = odds
         self._weights = weights
@@ -301,7 +301,7 @@ class SiteScorer:
     def _refresh(self) -> Rows:
         """Work out anew the states that may have changed; the rows that have them."""
         rows = self._table.take_changed()
-        states = [self._states.of(self._table.url(row)) for row in rows.tolist()]
+        states = list(map(self._states.of, rows.tolist()))
         groups = [self._state_group(state) for state in states]
         self._table.set_states(rows, states, groups)
         return rows
@@ -318,7 +318,7 @@ class SiteScorer:
         """The new links of a page that are too many to be looked at now; they wait, and take the score of the others."""
         if len(links) <= MAX_ADDED:
             return {}
-        new = {link.url: link for link in links if link.kind not in FIRST and link.url not in self._table}
+        new = {link.url: link for link in links if link.kind not in FIRST and self._table.row(link.url) is None}
         return {url: new[url] for url in islice(new, MAX_ADDED, None)}
 
     def _add_waiting(self, waiting: Sequence[WaitingLink]) -> None:
@@ -370,19 +370,19 @@ class SiteScorer:
             self._table.mark([row])
         if self._states.read_anchor(link.anchor, row):
             self._table.mark([row])
-            self._table.mark_queued(self.partners.candidates(link.url))
+            self._table.mark_queued(self.partners.candidates(row))
 
     def _add(self, link: Link, odds: float) -> int:
         url = link.url
         keys = self.partners.keys(url)
-        self.partners.add(url, keys)
-        marks = self.partners.marks(url)
+        row = self.partners.add(url, keys)
+        marks = self.partners.marks(row)
         self._stopping.saw(marks.wanted)
         named = "+".join(marks.wanted) + ("*" if marks.others else "")
         folders = keys[0].split("?")[0].split("/")[:-1][:MAX_FOLDERS]
         unlinked = link.kind is LinkKind.PARTNER
-        row = self._table.add(
-            url,
+        self._table.add(
+            row,
             {
                 LinkColumn.BIAS: 1.0,
                 LinkColumn.WANTED: odds,
@@ -397,79 +397,81 @@ class SiteScorer:
                 if unlinked
                 else self._sources.group(link.source),
             },
-            queued=not self.partners.is_visited(url),
+            queued=not self.partners.is_visited(row),
         )
-        self._table.mark_queued(self.partners.candidates(url))
-        self._table.mark_queued(self.partners.twins(url))
+        self._table.mark_queued(self.partners.candidates(row))
+        self._table.mark_queued(self.partners.twins(row))
         return row
 
     def _mark_source(self, rows: Rows, source: Url) -> None:
         """What the page that has the links adds."""
-        if self.partners.language(source) == UNDETERMINED:
+        number = self._addresses.known(source)
+        if number is None or self.partners.language(number) == UNDETERMINED:
             return
         self._table.mark(rows[~self._table.are(rows, LinkColumn.FROM_WANTED)].tolist())
         self._table.set(rows, LinkColumn.FROM_WANTED)
-        if self.partners.is_paired(source):
+        if self.partners.is_paired(number):
             self._table.set(rows, LinkColumn.FROM_PAIRED)
 
     # visits
 
     def _declare(self, urls: Sequence[Url]) -> None:
-        for url in urls:
-            self.partners.add(url)
+        numbers = [self.partners.add(url) for url in urls]
         self.partners.declare(urls)
-        self._table.mark_queued(urls)
+        self._table.mark_queued(numbers)
 
     def _arrived(self, page: Page) -> None:
         url = page.url
-        before = set(self.partners.candidates(url))
+        number = self._addresses.number(url)
+        before = set(self.partners.candidates(number))
         pairs = self.partners.arrived(page)
-        language = self.partners.language(url)
+        language = self.partners.language(number)
         self._stopping.arrived(len(pairs))
         self._stopping.saw([language] if language != UNDETERMINED else [])
         for partner in pairs:
-            self._count(partner, 1.0)
+            self._count(self._addresses.number(partner), 1.0)
             self._unlinked.paired(url, partner)
-        self._count(url, 1.0 if pairs else self._gain_without_partner(url))
+        self._count(number, 1.0 if pairs else self._gain_without_partner(number))
         if not pairs:
             self._unlinked.alone(url)
-        self._recount(before | set(self.partners.candidates(url)))
-        self._table.mark_queued(self.partners.twins(url))
+        self._recount(before.union(self.partners.candidates(number)))
+        self._table.mark_queued(self.partners.twins(number))
 
     def _failed(self, url: Url) -> None:
         self.partners.failed(url)
-        self._count(url, 0.0)
-        self._recount(self.partners.candidates(url))
+        number = self._addresses.number(url)
+        self._count(number, 0.0)
+        self._recount(self.partners.candidates(number))
 
     def _redirected(self, old: Url, new: Url) -> None:
         self.partners.failed(old)
-        self.partners.add(new)
+        number = self.partners.add(new)
         self.partners.redirect(old, new)
         self._states.redirect(old, new)
-        self._table.mark_queued(self.partners.candidates(new))
+        self._table.mark_queued(self.partners.candidates(number))
 
-    def _count(self, url: Url, gain: float) -> None:
+    def _count(self, row: int, gain: float) -> None:
         """A visit brought that, or is worth that after all."""
-        row = self._table.row(url)
-        if row is None:
+        if row not in self._table:
             return
         before = self._table.gain(row)
         self._table.set_gain(row, gain)
         for group in self._table.group_numbers(row):
             self._rates.count(group, 1.0 if before is None else 0.0, gain - (before or 0.0))
 
-    def _recount(self, others: Iterable[Url]) -> None:
+    def _recount(self, others: Iterable[int]) -> None:
         """Visited pages that counted on a partner may do so no more; queued links have other chances."""
         ordered = sorted(others)
         for other in ordered:
-            row = self._table.row(other)
-            if row is not None and self._table.gain(row) == HALF:
+            if other in self._table and self._table.gain(other) == HALF:
                 self._count(other, self._gain_without_partner(other))
         self._table.mark_queued(ordered)
 
-    def _gain_without_partner(self, url: Url) -> float:
+    def _gain_without_partner(self, number: int) -> float:
         """What a page without a partner is worth: something while a link that may be its partner is queued."""
         partners = self.partners
-        if partners.language(url) == UNDETERMINED:
+        if partners.language(number) == UNDETERMINED:
             return 0.0
-        return HALF * any(other in self._table and not partners.is_visited(other) for other in partners.candidates(url))
+        return HALF * any(
+            other in self._table and not partners.is_visited(other) for other in partners.candidates(number)
+        )
