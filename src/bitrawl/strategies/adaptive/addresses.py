@@ -69,26 +69,27 @@ class HashNumbers(Generic[Value]):
 
     def number(self, value: Value) -> int:
         """A new one for a new value."""
-        number = self.known(value)
-        return self._add(value) if number is None else number
-
-    def _add(self, value: Value) -> int:
-        number = len(self._hashes)
-        self._hashes.append(hash(value))
-        if 3 * number > 2 * self._mask:
-            self._mask = 2 * self._mask + 1
-            self._slots = array("i", [_NONE]) * (self._mask + 1)
-            for earlier in range(number):
-                self._put(earlier)
-        self._put(number)
+        slots, hashes, mask = self._slots, self._hashes, self._mask
+        hashed = hash(value)
+        slot = hashed & mask
+        while (number := slots[slot]) != _NONE:
+            if hashes[number] == hashed:
+                return number
+            slot = (slot + 1) & mask
+        number = slots[slot] = len(hashes)
+        hashes.append(hashed)
+        if 3 * number > 2 * mask:
+            self._double()
         return number
 
-    def _put(self, number: int) -> None:
-        slots, mask = self._slots, self._mask
-        slot = self._hashes[number] & mask
-        while slots[slot] != _NONE:
-            slot = (slot + 1) & mask
-        slots[slot] = number
+    def _double(self) -> None:
+        mask = self._mask = 2 * self._mask + 1
+        slots = self._slots = array("i", [_NONE]) * (mask + 1)
+        for number, hashed in enumerate(self._hashes):
+            slot = hashed & mask
+            while slots[slot] != _NONE:
+                slot = (slot + 1) & mask
+            slots[slot] = number
 
 
 class NumberedUrls(HashNumbers[Url]):
@@ -112,14 +113,15 @@ class NumberedUrls(HashNumbers[Url]):
         self._columns.append((made, array(typecode, [default]).tobytes() * width))
         return made
 
-    def _add(self, value: Url) -> int:
-        number = super()._add(value)
-        self._origin = self._origin or value.origin
-        text = value[len(self._origin) :] if value.startswith(self._origin + "/") else value
-        self._texts += text.encode(errors=_ANY_TEXT)
-        self._starts.append(len(self._texts))
-        if number >= self._room:
-            self._grow()
+    def number(self, value: Url) -> int:
+        number = super().number(value)
+        if number == len(self._starts) - 1:
+            self._origin = self._origin or value.origin
+            text = value.removeprefix(self._origin)
+            self._texts += (text if text.startswith("/") else value).encode("utf-8", _ANY_TEXT)
+            self._starts.append(len(self._texts))
+            if number >= self._room:
+                self._grow()
         return number
 
     def _grow(self) -> None:

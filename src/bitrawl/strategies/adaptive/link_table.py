@@ -6,6 +6,7 @@
 from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from math import isnan
+from struct import Struct
 
 import msgspec
 import numpy as np
@@ -166,6 +167,7 @@ GROUPS = tuple(column for column in LinkColumn if column >= LinkColumn.BY_MARKS)
 _REAL = (LinkColumn.WANTED, LinkColumn.DEPTH)  # facts that are more than yes or no
 _STATE_BITS = np.array([1 << LinkColumn[field.upper()] for field in LinkState.__struct_fields__], np.uint32)
 _NO_STATE = np.uint32(~_STATE_BITS.sum(dtype=np.uint32))
+_HALF = Struct("e")
 _BY_STATE = GROUPS.index(LinkColumn.BY_STATE)
 
 
@@ -208,22 +210,16 @@ class LinkTable:
         self.count += not self._has[row]
         self._has[row] = 1
         for column, value in facts.items():
-            if value:
-                self._set_fact(row, column, value)
+            if column in _REAL:
+                _HALF.pack_into(self._real, _HALF.size * (len(_REAL) * row + _REAL.index(column)), value)
+            elif value:
+                self._flags[row] |= 1 << column
+        first = len(GROUPS) * row - GROUPS[0]
         for column, group in groups.items():
-            self._groups[len(GROUPS) * row + column - GROUPS[0]] = group
+            self._groups[first + column] = group
         self.queued_count += queued - self._queued[row]
         self._queued[row] = queued
         self._changed.add(row)
-
-    def _set_fact(self, row: int, column: LinkColumn, value: float) -> None:
-        if column in _REAL:
-            self._reals()[row, _REAL.index(column)] = value
-        else:
-            self._flags[row] |= 1 << column
-
-    def _reals(self) -> NDArray[np.float16]:
-        return np.frombuffer(self._real, np.float16).reshape(-1, len(_REAL))
 
     # columns
 
@@ -232,7 +228,7 @@ class LinkTable:
         flags = np.frombuffer(self._flags, np.uint32)[rows].astype("<u4", copy=False)
         bits = np.unpackbits(flags.view(np.uint8).reshape(-1, 4), axis=1, count=len(FACTS), bitorder="little")
         values = bits.astype(np.float32)
-        values[:, _REAL] = self._reals()[rows]
+        values[:, _REAL] = np.frombuffer(self._real, np.float16).reshape(-1, len(_REAL))[rows]
         return values
 
     def are(self, rows: Rows, column: LinkColumn) -> NDArray[np.bool_]:
@@ -302,8 +298,9 @@ class LinkTable:
 
     def mark_queued(self, numbers: Iterable[int]) -> None:
         """As `mark`, for those of the addresses that are queued."""
-        queued = self._queued
-        self._changed.update(number for number in numbers if queued[number])
+        for number in numbers:
+            if self._queued[number]:
+                self._changed.add(number)
 
     def take_changed(self) -> Rows:
         """The rows that were marked since the last call, in order."""
