@@ -212,37 +212,32 @@ def _numbered(bags: Iterable[Tokens]) -> dict[str, int]:
 def _model(a: WordBags, b: WordBags, weights: Floats, sizes: tuple[int, int], rounds: int) -> Links:
     """Expectation maximisation over every pair of word types in every bag, in flat arrays."""
     keys, link = _linked(a, b, sizes[1])
-    links = keys // sizes[1], keys % sizes[1]
-    if not len(link):
+    links, total = (keys // sizes[1], keys % sizes[1]), len(link)
+    if not total:
         return Links(*links, np.zeros(0), np.zeros(0))
-    cells: Sequence[_Cells] = _AllCells(a, b, weights, link)
-    if len(cells) == 1:
-        cells = list(cells)  # they need not be made anew
-    total, often = len(link), np.bincount(link)
-    counts = np.zeros(len(keys))
+    cells = _CellBlocks(a, b, weights, link)
+    counts, often = np.zeros(len(keys)), np.zeros(len(keys), np.int64)
     for block in cells:
         counts += _totals(block.link, block.weight, len(keys))
+        often += np.bincount(block.link, minlength=len(keys))
     for number in range(1, rounds):
         forward, backward = _probabilities(links, counts, counts, sizes)
         joint = np.sqrt(np.multiply(forward, backward, out=forward), out=forward)
-        least = EMPTY * float((joint * often).sum()) / total
-        del backward
+        least = EMPTY * float(np.multiply(joint, often, out=backward).sum()) / total
         counts = np.zeros(len(keys))
-        likely: list[_Cells] = []
-        for block in cells:
+        for place, block in enumerate(cells):
             share = block.shares(joint, least)
             counts += _totals(block.link, block.weight * share, len(keys))
             if number == 1:
-                likely.append(block.where(share > UNLIKELY))
-        if number == 1:
-            cells = likely
-            often = np.bincount(np.concatenate([block.link for block in cells]), minlength=len(keys))
+                unlikely = share <= UNLIKELY
+                often -= np.bincount(block.link[unlikely], minlength=len(keys))
+                cells.keep(place, ~unlikely)
     forward, backward = _probabilities(links, np.maximum(counts - DISCOUNT, 0.0), counts, sizes)
     strong = np.maximum(forward, backward) >= LEAST
     return Links(links[0][strong], links[1][strong], forward[strong], backward[strong])
 
 
-_BLOCK = 1 << 20  # cells that are looked at together: bounds memory
+_BLOCK = 1 << 18  # cells that are looked at together: bounds memory
 
 
 class _Cells(NamedTuple):
@@ -264,20 +259,34 @@ class _Cells(NamedTuple):
         return np.sqrt(share, out=share)
 
 
-class _AllCells(Sequence[_Cells]):
-    """The cells of all bags, in blocks of bags. Only their links are kept: all else would take gigabytes."""
+class _CellBlocks:
+    """The cells of all bags, some bags at a time. Of many, only the links are kept, a fifth of the memory."""
 
     def __init__(self, a: WordBags, b: WordBags, weights: Floats, link: Ints32) -> None:
         self._a, self._b, self._weights, self._link = a, b, weights, link
         self._cells = bounds(np.diff(a.begin) * np.diff(b.begin))
         steps = np.searchsorted(self._cells, np.arange(0, len(link), _BLOCK))
         self._bags = np.unique(np.append(steps, len(weights))).tolist()
+        self._kept: dict[int, Bools] = {}
+        self._only = self._made(0) if len(self._bags) == 2 else None  # noqa: PLR2004 - the two ends of one block
 
-    def __len__(self) -> int:
-        return len(self._bags) - 1
+    def __iter__(self) -> Iterator[_Cells]:
+        if self._only is not None:
+            yield self._only
+            return
+        for place in range(len(self._bags) - 1):
+            cells = self._made(place)
+            yield cells.where(self._kept[place]) if place in self._kept else cells
 
-    def __getitem__(self, block: int) -> _Cells:
-        first, last = self._bags[block], self._bags[block + 1]
+    def keep(self, place: int, which: Bools) -> None:
+        """Leave the other cells of that block out from now on."""
+        if self._only is not None:
+            self._only = self._only.where(which)
+        else:
+            self._kept[place] = which
+
+    def _made(self, place: int) -> _Cells:
+        first, last = self._bags[place], self._bags[place + 1]
         a, b = self._a.begin[first : last + 1], self._b.begin[first : last + 1]
         n, m = np.diff(a), np.diff(b)
         of_row = np.repeat(m, n)
