@@ -404,7 +404,6 @@ class _Mining:
 
     def growth_observer(self, site_of: Callable[[str], str]) -> Observe:
         """Looks after each page whether its site is due."""
-
         earliest = self._clock.now() + SOON
 
         def observe(visit: Visit) -> None:

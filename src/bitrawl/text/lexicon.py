@@ -268,7 +268,7 @@ class _CellBlocks:
         steps = np.searchsorted(self._cells, np.arange(0, len(link), _BLOCK))
         self._bags = np.unique(np.append(steps, len(weights))).tolist()
         self._kept: dict[int, Bools] = {}
-        self._only = self._made(0) if len(self._bags) == 2 else None  # noqa: PLR2004 - the two ends of one block
+        self._only = self._made(0) if len(self._bags) == 2 else None  # its two ends
 
     def __iter__(self) -> Iterator[_Cells]:
         if self._only is not None:
