@@ -459,7 +459,7 @@ class _PairPages(Sequence[tuple[Page, Page]]):
     def __len__(self) -> int:
         return len(self._pairs)
 
-    def __getitem__(self, number: int) -> tuple[Page, Page]:  # type: ignore[override] - no slices
+    def __getitem__(self, number: int) -> tuple[Page, Page]:  # type: ignore[override]  # no slices
         pair = self._pairs[number]
         pages = _page(self._ledger, pair.url_a, self._template), _page(self._ledger, pair.url_b, self._template)
         return translated_part(pages) if pair.partial else pages
