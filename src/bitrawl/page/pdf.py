@@ -9,35 +9,25 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
-import msgspec
 import pdfwords
 import pypdfium2  # type: ignore[import-untyped]
 from pypdfium2 import raw
 
 from bitrawl.model import ParagraphKind
-from bitrawl.page.document import DocumentBlock, DocumentLink, DocumentText, UnreadableError
+from bitrawl.page.document import DocumentBlock, DocumentText, UnreadableError
 from bitrawl.page.outline import normalise
+from bitrawl.page.pdf_boilerplate import LEADERS, Boilerplate
+from bitrawl.page.pdf_lines import SMALLER, Line, Sheet, read_sheets
 from bitrawl.reasons import Reason
 from bitrawl.text.words import UNSPACED
 
 MAX_PAGES = 2000  # of one document: the rest is left out
-MAX_LINES = 200_000  # of one document: what follows the page that reaches it is left out
-_MARGIN = 0.12  # of a page's height, above and below: where running heads are
-_REPEATED = 3  # pages on which a running head must be, at least
-_MOST_PAGES = 0.5  # that have a line at the same height, apart from the text: it is a running head, whatever it says
-_GAP = 1.6  # font sizes between two lines side by side: less is a space, more is another cell
-_APART = 0.8  # font sizes between a running head and the text
 _LARGER = 1.12  # a heading's letters, compared with those of the text
-_SMALLER = 0.92  # a footnote's
 _LONG_HEADING = 200  # characters
 _UNREADABLE = 0.3  # of the characters without a meaning: more is no text
 _BULLET = re.compile(r"^(?:[•‣⁃∙◦●○▪▫■□–—*·\uf0b7\uf0a7-]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
-_LEADERS = re.compile(r"(?:[.…·]\s?){4,}\s*[\divxlc]*\s*$", re.IGNORECASE)
-_DIGITS = re.compile(r"\d+")
-_NUMERALS = re.compile(r"^[\W\d_]*(?:[ivxlcdm]+[\W\d_]*)?$", re.IGNORECASE)
 _HYPHENATED = re.compile(r"([^\W\d_]+)[-‐\u00ad]$")
 _ADDRESS = re.compile(r"(?:://|@|\bwww\.)\S*[-/.?=&_]$")  # one that goes on in the next line
 _COMPOUND = re.compile(r"[^\W\d_]+[-‐][^\W\d_]+")
@@ -47,23 +37,11 @@ _NO_MEANING = re.compile("[\ufffd\ufffe\uffff\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
 _UNSPACED_END, _UNSPACED_START = re.compile(f"[{UNSPACED}\u3000-\u303f\uff00-\uffef]$"), re.compile(f"^[{UNSPACED}]")
 
 
-class _Line(msgspec.Struct, gc=False):
-    """Words in a row. Coordinates are points from the upper left corner of the page."""
-
-    text: str
-    left: float
-    top: float
-    right: float
-    bottom: float
-    size: float  # of most of its letters
-    is_bold: bool
-
-
 @dataclass(slots=True)
 class _Draft:
     """A paragraph that may still grow."""
 
-    lines: list[_Line]
+    lines: list[Line]
     page: int
     is_boilerplate: bool = False
     kind: ParagraphKind = ParagraphKind.TEXT
@@ -71,15 +49,6 @@ class _Draft:
     @property
     def size(self) -> float:
         return max(self.lines, key=lambda line: len(line.text)).size
-
-
-class _SheetOfPaper(NamedTuple):
-    """A page of the document."""
-
-    number: int
-    width: float
-    height: float
-    blocks: list[list[_Line]]
 
 
 def read_pdf(body: bytes) -> DocumentText:
@@ -97,8 +66,8 @@ def read_pdf(body: bytes) -> DocumentText:
     finally:
         document.close()
     opened: Any = pdfwords.open(body)  # type: ignore[no-untyped-call]
-    sheets, links = _read(opened, min(count, MAX_PAGES))
-    lines = [line for sheet in sheets for block in sheet.blocks for line in block]
+    sheets, links = read_sheets(opened, min(count, MAX_PAGES))
+    lines = [line for sheet in sheets for line in sheet.lines]
     _check_readable(lines)
     blocks = _paragraphs(sheets, lines)
     title = normalise(about.get("Title", ""))
@@ -129,73 +98,7 @@ def _date(text: str) -> str:
     return "-".join(match.groups()) if match else ""
 
 
-def _read(document: Any, pages: int) -> tuple[list[_SheetOfPaper], list[DocumentLink]]:
-    sheets: list[_SheetOfPaper] = []
-    links: list[DocumentLink] = []
-    lines = 0
-    for number in range(pages):
-        page = document[number]
-        content = page.get_text("dict", sort="xycut", links=True)
-        blocks = [_lines(block) for block in content["blocks"] if block.get("lines")]
-        links += _links(content)
-        lines += sum(map(len, blocks))
-        sheets.append(_SheetOfPaper(number, content["width"], content["height"], [b for b in blocks if b]))
-        if lines > MAX_LINES:
-            break
-    return sheets, links
-
-
-def _lines(block: dict[str, Any]) -> list[_Line]:
-    """The lines of a block in reading order; those that stand side by side with little between them are one."""
-    lines: list[_Line] = []
-    for each in block["lines"]:
-        line = _line(each)
-        if line is None:
-            continue
-        before = lines[-1] if lines else None
-        if before is not None and _continues(before, line):
-            space = "" if before.text.endswith(" ") or line.left - before.right < 0.1 * line.size else " "
-            before.text += space + line.text
-            before.right = max(before.right, line.right)
-        else:
-            lines.append(line)
-    return lines
-
-
-_SUPERSCRIPT, _BOLD = 1, 16
-
-
-def _line(line: dict[str, Any]) -> _Line | None:
-    """None for one without text. The marks of footnotes are left out."""
-    spans = [s for s in line["spans"] if not (s["flags"] & _SUPERSCRIPT and _NUMERALS.match(s["text"].strip()))]
-    text = "".join(span["text"] for span in spans)
-    if not text.strip():
-        return None
-    sizes: Counter[float] = Counter()
-    bold = 0
-    for span in spans:
-        sizes[round(span["size"], 1)] += len(span["text"])
-        bold += len(span["text"]) if span["flags"] & _BOLD else 0
-    left, top, right, bottom = line["bbox"]
-    return _Line(text, left, top, right, bottom, sizes.most_common(1)[0][0], bold * 2 > len(text))
-
-
-def _continues(before: _Line, line: _Line) -> bool:
-    """Whether a line goes on to the right of the one before it, on the same height."""
-    overlap = min(before.bottom, line.bottom) - max(before.top, line.top)
-    is_level = overlap > 0.5 * min(before.bottom - before.top, line.bottom - line.top)
-    return is_level and -0.2 * line.size <= line.left - before.right <= _GAP * line.size
-
-
-def _links(content: dict[str, Any]) -> Iterator[DocumentLink]:
-    """Each address once per place: the spans under one link follow each other."""
-    spans = (span for block in content["blocks"] for line in block.get("lines", ()) for span in line["spans"])
-    for address, under in groupby(spans, key=lambda span: str(span.get("url") or "")):
-        if address:
-            yield DocumentLink(address, normalise("".join(span["text"] for span in under)))
-
-
-def _check_readable(lines: Sequence[_Line]) -> None:
+def _check_readable(lines: Sequence[Line]) -> None:
     letters = sum(len(line.text) for line in lines)
     if not letters:
         raise UnreadableError(Reason.NO_TEXT_LAYER, "it has no text")
@@ -203,19 +106,17 @@ def _check_readable(lines: Sequence[_Line]) -> None:
         raise UnreadableError(Reason.NO_TEXT_LAYER, "its fonts do not say which letters they draw")
 
 
-def _paragraphs(sheets: Sequence[_SheetOfPaper], lines: Sequence[_Line]) -> list[DocumentBlock]:
+def _paragraphs(sheets: Sequence[Sheet], lines: Sequence[Line]) -> list[DocumentBlock]:
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[line.size] += len(line.text)
     usual = sizes.most_common(1)[0][0]
-    heads, places = _running_heads(sheets), _head_places(sheets)
+    boilerplate = Boilerplate(sheets)
     drafts: list[_Draft] = []
     for sheet in sheets:
-        at_head = [line for line in _outermost(sheet) if _place(line) in places] if places else []
         for block in sheet.blocks:
             for part in _parts(block):
-                is_head = all(line in at_head for line in part)
-                draft = _Draft(part, sheet.number, is_boilerplate=is_head or _is_margin(part, sheet, heads))
+                draft = _Draft(part, sheet.number, is_boilerplate=boilerplate.covers(part, sheet))
                 draft.kind = _kind(draft, usual)
                 drafts.append(draft)
     whole = _across_pages(drafts, usual)
@@ -223,69 +124,9 @@ def _paragraphs(sheets: Sequence[_SheetOfPaper], lines: Sequence[_Line]) -> list
     return [paragraph for draft in whole if (paragraph := _block(draft, compounds)) is not None]
 
 
-def _running_heads(sheets: Sequence[_SheetOfPaper]) -> frozenset[str]:
-    """Lines that stand at the edge of several pages, whatever their numbers."""
-    seen: Counter[str] = Counter()
-    for sheet in sheets:
-        edges = {_masked(line) for block in sheet.blocks for line in block if _is_at_edge(line, sheet)}
-        seen.update(edges)
-    return frozenset(text for text, count in seen.items() if count >= _REPEATED)
-
-
-def _head_places(sheets: Sequence[_SheetOfPaper]) -> frozenset[int]:
-    """The heights at which most pages have a line at their edge, apart from the text: titles of chapters and sections."""
-    seen = Counter(place for sheet in sheets for place in {_place(line) for line in _outermost(sheet)})
-    least = max(_REPEATED, _MOST_PAGES * len(sheets))
-    places = {place for place in seen if sum(seen[place + by] for by in (-1, 0, 1)) >= least}
-    return frozenset(place + by for place in places for by in (-1, 0, 1))
-
-
-def _place(line: _Line) -> int:
-    return round(line.bottom)
-
-
-def _outermost(sheet: _SheetOfPaper) -> list[_Line]:
-    """The first and the last row of a page, where they stand at its edge and apart from the others."""
-    lines = sorted((line for block in sheet.blocks for line in block), key=lambda line: line.top)
-    if not lines:
-        return []
-    first = [line for line in lines if line.top < lines[0].bottom]
-    lowest = max(lines, key=lambda line: line.bottom)
-    last = [line for line in lines if line.bottom > lowest.top]
-    below = min((line.top for line in lines if line not in first), default=0.0)
-    above = max((line.bottom for line in lines if line not in last), default=sheet.height)
-    rows = []
-    if below - max(line.bottom for line in first) > _APART * lines[0].size:
-        rows += first
-    if min(line.top for line in last) - above > _APART * lowest.size:
-        rows += last
-    return [line for line in rows if _is_at_edge(line, sheet)]
-
-
-def _masked(line: _Line) -> str:
-    return _DIGITS.sub("0", normalise(line.text))
-
-
-def _is_at_edge(line: _Line, sheet: _SheetOfPaper) -> bool:
-    return line.bottom < _MARGIN * sheet.height or line.top > (1 - _MARGIN) * sheet.height
-
-
-def _is_margin(lines: Sequence[_Line], sheet: _SheetOfPaper, heads: frozenset[str]) -> bool:
-    return all(
-        _is_at_edge(line, sheet) and (_masked(line) in heads or _NUMERALS.match(line.text.strip()) is not None)
-        for line in lines
-    ) or _is_of_contents(lines)
-
-
-def _is_of_contents(lines: Sequence[_Line]) -> bool:
-    """Lines with dots that lead to a page number; the number may stand alone."""
-    others = [line for line in lines if not _LEADERS.search(line.text)]
-    return len(others) < len(lines) and all(_NUMERALS.match(line.text.strip()) for line in others)
-
-
-def _parts(block: list[_Line]) -> Iterator[list[_Line]]:
+def _parts(block: list[Line]) -> Iterator[list[Line]]:
     """Paragraphs: a list item, a cell beside another one, other letters and an indented line each begin a new one."""
-    part: list[_Line] = []
+    part: list[Line] = []
     right = max(line.right for line in block)
     for line in block:
         if part and _begins(part, line, right):
@@ -296,7 +137,7 @@ def _parts(block: list[_Line]) -> Iterator[list[_Line]]:
         yield part
 
 
-def _begins(part: Sequence[_Line], line: _Line, right: float) -> bool:
+def _begins(part: Sequence[Line], line: Line, right: float) -> bool:
     """Whether a line is the first of another paragraph than the lines before it; `right` is where full lines end."""
     before = part[-1]
     if _BULLET.match(line.text) and line.left <= part[0].left + 1:
@@ -306,7 +147,7 @@ def _begins(part: Sequence[_Line], line: _Line, right: float) -> bool:
     is_ended = right - before.right > 2 * before.size or _SENTENCE_END.search(before.text) is not None
     is_other_weight = is_ended and line.is_bold != all(each.is_bold for each in part)
     is_apart = line.top - before.bottom > line.size
-    return is_beside or is_other_size or is_other_weight or is_apart or _LEADERS.search(before.text) is not None
+    return is_beside or is_other_size or is_other_weight or is_apart or LEADERS.search(before.text) is not None
 
 
 def _kind(draft: _Draft, usual: float) -> ParagraphKind:
@@ -325,7 +166,7 @@ def _across_pages(drafts: Sequence[_Draft], usual: float) -> list[_Draft]:
     whole: list[_Draft] = []
     last: _Draft | None = None  # of the text, without what stands between it and the next page
     for draft in drafts:
-        is_text = not draft.is_boilerplate and draft.size > _SMALLER * usual
+        is_text = not draft.is_boilerplate and draft.size > SMALLER * usual
         if last is not None and is_text and _goes_on(last, draft):
             last.lines += draft.lines
             last.page = draft.page
