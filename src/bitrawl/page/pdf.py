@@ -8,29 +8,39 @@ import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pdfwords
 import pypdfium2  # type: ignore[import-untyped]
+from msgspec import structs
 from pypdfium2 import raw
 
 from bitrawl.model import ParagraphKind
 from bitrawl.page.document import DocumentBlock, DocumentText, UnreadableError
 from bitrawl.page.outline import normalise
 from bitrawl.page.pdf_boilerplate import LEADERS, Boilerplate
-from bitrawl.page.pdf_lines import SMALLER, Line, Sheet, read_sheets
+from bitrawl.page.pdf_lines import LABEL, NUMERALS, SMALLER, Line, Sheet, read_sheets
 from bitrawl.reasons import Reason
 from bitrawl.text.words import UNSPACED
 
 MAX_PAGES = 2000  # of one document: the rest is left out
 _LARGER = 1.12  # a heading's letters, compared with those of the text
+_INDENT = 0.7  # font sizes: less is no indent
+_NEAR = 1.6  # font sizes from line to line in a paragraph, at most
+_CODE_LINES = 3.5  # the same in code, which has empty lines
+_EDGE = 3  # lines that end at the same place, where the text ends
+_SHORT = 4  # letters: a shorter part of a word may stand alone without meaning the same
 _LONG_HEADING = 200  # characters
 _UNREADABLE = 0.3  # of the characters without a meaning: more is no text
 _BULLET = re.compile(r"^(?:[•‣⁃∙◦●○▪▫■□–—*·\uf0b7\uf0a7-]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
 _HYPHENATED = re.compile(r"([^\W\d_]+)[-‐\u00ad]$")
-_ADDRESS = re.compile(r"(?:://|@|\bwww\.)\S*[-/.?=&_]$")  # one that goes on in the next line
+_ADDRESS = re.compile(r"(?:(?:://|@|\bwww\.)[^\s()]*[-/.?=&_]|\bhttps?:)$")  # one that goes on in the next line
+_WORD = re.compile(r"[^\W\d_]+")
 _COMPOUND = re.compile(r"[^\W\d_]+[-‐][^\W\d_]+")
+_CHAPTER = re.compile(
+    r"^(?:[^\W\d_]+\W{0,2})?(?:\d{1,3}|[IVXLC]{1,7}|[A-Z])\W?[^\W\d_]?$"
+)  # "Chapter 3", "3", "第 3 章"
 _LOWER_START = re.compile(r"^[^\W\d_A-Z]")
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；…؟۔।»”\"')\]]\s*$")
 _NO_MEANING = re.compile("[\ufffd\ufffe\uffff\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
@@ -44,11 +54,16 @@ class _Draft:
     lines: list[Line]
     page: int
     is_boilerplate: bool = False
+    is_note: bool = False
     kind: ParagraphKind = ParagraphKind.TEXT
 
     @property
     def size(self) -> float:
         return max(self.lines, key=lambda line: len(line.text)).size
+
+    @property
+    def is_code(self) -> bool:
+        return all(line.is_code for line in self.lines)
 
 
 def read_pdf(body: bytes) -> DocumentText:
@@ -108,28 +123,59 @@ def _check_readable(lines: Sequence[Line]) -> None:
 
 def _paragraphs(sheets: Sequence[Sheet], lines: Sequence[Line]) -> list[DocumentBlock]:
     sizes: Counter[float] = Counter()
+    code = 0
     for line in lines:
         sizes[line.size] += len(line.text)
+        code += line.is_code * len(line.text)
+    if code * 2 > sizes.total():  # all is typed: no line is code because of its letters
+        for line in lines:
+            line.is_code = False
     usual = sizes.most_common(1)[0][0]
     boilerplate = Boilerplate(sheets)
+    drafts = [draft for sheet in sheets for draft in _of_sheet(sheet, boilerplate, usual)]
+    whole = _notes_last(_across_pages(drafts, usual))
+    spelled = _Spelling(lines)
+    return [paragraph for draft in whole if (paragraph := _block(draft, spelled)) is not None]
+
+
+def _of_sheet(sheet: Sheet, boilerplate: Boilerplate, usual: float) -> list[_Draft]:
+    """The paragraphs of a page, as far as the page alone tells."""
+    notes, edges = _notes_start(sheet, usual), _edges(sheet)
     drafts: list[_Draft] = []
-    for sheet in sheets:
-        for block in sheet.blocks:
-            for part in _parts(block):
-                draft = _Draft(part, sheet.number, is_boilerplate=boilerplate.covers(part, sheet))
-                draft.kind = _kind(draft, usual)
+    for block in sheet.blocks:
+        for part in _parts(block, notes, edges):
+            draft = _Draft(part, sheet.number, boilerplate.covers(part, sheet), part[0].top >= notes)
+            draft.kind = _kind(draft, usual)
+            if drafts and _is_one(drafts[-1], draft, edges):
+                drafts[-1].lines += draft.lines
+                drafts[-1].kind = draft.kind
+            else:
                 drafts.append(draft)
-    whole = _across_pages(drafts, usual)
-    compounds = Counter(word.casefold() for line in lines for word in _COMPOUND.findall(line.text))
-    return [paragraph for draft in whole if (paragraph := _block(draft, compounds)) is not None]
+    return [split for draft in drafts for split in _without_term(draft, drafts)]
 
 
-def _parts(block: list[Line]) -> Iterator[list[Line]]:
+def _edges(sheet: Sheet) -> list[int]:
+    """Where several lines of a page end: lines that are full, in one of its columns."""
+    counts = Counter(round(line.right) for line in sheet.lines)
+    return sorted(edge for edge, count in counts.items() if count >= _EDGE)
+
+
+def _notes_start(sheet: Sheet, usual: float) -> float:
+    """The height at which the footnotes of a page begin: a numbered line of small letters, and no text below it."""
+    lines = [line for line in sheet.lines if line.size > SMALLER * usual and not NUMERALS.match(line.text.strip())]
+    end = max((line.top for line in lines), default=0.0)
+    starts = (line.top for line in sheet.lines if line.label and line.size <= SMALLER * usual and line.top > end)
+    return min(starts, default=sheet.height)
+
+
+def _parts(block: list[Line], notes: float, edges: Sequence[int]) -> Iterator[list[Line]]:
     """Paragraphs: a list item, a cell beside another one, other letters and an indented line each begin a new one."""
     part: list[Line] = []
-    right = max(line.right for line in block)
+    left, right = min(line.left for line in block), max(line.right for line in block)
+    right = max((edge for edge in edges if left < edge < right), default=right)
     for line in block:
-        if part and _begins(part, line, right):
+        is_note = line.top >= notes
+        if part and (line.label != "" if is_note else _begins(part, line, left, right)):
             yield part
             part = []
         part.append(line)
@@ -137,17 +183,101 @@ def _parts(block: list[Line]) -> Iterator[list[Line]]:
         yield part
 
 
-def _begins(part: Sequence[Line], line: Line, right: float) -> bool:
-    """Whether a line is the first of another paragraph than the lines before it; `right` is where full lines end."""
+def _begins(part: Sequence[Line], line: Line, left: float, right: float) -> bool:
+    """Whether a line is the first of another paragraph than the lines before it; full lines go from `left` to `right`."""
     before = part[-1]
     if _BULLET.match(line.text) and line.left <= part[0].left + 1:
         return True
-    is_beside = min(before.bottom, line.bottom) - max(before.top, line.top) > 0.5 * line.size
+    if before.is_code != line.is_code and before.is_code == all(each.is_code for each in part):
+        return True
+    is_short = right - before.right > 2 * before.size
+    is_beside = abs(before.bottom - line.bottom) < 0.5 * line.size
     is_other_size = abs(line.size - before.size) > 0.08 * before.size
-    is_ended = right - before.right > 2 * before.size or _SENTENCE_END.search(before.text) is not None
+    is_ended = is_short or _SENTENCE_END.search(before.text) is not None
     is_other_weight = is_ended and line.is_bold != all(each.is_bold for each in part)
     is_apart = line.top - before.bottom > line.size
-    return is_beside or is_other_size or is_other_weight or is_apart or LEADERS.search(before.text) is not None
+    is_indented = len(part) == 1 and is_short and left + _INDENT * line.size < line.left <= before.left + 1
+    is_other = is_beside or is_other_size or is_other_weight or is_apart or is_indented
+    return is_other or LEADERS.search(before.text) is not None or _has_room(part, line, right)
+
+
+def _has_room(part: Sequence[Line], line: Line, right: float) -> bool:
+    """Whether the first word of a line would have had its place in the line before: then a paragraph ends there.
+
+    Lines beside a figure are short too, but equally.
+    """
+    before = part[-1]
+    is_number = any(NUMERALS.match(each.text.strip()) for each in (before, line))
+    if is_number or before.is_bold or before.is_code or _HYPHENATED.search(before.text):
+        return False
+    is_usual = any(abs(before.right - each.right) < before.size for each in (*part[-2:-1], line))
+    return not is_usual and before.right + _word_width(line) + before.size < right
+
+
+def _word_width(line: Line) -> float:
+    """How wide the first word of a line is, about."""
+    text = line.text.strip()
+    return (line.right - line.left) * len(text.split(maxsplit=1)[0]) / len(text)
+
+
+def _is_one(last: _Draft, draft: _Draft, edges: Sequence[int]) -> bool:
+    """Whether what PDFium took apart belongs together: lines of code, notes, hanging lines, a chapter's number and its title."""
+    end, start = last.lines[-1], draft.lines[0]
+    distance = start.bottom - end.bottom
+    if last.is_boilerplate or draft.is_boilerplate or distance <= 0 or last.is_note != draft.is_note:
+        return False
+    if draft.is_note:
+        return not start.label
+    if last.is_code and draft.is_code:
+        return distance < _CODE_LINES * start.size
+    if last.kind is draft.kind is ParagraphKind.HEADING:
+        return len(last.lines) == 1 and _CHAPTER.match(normalise(end.text)) is not None
+    is_hanging = len(last.lines) == 1 and start.left - end.left > _INDENT * end.size and not draft.is_code
+    is_near = distance < _NEAR * start.size and abs(start.size - end.size) <= 0.08 * end.size
+    if not is_hanging or not is_near or draft.kind is not ParagraphKind.TEXT:
+        return False
+    right = min((edge for edge in edges if edge > end.right - 1), default=end.right)
+    is_full = end.right + _word_width(start) > right - 1
+    return is_full and (end.term > 0 or not (end.is_bold or _SENTENCE_END.search(end.text)))
+
+
+def _without_term(draft: _Draft, drafts: Sequence[_Draft]) -> Iterator[_Draft]:
+    """A bold term before its definition is a paragraph of its own, as in a list of definitions on the web.
+
+    Lines that hang below the term tell so, or others that do so below one at the same place.
+    """
+    first = draft.lines[0]
+    if not first.term or draft.is_boilerplate or draft.is_note:
+        yield draft
+        return
+    defined = [each for each in drafts if each.lines[0].term and abs(each.lines[0].left - first.left) < 1]
+    if not any(_hangs(each) for each in ([draft] if len(draft.lines) > 1 else defined)):
+        yield draft
+        return
+    term, text = first.text[: first.term], first.text[first.term :]
+    yield replace(draft, lines=[structs.replace(first, text=term, term=0)])
+    yield replace(draft, lines=[structs.replace(first, text=text, is_bold=False, term=0), *draft.lines[1:]])
+
+
+def _hangs(draft: _Draft) -> bool:
+    return len(draft.lines) > 1 and draft.lines[1].left - draft.lines[0].left > _INDENT * draft.lines[0].size
+
+
+def _notes_last(drafts: Sequence[_Draft]) -> list[_Draft]:
+    """Footnotes come after their chapter: where a page ends, and with it the text above them, differs between languages."""
+    sizes = Counter(round(draft.size) for draft in drafts if draft.kind is ParagraphKind.HEADING)
+    chapter = max((size for size, count in sizes.items() if count > 1), default=0)
+    ordered: list[_Draft] = []
+    notes: list[_Draft] = []
+    for draft in drafts:
+        if draft.is_note:
+            notes.append(draft)
+            continue
+        if draft.kind is ParagraphKind.HEADING and round(draft.size) >= chapter:
+            ordered += notes
+            notes = []
+        ordered.append(draft)
+    return ordered + notes
 
 
 def _kind(draft: _Draft, usual: float) -> ParagraphKind:
@@ -182,31 +312,60 @@ def _goes_on(last: _Draft, draft: _Draft) -> bool:
     is_same = draft.kind is ParagraphKind.TEXT and abs(end.size - start.size) <= 0.08 * end.size
     if not is_broken or not is_same or last.kind is ParagraphKind.HEADING or end.is_bold != start.is_bold:
         return False
+    if last.is_code or draft.is_code:
+        return last.is_code and draft.is_code
     if _SENTENCE_END.search(end.text):
         return False
     first = normalise(start.text)[:1]
-    return first.islower() or (not first.isupper() and not first.isdigit() and bool(_UNSPACED_START.match(first)))
+    if first.islower() or (not first.isupper() and not first.isdigit() and bool(_UNSPACED_START.match(first))):
+        return True
+    is_full = len(last.lines) > 1 and end.right > max(line.right for line in last.lines) - end.size
+    is_indented = len(draft.lines) > 1 and start.left - draft.lines[1].left > _INDENT * start.size
+    return is_full and first.isalnum() and not is_indented
 
 
-def _block(draft: _Draft, compounds: Counter[str]) -> DocumentBlock | None:
+class _Spelling:
+    """How the words of a document are written within its lines."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._compounds = {word.casefold() for line in lines for word in _COMPOUND.findall(line.text)}
+        self._words: set[str] = set()
+        before = ""
+        for line in lines:
+            text = line.text.rstrip()
+            start = _WORD.match(text) if _HYPHENATED.search(before) else None
+            self._words.update(_WORD.findall(_HYPHENATED.sub("", text[start.end() if start else 0 :])))
+            before = text
+
+    def has_hyphen(self, first: str, second: str) -> bool:
+        """Whether two parts around the end of a line are a compound, and no word that the line end cuts."""
+        if f"{first}-{second}".casefold() in self._compounds:
+            return True
+        is_word = first + second in self._words or min(len(first), len(second)) < _SHORT
+        return not is_word and first in self._words and second in self._words
+
+
+def _block(draft: _Draft, spelled: _Spelling) -> DocumentBlock | None:
     text = draft.lines[0].text
+    if draft.is_note:
+        text = LABEL.sub("", text, count=1)
     for line in draft.lines[1:]:
-        text = _joined(text.rstrip(), line.text.lstrip(), compounds)
+        text = f"{text} {line.text}" if line.is_code else _joined(text.rstrip(), line.text.lstrip(), spelled)
     text = normalise(text)
     if draft.kind is ParagraphKind.LISTITEM:
         text = _BULLET.sub("", text)
     return DocumentBlock(text, draft.kind, draft.is_boilerplate) if text else None
 
 
-def _joined(text: str, line: str, compounds: Counter[str]) -> str:
-    """Two lines as one text. A hyphen at the end of a line goes, unless the document has that word with one elsewhere."""
-    if _ADDRESS.search(text):
+def _joined(text: str, line: str, spelled: _Spelling) -> str:
+    """Two lines as one text. A hyphen at the end of a line goes, unless it is one of the word."""
+    if _ADDRESS.search(text) and not (text.endswith(".") and line[:1].isupper()):
         return text.removesuffix("/-") + "/" * text.endswith("/-") + line
     cut = _HYPHENATED.search(text)
     if cut is not None and _LOWER_START.match(line) and line[:1].islower():
-        second = re.match(r"[^\W\d_]+", line)
-        compound = f"{cut[1]}-{second[0]}".casefold() if second else ""
-        return text + line if compounds[compound] and text[-1] != "\u00ad" else text[:-1] + line
+        second = _WORD.match(line)
+        is_compound = second is not None and text[-1] != "\u00ad" and spelled.has_hyphen(cut[1], second[0])
+        return text + line if is_compound else text[:-1] + line
     if text[-1:] in "-‐/" and not text.endswith((" -", "--")):
         return text + line
     return text + ("" if _UNSPACED_END.search(text) and _UNSPACED_START.match(line) else " ") + line

@@ -8,6 +8,7 @@ from bitrawl.page.outline import normalise
 from bitrawl.page.pdf_lines import NUMERALS, Line, Sheet
 
 LEADERS = re.compile(r"(?:[.…·]\s?){4,}\s*[\divxlc]*\s*$", re.IGNORECASE)
+_DOTS_AND_PAGE = re.compile(r"(?:[.…·]\s?){4,}\s*(?:\d+|[ivxlc]+)\s*$", re.IGNORECASE)
 _MARGIN = 0.12  # of a page's height, above and below: where running heads are
 _REPEATED = 3  # pages on which a running head must be, at least
 _MOST_PAGES = 0.5  # that have a line at the same height, apart from the text: it is a running head, whatever it says
@@ -100,7 +101,7 @@ def _is_of_contents(lines: Sequence[Line]) -> bool:
 def _contents(sheet: Sheet, *, is_continued: bool) -> tuple[float, float] | None:
     """From where to where a page has entries of a table of contents, if it has: dots lead to a page number in some of them."""
     rows = _rows(sheet)
-    dotted = [row for row in rows if LEADERS.search(" ".join(line.text for line in row))]
+    dotted = [row for row in rows if _DOTS_AND_PAGE.search(" ".join(line.text for line in row))]
     if len(dotted) < (1 if is_continued else _ENTRIES):
         return None
     edge = max(row[-1].right for row in dotted)

@@ -21,8 +21,9 @@ NUMERALS = re.compile(r"^[\W\d_]*(?:[ivxlcdm]+[\W\d_]*)?$", re.IGNORECASE)
 _GAP = 1.6  # font sizes between two lines side by side: less is a space, more is another cell
 _SUPERSCRIPT, _MONOSPACED, _BOLD = 1, 8, 16
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_LABEL = re.compile(r"\s*([\d⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|[*†‡§]{1,3})\s*(?=[^\W\d_]|[\"'«“„(\[/])")
+LABEL = re.compile(r"\s*([\d⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?:[.)]\s)?|[*†‡§]{1,3})\s*(?=[^\W\d_]|[\"'«“„(\[/])")
 _WRAPPED = re.compile(r"\s*[←↩↪↵⏎]-?$")  # printed where a line of code was cut
+_LETTER = re.compile(r"[^\W\d_]")
 _ACCENTS = {"\u0300": "`", "\u0301": "´", "\u0302": "^", "\u0303": "~", "\u0308": "¨"}
 _ACCENT = re.compile("[" + "".join(_ACCENTS) + "]")
 
@@ -76,7 +77,9 @@ def _sheet(number: int, content: dict[str, Any]) -> Sheet:
     for span in _spans(content):
         sizes[span["size"]] += len(span["text"])
     usual = sizes.most_common(1)[0][0] if sizes else 0.0
-    labels = frozenset(filter(None, (_label(line, usual) for block in content["blocks"] for line in block.get("lines", ()))))
+    labels = frozenset(
+        filter(None, (_label(line, usual) for block in content["blocks"] for line in block.get("lines", ())))
+    )
     here = f"#page={number + 1}"
 
     def read(line: dict[str, Any]) -> Line | None:
@@ -101,8 +104,8 @@ def _label(line: dict[str, Any], usual: float) -> str:
     spans = line["spans"]
     if max((span["size"] for span in spans if span["text"].strip()), default=usual) > SMALLER * usual:
         return ""
-    match = _LABEL.match("".join(span["text"] for span in spans))
-    return match[1].translate(_RAISED) if match else ""
+    match = LABEL.match("".join(span["text"] for span in spans))
+    return match[1].strip(". )").translate(_RAISED) if match else ""
 
 
 def _is_mark(span: dict[str, Any], labels: frozenset[str], here: str) -> bool:
@@ -127,9 +130,6 @@ def _line(line: dict[str, Any], spans: Sequence[dict[str, Any]], label: str) -> 
         bold += letters if span["flags"] & _BOLD else 0
         code += letters if span["flags"] & _MONOSPACED else 0
     term = _term(spans) if bold else 0
-    if label and (match := _LABEL.match(text)):
-        text = text[match.end() :]
-        term = 0
     is_code = code == len(text)
     if wrapped := code and _WRAPPED.search(text):
         text, is_code = text[: wrapped.start()], code >= wrapped.start()
@@ -139,11 +139,11 @@ def _line(line: dict[str, Any], spans: Sequence[dict[str, Any]], label: str) -> 
 
 
 def _term(spans: Sequence[dict[str, Any]]) -> int:
-    length = 0
+    term = ""
     for span in spans:
         if not span["flags"] & _BOLD and span["text"].strip():
-            return length
-        length += len(span["text"])
+            return len(term) if _LETTER.search(term) else 0
+        term += span["text"]
     return 0
 
 
@@ -160,7 +160,9 @@ def _place_accents(spans: Sequence[dict[str, Any]]) -> None:
             continue
         accent, char["c"] = char["c"], ""
         near = start + 0.05 * (char["bbox"][3] - char["bbox"][1])
-        under = max((letter for letter in letters if letter["bbox"][2] <= near), key=lambda c: c["bbox"][2], default=None)
+        under = max(
+            (letter for letter in letters if letter["bbox"][2] <= near), key=lambda c: c["bbox"][2], default=None
+        )
         if under is None:
             char["c"] = "" if letters else _ACCENTS[accent]
             for first in letters[:1]:
