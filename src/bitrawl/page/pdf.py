@@ -30,12 +30,13 @@ _INDENT = 0.7  # font sizes: less is no indent
 _NEAR = 1.6  # font sizes from line to line in a paragraph, at most
 _CODE_LINES = 3.5  # the same in code, which has empty lines
 _EDGE = 3  # lines that end at the same place, where the text ends
+_WIDE = 10  # font sizes: a line of a column has more
 _SHORT = 4  # letters: a shorter part of a word may stand alone without meaning the same
 _LONG_HEADING = 200  # characters
 _UNREADABLE = 0.3  # of the characters without a meaning: more is no text
 _BULLET = re.compile(r"^(?:[•‣⁃∙◦●○▪▫■□–—*·\uf0b7\uf0a7-]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
 _HYPHENATED = re.compile(r"([^\W\d_]+)[-‐\u00ad]$")
-_ADDRESS = re.compile(r"(?:(?:://|@|\bwww\.)[^\s()]*[-/.?=&_]|\bhttps?:)$")  # one that goes on in the next line
+_ADDRESS = re.compile(r"(?:(?:://|@|\bwww\.)[^\s()]*[-/.?=&_#;:@%~]|\bhttps?:)$")  # one that goes on in the next line
 _WORD = re.compile(r"[^\W\d_]+")
 _COMPOUND = re.compile(r"[^\W\d_]+[-‐][^\W\d_]+")
 _CHAPTER = re.compile(
@@ -155,8 +156,8 @@ def _of_sheet(sheet: Sheet, boilerplate: Boilerplate, usual: float) -> list[_Dra
 
 
 def _edges(sheet: Sheet) -> list[int]:
-    """Where several lines of a page end: lines that are full, in one of its columns."""
-    counts = Counter(round(line.right) for line in sheet.lines)
+    """Where several lines of a page end that are no single words: full lines, in one of its columns."""
+    counts = Counter(round(line.right) for line in sheet.lines if line.right - line.left > _WIDE * line.size)
     return sorted(edge for edge, count in counts.items() if count >= _EDGE)
 
 
@@ -172,7 +173,7 @@ def _parts(block: list[Line], notes: float, edges: Sequence[int]) -> Iterator[li
     """Paragraphs: a list item, a cell beside another one, other letters and an indented line each begin a new one."""
     part: list[Line] = []
     left, right = min(line.left for line in block), max(line.right for line in block)
-    right = max((edge for edge in edges if left < edge < right), default=right)
+    right = max((edge for edge in edges if left < edge <= right + 1), default=right)
     for line in block:
         is_note = line.top >= notes
         if part and (line.label != "" if is_note else _begins(part, line, left, right)):
@@ -186,15 +187,19 @@ def _parts(block: list[Line], notes: float, edges: Sequence[int]) -> Iterator[li
 def _begins(part: Sequence[Line], line: Line, left: float, right: float) -> bool:
     """Whether a line is the first of another paragraph than the lines before it; full lines go from `left` to `right`."""
     before = part[-1]
+    if before.is_code and line.is_code:
+        return False
     if _BULLET.match(line.text) and line.left <= part[0].left + 1:
         return True
-    if before.is_code != line.is_code and before.is_code == all(each.is_code for each in part):
-        return True
     is_short = right - before.right > 2 * before.size
-    is_beside = abs(before.bottom - line.bottom) < 0.5 * line.size
+    is_beside = (
+        abs(before.bottom - line.bottom) < 0.5 * line.size or line.right <= before.left or before.right <= line.left
+    )
     is_other_size = abs(line.size - before.size) > 0.08 * before.size
     is_ended = is_short or _SENTENCE_END.search(before.text) is not None
-    is_other_weight = is_ended and line.is_bold != all(each.is_bold for each in part)
+    is_other_weight = is_ended and (
+        line.is_bold != all(each.is_bold for each in part) or line.is_code != all(each.is_code for each in part)
+    )
     is_apart = line.top - before.bottom > line.size
     is_indented = len(part) == 1 and is_short and left + _INDENT * line.size < line.left <= before.left + 1
     is_other = is_beside or is_other_size or is_other_weight or is_apart or is_indented
@@ -207,8 +212,7 @@ def _has_room(part: Sequence[Line], line: Line, right: float) -> bool:
     Lines beside a figure are short too, but equally.
     """
     before = part[-1]
-    is_number = any(NUMERALS.match(each.text.strip()) for each in (before, line))
-    if is_number or before.is_bold or before.is_code or _HYPHENATED.search(before.text):
+    if NUMERALS.match(before.text.strip()) or before.is_bold or before.is_code or _HYPHENATED.search(before.text):
         return False
     is_usual = any(abs(before.right - each.right) < before.size for each in (*part[-2:-1], line))
     return not is_usual and before.right + _word_width(line) + before.size < right
@@ -282,7 +286,7 @@ def _notes_last(drafts: Sequence[_Draft]) -> list[_Draft]:
 
 def _kind(draft: _Draft, usual: float) -> ParagraphKind:
     text = " ".join(line.text for line in draft.lines)
-    if draft.is_boilerplate:
+    if draft.is_boilerplate or draft.is_code:
         return ParagraphKind.TEXT
     is_large = draft.size >= _LARGER * usual
     is_bold_line = all(line.is_bold for line in draft.lines) and not _SENTENCE_END.search(text)
