@@ -165,8 +165,13 @@ def _notes_start(sheet: Sheet, usual: float) -> float:
     """The height at which the footnotes of a page begin: a numbered line of small letters, and no text below it."""
     lines = [line for line in sheet.lines if line.size > SMALLER * usual and not NUMERALS.match(line.text.strip())]
     end = max((line.top for line in lines), default=0.0)
-    starts = (line.top for line in sheet.lines if line.label and line.size <= SMALLER * usual and line.top > end)
-    return min(starts, default=sheet.height)
+    notes = [line for line in sheet.lines if line.label and line.size <= SMALLER * usual and line.top > end]
+    last = ""
+    for line in notes:
+        if last.isdigit() and line.label.isdigit() and int(line.label) != int(last) + 1:
+            line.label = ""  # a number in the text of a note
+        last = line.label or last
+    return min((line.top for line in notes), default=sheet.height)
 
 
 def _parts(block: list[Line], notes: float, edges: Sequence[int]) -> Iterator[list[Line]]:
@@ -235,7 +240,10 @@ def _is_one(last: _Draft, draft: _Draft, edges: Sequence[int]) -> bool:
     if last.is_code and draft.is_code:
         return distance < _CODE_LINES * start.size
     if last.kind is draft.kind is ParagraphKind.HEADING:
-        return len(last.lines) == 1 and _CHAPTER.match(normalise(end.text)) is not None
+        is_below = (
+            abs(end.left - start.left) < end.size or abs(end.left + end.right - start.left - start.right) < end.size
+        )
+        return is_below and len(last.lines) == 1 and _CHAPTER.match(normalise(end.text)) is not None
     is_hanging = len(last.lines) == 1 and start.left - end.left > _INDENT * end.size and not draft.is_code
     is_near = distance < _NEAR * start.size and abs(start.size - end.size) <= 0.08 * end.size
     if not is_hanging or not is_near or draft.kind is not ParagraphKind.TEXT:

@@ -14,6 +14,7 @@ _REPEATED = 3  # pages on which a running head must be, at least
 _MOST_PAGES = 0.5  # that have a line at the same height, apart from the text: it is a running head, whatever it says
 _APART = 0.8  # font sizes between a running head and the text
 _ENTRIES = 4  # rows with dots and page numbers that a first page of contents has, at least
+_UNDOTTED_ENTRIES = 6  # without dots
 _INDEX_ENTRIES, _INDEX_SHARE = 10, 0.6  # lines that end with page numbers, on a page of an index
 _INDEX_ENTRY = re.compile(r"[^\W_][^,]*,\s*\d{1,4}(?:\s*[,–-]\s*\d{1,4})*$")
 _DIGITS = re.compile(r"\d+")
@@ -99,14 +100,25 @@ def _is_of_contents(lines: Sequence[Line]) -> bool:
 
 
 def _contents(sheet: Sheet, *, is_continued: bool) -> tuple[float, float] | None:
-    """From where to where a page has entries of a table of contents, if it has: dots lead to a page number in some of them."""
+    """From where to where a page has entries of a table of contents, if it has.
+
+    Dots lead to a page number in some of them, or the numbers of all stand below each other and grow.
+    """
     rows = _rows(sheet)
     dotted = [row for row in rows if _DOTS_AND_PAGE.search(" ".join(line.text for line in row))]
     if len(dotted) < (1 if is_continued else _ENTRIES):
-        return None
-    edge = max(row[-1].right for row in dotted)
+        dotted = []
+    edge = max((row[-1].right for row in dotted or rows), default=0.0)
     entries = [row for row in rows if row in dotted or (len(row) > 1 and _ends_with_page(row[-1], edge))]
+    if not dotted and not _grow([row[-1].text.strip() for row in entries]):
+        return None
     return min(line.top for line in entries[0]), max(line.bottom for line in entries[-1])
+
+
+def _grow(numbers: Sequence[str]) -> bool:
+    """Whether these may be the pages of a table of contents."""
+    pages = [int(number) for number in numbers if number.isdigit()]
+    return len(pages) == len(numbers) >= _UNDOTTED_ENTRIES and pages == sorted(pages) and pages[0] < pages[-1]
 
 
 def _rows(sheet: Sheet) -> list[list[Line]]:
