@@ -149,7 +149,7 @@ def _of_sheet(sheet: Sheet, boilerplate: Boilerplate, usual: float) -> list[_Dra
             draft.kind = _kind(draft, usual)
             if drafts and _is_one(drafts[-1], draft, edges):
                 drafts[-1].lines += draft.lines
-                drafts[-1].kind = draft.kind
+                drafts[-1].kind = draft.kind if drafts[-1].kind is ParagraphKind.HEADING else drafts[-1].kind
             else:
                 drafts.append(draft)
     return [split for draft in drafts for split in _without_term(draft, drafts)]
@@ -244,13 +244,19 @@ def _is_one(last: _Draft, draft: _Draft, edges: Sequence[int]) -> bool:
             abs(end.left - start.left) < end.size or abs(end.left + end.right - start.left - start.right) < end.size
         )
         return is_below and len(last.lines) == 1 and _CHAPTER.match(normalise(end.text)) is not None
-    is_hanging = len(last.lines) == 1 and start.left - end.left > _INDENT * end.size and not draft.is_code
     is_near = distance < _NEAR * start.size and abs(start.size - end.size) <= 0.08 * end.size
-    if not is_hanging or not is_near or draft.kind is not ParagraphKind.TEXT:
-        return False
+    return is_near and not draft.is_code and draft.kind is ParagraphKind.TEXT and _is_broken(last, start, edges)
+
+
+def _is_broken(last: _Draft, start: Line, edges: Sequence[int]) -> bool:
+    """Whether a paragraph goes on in the line below it, which may hang."""
+    end = last.lines[-1]
     right = min((edge for edge in edges if edge > end.right - 1), default=end.right)
     is_full = end.right + _word_width(start) > right - 1
-    return is_full and (end.term > 0 or not (end.is_bold or _SENTENCE_END.search(end.text)))
+    is_open = is_full and not (end.is_bold or _SENTENCE_END.search(end.text))
+    if start.left - end.left > _INDENT * end.size:
+        return len(last.lines) == 1 and (is_open or (is_full and end.term > 0))
+    return is_open and not start.is_bold and normalise(start.text)[:1].islower()
 
 
 def _without_term(draft: _Draft, drafts: Sequence[_Draft]) -> Iterator[_Draft]:
