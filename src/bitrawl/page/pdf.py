@@ -20,7 +20,7 @@ from bitrawl.model import ParagraphKind
 from bitrawl.page.document import DocumentBlock, DocumentText, UnreadableError
 from bitrawl.page.outline import normalise
 from bitrawl.page.pdf_boilerplate import LEADERS, Boilerplate
-from bitrawl.page.pdf_lines import LABEL, NUMERALS, SMALLER, Line, Sheet, read_sheets
+from bitrawl.page.pdf_lines import NUMERALS, SMALLER, Line, Sheet, read_sheets, unlabelled
 from bitrawl.reasons import Reason
 from bitrawl.text.words import UNSPACED
 
@@ -31,6 +31,7 @@ _NEAR = 1.6  # font sizes from line to line in a paragraph, at most
 _CODE_LINES = 3.5  # the same in code, which has empty lines
 _EDGE = 3  # lines that end at the same place, where the text ends
 _WIDE = 10  # font sizes: a line of a column has more
+_TAIL = 1000  # characters
 _SHORT = 4  # letters: a shorter part of a word may stand alone without meaning the same
 _LONG_HEADING = 200  # characters
 _UNREADABLE = 0.3  # of the characters without a meaning: more is no text
@@ -152,7 +153,8 @@ def _of_sheet(sheet: Sheet, boilerplate: Boilerplate, usual: float) -> list[_Dra
                 drafts[-1].kind = draft.kind if drafts[-1].kind is ParagraphKind.HEADING else drafts[-1].kind
             else:
                 drafts.append(draft)
-    return [split for draft in drafts for split in _without_term(draft, drafts)]
+    defined = frozenset(round(draft.lines[0].left) for draft in drafts if draft.lines[0].term and _hangs(draft))
+    return [split for draft in drafts for split in _without_term(draft, defined)]
 
 
 def _edges(sheet: Sheet) -> list[int]:
@@ -237,7 +239,7 @@ def _is_one(last: _Draft, draft: _Draft, edges: Sequence[int]) -> bool:
         return False
     if draft.is_note:
         return not start.label
-    if last.is_code and draft.is_code:
+    if end.is_code and last.lines[0].is_code and draft.is_code:
         return distance < _CODE_LINES * start.size
     if last.kind is draft.kind is ParagraphKind.HEADING:
         is_below = (
@@ -259,17 +261,16 @@ def _is_broken(last: _Draft, start: Line, edges: Sequence[int]) -> bool:
     return is_open and not start.is_bold and normalise(start.text)[:1].islower()
 
 
-def _without_term(draft: _Draft, drafts: Sequence[_Draft]) -> Iterator[_Draft]:
+def _without_term(draft: _Draft, defined: frozenset[int]) -> Iterator[_Draft]:
     """A bold term before its definition is a paragraph of its own, as in a list of definitions on the web.
 
-    Lines that hang below the term tell so, or others that do so below one at the same place.
+    Lines that hang below the term tell so, or others of the page that do so below one at the same place (`defined`).
     """
     first = draft.lines[0]
     if not first.term or draft.is_boilerplate or draft.is_note:
         yield draft
         return
-    defined = [each for each in drafts if each.lines[0].term and abs(each.lines[0].left - first.left) < 1]
-    if not any(_hangs(each) for each in ([draft] if len(draft.lines) > 1 else defined)):
+    if not (_hangs(draft) or (len(draft.lines) == 1 and round(first.left) in defined)):
         yield draft
         return
     term, text = first.text[: first.term], first.text[first.term :]
@@ -364,12 +365,14 @@ class _Spelling:
 
 
 def _block(draft: _Draft, spelled: _Spelling) -> DocumentBlock | None:
-    text = draft.lines[0].text
-    if draft.is_note:
-        text = LABEL.sub("", text, count=1)
+    text = unlabelled(draft.lines[0]) if draft.is_note else draft.lines[0].text
+    done: list[str] = []
     for line in draft.lines[1:]:
         text = f"{text} {line.text}" if line.is_code else _joined(text.rstrip(), line.text.lstrip(), spelled)
-    text = normalise(text)
+        if len(text) > _TAIL:  # only the end of what is there decides how the next line is joined
+            done.append(text[:-_TAIL])
+            text = text[-_TAIL:]
+    text = normalise("".join(done) + text)
     if draft.kind is ParagraphKind.LISTITEM:
         text = _BULLET.sub("", text)
     return DocumentBlock(text, draft.kind, draft.is_boilerplate) if text else None

@@ -109,7 +109,8 @@ def _contents(sheet: Sheet, *, is_continued: bool) -> tuple[float, float] | None
     if len(dotted) < (1 if is_continued else _ENTRIES):
         dotted = []
     edge = max((row[-1].right for row in dotted or rows), default=0.0)
-    entries = [row for row in rows if row in dotted or (len(row) > 1 and _ends_with_page(row[-1], edge))]
+    kept = {id(row) for row in dotted}
+    entries = [row for row in rows if id(row) in kept or (len(row) > 1 and _ends_with_page(row[-1], edge))]
     if not dotted and not _grow([row[-1].text.strip() for row in entries]):
         return None
     return min(line.top for line in entries[0]), max(line.bottom for line in entries[-1])

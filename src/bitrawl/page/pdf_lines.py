@@ -21,7 +21,7 @@ NUMERALS = re.compile(r"^[\W\d_]*(?:[ivxlcdm]+[\W\d_]*)?$", re.IGNORECASE)
 _GAP = 1.6  # font sizes between two lines side by side: less is a space, more is another cell
 _SUPERSCRIPT, _MONOSPACED, _BOLD = 1, 8, 16
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-LABEL = re.compile(r"\s*([\d⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?:[.)]\s)?|[*†‡§]{1,3})\s*(?=[^\W\d_]|[\"'«“„(\[/])")
+_LABEL = re.compile(r"\s*([\d⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?:[.)]\s)?|[*†‡§]{1,3})\s*(?=[^\W\d_]|[\"'«“„(\[/])")
 _WRAPPED = re.compile(r"\s*[←↩↪↵⏎]-?$")  # printed where a line of code was cut
 _LETTER = re.compile(r"[^\W\d_]")
 _ACCENTS = {"\u0300": "`", "\u0301": "´", "\u0302": "^", "\u0303": "~", "\u0308": "¨"}
@@ -87,7 +87,7 @@ def _sheet(number: int, content: dict[str, Any]) -> Sheet:
         if left >= width or top >= height or right <= 0 or bottom <= 0:
             return None
         if _ACCENT.search("".join(span["text"] for span in line["spans"])):
-            _place_accents(line["spans"])
+            place_accents(line["spans"])
         label = _label(line, usual) if labels else ""
         return _line(line, [span for span in line["spans"] if not _is_mark(span, labels, here)], label)
 
@@ -99,13 +99,23 @@ def _spans(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
     return (span for block in content["blocks"] for line in block.get("lines", ()) for span in line["spans"])
 
 
+def unlabelled(line: Line) -> str:
+    """The text of the first line of a footnote, without its number."""
+    match = _LABEL.match(line.text)
+    return line.text[match.end() :] if match and _plain(match[1]) == line.label else line.text
+
+
+def _plain(label: str) -> str:
+    return label.strip(". )").translate(_RAISED)
+
+
 def _label(line: dict[str, Any], usual: float) -> str:
     """The number or the sign with which a line of small letters begins; empty if there is none."""
     spans = line["spans"]
     if max((span["size"] for span in spans if span["text"].strip()), default=usual) > SMALLER * usual:
         return ""
-    match = LABEL.match("".join(span["text"] for span in spans))
-    return match[1].strip(". )").translate(_RAISED) if match else ""
+    match = _LABEL.match("".join(span["text"] for span in spans))
+    return _plain(match[1]) if match else ""
 
 
 def _is_mark(span: dict[str, Any], labels: frozenset[str], here: str) -> bool:
@@ -147,7 +157,7 @@ def _term(spans: Sequence[dict[str, Any]]) -> int:
     return 0
 
 
-def _place_accents(spans: Sequence[dict[str, Any]]) -> None:
+def place_accents(spans: Sequence[dict[str, Any]]) -> None:
     """An accent far from the letter that it follows was drawn on its own: it goes where it stands.
 
     That is over what ends where the accent begins. Over a space, it is a sign of its own, such as a backquote. One of another line is left out.
