@@ -5,13 +5,13 @@ It is a proxy that speaks TLS for them: whoever trusts its certificate and asks 
 
 import json
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from lab.loopback import QuietHandler, Reply, listening
 
 SITE = "https://www.example.org"
 NAMES = {"en": "English", "fr": "Français", "de": "Deutsch", "it": "Italiano"}
@@ -117,36 +117,28 @@ def wiki_answer(language: str, asked: dict[str, str]) -> dict[str, Any]:
     return {"query": {"pages": pages, "general": {"lang": language}}}
 
 
-class Answer(NamedTuple):
-    status: int
-    kind: str
-    body: str
-
-
-def answer(address: str) -> Answer:
+def answer(address: str) -> Reply:
     host, path, query = (parts := urlsplit(address)).hostname or "", parts.path, parts.query
     if path.endswith("api.php"):
         language = host.partition(".")[0]
         told = wiki_answer(language if language in NAMES else "en", dict(parse_qsl(query)))
-        return Answer(200, "application/json", json.dumps(told))
+        return Reply(200, "application/json", json.dumps(told).encode())
     if path == "/sitemap.xml":
-        return Answer(200, "application/xml", SITEMAP)
+        return Reply(200, "application/xml", SITEMAP.encode())
     if path == "/robots.txt":
-        return Answer(200, "text/plain", "User-agent: *\nDisallow: /private/\n")
+        return Reply(200, "text/plain", b"User-agent: *\nDisallow: /private/\n")
     if path in PAGES:
-        return Answer(200, "text/html; charset=utf-8", PAGES[path])
-    return Answer(404, "text/html", "<title>404</title>There is no such page.")
+        return Reply(200, "text/html; charset=utf-8", PAGES[path].encode())
+    return Reply(404, "text/html", b"<title>404</title>There is no such page.")
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(QuietHandler):
     """Plain requests for whole addresses, tunnels for https, and requests for a path, as any server gets them."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     tls: ssl.SSLContext
     origin = ""
 
-    def do_CONNECT(self) -> None:
+    def do_CONNECT(self) -> None:  # noqa: N802 - its name in the standard library
         self.send_response(200)
         self.end_headers()
         self.connection = self.tls.wrap_socket(self.connection, server_side=True)
@@ -157,17 +149,9 @@ class Handler(BaseHTTPRequestHandler):
         super().finish()
         self.connection.close()
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - its name in the standard library
         origin = self.origin or f"http://{self.headers['Host']}"
-        status, kind, body = answer(self.path if "://" in self.path else f"{origin}{self.path}")
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body.encode())))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.reply(answer(self.path if "://" in self.path else f"{origin}{self.path}"))
 
 
 @contextmanager
@@ -176,16 +160,8 @@ def example_web(certificate: Path) -> Iterator[int]:
     certificate.write_text(PEM)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certificate)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("OurHandler", (Handler,), {"tls": tls}))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(type("OurHandler", (Handler,), {"tls": tls})) as port:
+        yield port
 
 
 # For example.org and what is below it and below wikipedia.org and example.test; signed by itself, good until 2126.

@@ -57,6 +57,17 @@ class Hostile:
     def _lie(self, *_: object) -> Page:
         return Page(Url.known("https://bank.example/"))
 
+    def _garble(self, capture: Capture, _: object) -> Page:
+        return _packed(Page(capture.url), b"no page")
+
+    def _append(self, capture: Capture, _: object) -> Page:
+        page = Page(capture.url)
+        return _packed(page, page.packed * 2)
+
+    def _cut(self, capture: Capture, _: object) -> Page:
+        page = Page(capture.url, title="half of it")
+        return _packed(page, page.packed[:-4])
+
     def _nothing(self, *_: object) -> None:
         return None
 
@@ -115,3 +126,8 @@ def die_once_more(marks: Path, name: str, times: int = 1) -> None:
     if before < times:
         deaths.write_bytes(b"x" * (before + 1))
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _packed(page: Page, packed: bytes) -> Page:
+    vars(page)["packed"] = packed
+    return page

@@ -9,7 +9,7 @@ from typing import Self
 
 import pytest
 
-from bitrawl import process
+from bitrawl import children
 from bitrawl.errors import BitrawlError
 from bitrawl.model_files import models_folder
 from bitrawl.page import sandbox
@@ -20,12 +20,12 @@ from bitrawl.process import Failure, FailureKind, Limits, Report, Service
 def inline_children() -> Iterator[None]:
     """Until it is left, jobs of this process read pages and mine sites here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process, "Child", InlineChild)
+        patch.setattr(children, "Child", InlineChild)
         yield
 
 
 class InlineChild:
-    """`process.Child` for requests that are trusted: nothing limits its time and its memory.
+    """`children.Child` for requests that are trusted: nothing limits its time and its memory.
 
     A child takes most of a second to load its models. Here they are loaded once for all readers of the same languages.
     """

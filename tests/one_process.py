@@ -11,14 +11,18 @@ import pytest
 
 from bitrawl.cluster import bundle_process
 from bitrawl.cluster.bundles import Died
+from bitrawl.cluster.places import Place
 from bitrawl.crawl import frontier, robots
 from bitrawl.job import running
+from bitrawl.job.folder import JobFolder
 from bitrawl.urls.language_model import UrlLanguageData
 from bitrawl.web import app as web_app
 
 
-def _bundle_here(order: Any, folder: Path, *_: object) -> Died:
+def bundle_here(order: Any, folder: Path, out: Place, *_: object) -> Died:
+    """Instead of `bundle_process._run`."""
     bundle_process._make_private(folder, order)
+    bundle_process._take_up(order, JobFolder(folder / bundle_process.JOB), out)
     asyncio.run(bundle_process._mine_job(bundle_process.Work(str(folder), bundle_process._job_of(order), order.bundle)))
     return Died("the outcome is in its folder")
 
@@ -31,7 +35,7 @@ def commands_stay_here(patch: pytest.MonkeyPatch, tmp_path: Path, port: int, cer
     patch.setattr(tempfile, "tempdir", str(tmp_path))
     patch.setattr(socket, "getaddrinfo", _only_loopback)
     patch.setattr(UrlLanguageData, "load", cache(UrlLanguageData.load))
-    patch.setattr(bundle_process, "_run", _bundle_here)
+    patch.setattr(bundle_process, "_run", bundle_here)
     patch.setattr(running._Mining, "is_due", lambda *_: False)  # Sites are mined once, when they have been visited.
     patch.setattr(frontier.Politeness, "rest", lambda *_, **__: 0.0)
     begin = robots.RobotsFetcher.__init__

@@ -2,12 +2,12 @@
 
 import gzip
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
+
+from lab.loopback import QuietHandler, Reply, listening
 
 ANSWERS = Path(__file__).parent / "unit" / "topic" / "wiki_answers.json"
 
@@ -83,8 +83,8 @@ def recorded_wiki(sites: Sites = SITES) -> Iterator[Served]:
 
 @contextmanager
 def _server(name: str, answer: Callable[[str, str], tuple[str, str] | None], served: Served) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(QuietHandler):
+        def do_GET(self) -> None:  # noqa: N802 - its name in the standard library
             served.asked.append((name, self.path))
             served.agents.add(self.headers.get("User-Agent", ""))
             for each in served.before:
@@ -92,23 +92,7 @@ def _server(name: str, answer: Callable[[str, str], tuple[str, str] | None], ser
             found = answer(name, self.path)
             body, kind = found or (f"{name} has no {self.path}", "text/plain")
             packed = gzip.compress(body.encode())
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Encoding", "gzip")
-            self.send_header("Content-Length", str(len(packed)))
-            self.end_headers()
-            with suppress(OSError):  # who asked was killed meanwhile
-                self.wfile.write(packed)
+            self.reply(Reply(200 if found else 404, kind, packed, (("Content-Encoding", "gzip"),)))
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Handler) as port:
+        yield f"http://127.0.0.1:{port}/"

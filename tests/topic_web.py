@@ -1,11 +1,11 @@
 """A small made-up web on loopback: sites about bees, about football and about both, in English and in French."""
 
 import random
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
+
+from lab.loopback import Reply, answering
 
 # Each sentence with its translation; the slots take a number and a season.
 BEES = [
@@ -164,31 +164,15 @@ def serve(pages: Mapping[str, str | bytes], redirects: dict[str, str] | None = N
     asked: list[str] = []
     before: list[Callable[[str], None]] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            address = f"http://{self.headers.get('Host', '').partition(':')[0]}{self.path}"
-            asked.append(address)
-            for each in before:
-                each(address)
-            page = pages.get(address, b"")
-            body = page.encode() if isinstance(page, str) else page
-            self.send_response(301 if address in moved else 200 if body else 404)
-            if address in moved:
-                self.send_header("Location", moved[address])
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(address: str) -> Reply:
+        asked.append(address)
+        for each in before:
+            each(address)
+        page = pages.get(address, b"")
+        body = page.encode() if isinstance(page, str) else page
+        status = 301 if address in moved else 200 if body else 404
+        headers = (("Location", moved[address]),) if address in moved else ()
+        return Reply(status, "text/html; charset=utf-8", body, headers)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield Served(server.server_port, asked, before)
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with answering(answer) as port:
+        yield Served(port, asked, before)

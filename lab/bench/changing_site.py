@@ -4,12 +4,12 @@ import datetime as dt
 import gzip
 import hashlib
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
+
+from lab.loopback import QuietHandler, listening
 
 HOST = "http://www.harbour.test"
 SECTIONS = ("history", "nature", "trade", "people", "travel")
@@ -82,7 +82,10 @@ class ChangingSite:
     A second passes between two rounds, by the dates of the sitemap: all of them are in the past.
     """
 
-    def __init__(self, articles: int, *, seed: int = 1, sentences: int = 60, dates: bool = False) -> None:
+    def __init__(
+        self, articles: int, *, host: str = HOST, seed: int = 1, sentences: int = 60, dates: bool = False
+    ) -> None:
+        self.host = host
         self.round = 1
         self.articles = [Article(number) for number in range(articles)]
         self.requests: list[Request] = []
@@ -144,7 +147,7 @@ class ChangingSite:
     def _article(self, article: Article, language: str) -> str:
         paragraphs = [" ".join(block[LANGUAGES.index(language)]) for block in self._blocks(article)]
         heads = "".join(
-            f'<link rel="alternate" hreflang="{code}" href="{HOST}{article.path(code)}">' for code in LANGUAGES
+            f'<link rel="alternate" hreflang="{code}" href="{self.host}{article.path(code)}">' for code in LANGUAGES
         )
         links = {f"/{language}/{article.section}/": article.section}
         return _html(language, f"{article.section} {article.number}", paragraphs, links, heads)
@@ -162,7 +165,7 @@ class ChangingSite:
         for article in self.articles:
             date = _iso(self._began + article.round)
             lastmod = f"<lastmod>{date}</lastmod>" if self.dates else ""
-            entries += [f"<url><loc>{HOST}{article.path(code)}</loc>{lastmod}</url>" for code in LANGUAGES]
+            entries += [f"<url><loc>{self.host}{article.path(code)}</loc>{lastmod}</url>" for code in LANGUAGES]
         return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{"".join(entries)}</urlset>'
 
     def asked(self) -> list[Request]:
@@ -176,29 +179,14 @@ class ChangingSite:
 
     @contextmanager
     def served(self) -> Iterator[None]:
-        server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": self}))
-        server.daemon_threads = True
-        self._port = server.server_address[1]
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
+        with listening(type("Handler", (_Handler,), {"site": self})) as self._port:
             yield
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
 
 
-class _Server(ThreadingHTTPServer):
-    def handle_error(self, *_: object) -> None:
-        """A client that was killed breaks off."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(QuietHandler):
     site: ChangingSite
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - its name in the standard library
         body = self.site.answer(self.path)
         is_down = self.site.is_down and self.path not in RULES
         status = 503 if is_down else 404 if body is None else 200
@@ -219,8 +207,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(payload)
         self.site.after_request(len(self.site.requests))
-
-    def log_message(self, *_: object) -> None: ...
 
 
 def _iso(seconds: float) -> str:

@@ -378,6 +378,7 @@ def main() -> int:
     failed = 0
     for command in ("status", "log", "report", "sample", "terms", "export", "merge", "check", "pair", "mine"):
         import_module(f"bitrawl.cli.{VERBS[command].module}")  # once, and not in each of the processes
+    import_module("bitrawl.cli.foreground")  # the same
     with served() as port, tempfile.TemporaryDirectory() as base:
         trial = Trial(Path(base), port)
         sys.stdout.write(f"{'kind':<10}{'right':>7}{'sentences':>11}{'wrong':>7}{'tracebacks':>12}{'repaired':>10}\n")

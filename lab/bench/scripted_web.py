@@ -7,17 +7,16 @@ import html
 import json
 import re
 import subprocess
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from bitrawl.crawl.document_states import DocumentState
 from bitrawl.demo.sites import Version, sites
 from bitrawl.url import Url
+from lab.loopback import Reply, answering
 
 PACKAGES = (
     "esbuild react react-dom vue svelte esbuild-svelte lit rxjs tslib @angular/core @angular/common @angular/compiler"
@@ -60,12 +59,6 @@ KINDS = (
 )
 
 
-class Answer(NamedTuple):
-    status: int
-    type: str
-    body: bytes
-
-
 class ScriptedWeb:
     """What each host answers, and the true pairs. `build` holds the bundles."""
 
@@ -86,19 +79,20 @@ class ScriptedWeb:
     def seed(self, kind: Kind) -> str:
         return f"http://{kind.host}/" if kind.name in ("hash", "list") else self._url(kind, "en", 0)
 
-    def answer(self, host: str, path: str) -> Answer:
-        kind = next((kind for kind in KINDS if kind.host == host), None)
-        path = unquote(path.partition("?")[0])
-        missing = Answer(404, "text/html; charset=utf-8", b"<h1>Not found</h1>")
+    def answer(self, address: str) -> Reply:
+        asked = urlsplit(address)
+        kind = next((kind for kind in KINDS if kind.host == asked.netloc), None)
+        path = unquote(asked.path)
+        missing = Reply(404, "text/html; charset=utf-8", b"<h1>Not found</h1>")
         if kind is None:
             return missing
         if path == "/app.js":
-            return Answer(200, "text/javascript", self._bundles.get(_BUNDLES.get(kind.name, kind.name), b""))
+            return Reply(200, "text/javascript", self._bundles.get(_BUNDLES.get(kind.name, kind.name), b""))
         if path.startswith("/data/"):
             article = self._article(kind, path.removeprefix("/data").removesuffix(".json"))
-            return Answer(200, "application/json", json.dumps(article).encode()) if article else missing
+            return Reply(200, "application/json", json.dumps(article).encode()) if article else missing
         page = self._page(kind, path)
-        return Answer(200, "text/html; charset=utf-8", page.encode()) if page else missing
+        return Reply(200, "text/html; charset=utf-8", page.encode()) if page else missing
 
     def _path(self, kind: Kind, language: str, number: int) -> str:
         name = self._name(language if kind.name != "buttons" else "en", number)
@@ -217,29 +211,5 @@ def build(folder: Path) -> None:
 @contextmanager
 def served(web: ScriptedWeb) -> Iterator[int]:
     """The port on loopback."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            path = self.path if self.path.startswith("/") else "/" + self.path.split("/", 3)[3]  # we are its proxy
-            answer = web.answer(self.headers.get("Host", "").partition(":")[0], path)
-            with suppress(OSError):
-                self.send_response(answer.status)
-                self.send_header("Content-Type", answer.type)
-                self.send_header("Content-Length", str(len(answer.body)))
-                self.end_headers()
-                self.wfile.write(answer.body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
+    with answering(web.answer) as port:
+        yield port

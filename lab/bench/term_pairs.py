@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from bitrawl.config.defaults import TERM_PAIR_SCORE
 from bitrawl.corpus.term_pairs import FoundPair, find_pairs
 from bitrawl.demo.sites import sites
-from bitrawl.job.corpus_terms import MIN_SCORE, bilingual_terms
+from bitrawl.job.corpus_terms import bilingual_terms
 from bitrawl.model import Language
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 from bitrawl.text.sentences import sentences
@@ -52,7 +53,7 @@ def of_bundled_web(language: str) -> list[FoundPair]:
         Keyness(Phrases(Texts(code, (segment[side] for segment in segments))), general_rates(code))
         for side, code in enumerate(languages)
     )
-    return [one for one in find_pairs(a, b) if one.score >= MIN_SCORE]
+    return [one for one in find_pairs(a, b) if one.score >= TERM_PAIR_SCORE]
 
 
 def right(found: FoundPair, language: str) -> bool:

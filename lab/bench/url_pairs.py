@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.config.defaults import URL_PAIR_SCORE
 from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import FEATURES, RuleUrlPairModel, TreeUrlPairModel, feature_rows, load_trees, rule_pairs
-from bitrawl.urls.site_pairs import THRESHOLD, MatchingModels, match_urls, one_to_one
+from bitrawl.urls.site_pairs import MatchingModels, match_urls, one_to_one
 from bitrawl.urls.tokens import PAGE_WORDS, marked_tokens
 from lab.train.folds import fold_of
 from lab.train.made_up_urls import MADE_UP_KINDS, is_made_up, made_up, made_up_kind
@@ -70,12 +71,12 @@ def collective() -> None:
         judges = train_judges([cases[number] for number in others], [firsts[number] for number in others])
         for example in (one for one in examples if folds[one.site] == fold):
             for name, case in cases_of(example):
-                found = judged(case, judges, THRESHOLD)
+                found = judged(case, judges, URL_PAIR_SCORE)
                 add(counts[name, "collective"], found, case)
                 add(counts[name, "rule"], by_rule(case), case)
                 if "all URLs" in name and example.source != "numbered":
                     add_by_kind(by_kind, found, case)
-    print(f"collective matching, cross-validated by site, threshold {THRESHOLD}\n")
+    print(f"collective matching, cross-validated by site, threshold {URL_PAIR_SCORE}\n")
     show(counts)
     print("WMT16, MDN and site packs, all URLs, by kind of difference (a false pair has no kind)\n")
     show(by_kind)
@@ -109,7 +110,7 @@ def kinds() -> None:
             if made_up_kind(site) == kind and halves[site.site] == half:
                 for name, loss in (("all URLs", 0.0), ("a third without partner", ORPHANS)):
                     case = case_of(site, loss=loss)
-                    add(counts[kind, name], judged(case, judges, THRESHOLD), case)
+                    add(counts[kind, name], judged(case, judges, URL_PAIR_SCORE), case)
     print("made-up sites, judges that have seen neither the host nor the kind of difference\n")
     show(counts)
 

@@ -3,20 +3,24 @@
 `with BenchWeb(3000) as web` serves it from a process of its own, whose CPU time is nobody's. Prose is drawn from the
 vocabulary of the bundled web, by Zipf's law, with a tail of coined words: no text recurs that would not recur on a
 real site, so that nobody's caches flatter him. Images and styles are on another host: wget would fetch them.
+
+`BenchWeb(links=50)` has any number of hosts instead, with small pages that cost the server little: `ManyHosts`.
 """
 
 import asyncio
 import json
 import random
 import re
+import resource
 import subprocess
 import sys
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import accumulate
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
+from zlib import crc32
 
 from bitrawl.demo.sites import sites
 
@@ -25,6 +29,7 @@ CHILDREN = 10  # links of each page that no page before it has
 VOCABULARY = 20_000
 KEPT = 4096  # rendered pages, about 70 MB: all of those that are crawled more than once
 SECTIONS = 8
+NAMES = 10_000
 
 ASSETS = "https://static.bench.example"
 FETCHED, FORGET = "/.fetched", "/.forget"  # what the benchmarks ask; no page links there
@@ -40,11 +45,12 @@ class Fetched(NamedTuple):
 class BenchWeb:
     """The server's process, from `with` to the end of it."""
 
-    def __init__(self, pages: int) -> None:
-        self._pages = pages
+    def __init__(self, pages: int = 0, *, links: int = 0) -> None:
+        """One host of so many pages, or any number of hosts whose pages have so many new links."""
+        self._pages, self._links = pages, links
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", "lab.bench.web", str(self._pages)]
+        command = [sys.executable, "-m", "lab.bench.web", str(self._pages), str(self._links)]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.url = self._process.stdout.readline().strip()
@@ -73,6 +79,12 @@ class Article(NamedTuple):
     title: str
 
 
+class Served(Protocol):
+    """A web that can be served."""
+
+    def find(self, host: str, path: str) -> bytes | None: ...
+
+
 class Web:
     """Articles in a tree, ten below each, each in two languages that declare each other; `pages` is even."""
 
@@ -93,7 +105,7 @@ class Web:
         slug = re.sub(r"[^a-z]+", "-", " ".join(words[:5]).lower()).strip("-")
         return Article(f"/{language}/{number % SECTIONS}/{slug}-{number}.html", " ".join(words).capitalize())
 
-    def find(self, path: str) -> bytes | None:
+    def find(self, host: str, path: str) -> bytes | None:  # noqa: ARG002 (one host)
         for language in LANGUAGES:
             if path == self.article(language, 0).path:
                 return self.page(language, 0)
@@ -102,6 +114,86 @@ class Web:
             return None
         language, number = matched[1], int(matched[2])
         return self.page(language, number) if path == self.article(language, number).path else None
+
+
+class Place(NamedTuple):
+    """Where a page of `ManyHosts` is."""
+
+    language: str
+    number: int
+
+    @property
+    def is_translated(self) -> bool:
+        return self.number % 10 != 9
+
+    @classmethod
+    def of(cls, path: str) -> "Place | None":
+        if path == "/":
+            return cls(LANGUAGES[0], 0)
+        matched = re.fullmatch(r"/(\w\w)/[^/]*?(\d+)\.html", path)
+        place = cls(matched[1], int(matched[2])) if matched and matched[1] in LANGUAGES else None
+        return place if place and (place.is_translated or place.language == LANGUAGES[0]) else None
+
+
+class ManyHosts:
+    """Any number of hosts. On each, articles in a tree without an end, so many below each, nine of ten in two languages.
+
+    The sentences are those of the bundled web, each with a name and a number that hardly any other has. Every second
+    translation is declared.
+    """
+
+    def __init__(self, links: int) -> None:
+        self._links = links
+        self._names = [word.capitalize() for word in vocabulary(LANGUAGES[0]).words[-NAMES:]]
+        self._sentences = translated_sentences()
+
+    def find(self, host: str, path: str) -> bytes | None:
+        place = Place.of(path)
+        return self._page(host, place).encode() if place and path == self._path(host, place) else None
+
+    def _page(self, host: str, here: Place) -> str:
+        dice = random.Random(f"{host} {here.number}")
+        prose = "".join(
+            f"<p>{' '.join(self._sentence(here, dice) for _ in range(2))}</p>\n" for _ in range(dice.randint(2, 5))
+        )
+        first = here.number * self._links + 1
+        menu = self._list(host, here, (0, *range(1, SECTIONS + 1), max(here.number - 1, 0) // self._links))
+        below = self._list(host, here, range(first, first + self._links))
+        twin = Place(next(code for code in LANGUAGES if code != here.language), here.number)
+        declared = switcher = ""
+        if here.is_translated:
+            if here.number % 2 == 0:
+                declared = f'<link rel="alternate" hreflang="{twin.language}" href="{self._path(host, twin)}">'
+            switcher = f'<a href="{self._path(host, twin)}">{twin.language.upper()}</a>'
+        title = self._title(host, here)
+        return (
+            f'<!DOCTYPE html><html lang="{here.language}"><head><meta charset="utf-8"><title>{title}</title>{declared}</head>\n'
+            f"<body><nav>{menu}{switcher}</nav><main><h1>{title}</h1>\n{prose}</main>{below}</body></html>"
+        )
+
+    def _sentence(self, here: Place, dice: random.Random) -> str:
+        name, number = dice.choice(self._names), dice.randrange(100, 100_000)
+        return f"{dice.choice(self._sentences)[here.language][:-1]} ({name} {number})."
+
+    def _list(self, host: str, here: Place, numbers: Iterable[int]) -> str:
+        places = [Place(here.language, number) for number in numbers]
+        links = (
+            f'<li><a href="{self._path(host, place)}">{self._title(host, place)}</a></li>'
+            for place in places
+            if place.is_translated or place.language == LANGUAGES[0]
+        )
+        return f"<ul>{''.join(links)}</ul>\n"
+
+    def _title(self, host: str, place: Place) -> str:
+        chosen = crc32(f"{host}{place.number}".encode())
+        words = self._sentences[chosen % len(self._sentences)][place.language].split()[:5]
+        return f"{self._names[chosen % NAMES]}: {' '.join(words)}"
+
+    def _path(self, host: str, place: Place) -> str:
+        if place == (LANGUAGES[0], 0):
+            return "/"
+        slug = re.sub(r"[^a-z]+", "-", self._title(host, place).lower())
+        return f"/{place.language}/{slug}-{place.number}.html"
 
 
 @cache
@@ -126,6 +218,21 @@ def vocabulary(language: str) -> Vocabulary:
             known.add(word)
             words.append(word)
     return Vocabulary(words, list(accumulate(1 / (rank + 2) for rank in range(len(words)))))
+
+
+def translated_sentences() -> list[dict[str, str]]:
+    """By language, where the paragraphs of the bundled web have as many sentences in each."""
+    found = []
+    for article in _articles(LANGUAGES[0]):
+        versions = [
+            article.version[language].text.splitlines() for language in LANGUAGES if language in article.version
+        ]
+        if len(versions) == len(LANGUAGES) and len({len(lines) for lines in versions}) == 1:
+            for lines in zip(*versions, strict=True):
+                split = [re.split(r"(?<=[.!?]) ", line) for line in lines if re.match(r"[^\W\d_].*[.!?]$", line)]
+                if len(split) == len(LANGUAGES) and len({len(sentences) for sentences in split}) == 1:
+                    found += [dict(zip(LANGUAGES, sentences, strict=True)) for sentences in zip(*split, strict=True)]
+    return found
 
 
 class _Writer:
@@ -260,7 +367,7 @@ class _Writer:
 class _Server(asyncio.Protocol):
     """As much of HTTP/1.1 as crawlers use."""
 
-    def __init__(self, web: Web, seen: set[str], requests: list[int]) -> None:
+    def __init__(self, web: Served, seen: set[str], requests: list[int]) -> None:
         self._web, self._seen, self._requests, self._received = web, seen, requests, b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -269,9 +376,10 @@ class _Server(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         *heads, self._received = (self._received + data).split(b"\r\n\r\n")
         for head in heads:
-            self._transport.write(self._answer(head.split(b" ", 2)[1].decode()))  # type: ignore[attr-defined]
+            host = head.lower().partition(b"\r\nhost:")[2].split(b"\r\n", 1)[0].strip()
+            self._transport.write(self._answer(host.decode(), head.split(b" ", 2)[1].decode()))  # type: ignore[attr-defined]
 
-    def _answer(self, path: str) -> bytes:
+    def _answer(self, host: str, path: str) -> bytes:
         if path == FORGET:
             self._seen.clear()
             self._requests[0] = 0
@@ -280,12 +388,12 @@ class _Server(asyncio.Protocol):
         self._requests[0] += 1
         if path == "/robots.txt":
             return _response(b"User-agent: *\nAllow: /\n", "text/plain")
-        body = self._web.find(path)
+        body = self._web.find(host, path)
         if body is None:
             return _response(
                 b"<!DOCTYPE html><title>404</title><p>There is no such page.", "text/html", "404 Not Found"
             )
-        self._seen.add(path)
+        self._seen.add(host + path)
         return _response(body, "text/html; charset=utf-8")
 
 
@@ -306,16 +414,27 @@ def _get(url: str) -> bytes:
         return answer.read()
 
 
-async def serve(pages: int) -> None:
-    web, seen, requests = Web(pages), set[str](), [0]
-    for number in range(min(web.articles, KEPT // len(LANGUAGES))):  # while nobody waits
+def prepared(pages: int) -> Web:
+    """While nobody waits."""
+    web = Web(pages)
+    for number in range(min(web.articles, KEPT // len(LANGUAGES))):
         for language in LANGUAGES:
             web.page(language, number)
-    server = await asyncio.get_running_loop().create_server(lambda: _Server(web, seen, requests), "127.0.0.1", 0)
+    return web
+
+
+async def serve(web: Served) -> None:
+    seen, requests = set[str](), [0]
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection for each host
+    server = await asyncio.get_running_loop().create_server(
+        lambda: _Server(web, seen, requests), "127.0.0.1", 0, backlog=2000
+    )
     port = server.sockets[0].getsockname()[1]
     print(f"http://127.0.0.1:{port}", flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000))
+    pages, links = map(int, sys.argv[1:])
+    asyncio.run(serve(prepared(pages) if pages else ManyHosts(links)))

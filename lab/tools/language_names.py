@@ -5,14 +5,11 @@ One line a language: code, its endonyms, its names in other languages; names are
 
 import collections
 import gzip
-from pathlib import Path
 
 from babel import Locale
 from babel.localedata import locale_identifiers
 
 from bitrawl.text.language_names import TABLE, spaced
-
-TARGET = Path(__file__).parents[2] / "src" / "bitrawl" / "text" / TABLE
 
 
 def main() -> None:
@@ -38,8 +35,8 @@ def main() -> None:
         endonyms = sorted(name for name in own[code] if names[name] == code)
         others = sorted(name for name, owner in names.items() if owner == code and name not in own[code])
         lines.append(f"{code.replace('_', '-').lower()}\t{'|'.join(endonyms)}\t{'|'.join(others)}\n")
-    TARGET.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
-    print(f"{TARGET}: {len(lines)} languages, {len(names)} names, {TARGET.stat().st_size} bytes")  # noqa: T201
+    TABLE.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
+    print(f"{TABLE}: {len(lines)} languages, {len(names)} names, {TABLE.stat().st_size} bytes")  # noqa: T201
 
 
 if __name__ == "__main__":

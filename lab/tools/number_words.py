@@ -12,7 +12,6 @@ import ctypes
 import ctypes.util
 import gzip
 import re
-from pathlib import Path
 from typing import Any
 
 from babel import Locale
@@ -20,7 +19,6 @@ from babel.localedata import locale_identifiers
 
 from bitrawl.text.numbers import TABLE, spoken
 
-TARGET = Path(__file__).parents[2] / "src" / "bitrawl" / "text" / TABLE
 CARDINALS = (*range(32), 40, 50, 60, 70, 80, 90, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
 ORDINALS = (*range(1, 32), 40, 50, 60, 70, 80, 90, 100)
 SPELLOUT, DEFAULT_RULESET, PUBLIC_RULESETS = 5, 6, 7  # unum.h
@@ -122,9 +120,9 @@ def main() -> None:
         kept = sorted(word for word in single if len(word) > 1 or not word.isascii())
         if kept:
             lines.append(f"{language}\t{number}\t{'|'.join(kept)}\n")
-    TARGET.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
+    TABLE.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
     languages = len({line.partition("\t")[0] for line in lines})
-    print(f"{TARGET}: {languages} languages, {len(lines)} values, {TARGET.stat().st_size} bytes")  # noqa: T201
+    print(f"{TABLE}: {languages} languages, {len(lines)} values, {TABLE.stat().st_size} bytes")  # noqa: T201
 
 
 if __name__ == "__main__":

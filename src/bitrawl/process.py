@@ -3,15 +3,11 @@
 `Running` is a process in a session of its own, so that Ctrl-C and the signals of a terminal reach us alone. It dies with us,
 even after `kill -9`: it reads a pipe that closes when we are gone. What it says last on stderr is kept.
 
-`Child` is one that answers requests, one at a time, under limits of time and memory. It is started with a factory, which it
-imports and calls once to make its service: a function from a request to an answer, both bytes. It needs nothing of the user's
-main script. While it works it may report what it is doing.
-
-A child that dies tells little about its request: the system kills what is large when memory is short. So `Children` asks
-again, with nothing beside it, and only what is then fatal several times is a failure.
+A child (`children.py`) is one that answers requests, one at a time, under limits of time and memory. It is started with a
+factory, which it imports and calls once to make its service: a function from a request to an answer, both bytes. It needs
+nothing of the user's main script. While it works it may report what it is doing.
 """
 
-import asyncio
 import faulthandler
 import gc
 import os
@@ -24,19 +20,16 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from importlib import import_module
 from typing import IO, NamedTuple, Self
 
-from bitrawl import errors
 from bitrawl.errors import BitrawlError, ChildError
-from bitrawl.model_files import models_folder, models_from
+from bitrawl.model_files import models_from
 
-START_SECONDS = 120.0  # for a child to load its models on a busy machine
 ATTEMPTS = 3  # deaths of a child that is alone, at the same request, until that counts as failed
-
 WORDS = 4000  # the last bytes that a process said, for its log and for the reason
 
 _TERMINAL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what a terminal or a service manager sends to a group
@@ -120,7 +113,7 @@ def spawn(
     descriptors: Sequence[int] = (),
 ) -> "subprocess.Popen[bytes]":
     """Python with these arguments, in a session of its own, with none of our descriptors but those. Raises `ChildError`."""
-    with _room_needed():
+    with room_needed():
         return subprocess.Popen(  # noqa: S603 - our own code
             [sys.executable, *command],
             stdin=stdin,
@@ -133,7 +126,7 @@ def spawn(
 
 
 @contextmanager
-def _room_needed() -> Iterator[None]:
+def room_needed() -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -220,239 +213,17 @@ class Running:
 
 def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[int, int]:
     """Its two ends, and who closes each."""
-    with _room_needed():
+    with room_needed():
         ends = os.pipe()
     reading.callback(os.close, ends[0])
     writing.callback(os.close, ends[1])
     return ends
 
 
-class Children:
-    """A few children with the same service; each is started when it is first needed, and replaced when it fails.
-
-    Enter it (`async with`): leaving ends the children.
-    """
-
-    def __init__(self, factory: Callable[[], Service], limits: Limits, *, workers: int) -> None:
-        self._factory = factory
-        self._limits = limits
-        self._workers = workers
-        self._slots = asyncio.Semaphore(workers)
-        self._clearing = asyncio.Lock()  # two that wait for all slots would each hold some of them
-        self._children: set[Child] = set()
-        self._idle: list[Child] = []  # the last one used is the first to be used again: its caches are warm
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        while self._children:
-            self._drop(next(iter(self._children)))
-
-    async def ask(
-        self, request: bytes, report: Report = lambda _text: None, *, attempts: int = ATTEMPTS
-    ) -> bytes | Failure:
-        """The answer, or why there is none. If a child dies, the same is asked again alone, up to so many times.
-
-        Raises `ChildError` when a child cannot even be started, and the `BitrawlError` that the service raised. To
-        cancel it ends the child at work.
-        """
-        async with self._slots:
-            answer = await self._asked(request, report)
-        if _died(answer):
-            async with self._alone():
-                for _ in range(attempts):
-                    answer = await self._asked(request, report)
-                    if not _died(answer):
-                        break
-        if isinstance(answer, ChildError):
-            raise answer
-        return answer
-
-    @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[None]:
-        """No other child is at work, and none holds memory."""
-        async with self._clearing, AsyncExitStack() as slots:
-            for _ in range(self._workers):
-                await slots.enter_async_context(self._slots)
-            while self._idle:
-                self._drop(self._idle.pop())
-            yield
-
-    async def _asked(self, request: bytes, report: Report) -> "bytes | Failure | ChildError":
-        try:
-            child = await self._take()
-        except ChildError as error:
-            return error
-        try:
-            return await child.ask(request, report)
-        finally:
-            if child.usable:
-                self._idle.append(child)
-            else:
-                self._drop(child)
-
-    async def _take(self) -> "Child":
-        while self._idle:
-            child = self._idle.pop()
-            if child.usable:
-                return child
-            self._drop(child)  # It died idle: the machine was out of memory, or somebody killed it.
-        child = await Child.start(self._factory, self._limits)
-        self._children.add(child)
-        return child
-
-    def _drop(self, child: "Child") -> None:
-        self._children.discard(child)
-        child.end()
-
-
-def _died(answer: "bytes | Failure | ChildError") -> bool:
-    """Whether there is no answer because a child died, or did not start."""
-    if isinstance(answer, Failure):
-        return answer.kind in (FailureKind.CRASH, FailureKind.KILLED)
-    return isinstance(answer, ChildError)
-
-
-class Child:
-    """The parent's view of one child process. Start it with `Child.start`; end it with `end`."""
-
-    def __init__(self, process: Running, wire: "_Wire", limits: Limits) -> None:
-        self._process = process
-        self._wire = wire
-        self._limits = limits
-        self._retires = False
-
-    @classmethod
-    async def start(cls, factory: Callable[[], Service], limits: Limits) -> Self:
-        """Wait until its service is ready; raise `ChildError` when it cannot be started."""
-        order = pickle.dumps((factory, limits, models_folder()))
-        child = await cls._launch(limits)
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                await child._wire.ask(order)  # noqa: SLF001 - of our own class
-        except (ConnectionError, TimeoutError) as error:
-            death = child.end()
-            raise ChildError(f"a child process did not start ({death.cause}): {death.words or 'no message'}") from error
-        except BaseException:
-            child.end()
-            raise
-        return child
-
-    @classmethod
-    async def _launch(cls, limits: Limits) -> Self:
-        one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        with _room_needed():
-            ours, theirs = socket.socketpair()
-        wire = _Wire(limits.answer)
-        await asyncio.get_running_loop().create_unix_connection(lambda: wire, sock=ours)
-        try:
-            with theirs:
-                environment = {**os.environ, **one_thread}
-                process = Running.start(__name__, stdin=theirs.fileno(), environment=environment)
-        except ChildError:
-            wire.connection_lost(None)
-            raise
-        return cls(process, wire, limits)
-
-    @property
-    def usable(self) -> bool:
-        """Whether it may be asked again."""
-        return not self._retires and self._process.popen.poll() is None and self._wire.transport is not None
-
-    async def ask(self, request: bytes, report: Report = lambda _text: None) -> "bytes | Failure":
-        """Its answer, or why there is none. To cancel it ends the child."""
-        try:
-            async with asyncio.timeout(self._limits.seconds):
-                frame = await self._wire.ask(request, report)
-        except TimeoutError:
-            death = self.end(signal.SIGABRT)  # Its fault handler writes where it was.
-            return Failure(FailureKind.TIMEOUT, f"{self._limits.seconds:g} s", death.words)
-        except ConnectionError:
-            return self.end().failure
-        except BaseException:
-            self.end()
-            raise
-        kind, self._retires, content = frame[:1], frame[1:2] != b"\0", frame[2:]
-        if kind == _ANSWER:
-            return content
-        if kind == _FAULT:
-            raise _fault(content)
-        trace = content.decode("utf-8", "replace").rstrip()
-        if kind == _OUT_OF_MEMORY:
-            self.end()
-            return Failure(FailureKind.KILLED, "out of memory", trace)
-        return Failure(FailureKind.ERROR, trace.rpartition("\n")[2][:300], trace)
-
-    def end(self, last: signal.Signals = signal.SIGKILL) -> Death:
-        """Kill it, unless it is dead; `last` is the signal that it gets first. May be called again."""
-        on_its_way_out = self._wire.transport is None  # then its own status is what we want
-        death = self._process.end(None if on_its_way_out else last)
-        self._wire.connection_lost(None)
-        return death
-
-
 # A frame is its length and so many bytes. Those of the child begin with a byte for their kind; of an answer the second
 # byte says whether the child had better be replaced.
-_ANSWER, _FAULT, _ERROR, _OUT_OF_MEMORY, _REPORT = b"A", b"F", b"E", b"O", b"R"
-_LENGTH = struct.Struct(">Q")
-
-
-def _fault(content: bytes) -> BitrawlError:
-    """What the service raised on purpose."""
-    name, _, message = content.decode("utf-8", "replace").partition("\n")
-    kind = getattr(errors, name, BitrawlError)
-    return kind(message) if issubclass(kind, BitrawlError) else BitrawlError(message)
-
-
-class _Wire(asyncio.Protocol):
-    """The parent's end: one answer to each request, and reports before it."""
-
-    def __init__(self, largest: int) -> None:
-        self.transport: asyncio.WriteTransport | None = None
-        self._largest = largest
-        self._received = bytearray()
-        self._answer: asyncio.Future[bytes] | None = None
-        self._report: Report = lambda _text: None
-
-    async def ask(self, message: bytes, report: Report = lambda _text: None) -> bytes:
-        """The frame of the answer; `ConnectionError` when there will be none."""
-        if self.transport is None:
-            raise ConnectionResetError
-        self._report = report
-        self._answer = asyncio.get_running_loop().create_future()
-        self.transport.writelines((_LENGTH.pack(len(message)), message))
-        return await self._answer
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if isinstance(transport, asyncio.WriteTransport):
-            self.transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        while len(self._received) >= _LENGTH.size:
-            (length,) = _LENGTH.unpack_from(self._received)
-            if length > self._largest:
-                self.connection_lost(None)
-                return
-            if len(self._received) < _LENGTH.size + length:
-                return
-            frame = bytes(memoryview(self._received)[_LENGTH.size : _LENGTH.size + length])
-            del self._received[: _LENGTH.size + length]
-            self._understand(frame)
-
-    def _understand(self, frame: bytes) -> None:
-        if frame[:1] == _REPORT:
-            self._report(frame[1:].decode("utf-8", "replace"))
-        elif self._answer is not None and not self._answer.done():
-            self._answer.set_result(frame)
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the process's end says more
-        if self.transport is not None:
-            self.transport.abort()
-        self.transport = None
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(ConnectionResetError())
+ANSWER, FAULT, ERROR, OUT_OF_MEMORY, REPORT = b"A", b"F", b"E", b"O", b"R"
+LENGTH = struct.Struct(">Q")
 
 
 # What follows runs in the child.
@@ -474,7 +245,7 @@ def _die_with_parent(lifeline: int) -> None:
 
 
 def main() -> None:
-    """In a `Child`: answer until the parent hangs up."""
+    """In a child: answer until the parent hangs up."""
     wire = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     faulthandler.enable()
@@ -490,7 +261,7 @@ def _serve(wire: socket.socket, service: Service, limits: Limits) -> None:
     gc.collect()
     gc.freeze()  # Models stay: no collection need look at them again.
     tired = _confine(limits)
-    _send(wire, _ANSWER)
+    _send(wire, ANSWER)
     while (request := _receive(wire)) is not None:
         if limits.seconds is not None:
             # The default action of this signal ends us even inside a library's loop, and with no parent alive.
@@ -502,16 +273,16 @@ def _serve(wire: socket.socket, service: Service, limits: Limits) -> None:
 
 def _answered(service: Service, request: bytes, wire: socket.socket, limits: Limits) -> tuple[bytes, bytes]:
     try:
-        answer = service(request, lambda text: _send(wire, _REPORT, text.encode("utf-8", "replace")))
+        answer = service(request, lambda text: _send(wire, REPORT, text.encode("utf-8", "replace")))
         if len(answer) + 2 > limits.answer:
             raise ValueError(f"an answer of {len(answer)} bytes")  # noqa: TRY301
     except BitrawlError as error:
-        return _FAULT, f"{type(error).__name__}\n{error}".encode("utf-8", "replace")
+        return FAULT, f"{type(error).__name__}\n{error}".encode("utf-8", "replace")
     except MemoryError:
-        return _OUT_OF_MEMORY, traceback.format_exc(limit=-5).encode("utf-8", "replace")
+        return OUT_OF_MEMORY, traceback.format_exc(limit=-5).encode("utf-8", "replace")
     except Exception:  # noqa: BLE001 - a service that meets hostile input may raise anything
-        return _ERROR, traceback.format_exc(limit=-20).encode("utf-8", "replace")
-    return _ANSWER, answer
+        return ERROR, traceback.format_exc(limit=-20).encode("utf-8", "replace")
+    return ANSWER, answer
 
 
 def _confine(limits: Limits) -> int | None:
@@ -546,8 +317,8 @@ def _data_bytes() -> int:
 
 def _receive(wire: socket.socket) -> bytes | None:
     """The next frame; None when there will be no more."""
-    head = _exactly(wire, _LENGTH.size)
-    return _exactly(wire, _LENGTH.unpack(head)[0]) if head else None
+    head = _exactly(wire, LENGTH.size)
+    return _exactly(wire, LENGTH.unpack(head)[0]) if head else None
 
 
 def _exactly(wire: socket.socket, size: int) -> bytes | None:
@@ -562,4 +333,4 @@ def _exactly(wire: socket.socket, size: int) -> bytes | None:
 
 
 def _send(wire: socket.socket, *parts: bytes) -> None:
-    wire.sendall(b"".join((_LENGTH.pack(sum(map(len, parts))), *parts)))
+    wire.sendall(b"".join((LENGTH.pack(sum(map(len, parts))), *parts)))

@@ -3,13 +3,13 @@
 import html
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
 
 from bitrawl import demo
 from bitrawl.demo import DemoDocument
 from bitrawl.errors import UrlError
 from bitrawl.url import Url
+from lab.loopback import Reply, answering
 
 PATIENCE = 300.0  # seconds that a page is held at most: the test that holds it has failed then
 HOSTILE, ARABIC = "www.hostile.test", "www.arabic.test"
@@ -95,34 +95,15 @@ class HeldWeb:
 def served(web: HeldWeb) -> Iterator[int]:
     """The port on loopback."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(address: str) -> Reply:
+        found = web.answer(address) or DemoDocument(b"no such page", "text/plain", 404)
+        return Reply(found.status, found.type, found.body, tuple(found.headers))
 
-        def do_GET(self) -> None:
-            host = self.headers.get("Host", "").partition(":")[0]
-            found = web.answer(f"http://{host}{self.path}") or DemoDocument(b"no such page", "text/plain", 404)
-            with suppress(OSError):  # the job was killed meanwhile
-                self.send_response(found.status)
-                for name, value in (*found.headers, ("Content-Type", found.type)):
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(found.body)))
-                self.end_headers()
-                self.wfile.write(found.body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        web.release_all()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with answering(answer) as port:
+        try:
+            yield port
+        finally:
+            web.release_all()
 
 
 def own_sites() -> dict[Url, DemoDocument]:

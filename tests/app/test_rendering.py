@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
@@ -11,15 +12,18 @@ from typing import Any, TypeVar
 
 import pytest
 from app.program import chromium
-from app.script_web import ARTICLES, HOST, Answered, serving
+from app.script_web import ARTICLES, HOST, Answered, Article
 
 from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer
 from bitrawl.crawl.resources import Resources
 from bitrawl.errors import ConfigError
 from bitrawl.job.fetching import SystemClock
-from bitrawl.model import Capture
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.refreshing import changes
+from bitrawl.model import Capture, DrawnBy
 from bitrawl.testing import FakeWeb
 from bitrawl.url import Url
+from lab.loopback import answering
 
 Result = TypeVar("Result")
 ANSWER = "http://a.test/app.js"
@@ -36,15 +40,19 @@ def pairs_of(folder: Path) -> set[tuple[str, str]]:
     return {(document["url_a"], document["url_b"]) for document in documents}
 
 
+def mine(port: int, folder: Path, *more: str) -> None:
+    seed = f"http://{HOST}/en/{next(iter(ARTICLES))}"
+    reach = ("--allow-private", "--connect-to", f"*.test=127.0.0.1:{port}", "--delay", "0")
+    options = ("--langs", "en,fr", "--exhaustive", "--quiet", "--render", "auto", "--browser", chromium())
+    bitrawl("mine", seed, *options, *reach, "--out", folder, *more)
+
+
 @pytest.fixture(scope="module")
 def mined(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], int]:
     """A job with a browser, what its server was asked for, and its port."""
     folder, web = tmp_path_factory.mktemp("rendering") / "job", Answered()
-    with serving(web) as port:
-        seed = f"http://{HOST}/en/{next(iter(ARTICLES))}"
-        reach = ("--allow-private", "--connect-to", f"*.test=127.0.0.1:{port}", "--delay", "0")
-        options = ("--langs", "en,fr", "--exhaustive", "--quiet", "--render", "auto", "--browser", chromium())
-        bitrawl("mine", seed, *options, *reach, "--out", folder)
+    with answering(web) as port:
+        mine(port, folder)
     return folder, web.asked, port
 
 
@@ -69,6 +77,26 @@ def test_the_archive_gives_the_same_pairs_without_a_browser(mined: tuple[Path, l
     )
 
     assert pairs_of(tmp_path / "w") == pairs_of(mined[0])
+
+
+def test_a_round_draws_pages_anew_and_ends_as_a_fresh_job(mined: tuple[Path, list[str], int], tmp_path: Path) -> None:
+    first, changed, gone, *others = ARTICLES
+    now = {first: ARTICLES[first], changed: {}, **{key: ARTICLES[key] for key in others}}
+    for language, (title, text) in ARTICLES[changed].items():
+        now[changed][language] = Article(title, [text[0], *ARTICLES[gone][language].text])  # in the same document
+    job = Path(shutil.copytree(mined[0], tmp_path / "job"))
+    with answering(Answered(now)) as port:
+        mine(port, job, "--refresh")
+        mine(port, tmp_path / "fresh")
+
+    found, expected = (JobFolder(folder) for folder in (job, tmp_path / "fresh"))
+    with found.reading() as ledger, expected.reading() as other:
+        assert {page.url: page.digest for page in ledger.pages()} == {page.url: page.digest for page in other.pages()}
+        assert {page.drawn_by for page in ledger.pages()} == {DrawnBy.BROWSER}
+    assert pairs_of(job) == pairs_of(tmp_path / "fresh")
+    told = changes(found).pages
+    names = [{url.rpartition("/")[2] for url in urls} for urls in (told.new, told.changed, told.gone)]
+    assert names == [set(), {changed}, {gone}]
 
 
 # One page at a time

@@ -13,7 +13,7 @@ import pytest
 
 from bitrawl import config
 from bitrawl.cluster.bundle_process import BundleOrder, Wanted
-from bitrawl.cluster.bundles import Bundle, BundledSite, Died, Done, Fault, Outcome, PartState
+from bitrawl.cluster.bundles import Bundle, BundledSite, Died, Done, MachineFault, Outcome, PartState
 from bitrawl.cluster.executor import SETTINGS, DaskExecutor, Executor, InlineExecutor, ProcessExecutor, Task
 from bitrawl.errors import ConfigError, UnwantedError
 
@@ -69,7 +69,7 @@ def named(given: BundleOrder, _wanted: Wanted) -> Outcome:
 
 
 def various(given: BundleOrder, _wanted: Wanted) -> Outcome:
-    return Died("killed") if given.bundle.name == "00000" else Fault("no space")
+    return Died("killed") if given.bundle.name == "00000" else MachineFault("no space")
 
 
 def counting(given: BundleOrder, _wanted: Wanted) -> Outcome:
@@ -79,7 +79,7 @@ def counting(given: BundleOrder, _wanted: Wanted) -> Outcome:
 
 
 def wanting(_given: BundleOrder, wanted: Wanted) -> Outcome:
-    return Fault("wanted" if wanted() else "not wanted")
+    return MachineFault("wanted" if wanted() else "not wanted")
 
 
 def waiting(given: BundleOrder, wanted: Wanted) -> Outcome:
@@ -90,7 +90,7 @@ def waiting(given: BundleOrder, wanted: Wanted) -> Outcome:
             Path(given.out).write_text("given up")
             raise UnwantedError("nobody waits")
         threading.Event().wait(0.05)
-    return Fault("it was never told")
+    return MachineFault("it was never told")
 
 
 def test_each_order_ends_once_with_its_own_outcome(make: Make):
@@ -122,13 +122,13 @@ def test_deaths_and_faults_are_outcomes_and_no_exceptions(make: Make):
     executor.submit(order("00000"))
     executor.submit(order("00001"))
     ended = {each.order.bundle.name: each.outcome for each in (executor.ended(), executor.ended())}
-    assert ended == {"00000": Died("killed"), "00001": Fault("no space")}
+    assert ended == {"00000": Died("killed"), "00001": MachineFault("no space")}
 
 
 def test_an_order_under_way_is_wanted(make: Make):
     executor = make(wanting)
     executor.submit(order("00000"))
-    assert executor.ended().outcome == Fault("wanted")
+    assert executor.ended().outcome == MachineFault("wanted")
 
 
 @pytest.mark.parametrize("make", ["processes", "dask"], indirect=True)
@@ -161,7 +161,7 @@ def test_what_breaks_on_a_worker_of_dask_is_told_in_a_sentence():
     with closing(dask(broken)) as executor:
         executor.submit(order("00000"))
         reason = "a Dask worker could not mine it: KeyError: 'a package that is not there'"
-        assert executor.ended().outcome == Fault(reason)
+        assert executor.ended().outcome == MachineFault(reason)
 
 
 def test_without_workers_a_driver_says_so_with_a_count_and_goes_on_when_one_comes(monkeypatch: pytest.MonkeyPatch):

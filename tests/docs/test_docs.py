@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import bitrawl
-from bitrawl import config, model, process, url
+from bitrawl import children, config, model, process, url
 from bitrawl.cli import VERBS
 from bitrawl.cli.status import KEYS
 from bitrawl.config.settings import SETTINGS
@@ -296,7 +296,7 @@ NUMBERS = {
     "Kilobytes of robots.txt and tdmrep.json (KiB)": MAX_RULES / 1024,
     "Age of robots.txt, in hours": robots.MAX_AGE / 3600,
     "Redirects of robots.txt": robots.MAX_REDIRECTS,
-    "Seconds for a process to start": process.START_SECONDS,
+    "Seconds for a process to start": children.START_SECONDS,
     "Times that a process may die at the same page or page pair, with no other process beside it": process.ATTEMPTS,
     "Inputs kept in `rejected/`": sandbox.KEPT_INPUTS,
     "Paragraphs of one page": analyser.MAX_PARAGRAPHS,

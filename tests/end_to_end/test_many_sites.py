@@ -15,12 +15,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from end_to_end.test_signals import all_end, children
+from inline_children import inline_children
 from typer.testing import CliRunner
 
 from bitrawl import aio, config, demo
 from bitrawl.cli import app
 from bitrawl.cluster.bundle_process import BundleOrder, mine_bundle
-from bitrawl.cluster.bundles import Bundle, Done, Fault, PartState, SiteOutcome, checkpoint, done, sites_of
+from bitrawl.cluster.bundles import Bundle, Done, MachineFault, PartState, SiteOutcome, checkpoint, done, sites_of
 from bitrawl.cluster.checkpoint import restore
 from bitrawl.cluster.places import place
 from bitrawl.crawl.ending import Ending
@@ -103,7 +104,8 @@ def plain_jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
                 job = await aio.mine(seeds, langs="en,fr", out=folder, exhaustive=True, workers=1, **where)
                 assert job.ending is Ending.DONE
 
-    asyncio.run(mine())
+    with inline_children():
+        asyncio.run(mine())
     return folders
 
 
@@ -309,7 +311,7 @@ async def test_a_full_disk_is_no_fault_of_the_bundle_and_nothing_is_fetched_agai
         starved = await asyncio.to_thread(mine_bundle, order)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert isinstance(starved, Fault)
+    assert isinstance(starved, MachineFault)
     assert starved.reason.startswith("the disk is full: ")
     assert str(tmp_path / "scratch") in starved.reason
     assert web.visits

@@ -17,11 +17,13 @@ from inline_children import inline_children
 from bitrawl import aio
 from bitrawl.config import PolitenessSection
 from bitrawl.crawl.ending import Ending
+from bitrawl.endings import State
 from bitrawl.errors import ConfigError
 from bitrawl.job import running
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.refreshing import changes
+from bitrawl.job.reporting import status
 from bitrawl.job.running import mine_again
 from bitrawl.job.site_mining import MiningWorkers
 from bitrawl.job.verdicts import Subject, SubjectKind, VerdictHistory
@@ -168,6 +170,59 @@ def test_a_killed_round_goes_on_where_it_was(site: ChangingSite, job: Path, tmp_
     assert found(job) == found(tmp_path / "fresh")
     with Ledger(job / "job.sqlite", read_only=True) as ledger:
         assert ledger.rounds.number == 2
+
+
+def dying(where: str) -> str:
+    """Code after which a call of that function, `module:name`, is a kill."""
+    module, _, name = where.partition(":")
+    return f"import os, {module}; {module}.{name} = lambda *_, **__: os.kill(os.getpid(), 9)"
+
+
+def killed(site: ChangingSite, job: Path, where: str) -> None:
+    """Visit it again; the command dies there."""
+    asked = ["--langs", "en,fr", "--out", str(job), "--delay", "0", "--exhaustive", "--allow-private", "--quiet"]
+    route = ["--workers", "1", "--connect-to", f"*.test=127.0.0.1:{site.port}"]
+    process = start_forked("mine", f"{HOST}/", *asked, *route, "--refresh", first=dying(where))
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
+@pytest.mark.usefixtures("no_children")
+@pytest.mark.parametrize("where", ["bitrawl.job.running:note_findings", "bitrawl.job.rounds:Rounds.end"])
+def test_a_kill_after_the_corpus_is_written_and_before_the_round_is_noted_changes_nothing(
+    site: ChangingSite, job: Path, tmp_path: Path, where: str
+):
+    undisturbed = Path(shutil.copytree(job, tmp_path / "undisturbed"))
+    site.advance()
+    mine(site, undisturbed, refresh=True)
+    killed(site, job, where)
+    assert status(JobFolder(job)).state is State.INTERRUPTED
+    site.asked()
+    mine(site, job, refresh=True)  # It resumes the round, and begins no other.
+    assert not [request for request in site.asked() if request.path not in RULES]
+    assert (pages(job), found(job)) == (pages(undisturbed), found(undisturbed))
+    assert changes(JobFolder(job)) == changes(JobFolder(undisturbed))
+
+
+@pytest.mark.usefixtures("no_children")
+@pytest.mark.parametrize(
+    "where",
+    [f"bitrawl.job.{name}" for name in ("refreshing:note_findings", "rounds:Rounds.begin", "rounds:ChangeRates")],
+)
+def test_a_kill_while_a_round_is_planned_leaves_the_job_as_it_was(site: ChangingSite, job: Path, where: str):
+    with Ledger(job / "job.sqlite") as ledger, ledger.transaction():
+        (knowledge,) = ledger.sites()
+        ledger.learn(msgspec.structs.replace(knowledge, left="it has brought nothing for long"))
+    before = (pages(job), corpus(job))
+    killed(site, job, where)
+    assert not [request for request in site.asked() if request.path not in RULES]
+    with Ledger(job / "job.sqlite", read_only=True) as ledger:
+        assert ledger.rounds.number == 1
+        assert [site.left for site in ledger.sites()] == ["it has brought nothing for long"]
+    assert (pages(job), corpus(job)) == before
+    site.advance()
+    mine(site, job, refresh=True)
+    assert len(changes(JobFolder(job)).pages.new) == 2
 
 
 @pytest.mark.usefixtures("no_children")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from topic_web import HOMES, HONEY, HUB, MIXED, STADIUM, Served, closed_web, html, serve, term_list, text, web
+from topic_web import HOMES, HONEY, HUB, MIXED, STADIUM, Served, closed_web, html, serve, site, term_list, text, web
 
 import bitrawl
 from bitrawl.cli import main
@@ -462,3 +462,40 @@ def test_the_log_says_what_was_judged(command: Command, served: Served, bees: Su
             assert line["perplexity"] > 1
         else:
             assert line.get("relevance") is line.get("relevant") is line.get("perplexity") is None
+
+
+# one more round
+
+
+@pytest.mark.parametrize("asked", [["--topic", "{terms}"], ["--texts", "{texts}", "--texts", "{french}"]], ids=" ".join)
+def test_after_a_round_pages_are_judged_as_they_are_now(
+    command: Command, bees: Subject, tmp_path: Path, asked: list[str]
+):
+    flags = [MIXED, *(one.format(**bees._asdict()) for one in asked), "--exhaustive"]
+    pages = site(MIXED, {"football": 5, "bees": 5})
+    with serve(pages) as served:
+        crawled(command, served, tmp_path / "job", *flags, verb="mine", langs="en,fr")
+        for code in ("en", "fr"):  # Two articles change places, one is gone, and one is new.
+            one, other = f"{MIXED}{code}/bees-0", f"{MIXED}{code}/football-0"
+            pages[one], pages[other] = pages[other], pages[one]
+            del pages[f"{MIXED}{code}/bees-1"]
+            pages[f"{MIXED}{code}/bees-5"] = site(MIXED, {"bees": 6})[f"{MIXED}{code}/bees-5"]
+            home = f"{MIXED}{code}/"
+            pages[home] = pages[home].replace("bees-1", "bees-5")
+        for out, more in (("job", ["--refresh"]), ("fresh", [])):
+            done = command(
+                *("mine", *flags, "--langs", "en,fr", "--out", tmp_path / out, *served.flags, "--quiet", *more)
+            )
+            assert done.code == 0, done
+    for folder in ("job", "fresh"):
+        on_topic = {page.url: page.is_on_topic for page in bitrawl.open(tmp_path / folder).pages()}
+        articles = {url: relevant for url, relevant in on_topic.items() if "-" in url}
+        bees_now = ("football-0", *(f"bees-{number}" for number in (2, 3, 4, 5)))
+        expected = {f"{MIXED}{code}/{name}" for code in ("en", "fr") for name in bees_now}
+        assert {url for url, relevant in articles.items() if relevant} == expected, folder
+    assert pair_names(tmp_path / "job") == pair_names(tmp_path / "fresh")
+    job, fresh = (bitrawl.open(tmp_path / folder) for folder in ("job", "fresh"))
+    assert {(unit.text_a, unit.text_b) for unit in job.units()} == {
+        (unit.text_a, unit.text_b) for unit in fresh.units()
+    }
+    assert job.status().crawl.relevant == fresh.status().crawl.relevant

@@ -37,7 +37,7 @@ from bitrawl.model import Advice, Language, Link, Page, SegmentPair, SiteKnowled
 from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.simulation.trial import Truth, UrlPair, in_order, run_trial
-from bitrawl.strategies.papers.url_patterns import DEFAULT, Rules, UrlPatterns
+from bitrawl.strategies.papers.url_patterns import DEFAULT, PatternRules, UrlPatterns
 from bitrawl.strategies.papers.verification import ReadPage, Verification, Weights
 from bitrawl.text.words import text_key
 from lab.bench.papers.panels import Curve, Lines, lines
@@ -77,17 +77,17 @@ STEPS, LEAST_STEP = 60, 1e-7  # of Newton's method
 class Queue(NamedTuple):
     """A way to walk, and by what it verifies."""
 
-    rules: Rules
+    rules: PatternRules
     features: str = THREE
 
 
 PLAIN, PATTERNS = "plain queue", "patterns, early stop"
 QUEUES = {
-    PLAIN: Queue(Rules(patterns=False, stops=False)),
-    "patterns, no early stop": Queue(Rules(stops=False)),
+    PLAIN: Queue(PatternRules(patterns=False, stops=False)),
+    "patterns, no early stop": Queue(PatternRules(stops=False)),
     PATTERNS: Queue(DEFAULT),
     "the same, two features": Queue(DEFAULT, TWO),
-    "the same, blind trust": Queue(Rules(trust=math.inf)),
+    "the same, blind trust": Queue(PatternRules(trust=math.inf)),
 }
 PAPER = {  # www.un.org and www.gov.hk: processed for each accepted pair, and precision
     PLAIN: ((4.466, 0.82), (2.468, 0.84)),

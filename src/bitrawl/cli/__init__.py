@@ -212,9 +212,9 @@ def _note_fault(error: BitrawlError) -> None:
     """For the web app, if it started this command: what is printed is English, and nobody should have to read that."""
     if not (path := os.environ.get(FAULT_FILE)):
         return
-    import msgspec  # noqa: PLC0415 - and the next: only for a command that fails
+    import msgspec  # and the next: only for a command that fails
 
-    from bitrawl.endings import Fault  # noqa: PLC0415
+    from bitrawl.endings import Fault
 
     with suppress(OSError, MemoryError):
         Path(path).write_bytes(msgspec.json.encode(Fault.of(error)))
@@ -232,6 +232,6 @@ def _print_any_script() -> None:
 
 
 def _complain(message: str) -> None:
-    from bitrawl.cli.console import complain  # noqa: PLC0415 - rich takes a while to load
+    from bitrawl.cli.console import complain  # rich takes a while to load
 
     complain(message)

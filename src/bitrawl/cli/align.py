@@ -1,36 +1,34 @@
 """`bitrawl align`: which sentences are translations of each other, in two texts or in the pairs of a job."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import msgspec
 import typer
 from typer import Argument, Option
 
 from bitrawl.cli.console import print_err
-from bitrawl.cli.foreground import mine_in_foreground
 from bitrawl.config.settings import described, listed
 from bitrawl.corpus.export import CorpusHeader
-from bitrawl.corpus.tmx import tmx
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
-from bitrawl.job.folder import JobFolder
 from bitrawl.languages import parse_language
-from bitrawl.mine.aligned_pages import NOWHERE, TextPair, align_sentences, align_texts, listed_sentences
-from bitrawl.mine.embedding_aligner import EmbeddingAligner
-from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Language, Segment, SegmentPair, TranslationUnit
 from bitrawl.show.wording import counted
-from bitrawl.text.encoder import load_encoder
-from bitrawl.text.lexicon import read_dictionary
-from bitrawl.text.words import one_line
 
-Aligner = LexicalAligner | EmbeddingAligner
+if TYPE_CHECKING:
+    from bitrawl.mine.aligned_pages import TextPair
+    from bitrawl.mine.embedding_aligner import EmbeddingAligner
+    from bitrawl.mine.lexical_aligner import LexicalAligner
+
+Aligner: TypeAlias = "LexicalAligner | EmbeddingAligner"
 Languages = tuple[Language, Language]
 
 
@@ -93,6 +91,9 @@ def align(  # noqa: PLR0913 - flags
 
 
 def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
+    from bitrawl.cli.foreground import mine_in_foreground
+    from bitrawl.job.folder import JobFolder
+
     if refused:
         raise ConfigError("a job has its own languages, dictionary and folder: bitrawl align DIR takes only --encoder")
     job_folder = JobFolder(folder)
@@ -100,6 +101,8 @@ def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
 
 
 def _ladders(pairs: Sequence[tuple[Path, Path]], languages: Languages, aligner: Aligner) -> list[str]:
+    from bitrawl.mine.aligned_pages import align_sentences, listed_sentences
+
     texts = [(listed_sentences(_lines(a), languages[0]), listed_sentences(_lines(b), languages[1])) for a, b in pairs]
     return ["".join(starmap(_rung, rungs)) for rungs in align_sentences(texts, languages, aligner)]
 
@@ -115,6 +118,9 @@ def _shown(score: float | None) -> str:
 
 def _texts(a: Path, b: Path, languages: Languages, aligner: Aligner, style: AlignFormat) -> str:
     """What has no counterpart is left out of TMX, and has an empty side and no score elsewhere."""
+    from bitrawl.mine.aligned_pages import align_texts
+    from bitrawl.text.words import one_line
+
     pairs = align_texts(_read(a), _read(b), languages, aligner)
     if style is AlignFormat.TMX:
         return _tmx(pairs, languages)
@@ -124,6 +130,9 @@ def _texts(a: Path, b: Path, languages: Languages, aligner: Aligner, style: Alig
 
 
 def _tmx(pairs: Sequence[TextPair], languages: Languages) -> str:
+    from bitrawl.corpus.tmx import tmx
+    from bitrawl.mine.aligned_pages import NOWHERE
+
     header = CorpusHeader(languages, time.time())
     with TemporaryDirectory(prefix="bitrawl-") as folder:
         with tmx(Path(folder), header) as write:
@@ -135,6 +144,11 @@ def _tmx(pairs: Sequence[TextPair], languages: Languages) -> str:
 
 
 def _aligner(languages: Languages, dictionary: Path | None, encoder: str | None) -> Aligner:
+    from bitrawl.mine.embedding_aligner import EmbeddingAligner
+    from bitrawl.mine.lexical_aligner import LexicalAligner
+    from bitrawl.text.encoder import load_encoder
+    from bitrawl.text.lexicon import read_dictionary
+
     if not encoder:
         return LexicalAligner(dictionary=read_dictionary(dictionary, languages) if dictionary else ())
     if dictionary:

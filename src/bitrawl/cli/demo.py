@@ -1,24 +1,26 @@
 """`bitrawl demo`: the main job on a small multilingual web that the package carries."""
 
+from __future__ import annotations
+
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from bitrawl import config
-from bitrawl import demo as bundled
 from bitrawl.cli.console import print_out
 from bitrawl.cli.flags import Quiet
-from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.status import tell
 from bitrawl.config.settings import listed
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder import JobFolder, StartOver
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language
+
+if TYPE_CHECKING:
+    from bitrawl.cli.foreground import Foreground
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.ledger import Ledger
 
 
 def demo(
@@ -36,6 +38,10 @@ def demo(
 
     The web is served on this machine; nothing leaves it.
     """
+    from bitrawl import demo as bundled
+    from bitrawl.cli.foreground import Foreground, leave
+    from bitrawl.job.folder import JobFolder
+
     folder, codes = JobFolder(out), listed(langs)
     languages = dict.fromkeys(bundled.pages().values())
     if unknown := [code for code in codes if code not in languages]:
@@ -58,12 +64,17 @@ def demo(
 
 def _check_own(folder: JobFolder) -> None:
     """Raise `ConfigError` if the folder holds a job that is no demo."""
+    from bitrawl import demo as bundled
+
     if folder.description.exists() and set(folder.job().seeds) != set(map(str, bundled.seeds())):
         raise ConfigError(f"{folder.path} holds another job, which the demo would delete; choose another --out")
 
 
 async def _mine(folder: JobFolder, langs: list[str] | None, foreground: Foreground) -> Ending:
     """A new job in these languages, or, with None, the one that is there: the port is another each time."""
+    from bitrawl import demo as bundled
+    from bitrawl.job.folder import StartOver
+
     async with bundled.serve() as served:
         pages, hosts = len(bundled.pages()), len(bundled.hosts())
         foreground.progress.note(f"{pages} pages on {hosts} hosts, served on port {served.port}")
@@ -75,6 +86,9 @@ async def _mine(folder: JobFolder, langs: list[str] | None, foreground: Foregrou
 
 def _compare(ledger: Ledger, langs: list[str]) -> None:
     """What was found against what is there."""
+    from bitrawl import demo as bundled
+    from bitrawl.job.stored_findings import Findings
+
     visited = {page.url: page.language for page in ledger.pages()}
     pages = bundled.pages()
     wanted = {url for url, language in pages.items() if language in langs}

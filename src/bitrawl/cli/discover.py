@@ -1,8 +1,10 @@
 """`bitrawl discover`: find bilingual sites that nobody listed, `check` sites, and make or read a link `graph`."""
 
+from __future__ import annotations
+
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -27,25 +29,22 @@ from bitrawl.cli.flags import (
     starting_over,
     with_settings,
 )
-from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.config import Job, Walk
+from bitrawl.config.defaults import HUB_LINKS, REFERRERS
 from bitrawl.config.settings import DISCOVER, Group, described, listed
-from bitrawl.discover.graph_index import Caps
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.job.bootstrapping import from_bootstrap
-from bitrawl.job.crawl_wiring import described_job
-from bitrawl.job.fetching import FetchPolicy
-from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.folder_kinds import MINED_SITES
-from bitrawl.job.site_checks import SiteQuestion, check_sites
-from bitrawl.job.site_search import SEEDS, SITES_TABLE, Discovered, mining_job, open_backlinks
-from bitrawl.job.site_search import build as build_index
-from bitrawl.job.site_search import discover as run_discover
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language, Link
 from bitrawl.show.wording import counted
 from bitrawl.url import Url, with_scheme
+
+if TYPE_CHECKING:
+    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.job.folder import JobFolder, StartOver
+    from bitrawl.job.site_checks import SiteQuestion
+    from bitrawl.job.site_search import Discovered
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
 SHOWN = 20  # sites that are printed
@@ -116,6 +115,9 @@ def check(  # noqa: PLR0913 - flags
     page or two are translated), no, and unknown (the site did not answer, or asks to be left alone). The exit code is 1 if
     any site is unknown.
     """
+    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.job.site_checks import SiteQuestion
+
     question = SiteQuestion(
         _entry_pages(urls or [], replay=bool(replay)),
         _languages(langs),
@@ -136,6 +138,8 @@ def check(  # noqa: PLR0913 - flags
 
 async def _print_verdicts(question: SiteQuestion, style: TableFormat) -> dict[str, SiteAnswer]:
     """The answers, by host."""
+    from bitrawl.job.site_checks import check_sites
+
     answers = {}
     async for verdict in check_sites(question):
         answers[verdict.site] = verdict.verdict
@@ -213,6 +217,12 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     The list grows while the search runs: sites.jsonl, sites.tsv, and sites.txt for [bold]bitrawl mine --sites[/]. The same
     command resumes.
     """
+    from bitrawl.cli.foreground import Foreground, leave
+    from bitrawl.job.bootstrapping import from_bootstrap
+    from bitrawl.job.crawl_wiring import described_job
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.site_search import mining_job
+
     folder = JobFolder(out)
     description: dict[str, Any] = {"seeds": seeds_of(seeds, seeds_file), **described(settings, DISCOVER)}
     if langs is not None:
@@ -239,6 +249,9 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
 
 
 def _search(job: Job, folder: JobFolder, *, fresh: StartOver, quiet: bool) -> Discovered:
+    from bitrawl.cli.foreground import Foreground
+    from bitrawl.job.site_search import discover as run_discover
+
     foreground = Foreground(folder, quiet=quiet)
     progress = foreground.progress
 
@@ -259,6 +272,8 @@ def _search(job: Job, folder: JobFolder, *, fresh: StartOver, quiet: bool) -> Di
 
 
 def _show_sites(discovered: Discovered, folder: JobFolder) -> None:
+    from bitrawl.job.site_search import SEEDS, SITES_TABLE
+
     facts = discovered.facts
     for site in discovered.sites[:SHOWN]:
         print_out(f"{site.probability:.2f}  {site.site}  {', '.join(site.languages)}")
@@ -294,11 +309,11 @@ def build(
     ] = None,
     max_links: Annotated[
         int, Option(min=1, help="With --around, keep this many links of a host that links to many.", metavar="N")
-    ] = Caps().links,
+    ] = HUB_LINKS,
     max_referrers: Annotated[
         int,
         Option(min=1, help="With --around, keep about this many hosts that link to a popular one.", metavar="N"),
-    ] = Caps().referrers,
+    ] = REFERRERS,
     quiet: Annotated[bool, Option("-q", "--quiet", help="Print errors only.")] = False,
 ) -> None:
     """Make an index of a link graph, to ask who links to a host.
@@ -307,6 +322,9 @@ def build(
 
     The files are read once. The index replaces an earlier one when it is complete, so you can stop at any time.
     """
+    from bitrawl.discover.graph_index import Caps
+    from bitrawl.job.site_search import build as build_index
+
     columns = (TextColumn("reading"), BarColumn(), TaskProgressColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
         task = bar.add_task("reading", total=None)
@@ -351,6 +369,8 @@ def show(
     Prints a table separated by tabs: the page linked to, the page that links, its anchor, and how many hosts that page links to.
     The most informative pages come first.
     """
+    from bitrawl.job.fetching import FetchPolicy
+
     pages = [Url.parse(target) if "://" in target else target for target in targets]
     if not asyncio.run(_print_links(pages, backlinks, limit, FetchPolicy(contact, allow_private=allow_private))):
         raise typer.Exit(1)
@@ -358,6 +378,8 @@ def show(
 
 async def _print_links(targets: list[str | Url], places: list[str], limit: int, policy: FetchPolicy) -> bool:
     """Whether there are any."""
+    from bitrawl.job.site_search import open_backlinks
+
     any_links = False
     async with open_backlinks(places, policy=policy, tell=print_err) as source:
         if not len(source):

@@ -1,5 +1,7 @@
 """Flags of commands: those of the one table of settings, and the few that several commands share."""
 
+from __future__ import annotations
+
 import inspect
 import shlex
 import sys
@@ -7,7 +9,7 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer import Argument, Option
@@ -16,7 +18,9 @@ from bitrawl import config
 from bitrawl.cli.console import print_err
 from bitrawl.config.settings import Group, Setting, flags, value_of
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder import StartOver, free_archive_name
+
+if TYPE_CHECKING:
+    from bitrawl.job.folder import StartOver
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -53,6 +57,8 @@ AllowPrivate = Annotated[bool, Option("--allow-private", help=PRIVATE_HELP)]
 
 def starting_over(*, fresh: bool, delete_archive: bool = False, refresh: bool = False) -> StartOver:
     """What the flags mean together."""
+    from bitrawl.job.folder import StartOver
+
     if fresh and refresh:
         raise ConfigError("--fresh deletes what --refresh would visit again; choose one of them")
     if delete_archive and not fresh:
@@ -62,6 +68,8 @@ def starting_over(*, fresh: bool, delete_archive: bool = False, refresh: bool = 
 
 def confirm(place: str | Path, fresh: StartOver, what: str = "its pages, pairs and corpus") -> None:
     """Ask before something is deleted, where somebody can answer, and say where the archive goes."""
+    from bitrawl.job.folder import StartOver, free_archive_name
+
     if not fresh:
         return
     archive = " and what was fetched" if fresh is StartOver.DELETE_ARCHIVE else ""
@@ -77,7 +85,7 @@ def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:
     """Let a command take the settings of these groups, in place of its `**settings`."""
 
     def decorate(command: Command) -> Command:
-        own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
+        own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.kind is not p.VAR_KEYWORD]
         parameters = [*own, *(_parameter(name, setting) for name, setting in flags(groups).items())]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

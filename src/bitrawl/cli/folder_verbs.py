@@ -1,12 +1,14 @@
 """Verbs that read a job's folder and load little: `bitrawl log`, `sample`, `terms` and `tune`."""
 
+from __future__ import annotations
+
 import datetime as dt
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -16,18 +18,16 @@ from typer import Option
 
 from bitrawl.cli.console import out, print_err, print_out, size
 from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
-from bitrawl.cluster.run import read_here
+from bitrawl.config.defaults import TERM_PAIR_SCORE, TERM_PAIRS, TermFormat
 from bitrawl.config.settings import described
 from bitrawl.corpus.sampling import sampled
-from bitrawl.corpus.term_pairs import TermFormat, TermPair
-from bitrawl.corpus.term_pairs import write as write_terms
-from bitrawl.corpus.units import CorpusPage, CorpusParagraph, CorpusUnit, strata
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing
-from bitrawl.job.corpora import Corpora, corpora_in
-from bitrawl.job.corpus_terms import MIN_SCORE, MOST_TERMS, bilingual_terms
-from bitrawl.job.folder import JobFolder, buckets_of, tune_job
-from bitrawl.job.ledger_facts import log as fetches
+
+if TYPE_CHECKING:
+    from bitrawl.corpus.term_pairs import TermPair
+    from bitrawl.corpus.units import CorpusPage, CorpusParagraph, CorpusUnit
+    from bitrawl.job.corpora import Corpora
 
 SHOWN_TERMS = 25  # as many as a terminal shows at once
 SampleFormat = StrEnum("SampleFormat", ["TEXT", "TSV", "JSONL"])
@@ -45,6 +45,9 @@ def log(
 
     Example: [bold]bitrawl log jobs/example --format jsonl | head[/]
     """
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.ledger_facts import log as fetches
+
     ledger = JobFolder(folder).reading()
     for line in fetches(ledger, after=after):
         if style is TableFormat.JSONL:
@@ -73,6 +76,10 @@ def sample(
     The sample is spread evenly over sites and scores. The same command prints the same units. For a corpus in one language,
     it prints paragraphs.
     """
+    from bitrawl.cluster.places import read_here
+    from bitrawl.corpus.units import strata
+    from bitrawl.job.corpora import corpora_in
+
     with read_here(folder) as here:
         corpora = corpora_in(here)
         units = sampled(corpora.units(), size, strata, seed=seed)
@@ -91,6 +98,8 @@ def _paragraphs(corpora: Corpora) -> Iterator[tuple[CorpusPage, CorpusParagraph]
 
 
 def _place(entry: tuple[CorpusPage, CorpusParagraph]) -> tuple[str, float, tuple[str, ...]]:
+    from bitrawl.corpus.units import strata
+
     page, paragraph = entry
     site, _, texts = strata(page)
     return site, 0.0, (*texts, paragraph.id, paragraph.text)
@@ -136,9 +145,9 @@ def terms(
     ] = "",
     min_score: Annotated[
         float, Option(min=0.0, max=1.0, help="Leave out pairs that score less.", metavar="SCORE")
-    ] = MIN_SCORE,
+    ] = TERM_PAIR_SCORE,
     most: Annotated[
-        int | None, Option(min=1, help="Write at most this many pairs.", metavar="N", show_default=str(MOST_TERMS))
+        int | None, Option(min=1, help="Write at most this many pairs.", metavar="N", show_default=str(TERM_PAIRS))
     ] = None,
     target: Annotated[
         Path | None,
@@ -151,8 +160,12 @@ def terms(
 
     The most typical terms come first. The score from 0 to 1 says how likely it is that two terms are translations.
     """
+    from bitrawl.cluster.places import read_here
+    from bitrawl.corpus.term_pairs import write as write_terms
+    from bitrawl.job.corpus_terms import bilingual_terms
+
     with read_here(folder) as here:
-        pairs = bilingual_terms(here, languages, most or MOST_TERMS, min_score=min_score, tell=print_err)
+        pairs = bilingual_terms(here, languages, most or TERM_PAIRS, min_score=min_score, tell=print_err)
     if not pairs and style is not TermFormat.JSONL:  # for a program an empty list is an answer
         raise ConfigError(
             f"{folder} has no terms that score at least {min_score:g}: both must be in at least three segments;"
@@ -198,6 +211,8 @@ def tune(
     Links of pages below the first boundary come first, then those below the second. Without --buckets, the command shows
     how many pages of the job are in each bucket, and proposes boundaries: run a short crawl first.
     """
+    from bitrawl.job.folder import JobFolder, buckets_of, tune_job
+
     job_folder = JobFolder(folder)
     if buckets is not None:
         tune_job(job_folder, described({"buckets": buckets}))

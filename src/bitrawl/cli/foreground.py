@@ -1,6 +1,7 @@
 """A job in the foreground: how it is going, the signals that end it, its exit code, and what `--dry-run` prints."""
 
 import asyncio
+import gc
 import os
 import signal
 import time
@@ -178,6 +179,7 @@ class Foreground:
 
     def run(self, main: Callable[[], Awaitable[Result]]) -> Result:
         """Until it is done; a signal that ends it at once ends this program too, with one line."""
+        gc.freeze()  # What was imported stays: no collection need look at it again.
         with self.progress:
             try:
                 return asyncio.run(self._run(main))

@@ -1,5 +1,7 @@
 """Many sites: `bitrawl mine --sites` in bundles, `merge` of what several jobs found, and `partition` of their archives."""
 
+from __future__ import annotations
+
 import signal
 import threading
 import time
@@ -16,36 +18,21 @@ from typer import Argument, Option
 
 from bitrawl.cli.console import complain, duration, err, labelled, print_err, print_out, size, timed_lines
 from bitrawl.cli.flags import confirm, with_settings
-from bitrawl.cluster.bundle_process import mine_bundle
-from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor
-from bitrawl.cluster.run import (
-    Run,
-    RunRequest,
-    Tally,
-    check_place,
-    is_monolingual,
-    is_run,
-    merge_folders,
-    merge_run,
-    plan,
-    read_share,
-)
-from bitrawl.cluster.warc_split import MOST_GROUPS, Grouping, SplitFile
-from bitrawl.cluster.warc_split import partition as split
 from bitrawl.config import Job
+from bitrawl.config.defaults import MOST_GROUPS
 from bitrawl.config.settings import Group, described, listed
-from bitrawl.corpus.figures import MergedCounts, MergeFacts
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.job.archived_web import warc_files
-from bitrawl.job.folder import StartOver
 from bitrawl.job.folder_kinds import MERGED, PARTS
-from bitrawl.job.own_files import check_inputs
 from bitrawl.show.wording import counted
 from bitrawl.url import Url
 
 if TYPE_CHECKING:
-    from bitrawl.cluster.executor import DaskExecutor
+    from bitrawl.cluster.executor import DaskExecutor, Executor
+    from bitrawl.cluster.run import Run, Tally
+    from bitrawl.cluster.warc_split import SplitFile
+    from bitrawl.corpus.figures import MergedCounts, MergeFacts
+    from bitrawl.job.folder import StartOver
 
 LOCAL = "local"
 REDRAW_EVERY, LINE_EVERY = 1.0, 10.0  # seconds
@@ -91,23 +78,33 @@ class Bundling(NamedTuple):
     scratch: Path | None = None
     workers: int | None = None
     retry_failed: bool | None = None
+    refresh: bool = False
 
     @property
     def is_given(self) -> bool:
-        return any(flag is not None for flag in self)
+        return any(flag is not None for flag in self[:-1])
 
 
 def mine_many(
     job: Job, to: str, bundling: Bundling, *, inputs: Sequence[Path | None], fresh: StartOver, quiet: bool
 ) -> None:
     """Mine the sites of the job in bundles, and leave with an exit code. `inputs` are read beside what the job names."""
+    from bitrawl.cluster.places import is_run
+    from bitrawl.cluster.run import RunRequest, check_place, is_monolingual, merge_run, plan, read_share
+
     check_place(job, to, [path for path in inputs if path is not None], fresh=fresh)
     if is_run(to):
         confirm(to, fresh)
     with _signals(), _executor(bundling, quiet=quiet) as (executor, at_once):
         share = read_share(bundling.part or "0/1")
         request = RunRequest(
-            to, at_once * share.parts, share, bundling.bundle_sites, bundling.scratch, bool(bundling.retry_failed)
+            to,
+            at_once * share.parts,
+            share,
+            bundling.bundle_sites,
+            bundling.scratch,
+            bool(bundling.retry_failed),
+            bundling.refresh,
         )
         run = plan(job, request, fresh=fresh)
         with _RunDisplay(run, executor, quiet=quiet):
@@ -127,6 +124,9 @@ def mine_many(
 @contextmanager
 def _executor(bundling: Bundling, *, quiet: bool) -> Iterator[tuple[Executor, int]]:
     """What mines the bundles, and how many at once."""
+    from bitrawl.cluster.bundle_process import mine_bundle
+    from bitrawl.cluster.executor import InlineExecutor, ProcessExecutor
+
     if bundling.cluster is None:
         workers = bundling.workers or 1
         executor: Executor = InlineExecutor(mine_bundle) if workers == 1 else ProcessExecutor(mine_bundle, workers)
@@ -139,7 +139,8 @@ def _executor(bundling: Bundling, *, quiet: bool) -> Iterator[tuple[Executor, in
 
 
 def _dask(bundling: Bundling, *, quiet: bool) -> tuple[Executor, int]:
-    from bitrawl.cluster.executor import DaskExecutor  # noqa: PLC0415 - an extra
+    from bitrawl.cluster.bundle_process import mine_bundle
+    from bitrawl.cluster.executor import DaskExecutor
 
     if bundling.cluster == LOCAL:
         executor = DaskExecutor(mine_bundle, workers=bundling.workers or 2)
@@ -152,7 +153,7 @@ def _dask(bundling: Bundling, *, quiet: bool) -> tuple[Executor, int]:
     return executor, _first_workers(executor)
 
 
-def _first_workers(executor: "DaskExecutor") -> int:
+def _first_workers(executor: DaskExecutor) -> int:
     """How many workers there are, once there is one: their number decides how the sites are divided."""
     line_at = time.monotonic()
     try:
@@ -211,7 +212,9 @@ class _RunDisplay:
         tally = self._run.tally
         if not self._quiet:
             before = f", {counted(tally.finished.sites, 'site')} done before" if tally.bundles else ""
-            print_err(f"{counted(tally.sites, 'site')}; {counted(self._run.todo, 'bundle')} to do{before}.")
+            print_err(
+                f"{_in_round(tally)}{counted(tally.sites, 'site')}; {counted(self._run.todo, 'bundle')} to do{before}."
+            )
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
@@ -264,7 +267,7 @@ def show_run(run: Run, to: str) -> None:
     tally = run.tally
     figures = tally.finished + run.running()
     print_out(
-        f"{figures.sites} of {counted(tally.sites, 'site')} done: {counted(figures.pages, 'page')},"
+        f"{_in_round(tally)}{figures.sites} of {counted(tally.sites, 'site')} done: {counted(figures.pages, 'page')},"
         f" {counted(figures.pairs, 'page pair')}, {counted(figures.units, 'unit')} before merging."
     )
     for site in tally.failed[:SHOWN]:
@@ -276,6 +279,10 @@ def show_run(run: Run, to: str) -> None:
     for line in _not_done(tally):
         print_out(f"not done   {line}")
     print_out(f"parts      {to.rstrip('/')}/{PARTS}")
+
+
+def _in_round(tally: Tally) -> str:
+    return f"Round {tally.round}: " if tally.round > 1 else ""
 
 
 def _not_done(tally: Tally) -> Iterator[str]:
@@ -322,6 +329,8 @@ def merge(
     Segments that differ only in case, punctuation or spaces become one unit with all of its sources. Each pair of
     languages is a corpus. The thresholds are those of each job unless you give others. Nothing is fetched or aligned.
     """
+    from bitrawl.cluster.run import merge_folders
+
     languages = listed(langs) if langs else ()
     facts = merge_folders(folders, target, described(settings, [Group.CORPUS]), langs=languages, tell=timed_lines())
     show_merged(facts, str(target))
@@ -366,6 +375,10 @@ def partition(
 
     Keeps the HTTP answers and leaves out everything else. After an interruption, the same command resumes.
     """
+    from bitrawl.cluster.warc_split import Grouping
+    from bitrawl.cluster.warc_split import partition as split
+    from bitrawl.job.archived_web import warc_files
+    from bitrawl.job.own_files import check_inputs
 
     def tell(file: SplitFile) -> None:
         if not quiet:

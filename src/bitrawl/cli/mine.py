@@ -1,8 +1,10 @@
 """A job and its stages: `bitrawl mine`, `crawl`, `pair` and `export`."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -27,7 +29,6 @@ from bitrawl.cli.flags import (
     starting_over,
     with_settings,
 )
-from bitrawl.cli.foreground import Foreground, leave, mine_in_foreground, show_previews
 from bitrawl.cli.many_sites import (
     BundleSites,
     Bundling,
@@ -39,21 +40,15 @@ from bitrawl.cli.many_sites import (
     show_merged,
 )
 from bitrawl.cli.status import show, show_selection, tell, tell_of_kills
-from bitrawl.cluster.run import asked_job, check_undivided, is_run, merge_run
 from bitrawl.config import Job
 from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.job.bootstrapping import from_bootstrap
-from bitrawl.job.crawl_wiring import described_job
-from bitrawl.job.exporting import selecting
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_kinds import MERGED, FolderKind, kind_of, no_corpus_of_search, no_job
-from bitrawl.job.job_merge import merge_again
-from bitrawl.job.running import crawl as run_crawl
-from bitrawl.job.running import export as write_again
-from bitrawl.job.running import export_copy, preview
 from bitrawl.show.wording import counted
+
+if TYPE_CHECKING:
+    from bitrawl.job.folder import JobFolder
 
 _SITES_HELP = (
     "Mine the sites of this list: hosts or URLs, one per line, or a table, JSON lines or Parquet with a column site."
@@ -91,9 +86,16 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
 
     The corpus grows while the crawl runs. One language makes a monolingual corpus. The same command resumes.
     """
+    from bitrawl.cli.foreground import Foreground, leave, show_previews
+    from bitrawl.cluster.run import asked_job, check_undivided
+    from bitrawl.job.bootstrapping import from_bootstrap
+    from bitrawl.job.crawl_wiring import described_job
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.running import preview
+
     start_over = starting_over(fresh=fresh, delete_archive=delete_archive, refresh=refresh)
     inputs = (seeds_file, sites, bootstrap)
-    bundling = Bundling(cluster, part, bundle_sites, scratch, retry_failed=retry_failed or None)
+    bundling = Bundling(cluster, part, bundle_sites, scratch, retry_failed=retry_failed or None, refresh=refresh)
     if sites or bundling.is_given:
         bundling = bundling._replace(workers=settings.pop("workers"))
     urls = [*(seeds or []), *_listed_sites(sites, quiet=quiet or bundling.is_given)]
@@ -102,7 +104,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         description = from_bootstrap(bootstrap, description)
     if bundling.is_given:
         job = asked_job(description, job_file)
-        _check_bundling(sites, job, dry_run=dry_run, refresh=refresh)
+        _check_bundling(sites, job, bundling, dry_run=dry_run)
         mine_many(job, out, bundling, inputs=inputs, fresh=start_over, quiet=quiet)
         return
     check_undivided(out)
@@ -121,7 +123,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     leave(ending, quiet_in=folder if quiet else None)
 
 
-def _check_bundling(sites: Path | None, job: Job, *, dry_run: bool, refresh: bool) -> None:
+def _check_bundling(sites: Path | None, job: Job, bundling: Bundling, *, dry_run: bool) -> None:
     if sites is None and not job.warc:
         raise ConfigError(
             "--cluster, --part, --bundle-sites, --scratch and --retry-failed are for a list of sites (--sites) or WARC files"
@@ -129,8 +131,12 @@ def _check_bundling(sites: Path | None, job: Job, *, dry_run: bool, refresh: boo
         )
     if dry_run:
         raise ConfigError("--dry-run shows what one process would do; leave out --workers, --cluster and --part")
-    if refresh:
-        raise ConfigError("--refresh is for one job; mine the sites in one process to visit them again")
+    if bundling.refresh:
+        from bitrawl.job.refreshing import check_refresh
+
+        check_refresh(job)
+        if bundling.retry_failed:
+            raise ConfigError("--refresh tries all sites again, also those that failed; leave out --retry-failed")
 
 
 def _listed_sites(path: Path | None, *, quiet: bool) -> list[str]:
@@ -164,6 +170,13 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
 
     Press Ctrl-C once to finish the pages that are being fetched, twice to stop at once. The same command resumes.
     """
+    from bitrawl.cli.foreground import Foreground, leave, show_previews
+    from bitrawl.job.bootstrapping import from_bootstrap
+    from bitrawl.job.crawl_wiring import described_job
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.running import crawl as run_crawl
+    from bitrawl.job.running import preview
+
     folder = JobFolder(out)
     description = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
     if bootstrap is not None:
@@ -194,6 +207,9 @@ def pair(folder: Folder, **settings: Any) -> None:
 
     Nothing is fetched.
     """
+    from bitrawl.cli.foreground import mine_in_foreground
+    from bitrawl.job.folder import JobFolder
+
     job_folder = JobFolder(folder)
     mine_in_foreground(job_folder.changed(described(settings, [Group.PAIRS])), job_folder)
 
@@ -222,6 +238,11 @@ def export(
     Nothing is fetched or aligned. Formats that are there already are kept and written again. A threshold applies to
     all files and is kept in the job, unless you write a copy with --to. A merged corpus is merged again from its jobs.
     """
+    from bitrawl.cluster.places import is_run
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.running import export as write_again
+    from bitrawl.job.running import export_copy
+
     given = described(settings, [Group.CORPUS])
     path = Path(folder)
     if is_run(folder) or kind_of(path) is FolderKind.MERGED:
@@ -268,6 +289,11 @@ def _warn_of_thresholds(given: Mapping[str, Any], folder: JobFolder) -> None:
 
 
 def _export_merged(address: str, given: Mapping[str, Any], *, only: bool, to: Path | None) -> None:
+    from bitrawl.cluster.places import is_run
+    from bitrawl.cluster.run import merge_run
+    from bitrawl.job.exporting import selecting
+    from bitrawl.job.job_merge import merge_again
+
     path, lines = Path(address), timed_lines()
     is_bundled = is_run(address)
     where = f"{address.rstrip('/')}/{MERGED}" if is_bundled else address

@@ -56,14 +56,14 @@ def serve(  # noqa: PLR0913 - flags
         return
     if missing := [module for module in NEEDED if find_spec(module) is None]:
         raise ConfigError(f"the web app needs {', '.join(missing)}. Run: {install_command('web')}")
-    from bitrawl.web.app import Serving, run  # noqa: PLC0415 - needs the extra
+    from bitrawl.web.app import Serving, run  # needs the extra
 
     serving = Serving(jobs, host, port, token, tuple(name or ()), settings, messages, every)
     run(serving, ready=lambda address: print_err(f"Open {address} (Ctrl-C stops the server; jobs go on)"))
 
 
 def _print_token() -> None:
-    from bitrawl.web.operator_settings import hashed  # noqa: PLC0415 - as above
+    from bitrawl.web.operator_settings import hashed  # as above
 
     token = secrets.token_urlsafe(24)
     print_out(f"token        {token}\ntoken_sha256 {hashed(token)}")

@@ -1,10 +1,12 @@
 """`bitrawl simulate`: archived sites under several strategies, or searches for sites, side by side."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec.structs import replace
 from rich.box import SIMPLE
@@ -15,21 +17,19 @@ from bitrawl.cli.console import err, print_err, print_out
 from bitrawl.cli.console import out as console
 from bitrawl.config import FOCUSED, UNFOCUSED, Walk, seeds_from
 from bitrawl.config.choices import strategy_names
+from bitrawl.config.defaults import SIMULATED_DOWNLOADS
 from bitrawl.errors import ConfigError
-from bitrawl.job.own_files import check_inputs
-from bitrawl.job.site_search import open_backlinks
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
-from bitrawl.show.harvest import can_draw_png
 from bitrawl.show.wording import counted
-from bitrawl.simulation.discovery import MOST_DOWNLOADS, WALKS, SimulatedSearch, table, walk_trials
-from bitrawl.simulation.discovery import write as write_walks
-from bitrawl.simulation.measure import SiteTrials
-from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
-from bitrawl.simulation.results import MEASURES, OWN_FILES, cells, headline, missing_languages, remarks, write
-from bitrawl.simulation.trial import Truth, UrlPair, in_order, read_pairs, write_pairs
 from bitrawl.url import Url
 from bitrawl.version import install_command
+
+if TYPE_CHECKING:
+    from bitrawl.simulation.discovery import SimulatedSearch
+    from bitrawl.simulation.measure import SiteTrials
+    from bitrawl.simulation.replay import Replay, ReplaySettings
+    from bitrawl.simulation.trial import UrlPair
 
 _TRUTH_HELP = "A TSV file of the true pairs, with the columns url_a, url_b, lang_a, lang_b."
 _BACKLINKS_HELP = "With --discover: the link graph that says who cites a site. May be given several times."
@@ -64,7 +64,7 @@ def simulate(  # noqa: PLR0913 (flags)
     ] = False,
     backlinks: Annotated[list[str] | None, Option(help=_BACKLINKS_HELP, metavar="PATH")] = None,
     max_downloads: Annotated[
-        int | None, Option(help=_DOWNLOADS_HELP, metavar="N", min=1, show_default=str(MOST_DOWNLOADS))
+        int | None, Option(help=_DOWNLOADS_HELP, metavar="N", min=1, show_default=str(SIMULATED_DOWNLOADS))
     ] = None,
     out: Annotated[
         Path | None, Option(help="Write CSV files, plots and a report into this folder.", metavar="DIR")
@@ -83,6 +83,12 @@ def simulate(  # noqa: PLR0913 (flags)
 
     Nothing is fetched from the web: a page that the archives do not hold is missing.
     """
+    from bitrawl.job.own_files import check_inputs
+    from bitrawl.show.harvest import can_draw_png
+    from bitrawl.simulation.discovery import SimulatedSearch
+    from bitrawl.simulation.replay import ReplaySettings, opened_replay
+    from bitrawl.simulation.results import OWN_FILES, missing_languages, write
+
     if out is not None:
         check_inputs(out, [*archives, *(path for path in (truth, seeds_file) if path is not None), *(backlinks or ())])
         OWN_FILES.check_new(out)
@@ -91,7 +97,7 @@ def simulate(  # noqa: PLR0913 (flags)
     if discover:
         useless = {"--truth": truth, "--one-site": hosts, "--ignore-alternates": ignore_alternates}
         _refuse("has no effect with --discover", {**useless, "--no-models": no_models, "--stop": stop})
-        search = SimulatedSearch(_languages(langs), seeds, None, max_downloads or MOST_DOWNLOADS)
+        search = SimulatedSearch(_languages(langs), seeds, None, max_downloads or SIMULATED_DOWNLOADS)
         asyncio.run(_discover(archives, search, _walks(strategies), backlinks or [], cache=cache, out=out, quiet=quiet))
         return
     _refuse("needs --discover", {"--backlinks": backlinks, "--max-downloads": max_downloads})
@@ -122,6 +128,8 @@ def simulate(  # noqa: PLR0913 (flags)
 async def _trials(
     replay: Replay, settings: ReplaySettings, truth: Path | None, seeds: list[Url], *, out: Path | None, quiet: bool
 ) -> list[SiteTrials]:
+    from bitrawl.simulation.trial import Truth, in_order, read_pairs, write_pairs
+
     with err.status("", spinner="line") as status:
         if quiet:
             status.stop()
@@ -149,6 +157,11 @@ async def _discover(  # noqa: PLR0913 (flags)
     out: Path | None,
     quiet: bool,
 ) -> None:
+    from bitrawl.job.site_search import open_backlinks
+    from bitrawl.simulation.discovery import table, walk_trials
+    from bitrawl.simulation.discovery import write as write_walks
+    from bitrawl.simulation.replay import opened_replay
+
     if not search.seeds:
         raise ConfigError("a search needs seeds; name a file of a few sites with --seeds-file")
     for place in backlinks:
@@ -210,6 +223,8 @@ def _warn(message: str) -> None:
 
 
 def _show(trials: SiteTrials) -> None:
+    from bitrawl.simulation.results import MEASURES, cells, headline, remarks
+
     print_out(headline(trials))
     names = (figures.strategy.replace("-", "-\n") for figures in trials.figures)  # Five of them fit a terminal.
     _print_table(("", *names), zip(MEASURES, *map(cells, trials.figures), strict=True))
@@ -240,6 +255,8 @@ def _strategies(raw: str) -> tuple[str, ...]:
 
 
 def _walks(raw: str) -> tuple[Walk, ...]:
+    from bitrawl.simulation.discovery import WALKS
+
     return WALKS if raw.strip() == "all" else tuple(map(Walk, _chosen(raw, WALKS, [Walk.FOCUSED], "walk")))
 
 

@@ -1,12 +1,14 @@
 """How a job is: `bitrawl status`, `diff`, `check` and `report`."""
 
+from __future__ import annotations
+
 import datetime as dt
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -14,27 +16,22 @@ from rich.text import Text
 from typer import Option
 
 from bitrawl.cli.console import complain, duration, out, print_out, size
-from bitrawl.cli.flags import CorpusFolder, Folder
+from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
-from bitrawl.cluster.run import Run, check_run, existing_run, is_run, merged_report
 from bitrawl.config import Job, Thresholds
 from bitrawl.corpus.export import CARD
 from bitrawl.endings import EndKind, State
 from bitrawl.errors import ConfigError
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
-from bitrawl.job.corpora import written_figures
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.folder_check import Checked, Condition, check_corpus
-from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.folder_kinds import MERGED, REPORT, FolderKind, kind_of, merged_jobs, named
-from bitrawl.job.refreshing import changes
-from bitrawl.job.reporting import gather, write_report
-from bitrawl.job.reporting import status as status_of
-from bitrawl.job.rounds import Changes
-from bitrawl.job.site_search import draw_report
-from bitrawl.job.thresholds import selections
-from bitrawl.show.job_report import explained, found, left_out
 from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
+
+if TYPE_CHECKING:
+    from bitrawl.cluster.run import Run
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.folder_check import Checked
+    from bitrawl.job.refreshing import RoundChanges
+    from bitrawl.job.rounds import Changes
 
 WATCH_EVERY = 2.0  # seconds
 MOST_CHANGES = 10  # of a kind, that `diff` lists in a table
@@ -57,7 +54,7 @@ KEYS = (
     *("mining", "own_requests", "answers", "unanswered", "relevant"),
 )
 CORPUS_KEYS = ("pairs", "segments", "units")
-_CONDITIONS = {Condition.SOUND: "green", Condition.DAMAGED: "bold red", Condition.REPAIRED: "yellow"}
+_CONDITIONS = {"sound": "green", "damaged": "bold red", "repaired": "yellow"}
 _BEGINNINGS = {State.ENDED: "done. ", State.FAILED: "failed. ", State.NOTHING_FOUND: "nothing found. "}
 _wait = time.sleep
 
@@ -78,7 +75,11 @@ def status(
 
     It shows pages, languages, pairs, segments, what is being done now, and why links were skipped.
     """
-    if (run := existing_run(folder)) is not None:
+    from bitrawl.cluster.places import is_run
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.reporting import status as status_of
+
+    if is_run(folder) and (run := _run(folder)) is not None:
         _show_many(run, folder, style)
         return
     if kind_of(Path(folder)) in (FolderKind.MERGED, FolderKind.COPY):
@@ -102,7 +103,7 @@ _SINCE_HELP = "Compare with the end of this round, or with the job as it was on 
 
 
 def diff(
-    folder: Folder,
+    folder: CorpusFolder,
     *,
     since: Annotated[str, Option(help=_SINCE_HELP, metavar="ROUND|DATE", show_default="the last round but one")] = "",
     style: Annotated[
@@ -115,7 +116,11 @@ def diff(
 
     Each [bold]bitrawl mine --refresh[/] is a round. It compares pages, page pairs and units of the corpus.
     """
-    found = changes(JobFolder(folder), since)
+    from bitrawl.cluster.places import is_run
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.refreshing import changes
+
+    found = _run_changes(folder, since) if is_run(folder) else changes(JobFolder(Path(folder)), since)
     if style is StatusFormat.JSON:
         typer.echo(msgspec.json.encode(found).decode())
         return
@@ -127,6 +132,12 @@ def diff(
     rows += [("", f"new      {a} | {b}") for a, b in found.units.new[:MOST_CHANGES]]
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+
+
+def _run_changes(address: str, since: str) -> RoundChanges:
+    from bitrawl.cluster.run import changes_of_run
+
+    return changes_of_run(address, since)
 
 
 def _changed_lines(kind: Changes) -> Iterator[str]:
@@ -147,7 +158,14 @@ def check(folder: CorpusFolder, *, repair: Annotated[bool, Option("--repair", he
     It reads the settings, the ledger, the archive, verdicts, the corpus and what is derived from them. For each part it
     says whether it is sound; if not, what is lost and what to do. Without --repair nothing is changed.
     """
+    from bitrawl.cluster.places import is_run
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.folder_check import Condition
+    from bitrawl.job.folder_check import check as check_job
+
     if is_run(folder):
+        from bitrawl.cluster.run import check_run
+
         parts = check_run(folder, repair=repair)
     elif kind_of(Path(folder)) in (FolderKind.MERGED, FolderKind.COPY):
         parts = _checked_corpus(Path(folder))
@@ -165,6 +183,8 @@ def check(folder: CorpusFolder, *, repair: Annotated[bool, Option("--repair", he
 
 def _checked_corpus(folder: Path) -> Iterator[Checked]:
     """Of a merged corpus, or of one without its job."""
+    from bitrawl.job.folder_check import Checked, Condition, check_corpus
+
     where, is_merged = shlex.quote(str(folder)), kind_of(folder) is FolderKind.MERGED
     again = f"bitrawl export {where}" if is_merged else f"bitrawl export JOB --to {where}"
     checked = check_corpus(folder / "corpus" if is_merged else folder, again)
@@ -178,7 +198,13 @@ def report(folder: CorpusFolder) -> None:
 
     A merged corpus and a run over many sites already have the report that their merge wrote.
     """
+    from bitrawl.cluster.places import is_run
+    from bitrawl.job.folder import JobFolder
+    from bitrawl.job.reporting import write_report
+
     if is_run(folder):
+        from bitrawl.cluster.run import merged_report
+
         print_out(merged_report(folder))
         return
     path, kind = Path(folder), kind_of(Path(folder))
@@ -190,7 +216,18 @@ def report(folder: CorpusFolder) -> None:
     if kind is FolderKind.COPY:
         raise ConfigError(f"{path} is a corpus without its job, and has no report; {path / CARD} describes it")
     JobFolder(path).job()
-    print_out(str(draw_report(JobFolder(path)) or write_report(path)))
+    drawn = None
+    if kind is FolderKind.SEARCH:
+        from bitrawl.job.site_search import draw_report
+
+        drawn = draw_report(JobFolder(path))
+    print_out(str(drawn or write_report(path)))
+
+
+def _run(address: str) -> Run | None:
+    from bitrawl.cluster.run import existing_run
+
+    return existing_run(address)
 
 
 def _show_many(run: Run, address: str, style: StatusFormat) -> None:
@@ -206,6 +243,8 @@ def _show_many(run: Run, address: str, style: StatusFormat) -> None:
 
 def _show_corpus(folder: Path, style: StatusFormat) -> None:
     """A corpus that is merged, or without its job: it is as it was written."""
+    from bitrawl.job.corpora import written_figures
+
     is_merged = kind_of(folder) is FolderKind.MERGED
     corpus = folder / "corpus" if is_merged else folder
     jobs, figures = merged_jobs(folder), written_figures(corpus)
@@ -240,6 +279,11 @@ def _flat(now: JobFacts) -> dict[str, object]:
 
 def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
+    from bitrawl.job.corpora import written_figures
+    from bitrawl.job.reporting import gather
+    from bitrawl.job.reporting import status as status_of
+    from bitrawl.show.job_report import explained
+
     now = now or status_of(folder)
     summary = now.crawl
     # The time is written down when a run ends: there is none in a job's first run, and after one that was killed.
@@ -291,6 +335,9 @@ def _changed_thresholds(folder: JobFolder) -> str:
 
 def show_selection(job: Job, folder: JobFolder) -> None:
     """What an export with the settings of this job would write, and what each threshold would leave out."""
+    from bitrawl.job.reporting import status as status_of
+    from bitrawl.job.thresholds import selections
+
     written = {name: pair.units for name, pair in status_of(folder).corpora.items()}
     values = msgspec.structs.asdict(job.judge)
     rows = list[tuple[str, str]]()
@@ -361,6 +408,8 @@ def _host(host: HostCount) -> str:
 
 def tell_of_kills(folder: JobFolder) -> None:
     """What is missing only because the system killed our processes, and what to type; also after a quiet command."""
+    from bitrawl.job.reporting import status as status_of
+
     now = status_of(folder)
     if now.killed:
         things = counted(now.killed, "page, page pair or site is", "pages, page pairs or sites are")
@@ -372,6 +421,10 @@ def tell_of_kills(folder: JobFolder) -> None:
 
 def tell(folder: JobFolder, *, ended: bool = False) -> None:
     """What was found, what was left out and why, where it lies and what to do next; with `ended`, also why it ended."""
+    from bitrawl.job.reporting import gather
+    from bitrawl.job.reporting import status as status_of
+    from bitrawl.show.job_report import explained, found, left_out
+
     facts = gather(folder.path)
     rows = [("job", f"{folder.path}: {_state(folder, status_of(folder))}")] if ended else []
     rows += [*_block("found", found(facts)), *_block("left out", left_out(facts)), *_block("", explained(facts))]

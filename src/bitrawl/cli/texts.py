@@ -1,12 +1,14 @@
 """Texts and pages apart from any job: `bitrawl clean`, and `topic` for term lists and what they say of a page."""
 
+from __future__ import annotations
+
 import asyncio
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -17,24 +19,18 @@ from typer import Argument, Option
 from bitrawl.cli import HelpfulCommand, group
 from bitrawl.cli.console import complain, out, print_err, skip_text
 from bitrawl.cli.flags import AllowPrivate
+from bitrawl.config.defaults import TOPIC_TERMS
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
-from bitrawl.job.fetching import FetchPolicy
-from bitrawl.job.pages import loose_pages
-from bitrawl.job.topics import main_text, segment_texts, topic_pages
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
-from bitrawl.page.markdown import markdown
-from bitrawl.protocols import RelevanceModel
 from bitrawl.show.wording import counted
-from bitrawl.text.frequencies import general_rates
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import sequences
-from bitrawl.topic.judge import PerplexityRelevance
-from bitrawl.topic.learned import LearnedRelevance
-from bitrawl.topic.term_list import MOST_TERMS, TermList, learn_terms, line, read_terms
-from bitrawl.topic.term_relevance import PLACE_WEIGHTS, TermRelevance, TermsOfPage, TermThresholds
-from bitrawl.topic.translate import propose, proposed_list
+
+if TYPE_CHECKING:
+    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.protocols import RelevanceModel
+    from bitrawl.topic.term_list import TermList
+    from bitrawl.topic.term_relevance import TermsOfPage
 
 PageFormat = StrEnum("PageFormat", ["TEXT", "MARKDOWN", "JSONL"])
 
@@ -54,12 +50,17 @@ def clean(
 
     The pages of a folder are treated as one site: what recurs on them is template. A job's folder gives the pages of the job.
     """
+    from bitrawl.job.fetching import FetchPolicy
+
     if asyncio.run(_clean(sources, style, FetchPolicy(allow_private=allow_private))):
         raise typer.Exit(1)
 
 
 async def _clean(sources: list[str], style: PageFormat, policy: FetchPolicy) -> int:
     """How many could not be read."""
+    from bitrawl.job.pages import loose_pages
+    from bitrawl.page.markdown import markdown
+
     failed = 0
     several = len(sources) > 1 or Path(sources[0]).is_dir()
     pages = loose_pages(sources, sys.stdin.buffer, policy=policy, markdown=style is PageFormat.MARKDOWN)
@@ -109,7 +110,7 @@ def learn(
         str, Option(help="The language of the texts.", metavar="CODE", show_default="that of most texts")
     ] = "",
     against: Annotated[list[str] | None, Option(help=_AGAINST_HELP, metavar="FILE|DIR|URL")] = None,
-    size: Annotated[int, Option(min=1, help="Keep at most this many terms.", metavar="N")] = MOST_TERMS,
+    size: Annotated[int, Option(min=1, help="Keep at most this many terms.", metavar="N")] = TOPIC_TERMS,
     allow_private: AllowPrivate = False,
 ) -> None:
     """Make a term list from sample texts, for you to edit.
@@ -119,6 +120,11 @@ def learn(
     Ten texts on one subject are enough to begin with. Each line has a weight from 1 to 100, a term and its language. Delete
     what does not belong, add classes as in 50:acid rain=pollution>en, and give terms that count against the subject a negative weight.
     """
+    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.job.topics import main_text
+    from bitrawl.text.frequencies import general_rates
+    from bitrawl.topic.term_list import learn_terms, line
+
     languages, policy = [parse_language(lang)] if lang else [], FetchPolicy(allow_private=allow_private)
     pages = _pages(texts, policy, languages)
     language = languages[0] if languages else _usual_language(pages)
@@ -155,6 +161,14 @@ def show(
 
     Example: [bold]bitrawl topic show https://www.example.org/ --topic topic.txt[/]
     """
+    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.text.frequencies import general_rates
+    from bitrawl.text.ngram_estimation import train
+    from bitrawl.text.ngram_models import sequences
+    from bitrawl.topic.judge import PerplexityRelevance
+    from bitrawl.topic.learned import LearnedRelevance
+    from bitrawl.topic.term_list import learn_terms, read_terms
+
     if topic is None and not texts:
         raise ConfigError("there is no topic; give a term list with --topic topic.txt, or texts with --texts DIR")
     languages, policy = [parse_language(lang)] if lang else [], FetchPolicy(allow_private=allow_private)
@@ -177,6 +191,9 @@ async def _explain(
     sources: Sequence[str], terms: TermList, models: dict[str, RelevanceModel], policy: FetchPolicy
 ) -> int:
     """How many could not be read."""
+    from bitrawl.job.topics import topic_pages
+    from bitrawl.topic.term_relevance import TermRelevance
+
     failed = 0
     term_languages = [language for language in terms.languages if language != UNDETERMINED]
     async for name, page in topic_pages(sources, sys.stdin.buffer, policy=policy, asked=term_languages):
@@ -195,6 +212,8 @@ async def _explain(
 
 
 def _print_page(page: Page, explained: TermsOfPage, languages: Sequence[Language]) -> None:
+    from bitrawl.topic.term_relevance import TermThresholds
+
     if not any(same_language(page.language, language) for language in languages):
         wanted = " or ".join(map(language_name, languages))
         out.print(f"not relevant: the page is in {language_name(page.language)}, and the list is in {wanted}")
@@ -222,6 +241,8 @@ def _print_page(page: Page, explained: TermsOfPage, languages: Sequence[Language
 
 
 def _term_table(explained: TermsOfPage) -> Table:
+    from bitrawl.topic.term_relevance import PLACE_WEIGHTS
+
     table = Table(box=None, pad_edge=False)
     table.add_column("term")
     table.add_column("place")
@@ -251,6 +272,10 @@ def translate(
 
     Each term comes with its probability, other candidates and an example in comments, for you to check.
     """
+    from bitrawl.job.topics import segment_texts
+    from bitrawl.topic.term_list import read_terms
+    from bitrawl.topic.translate import propose, proposed_list
+
     codes = [parse_language(code) for code in langs.replace(",", " ").split()]
     if len(codes) != 2 or codes[0] == codes[1]:
         raise ConfigError(f"--langs {langs}: give the list's language and the other one, as in en,fr")
@@ -267,6 +292,7 @@ def translate(
 
 def _pages(sources: Sequence[str], policy: FetchPolicy, languages: Sequence[Language]) -> list[Page]:
     """Those that can be read; the others are named."""
+    from bitrawl.job.topics import topic_pages
 
     async def read() -> list[Page]:
         pages = []
@@ -289,6 +315,8 @@ def _usual_language(pages: Sequence[Page]) -> Language:
 
 def _texts_in(language: Language, pages: Sequence[Page]) -> list[str]:
     """Without texts of other languages, whose words would all be special."""
+    from bitrawl.job.topics import main_text
+
     name = language_name(language)
     texts = [
         main_text(page) for page in pages if page.language == UNDETERMINED or same_language(page.language, language)

@@ -1,26 +1,29 @@
 """`bitrawl urls`: what URLs alone tell, apart from any job."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 from typer import Argument, Option
 
 from bitrawl.cli import HelpfulCommand, group
 from bitrawl.cli.console import complain
+from bitrawl.config.defaults import URL_PAIR_SCORE
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.protocols import UrlLanguageModel
 from bitrawl.url import Url
-from bitrawl.urls.language_model import LinearUrlLanguageModel, language_by_rules
-from bitrawl.urls.pair_model import rule_pairs
-from bitrawl.urls.site_pairs import THRESHOLD, MatchedUrls, match_urls
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bitrawl.protocols import UrlLanguageModel
 
 urls = group(
     "urls",
@@ -53,6 +56,8 @@ def language(
 
     Where the URL does not tell the language, it is und. A line that is not a URL is printed with und and 0, and counted.
     """
+    from bitrawl.urls.language_model import LinearUrlLanguageModel
+
     answer = _by_rules(langs) if rules else _by_model(LinearUrlLanguageModel(), langs, top)
     bad = 0
     lines = _lines(files or [])
@@ -116,6 +121,8 @@ def _columns(model: UrlLanguageModel, langs: str) -> list[int]:
 
 
 def _by_model(model: UrlLanguageModel, langs: str, top: int) -> _Answer:
+    import numpy as np
+
     columns = _columns(model, langs)
 
     def answer(urls: Sequence[Url]) -> list[list[tuple[Language, float]]]:
@@ -131,6 +138,8 @@ def _by_model(model: UrlLanguageModel, langs: str, top: int) -> _Answer:
 
 
 def _by_rules(langs: str) -> _Answer:
+    from bitrawl.urls.language_model import language_by_rules
+
     wanted = [parse_language(code) for code in langs.replace(",", " ").split()]
 
     def answer(urls: Sequence[Url]) -> list[list[tuple[Language, float]]]:
@@ -150,7 +159,7 @@ def pairs(
     langs: Annotated[str, Option(help="The two languages: en,fr", metavar="CODES")],
     threshold: Annotated[
         float, Option(min=0, max=1, help="Print only pairs that score at least this.", metavar="SCORE")
-    ] = THRESHOLD,
+    ] = URL_PAIR_SCORE,
     rules: Annotated[
         bool, Option("--rules", help="Pair URLs that differ only in a language code, and use no model.")
     ] = False,
@@ -161,6 +170,9 @@ def pairs(
 
     All URLs of a site are compared together: the more of them you give, the better. A line that is not a URL is counted.
     """
+    from bitrawl.urls.pair_model import rule_pairs
+    from bitrawl.urls.site_pairs import MatchedUrls, match_urls
+
     languages = [parse_language(code) for code in langs.replace(",", " ").split()]
     if len(languages) != 2 or languages[0] == languages[1]:
         raise ConfigError(f"--langs {langs}: pairs need two languages, as in en,fr")

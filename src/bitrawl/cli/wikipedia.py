@@ -1,9 +1,11 @@
 """`bitrawl bootstrap`: a topic, seeds and bilingual sites from a category of Wikipedia."""
 
+from __future__ import annotations
+
 import asyncio
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
@@ -11,12 +13,11 @@ from typer import Argument, Option
 from bitrawl.cli.console import complain, print_err, print_out
 from bitrawl.cli.flags import PRIVATE_HELP, Quiet, confirm, job_option, starting_over
 from bitrawl.config.settings import Group, listed
-from bitrawl.job.bootstrapping import OWN_FILES, SITES, TERMS, TOPIC, BootstrapRequest, BootstrapSummary, endpoint
-from bitrawl.job.bootstrapping import bootstrap as run_bootstrap
-from bitrawl.job.fetching import FetchPolicy
 from bitrawl.languages import language_name
 from bitrawl.show.wording import counted
-from bitrawl.topic.wiki_topic import Exclusion
+
+if TYPE_CHECKING:
+    from bitrawl.job.bootstrapping import BootstrapSummary
 
 _wiki = partial(Option, rich_help_panel="Wiki")
 _titles = partial(Option, rich_help_panel="Terms")
@@ -73,6 +74,11 @@ def bootstrap(  # noqa: PLR0913 - flags
     The titles of the articles become terms, and the sites that they cite become seeds. Edit terms.tsv, then run
     [bold]bitrawl mine --bootstrap topics/safety --out jobs/safety[/]. The same command resumes and asks nothing twice.
     """
+    from bitrawl.job.bootstrapping import OWN_FILES, BootstrapRequest, endpoint
+    from bitrawl.job.bootstrapping import bootstrap as run_bootstrap
+    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.topic.wiki_topic import Exclusion
+
     switches = {
         Exclusion.NAME: keep_names,
         Exclusion.ABBREVIATION: keep_abbreviations,
@@ -111,6 +117,8 @@ def bootstrap(  # noqa: PLR0913 - flags
 
 
 def _show(summary: BootstrapSummary, folder: Path) -> None:
+    from bitrawl.job.bootstrapping import SITES, TERMS, TOPIC
+
     categories = counted(summary.categories, "category", "categories")
     lines = [f"{summary.category}: {counted(summary.articles, 'article')} in {categories}"]
     terms = ", ".join(f"{count} {language_name(language)}" for language, count in summary.terms.items())

@@ -6,7 +6,8 @@ It reads the job from standard input, writes how far it is into `progress.json` 
 another. It dies with its parent.
 
 `done.json` is looked at first and written last, so no bundle is done twice. Now and then, the unfinished job is saved to the
-place: if this machine is lost, another one goes on from there. A process that dies is started again. A bundle whose process
+place: if this machine is lost, another one goes on from there. In a further round the part is taken back to scratch, where
+its job is visited again; the part stays until it is replaced. A process that dies is started again. A bundle whose process
 breaks by itself three times is for the caller to halve. If it was killed, or if the machine failed, what it has done is kept.
 """
 
@@ -27,12 +28,13 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.cluster.bundles import (
+    DONE,
     Bundle,
     BundledSite,
     Died,
     Done,
-    Fault,
     Figures,
+    MachineFault,
     Outcome,
     PartState,
     SiteOutcome,
@@ -43,18 +45,22 @@ from bitrawl.cluster.bundles import (
     progress_file,
 )
 from bitrawl.cluster.checkpoint import Checkpoints, restore
-from bitrawl.cluster.places import Place, place
+from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.config import Job
 from bitrawl.crawl.ending import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError
 from bitrawl.facts import JobFacts
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.exporting import SHARD, write_shards
+from bitrawl.job.fetching import SystemClock
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log, site_counts
+from bitrawl.job.own_files import files_below, job_files
+from bitrawl.job.refreshing import begin_round
 from bitrawl.job.reporting import status
 from bitrawl.job.running import mine
+from bitrawl.job.verdicts import VERDICTS
 from bitrawl.model import Skip
 from bitrawl.process import Death, Running
 from bitrawl.url import Url
@@ -83,6 +89,7 @@ class BundleOrder(msgspec.Struct, frozen=True):
     run: str
     job: Job
     bundle: Bundle
+    round: int = 1  # of the run
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -97,13 +104,14 @@ def mine_bundle(order: BundleOrder, wanted: Wanted = lambda: True) -> Outcome:
     """Raises `UnwantedError` when the bundle is not wanted any more; what was done so far stays in scratch."""
     try:
         out = place(order.out)
-        return done(out, order.bundle.name) or _mine(order, out, wanted)
+        how = done(out, order.bundle.name)
+        return how if how is not None and how.round >= order.round else _mine(order, out, wanted)
     except UnwantedError:
         raise
     except DiskFullError as error:
-        return Fault(f"the disk is full: {error}")
+        return MachineFault(f"the disk is full: {error}")
     except BitrawlError as error:
-        return Fault(str(error))
+        return MachineFault(str(error))
 
 
 def _mine(order: BundleOrder, out: Place, wanted: Wanted) -> Outcome:
@@ -111,14 +119,15 @@ def _mine(order: BundleOrder, out: Place, wanted: Wanted) -> Outcome:
     whole, _, _ = folder.name.rpartition("-")
     if whole:
         files.discard(folder.with_name(whole))  # of the bundle that this is a half of
-    ends: list[Died | Fault] = []
+    ends: list[Died | MachineFault] = []
     while (outcome := _outcome(folder)) is None and len(ends) < ATTEMPTS:
         ends.append(_run(order, folder, out, wanted))
     if outcome is not None:
+        outcome = msgspec.structs.replace(outcome, round=order.round)
         _deliver(outcome, folder, out, wanted)
         return outcome
     progress_file(out, order.bundle.name).delete()
-    killed = [end for end in ends if isinstance(end, Fault)]
+    killed = [end for end in ends if isinstance(end, MachineFault)]
     if killed:
         return killed[-1]
     files.discard(folder)
@@ -129,7 +138,8 @@ def _mine(order: BundleOrder, out: Place, wanted: Wanted) -> Outcome:
 def scratch_folder(order: BundleOrder) -> Path:
     """The same for the same bundle on the same machine: a process that was killed goes on where it was."""
     base = Path(order.scratch) if order.scratch else Path(tempfile.gettempdir()) / f"bitrawl-{os.getuid()}"
-    word = hashlib.blake2b(f"{order.out}\n{order.run}".encode(), digest_size=8).hexdigest()
+    run = f"{order.run}-{order.round}" if order.round > 1 else order.run
+    word = hashlib.blake2b(f"{order.out}\n{run}".encode(), digest_size=8).hexdigest()
     return base / word / order.bundle.name
 
 
@@ -170,8 +180,11 @@ def _pause(seconds: float, wanted: Wanted) -> None:
 
 def _upload(outcome: Done, folder: Path, out: Place) -> None:
     target = part(out, outcome.bundle)
-    target.delete()  # what a delivery that was cut off has left
     files.discard(folder / JOB / "job.lock")
+    if outcome.round > 1:
+        _make_room(target, folder / JOB, checkpoint(out, outcome.bundle))
+    else:
+        target.delete()  # what a delivery that was cut off has left
     target.upload(folder / JOB)
     mark_done(out, outcome)
     progress_file(out, outcome.bundle).delete()
@@ -179,14 +192,28 @@ def _upload(outcome: Done, folder: Path, out: Place) -> None:
     files.discard(folder)
 
 
-def _run(order: BundleOrder, folder: Path, out: Place, wanted: Wanted) -> Died | Fault:
+def _make_room(target: Place, job: Path, saved: Place) -> None:
+    """Remove what an earlier round has left, once it cannot be lost with this machine. What people put there stays."""
+    Checkpoints(job, saved).save()
+    (target / DONE).delete()  # first: without it there is no part
+    if not isinstance(target, LocalPlace):
+        target.delete()
+        return
+    ours = job_files(job)
+    ours.delete(target.path)
+    for name in list(files_below(job)):
+        if not ours.is_made(name) and (target.path / name).exists():
+            files.discard(job / name)  # the copy that this round began with
+
+
+def _run(order: BundleOrder, folder: Path, out: Place, wanted: Wanted) -> Died | MachineFault:
     """Run the process to its end. Why there is no outcome, unless there is one.
 
     Raises `StoreError` or `ChildError` where the machine is the reason, so that to try again at once would not help.
     """
     _make_private(folder, order)
     _wait_for_lock(JobFolder(folder / JOB))
-    _take_up(JobFolder(folder / JOB), checkpoint(out, order.bundle.name))
+    _take_up(order, JobFolder(folder / JOB), out)
     work = Work(str(folder), _job_of(order), order.bundle)
     with Running.start(__name__) as process:
         process.give(msgspec.json.encode(work))
@@ -194,7 +221,7 @@ def _run(order: BundleOrder, folder: Path, out: Place, wanted: Wanted) -> Died |
     return _end(process.end(), folder)
 
 
-def _end(death: Death, folder: Path) -> Died | Fault:
+def _end(death: Death, folder: Path) -> Died | MachineFault:
     """What the exit status of a process and its last words mean."""
     if death.words:
         with suppress(OSError):  # for people; a full disk has no room for it
@@ -205,23 +232,38 @@ def _end(death: Death, folder: Path) -> Died | Fault:
     if death.status == FAULT:
         raise StoreError(death.last_line or f"the process in {folder} had a fault")
     if death.status < 0 and death.from_outside:
-        return Fault(f"its process was {reason}; check how much memory is free", killed=True)
+        return MachineFault(f"its process was {reason}; check how much memory is free", killed=True)
     if death.status in (0, BROKEN) or death.status < 0:
         return Died(reason)
     raise ChildError(f"the process in {folder} could not begin ({reason})")
 
 
-def _take_up(job: JobFolder, saved: Place) -> None:
-    """What another machine had done of the bundle before it was lost, unless this one has done something itself."""
+def _take_up(order: BundleOrder, job: JobFolder, out: Place) -> None:
+    """What another machine had done of the bundle before it was lost, unless this one has done something itself.
+
+    Else the part of an earlier round, whose job begins the next round: here or not at all.
+    """
+    name = order.bundle.name
     if job.ledger.exists():
         return
     files.discard(job.path)
     try:
-        restore(saved, job.path)
+        if restore(checkpoint(out, name), job.path):
+            verdicts = (part(out, name) / VERDICTS).read()  # It has no copy of them.
+            if verdicts is not None:
+                files.write(job.verdicts, verdicts)
+            return
     except DiskFullError:
         raise
     except StoreError as error:
         _log.warning("the bundle begins anew: %s", error)
+    if done(out, name) is None or job.ledger.name not in part(out, name).names():
+        return
+    with files.replacing_folder(job.path) as draft:
+        part(out, name).download(draft)
+        files.discard(draft / DONE)
+        begin_round(_job_of(order), JobFolder(draft), SystemClock(), without=order.bundle.apart)
+        files.discard(draft / "job.lock")
 
 
 def _job_of(order: BundleOrder) -> Job:
@@ -375,7 +417,8 @@ def _job_outcome(bundle: Bundle, folder: JobFolder) -> Done:
             why.get(site, SiteOutcome(site, pages.get(site, 0), pairs.get(site, 0)))
             for site in ([site.site for site in seeded] if seeded else pages)
         ]
-    return Done(bundle.name, PartState.MINED, sites, _job_figures(now, len(bundle.sites)), now.ended)
+    figures = _job_figures(now, len(bundle.sites))
+    return Done(bundle.name, PartState.MINED, sites, figures, now.ended, again=bundle.apart)
 
 
 def _why_nothing(sites: list[BundledSite], ledger: Ledger) -> dict[str, SiteOutcome]:

@@ -2,7 +2,8 @@
 
 A bundle has about fifty sites, and all that share an address. The bundles of a run are made once and kept in
 `bundles.jsonl`, so that every machine and every later run knows the same ones. What is finished is a part for each bundle:
-its folder is a job folder, and its `done.json` is written last.
+its folder is a job folder, and its `done.json` is written last. When all sites are visited again, that is a round of the run:
+`bundles.jsonl` says which one, and a part that was done in an earlier one is to be done again.
 """
 
 import hashlib
@@ -33,7 +34,7 @@ from bitrawl.version import __version__
 
 PROGRESS, CHECKPOINTS, UNDONE, DONE = "progress", "checkpoints", "undone", "done.json"
 MOST_SITES = 50  # in one bundle: a job takes 329 MB with one site, and little more with fifty
-ROUNDS = 2  # bundles for each worker where there are few sites, so that none is idle for long
+TURNS = 2  # bundles for each worker where there are few sites, so that none is idle for long
 RESOLVERS = 64  # names that are resolved at once
 
 Resolve = Callable[[str], Iterable[str]]
@@ -53,6 +54,7 @@ class Bundle(msgspec.Struct, frozen=True):
 
     name: str
     sites: list[BundledSite]
+    apart: list[str] = []  # sites that it had, and that now have a part of their own
 
     @property
     def seeds(self) -> list[str]:
@@ -69,6 +71,9 @@ class Bundle(msgspec.Struct, frozen=True):
     def again(self, names: Collection[str]) -> "Bundle":
         return Bundle(f"{self.name}-again", [site for site in self.sites if site.site in names])
 
+    def without(self, names: Collection[str]) -> "Bundle":
+        return Bundle(self.name, [site for site in self.sites if site.site not in names], list(names))
+
 
 class Bundles(msgspec.Struct, frozen=True):
     """All bundles of a run."""
@@ -76,6 +81,7 @@ class Bundles(msgspec.Struct, frozen=True):
     run: str  # a random word, so that nobody takes up what an earlier run has left on some machine
     listed: str  # a word for the list of sites
     bundles: list[Bundle]
+    round: int = 1  # how often all sites are to be visited
 
     def of_part(self, number: int, parts: int) -> list[Bundle]:
         """The bundles of one of several machines that do not know of each other."""
@@ -84,7 +90,7 @@ class Bundles(msgspec.Struct, frozen=True):
 
 def usual_size(sites: int, at_once: int) -> int:
     """How many sites a bundle has, if so many bundles are mined at once."""
-    return max(1, min(MOST_SITES, ceil(sites / (at_once * ROUNDS))))
+    return max(1, min(MOST_SITES, ceil(sites / (at_once * TURNS))))
 
 
 def bundled(sites: Sequence[BundledSite], size: int, addresses: Callable[[Sequence[str]], list[str]]) -> list[Bundle]:
@@ -163,12 +169,23 @@ def read_bundles(out: Place) -> Bundles | None:
         words = msgspec.json.decode(head, type=dict[str, str])
         if words.get("sum") not in (None, _sum(listed)):
             raise ValueError("its checksum is wrong")  # noqa: TRY301
-        return Bundles(words["run"], words["listed"], [msgspec.json.decode(row, type=Bundle) for row in rows])
+        bundles = [msgspec.json.decode(row, type=Bundle) for row in rows]
+        return Bundles(words["run"], words["listed"], bundles, int(words.get("round", 1)))
     except (KeyError, ValueError, *NO_JSON) as error:
         raise DamagedError(
             f"{out}/{BUNDLES} is damaged: {error}. What is mined is safe in {out}/parts,"
             " and can be merged: bitrawl merge. To mine all sites again, use another --out or --fresh"
         ) from error
+
+
+def next_round(out: Place, bundles: Bundles) -> Bundles:
+    """From now on, all sites are to be visited again."""
+    for name in (out / CHECKPOINTS).names():
+        if done(out, name) is not None:  # A kill after the delivery has left it; it is not of the new round.
+            checkpoint(out, name).delete()
+    begun = msgspec.structs.replace(bundles, round=bundles.round + 1)
+    (out / BUNDLES).write(_encoded(begun))
+    return begun
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -213,6 +230,7 @@ class Done(msgspec.Struct, frozen=True):
     ended: str = ""  # how its crawl ended, or why it died
     version: str = __version__
     again: list[str] = []  # sites that had failed and are tried again, in a part of their own
+    round: int = 1  # of the run
 
     @property
     def failed(self) -> list[SiteOutcome]:
@@ -225,7 +243,7 @@ class Died(NamedTuple):
     reason: str
 
 
-class Fault(NamedTuple):
+class MachineFault(NamedTuple):
     """The machine or the place failed, not the bundle: a full disk, a kill, a store that does not answer. Never final."""
 
     reason: str
@@ -241,7 +259,7 @@ class Undone(msgspec.Struct, frozen=True):
     killed: bool = False
 
 
-Outcome = Done | Died | Fault
+Outcome = Done | Died | MachineFault
 
 
 def part(out: Place, name: str) -> Place:
@@ -293,12 +311,12 @@ def undone(out: Place) -> dict[str, Undone]:
 def failed(bundle: Bundle, reason: str) -> Done:
     """For a site alone whose process broke by itself."""
     outcomes = [SiteOutcome(site.site, failed=reason) for site in bundle.sites]
-    return Done(bundle.name, PartState.FAILED, outcomes, Figures(sites=len(outcomes)), reason)
+    return Done(bundle.name, PartState.FAILED, outcomes, Figures(sites=len(outcomes)), reason, again=bundle.apart)
 
 
 def _encoded(bundles: Bundles) -> bytes:
     rows = b"".join(msgspec.json.encode(bundle) + b"\n" for bundle in bundles.bundles)
-    head = {"run": bundles.run, "listed": bundles.listed, "sum": _sum(rows)}
+    head = {"run": bundles.run, "listed": bundles.listed, "sum": _sum(rows), "round": str(bundles.round)}
     return msgspec.json.encode(head) + b"\n" + rows
 
 

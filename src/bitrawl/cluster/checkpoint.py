@@ -34,7 +34,7 @@ _BLOCK = 1 << 20  # bytes of the ledger to hold at once
 _LEVEL = 1  # of zstd; pages are compressed in the ledger already
 
 
-class Piece(msgspec.Struct, frozen=True):
+class ArchivePiece(msgspec.Struct, frozen=True):
     """A stretch of one file of the archive."""
 
     file: str
@@ -50,7 +50,7 @@ class Manifest(msgspec.Struct, frozen=True):
     version: int
     description: str  # job.toml
     ledger: str
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[ArchivePiece, ...] = ()
 
 
 class Checkpoints:
@@ -120,7 +120,7 @@ class Checkpoints:
         folder = self._job.path / _ARCHIVE
         return archive_files(folder) if folder.exists() else []
 
-    def _save_archive(self, path: Path) -> list[Piece]:
+    def _save_archive(self, path: Path) -> list[ArchivePiece]:
         """The pieces of one file: those that are saved already, and what it has grown since."""
         pieces = [piece for piece in self._saved.pieces if piece.file == path.name] if self._saved else []
         start, size = pieces[-1].end if pieces else 0, path.stat().st_size
@@ -132,12 +132,12 @@ class Checkpoints:
             end = size  # Damaged in the middle. The job appends nothing to such a file.
         return pieces + [self._save_piece(path, *stretch) for stretch in _stretches(start, end)]
 
-    def _save_piece(self, path: Path, start: int, end: int) -> Piece:
+    def _save_piece(self, path: Path, start: int, end: int) -> ArchivePiece:
         name = f"{_ARCHIVE}/{path.name}/{start:013}-{self._name}-{self._count}"
         with path.open("rb") as file:
             content = os.pread(file.fileno(), end - start, start)
         (self._place / name).write(content)
-        return Piece(path.name, start, end, name, zlib.crc32(content))
+        return ArchivePiece(path.name, start, end, name, zlib.crc32(content))
 
 
 def restore(place: Place, folder: Path) -> bool:
@@ -197,14 +197,14 @@ def _check_ledger(place: Place, name: str) -> None:
         raise _damaged(place, name, error) from error
 
 
-def _append(path: Path, piece: Piece, place: Place) -> None:
+def _append(path: Path, piece: ArchivePiece, place: Place) -> None:
     content = _content(piece, place)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         file.write(content)
 
 
-def _content(piece: Piece, place: Place) -> bytes:
+def _content(piece: ArchivePiece, place: Place) -> bytes:
     content = (place / piece.name).read()
     if content is None or len(content) != piece.end - piece.start:
         raise StoreError(f"{place} is not a whole checkpoint: {piece.name} is missing; start the job over")

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, Protocol, cast
 
 from bitrawl.cluster.bundle_process import BundleOrder, Wanted
-from bitrawl.cluster.bundles import Fault, Outcome
+from bitrawl.cluster.bundles import MachineFault, Outcome
 from bitrawl.errors import ClusterError, ConfigError, UnwantedError
 from bitrawl.show.wording import counted
 from bitrawl.version import __version__, install_command
@@ -208,11 +208,11 @@ class DaskExecutor:
         try:
             return cast("Outcome", future.result())
         except self._distributed.KilledWorker:
-            return Fault("the Dask workers that mined it died, several of them one after the other", killed=True)
+            return MachineFault("the Dask workers that mined it died, several of them one after the other", killed=True)
         except (UnwantedError, self._distributed.CancelledError):
             return None
         except Exception as error:  # noqa: BLE001 - a worker is another machine, with other packages
-            return Fault(f"a Dask worker could not mine it: {type(error).__name__}: {error}")
+            return MachineFault(f"a Dask worker could not mine it: {type(error).__name__}: {error}")
 
     def _connected(self, patience: float) -> tuple[Any, str]:
         """A new client, and what its scheduler calls itself."""
@@ -305,7 +305,7 @@ def _version() -> str:
 def _on_worker(task: Task, order: BundleOrder, version: str) -> Outcome:
     worker = _distributed().get_worker()
     if version != __version__:
-        return Fault(_other_version(worker.address, __version__, version))
+        return MachineFault(_other_version(worker.address, __version__, version))
     return task(order, _wanted(worker, worker.get_current_task()))
 
 

@@ -9,7 +9,9 @@ profile AWS_PROFILE of ~/.aws/credentials, which obstore does not read itself.
 
 import configparser
 import os
+import shlex
 import shutil
+import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import NEW, discard, replacing, write_fault
+from bitrawl.job.folder_kinds import BUNDLES, MERGED
 from bitrawl.version import install_command
 
 if TYPE_CHECKING:
@@ -85,6 +88,25 @@ def place(address: str) -> Place:
     if kind != "s3":
         raise ConfigError(f"{address}: {kind}:// is not supported; give a folder, or s3://bucket/prefix")
     return s3_place(address)
+
+
+def is_run(address: str) -> bool:
+    """Whether a place holds sites in bundles."""
+    return (place(address) / BUNDLES).read() is not None
+
+
+@contextmanager
+def read_here(address: str) -> Iterator[Path]:
+    """The folder that has that address; of a run elsewhere, a copy of its merged corpus as long as it is read."""
+    out = place(address)
+    if isinstance(out, LocalPlace):
+        yield Path(address.removeprefix("file://"))
+        return
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merged-") as scratch:
+        (out / MERGED).download(Path(scratch))
+        if not any(Path(scratch).iterdir()):
+            raise ConfigError(f"{address} has no merged corpus. Run: bitrawl export {shlex.quote(address)}")
+        yield Path(scratch)
 
 
 class LocalPlace(NamedTuple):

@@ -11,7 +11,7 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,8 +27,8 @@ from bitrawl.cluster.bundles import (
     Bundle,
     Died,
     Done,
-    Fault,
     Figures,
+    MachineFault,
     PartState,
     SiteOutcome,
     Undone,
@@ -39,6 +39,7 @@ from bitrawl.cluster.bundles import (
     finished_jobs,
     machines_of,
     mark_done,
+    next_round,
     part,
     progress,
     read_bundles,
@@ -50,7 +51,7 @@ from bitrawl.cluster.bundles import (
 )
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
-from bitrawl.cluster.places import LocalPlace, Place, place
+from bitrawl.cluster.places import LocalPlace, Place, is_run, place
 from bitrawl.config import Job, Reach
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.errors import ConfigError, StoreError
@@ -62,6 +63,8 @@ from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.folder_kinds import BUNDLES, MERGE, MERGED, PARTS, REPORT
 from bitrawl.job.job_merge import merge, merge_again
 from bitrawl.job.own_files import FolderFiles, check_inputs, inputs_of, job_files
+from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since
+from bitrawl.job.rounds import Changes
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
 
@@ -79,6 +82,7 @@ class Tally(msgspec.Struct):
     """How far a run is."""
 
     sites: int  # all
+    round: int = 1
     finished: Figures = Figures()  # of the bundles that are done
     earlier: Figures = Figures()  # what of that was done before this run
     failed: list[SiteOutcome] = []  # sites without a page, through no fault of the machine
@@ -101,8 +105,11 @@ class Tally(msgspec.Struct):
 class Run:
     """One driver's view of a run: what it was asked to do, and how far that is."""
 
-    def __init__(self, out: Place, bundles: Sequence[Bundle], order: Callable[[Bundle], BundleOrder]) -> None:
-        self.tally = Tally(sites=sum(len(bundle.sites) for bundle in bundles))
+    def __init__(
+        self, out: Place, bundles: Sequence[Bundle], order: Callable[[Bundle], BundleOrder], *, number: int = 1
+    ) -> None:
+        """`number` is that of the round."""
+        self.tally = Tally(sites=sum(len(bundle.sites) for bundle in bundles), round=number)
         self._out = out
         self._order = order
         self._faults: Counter[str] = Counter()
@@ -128,7 +135,7 @@ class Run:
             order, outcome = executor.ended()
             bundle = self._under_way.pop(order.bundle.name)
             self._submit(executor, self._next(bundle, outcome))
-            if not isinstance(outcome, Fault):
+            if not isinstance(outcome, MachineFault):
                 in_a_row = 0
                 continue
             tell(f"bundle {bundle.name}: {outcome.reason}")
@@ -148,17 +155,20 @@ class Run:
         how = done(self._out, bundle.name)
         if how is None:
             return [bundle]
+        others = [left for other in _others(bundle, how) for left in self._unfinished(other)]
+        if how.round < self.tally.round and how.state is not PartState.HALVED:
+            return [bundle.without(how.again), *others]
         self.tally.add(how)
-        return [left for other in _others(bundle, how) for left in self._unfinished(other)]
+        return others
 
     def _submit(self, executor: Executor, bundles: Iterable[Bundle]) -> None:
         for bundle in bundles:
             self._under_way[bundle.name] = bundle
             executor.submit(self._order(bundle))
 
-    def _next(self, bundle: Bundle, outcome: Done | Died | Fault) -> Sequence[Bundle]:
+    def _next(self, bundle: Bundle, outcome: Done | Died | MachineFault) -> Sequence[Bundle]:
         """Count what ended; what is to be done now because of it."""
-        if isinstance(outcome, Fault):
+        if isinstance(outcome, MachineFault):
             return self._after_fault(bundle, outcome)
         if isinstance(outcome, Died):
             return self._halved(bundle, outcome.reason)
@@ -167,7 +177,7 @@ class Run:
             undone_file(self._out, bundle.name).delete()
         return _others(bundle, outcome)
 
-    def _after_fault(self, bundle: Bundle, fault: Fault) -> Sequence[Bundle]:
+    def _after_fault(self, bundle: Bundle, fault: MachineFault) -> Sequence[Bundle]:
         """A bundle that was killed in an earlier run too is halved: one site of it may take all memory.
 
         Its halves fetch their pages again, so that is the last resort.
@@ -185,11 +195,12 @@ class Run:
     def _halved(self, bundle: Bundle, reason: str) -> Sequence[Bundle]:
         """Its halves. A site alone has none: it has failed."""
         is_alone = len(bundle.sites) == 1
-        how = failed(bundle, reason) if is_alone else Done(bundle.name, PartState.HALVED, ended=reason)
+        halved = Done(bundle.name, PartState.HALVED, ended=reason, again=bundle.apart)
+        how = msgspec.structs.replace(failed(bundle, reason) if is_alone else halved, round=self.tally.round)
         mark_done(self._out, how)
         return self._next(bundle, how)
 
-    def _leave(self, bundle: Bundle, fault: Fault) -> None:
+    def _leave(self, bundle: Bundle, fault: MachineFault) -> None:
         """Leave the bundle to the next run."""
         record = Undone(bundle.name, [site.site for site in bundle.sites], fault.reason, fault.killed)
         self.tally.faults[bundle.name] = record
@@ -221,6 +232,7 @@ class RunRequest(NamedTuple):
     size: int | None = None  # sites of a bundle
     scratch: Path | None = None
     retry_failed: bool = False
+    refresh: bool = False  # visit all sites again if nothing is left to do
 
 
 def asked_job(settings: Mapping[str, Any], file: Path | None) -> Job:
@@ -305,7 +317,14 @@ def plan(job: Job, request: RunRequest, *, fresh: StartOver = StartOver.NO) -> R
     ours = bundles.of_part(*request.share)
     if request.retry_failed:
         retry_failed(out, ours)
-    return Run(out, ours, lambda bundle: BundleOrder(str(out), scratch, bundles.run, bare, bundle))
+
+    def run(number: int) -> Run:
+        return Run(
+            out, ours, lambda bundle: BundleOrder(str(out), scratch, bundles.run, bare, bundle, number), number=number
+        )
+
+    planned = run(bundles.round)
+    return run(next_round(out, bundles).round) if request.refresh and not planned.todo else planned
 
 
 def existing_run(address: str) -> Run | None:
@@ -316,7 +335,7 @@ def existing_run(address: str) -> Run | None:
     def order(_bundle: Bundle) -> BundleOrder:
         raise ConfigError("this run is only looked at")
 
-    return Run(out, bundles.bundles, order) if bundles else None
+    return Run(out, bundles.bundles, order, number=bundles.round) if bundles else None
 
 
 def check_undivided(out: str) -> None:
@@ -342,11 +361,6 @@ def retry_failed(out: Place, bundles: Iterable[Bundle]) -> None:
             figures = msgspec.structs.replace(how.figures, sites=how.figures.sites - len(names))
             sites = [site for site in how.sites if not site.failed]
             mark_done(out, msgspec.structs.replace(how, sites=sites, figures=figures, again=names))
-
-
-def is_run(address: str) -> bool:
-    """Whether a place holds sites in bundles."""
-    return (place(address) / BUNDLES).read() is not None
 
 
 def shards_of(address: str, scratch: Path) -> list[Path]:
@@ -380,6 +394,28 @@ def merge_run(
     return facts
 
 
+def changes_of_run(address: str, since: str = "") -> RoundChanges:
+    """What has changed in all parts together, before they are merged; as `changes` of one job."""
+    out, bundles, asked = place(address), read_bundles(place(address)), Since.read(since)
+    last = bundles.round if bundles else 1
+    asked.check(asked.round or 0, last, address, "add --refresh to its command")
+    found: list[RoundChanges] = []
+    with tempfile.TemporaryDirectory(prefix="bitrawl-diff-") as scratch:
+        for name in finished_jobs(out):
+            folder = JobFolder(_here(part(out, name), Path(scratch, name)))
+            with folder.reading() as ledger:
+                number, behind = asked.number(ledger.rounds, last), last - ledger.rounds.number
+            if number < last - behind:
+                found.append(msgspec.structs.replace(changes_since(folder, number), since=number + behind))
+    return RoundChanges(
+        min((each.since for each in found), default=last),
+        last,
+        Changes.of_all([each.pages for each in found]),
+        Changes.of_all([each.pairs for each in found]),
+        UnitChanges(tuple(text for each in found for text in each.units.new), sum(each.units.gone for each in found)),
+    )
+
+
 def is_monolingual(address: str) -> bool:
     """Whether a run is in one language."""
     content = (place(address) / JOB).read()
@@ -392,20 +428,6 @@ def merged_report(address: str) -> str:
     if report.read() is None:
         raise ConfigError(f"{address} has not been merged yet. Run: bitrawl export {shlex.quote(address)}")
     return f"{address.rstrip('/')}/{MERGED}/{REPORT}"
-
-
-@contextmanager
-def read_here(address: str) -> Iterator[Path]:
-    """The folder that has that address; of a run elsewhere, a copy of its merged corpus as long as it is read."""
-    out = place(address)
-    if isinstance(out, LocalPlace):
-        yield Path(address.removeprefix("file://"))
-        return
-    with tempfile.TemporaryDirectory(prefix="bitrawl-merged-") as scratch:
-        (out / MERGED).download(Path(scratch))
-        if not any(Path(scratch).iterdir()):
-            raise ConfigError(f"{address} has no merged corpus. Run: bitrawl export {shlex.quote(address)}")
-        yield Path(scratch)
 
 
 def merge_folders(
@@ -467,9 +489,9 @@ def _check_same(job: Job, out: Place) -> None:
 
 def _others(bundle: Bundle, how: Done) -> Sequence[Bundle]:
     """The bundles that have what a part left to them."""
-    if how.state is PartState.HALVED:
-        return bundle.halves()
-    return [bundle.again(how.again)] if how.again else []
+    halves = bundle.without(how.again).halves() if how.state is PartState.HALVED else ()
+    again = bundle.again(how.again)
+    return [*halves, again] if again.sites else halves
 
 
 def _here(shard: Place, copy: Path) -> Path:

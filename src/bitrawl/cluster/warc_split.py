@@ -23,7 +23,6 @@ from bitrawl.url import Url
 
 # Well below the usual limit of 1,024 open files. Opening one again costs about as much as a small write.
 MOST_OPEN = 256
-MOST_GROUPS = 100_000  # so many files in one folder are still listed in a second
 _LONGEST_NAME = 200  # characters; file systems allow 255 bytes
 _STATE, _SETTINGS, _DONE, _UNDO = "partition", "settings.json", ".done.json", ".undo"
 

@@ -95,7 +95,7 @@ def _resolved(described: Mapping[str, Any]) -> Job:
     )
 
 
-class Rule(NamedTuple):
+class SettingRule(NamedTuple):
     """What one setting needs of others."""
 
     is_broken: Callable[[Job], object]
@@ -104,13 +104,13 @@ class Rule(NamedTuple):
     said: str = ""  # ... and what it says there, a key of its catalogues; empty where its form cannot ask for this
 
 
-def broken(job: Job) -> Iterator[Rule]:
+def broken(job: Job) -> Iterator[SettingRule]:
     """The rules that the job breaks, the one to tell first."""
     return (rule for rule in RULES if rule.is_broken(job))
 
 
-def _rule(is_broken: Callable[[Job], object], message: str, field: str = "", said: str = "") -> Rule:
-    return Rule(is_broken, lambda job: message.format(job=job, model=job.topic_model()), field, said)
+def _rule(is_broken: Callable[[Job], object], message: str, field: str = "", said: str = "") -> SettingRule:
+    return SettingRule(is_broken, lambda job: message.format(job=job, model=job.topic_model()), field, said)
 
 
 def _is_one_twice(job: Job) -> bool:
@@ -158,8 +158,8 @@ _NEEDS_TOPIC = "this strategy needs a topic: give terms, texts or pages to look 
 RULES = (
     _rule(lambda job: not job.langs, "no languages are named; say which, as in --langs en,fr",
         "languages", "name at least one language"),
-    Rule(lambda job: len(job.langs) == 1 and job.languages() and two_languages(job.langs[0]), _region_told),
-    Rule(_is_one_twice, lambda job: f"{', '.join(job.langs)} are one language, {language_name(job.languages()[0])};"
+    SettingRule(lambda job: len(job.langs) == 1 and job.languages() and two_languages(job.langs[0]), _region_told),
+    SettingRule(_is_one_twice, lambda job: f"{', '.join(job.langs)} are one language, {language_name(job.languages()[0])};"
         " name it once, or name another with it"),
     _rule(lambda job: job.strategy in FOCUSED and not job.topic.is_set,
         "the strategy {job.strategy} needs a topic; name one with --topic FILE or --texts FOLDER", "strategy", _NEEDS_TOPIC),
@@ -188,7 +188,7 @@ RULES = (
         "the strategy focused needs a topic; name one with --topic FILE or --texts FOLDER", "strategy", _NEEDS_TOPIC),
     _rule(lambda job: _searches(job) and job.warc,
         "sites are searched for on the web, or in archives that stand for it: use --replay, not --warc"),
-    Rule(_missing_backlinks, lambda job: f"--backlinks: there is no file or folder {_missing_backlinks(job)}"),
+    SettingRule(_missing_backlinks, lambda job: f"--backlinks: there is no file or folder {_missing_backlinks(job)}"),
     _rule(lambda job: job.discovery.host_languages and not Path(job.discovery.host_languages).exists(),
         "--host-languages: there is no file or folder {job.discovery.host_languages}"),
     _rule(lambda job: not (job.seeds or job.warc or job.replay or job.topic.like),
@@ -196,8 +196,8 @@ RULES = (
         "seeds", "type the address of a site, as in https://www.example.org/"),
     _rule(lambda job: job.warc and (job.replay or job.seeds),
         "--warc takes whole files, without seeds; to crawl them as a web, use --replay"),
-    Rule(_missing_archive, lambda job: f"there is no file or folder {_missing_archive(job)}"),
-    Rule(lambda job: job.langs and unfit(job.export.formats, len(job.languages())),
+    SettingRule(_missing_archive, lambda job: f"there is no file or folder {_missing_archive(job)}"),
+    SettingRule(lambda job: job.langs and unfit(job.export.formats, len(job.languages())),
         lambda job: unfit(job.export.formats, len(job.languages())),
         "formats", "{format} is not a format for these languages; choose from {known}"),
 )  # fmt: skip

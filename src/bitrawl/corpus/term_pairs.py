@@ -7,7 +7,6 @@ that of 2019.
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.config.defaults import TermFormat
 from bitrawl.files import cell
 from bitrawl.model import Language
 from bitrawl.text.arrays import Floats, Ints
@@ -46,13 +46,6 @@ COLUMNS = (
     *("lang_a", "lang_b", "term_a", "term_b", "score", "weight", "count_a", "count_b", "count_together"),
     *(f"{name}_{number}" for number in range(1, MOST_EXAMPLES + 1) for name in ("text_a", "text_b", "url_a", "url_b")),
 )
-
-
-class TermFormat(StrEnum):
-    TSV = "tsv"
-    CSV = "csv"
-    TBX = "tbx"
-    JSONL = "jsonl"
 
 
 class TermExample(msgspec.Struct, frozen=True, gc=False):

@@ -473,27 +473,28 @@ class Crawl:
         """The links that do not belong to the job, each with the reason, and the others by site."""
         refused: list[tuple[Link, Skip]] = []
         inside: dict[str, list[Link]] = {}
-        closed: dict[str, str] = {}  # most links of a page have the same host: it is asked about once
+        places: dict[str, tuple[str, str]] = {}  # most links of a page have the same host: it is asked about once
         for link in links:
             host = link.url.host
-            if host not in closed:
-                closed[host] = self._closed(host)
-            refusal = self._refusal(link, closed[host])
+            place = places.get(host)
+            if place is None:
+                place = places[host] = (self._closed(host), self.scope.sites.of(host))
+            refusal = self.scope.refusal(link)
+            if refusal is None and (link.kind is LinkKind.INDEX or place[0] or "&" in link.url):
+                refusal = self._further_refusal(link, place[0])
             if refusal is None:
-                inside.setdefault(self.scope.sites.of(host), []).append(link)
+                inside.setdefault(place[1], []).append(link)
             else:
                 refused.append((link, refusal))
         return refused, inside.values()
 
-    def _refusal(self, link: Link, closed: str) -> Skip | None:
-        refusal = self.scope.refusal(link)
-        if refusal is None and link.kind is LinkKind.INDEX:
-            refusal = self._new.refusal(link)
-        if refusal is None and closed:
-            return Skip(link.url, Stage.SCOPE, Reason.TOO_MANY_HOSTS, closed)
-        if refusal is not None or link.kind is not LinkKind.PAGE or "&" not in link.url:
+    def _further_refusal(self, link: Link, closed: str) -> Skip | None:
+        """Why a link that is in scope is not followed all the same."""
+        if link.kind is LinkKind.INDEX and (refusal := self._new.refusal(link)):
             return refusal
-        first = self.traps.reordered(link.url)
+        if closed:
+            return Skip(link.url, Stage.SCOPE, Reason.TOO_MANY_HOSTS, closed)
+        first = self.traps.reordered(link.url) if link.kind is LinkKind.PAGE else ""
         return Skip(link.url, Stage.SCOPE, Reason.TRAP, f"{first} with its parameters reordered") if first else None
 
     def _closed(self, host: str) -> str:

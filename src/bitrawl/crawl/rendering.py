@@ -5,14 +5,14 @@ address of a site, by the first pages of it that are drawn, and looked at again 
 decides so, too; it compares every tenth page, also on sites that need no browser.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import msgspec
 
 from bitrawl.crawl.bodies import HTML
 from bitrawl.crawl.traps import KINDS, Recent, kind_of
-from bitrawl.model import Capture, Page, Sitemap, Skip, WarcPlace
+from bitrawl.model import Capture, DrawnBy, Page, Sitemap, Skip, Visit, WarcPlace
 from bitrawl.protocols import Analyser, Renderer
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
@@ -67,6 +67,17 @@ class Rendering:
         if gained or is_as_good or (is_empty and isinstance(outcome, Skip)):
             return Drawn(drawn, size, self._keep(capture))
         return Drawn(outcome, size)
+
+    def remember(self, visits: Iterable[Visit]) -> None:
+        """Decide once more what was decided at these visits: a resumed job knows where a browser brought something.
+
+        What a page was before it was drawn is not kept. It is taken for one that had a sign; nearly all have.
+        """
+        for url, outcome in ((visit.lease.link.url, visit.outcome) for visit in visits):
+            if (isinstance(outcome, Page) and outcome.type != "html") or not _has_sign(outcome):
+                continue
+            if self._is_worth_it(url, outcome):
+                self._learn(url, outcome, gained=isinstance(outcome, Page) and outcome.drawn_by is DrawnBy.BROWSER)
 
     def _is_worth_it(self, url: Url, outcome: Page | Sitemap | Skip) -> bool:
         if self._always:

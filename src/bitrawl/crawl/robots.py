@@ -79,7 +79,7 @@ class RobotsFetcher:
         self._clock = clock
         self._pause = pause
         self._reservations = reservations
-        self._rules: Recent[str, Rules | None] = Recent(MAX_PARSED)  # None: nothing is known of the origin
+        self._rules: Recent[str, RobotsRules | None] = Recent(MAX_PARSED)  # None: nothing is known of the origin
         # By origin, when it was asked in this run. What an earlier run was told may be of any age: the only clock that
         # goes on between two runs is the date, which somebody may have set.
         self._asked_at: dict[str, float] = {}
@@ -108,7 +108,7 @@ class RobotsFetcher:
         rules = self._remembered(origin)
         return rules.sitemaps if rules is not None else ()
 
-    async def _rules_for(self, origin: str) -> "Rules | Skip":
+    async def _rules_for(self, origin: str) -> "RobotsRules | Skip":
         if (rules := self._in_force(origin)) is not None:
             return rules
         lock = self._locks.setdefault(origin, asyncio.Lock())
@@ -120,11 +120,11 @@ class RobotsFetcher:
                 return _postponed(failure, until - self._clock.now())
             return await self._ask(origin)
 
-    def _in_force(self, origin: str) -> "Rules | None":
+    def _in_force(self, origin: str) -> "RobotsRules | None":
         """What the origin answered in this run, if that is not too old."""
         return self._remembered(origin) if self._clock.now() < self._asked_at.get(origin, -MAX_AGE) + MAX_AGE else None
 
-    async def _ask(self, origin: str) -> "Rules | Skip":
+    async def _ask(self, origin: str) -> "RobotsRules | Skip":
         answer = await self._download(Url.parse(f"{origin}/robots.txt"))
         if isinstance(answer, Skip):
             wait = max(UNREACHABLE_FOR, answer.retry_after)
@@ -133,7 +133,7 @@ class RobotsFetcher:
         asked_at, record = self._clock.now(), RobotsRecord(origin, answer.status, answer.body, self._clock.date())
         await self._clock.sleep(self._pause)
         notice = Url.parse(f"{origin}/.well-known/tdmrep.json")
-        if self._reservations and Rules(record).allow(notice):
+        if self._reservations and RobotsRules(record).allow(notice):
             answer = await self._download(notice)
             # TDMRep: failure to provide the file means that the origin does not implement the protocol.
             if isinstance(answer, _RobotsText):
@@ -141,7 +141,7 @@ class RobotsFetcher:
             await self._clock.sleep(self._pause)
         self._memory.save(record)
         self._asked_at[origin] = asked_at
-        rules = Rules(record)
+        rules = RobotsRules(record)
         self._rules.note(origin, rules)
         return rules
 
@@ -164,14 +164,14 @@ class RobotsFetcher:
             await self._clock.sleep(self._pause)
         return _RobotsText(0)
 
-    def _remembered(self, origin: str) -> "Rules | None":
+    def _remembered(self, origin: str) -> "RobotsRules | None":
         if origin in self._rules:
             return self._rules.note(origin, self._rules[origin])
         record = self._memory.load(origin)
-        return self._rules.note(origin, Rules(record) if record is not None else None)
+        return self._rules.note(origin, RobotsRules(record) if record is not None else None)
 
 
-class Rules:
+class RobotsRules:
     """A record understood. Nothing in it is an error: what cannot be read says nothing."""
 
     def __init__(self, record: RobotsRecord) -> None:

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.config.defaults import HUB_LINKS, REFERRERS
 from bitrawl.discover.graph_files import (
     HEADER,
     Edges,
@@ -184,12 +185,10 @@ def no_seed_in(meta: GraphMeta, seeds: Sequence[str], where: Path) -> str:
 
 
 class Caps(NamedTuple):
-    """How much is kept of what is popular: a hub that cites more is a directory of the whole web, and ten
-    thousand hubs of one host say what they have to say together.
-    """
+    """How much is kept of what is popular."""
 
-    links: int = 1000  # of a hub; the given hosts among them are always kept
-    referrers: int = 10_000  # of a given host, about
+    links: int = HUB_LINKS
+    referrers: int = REFERRERS
 
 
 class HostNeighbourhood:

@@ -199,18 +199,16 @@ class ArchivingFetcher:
         answer = await self._inner.fetch(link)
         if isinstance(answer, Skip):
             return answer
-        digest, earlier = payload_digest(answer), self._earlier(link.url)
+        answer, earlier = msgspec.structs.replace(answer, digest=payload_digest(answer)), self._earlier(link.url)
         is_page = HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES
-        same = answer.unchanged or (earlier is not None and is_page and earlier.digest == digest)
+        same = answer.unchanged or (earlier is not None and is_page and earlier.digest == answer.digest)
         place = self._archive.write(answer, earlier if same else None)
         if answer.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
             reason = HTTPStatus(answer.status).phrase
             return Skip(answer.url, Stage.FETCH, Reason.HTTP_STATUS, reason, answer.status)
         # What the headers say of a page is not in its payload: it is read again.
         unchanged = answer.unchanged or (same and not any(name.lower() in _SPEAKING for name, _ in answer.headers))
-        return msgspec.structs.replace(
-            answer, place=place, payload=b"", request=b"", digest=digest, unchanged=unchanged
-        )
+        return msgspec.structs.replace(answer, place=place, payload=b"", request=b"", unchanged=unchanged)
 
 
 def payload_digest(capture: Capture) -> str:
@@ -351,7 +349,7 @@ def _records(capture: Capture, ids: _Ids, same_as: Answer | None) -> bytes:
         "WARC-Type": "revisit" if same_as else "response",
         "WARC-Record-ID": ids.response,
         **common,
-        "WARC-Payload-Digest": same_as.digest if same_as else _digest(payload),
+        "WARC-Payload-Digest": same_as.digest if same_as else capture.digest or _digest(payload),
         "Content-Type": "application/http; msgtype=response",
     }
     if same_as:
@@ -457,7 +455,7 @@ def _digest(*pieces: bytes) -> str:
 
 
 def _date(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _new_id() -> str:

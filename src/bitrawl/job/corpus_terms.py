@@ -10,11 +10,11 @@ from typing import IO
 
 import numpy as np
 
+from bitrawl.config.defaults import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.corpus.term_pairs import (
     MOST_EXAMPLES,
     FoundPair,
     TermExample,
-    TermFormat,
     TermPair,
     find_pairs,
     segments_with,
@@ -28,12 +28,8 @@ from bitrawl.text.arrays import Ints
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 from bitrawl.url import Url
 
-__all__ = ["MIN_SCORE", "MOST_TERMS", "TermExample", "TermFormat", "TermPair", "bilingual_terms", "write"]
+__all__ = ["TermExample", "TermPair", "bilingual_terms", "write"]
 
-MOST_TERMS = 500  # as many as a person will look through
-# Judgement, from reading lilypond en-fr and gimp-help en-de (2026-11): of 39 pairs from 0.5 to 0.6 about 31 are right, of 55
-# from 0.3 to 0.5 about 35.
-MIN_SCORE = 0.5
 MOST_SEGMENTS = 200_000  # that are read, evenly from all
 TELL_EVERY = 50_000  # segments
 _SHORT = 40  # characters of an example that says something
@@ -45,9 +41,9 @@ Tell = Callable[[str], None]
 def bilingual_terms(
     folder: Path,
     languages: str = "",
-    most: int = MOST_TERMS,
+    most: int = TERM_PAIRS,
     *,
-    min_score: float = MIN_SCORE,
+    min_score: float = TERM_PAIR_SCORE,
     tell: Tell = lambda _: None,
 ) -> list[TermPair]:
     """The terms of a folder's corpus in two languages ("en-fr"), the most telling first; empty if it supports none.

@@ -153,6 +153,8 @@ async def crawl(
     for host in {*ledger.hosts_asked(), *queue.hosts()}:
         made.scope.add_host(host)
     made.remember(ledger.sightings())
+    if made.rendering is not None:
+        made.rendering.remember(ledger.visits())
     changed = changed_settings(job, ledger)
     for reason in (Reason.KILLED, *reasons_of(FETCHED_AGAIN, changed)):
         queue.try_again(reason)

@@ -4,7 +4,7 @@ import asyncio
 import os
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import cache, partial
 from pathlib import Path
@@ -40,6 +40,7 @@ from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import (
     Fetcher,
+    Renderer,
 )
 from bitrawl.url import Url
 from bitrawl.version import PROJECT_PAGE
@@ -132,31 +133,56 @@ async def rendering(
     section = job.render
     if web.keep is None or not section.runs_scripts:
         return None
-    from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer  # noqa: PLC0415 - an extra
 
-    asked, settings = job.languages(), fetch_settings(job)
-    resources = msgspec.structs.replace(
-        settings, media_types=RESOURCE_TYPES, accept="*/*", connections=6 * section.tabs
-    )
-    fetcher = await stack.enter_async_context(HttpFetcher(resources, clock))
-    renderer = ChromiumRenderer(
-        BrowserSettings(
-            browser=section.browser,
-            user_agent=user_agent(settings.contact),
-            language=asked[0] if asked else "en",
-            tabs=section.tabs,
-            per_host=job.politeness.per_host,
-            seconds=section.seconds,
-            megabytes=section.megabytes,
-        ),
-        Resources(fetcher, robots.refusal, sites.of),
-        clock,
-        partial(_language_of, asked),
-    )
-    await stack.enter_async_context(renderer)
+    async def chromium() -> Renderer:
+        from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer  # noqa: PLC0415 - an extra
+
+        asked, settings = job.languages(), fetch_settings(job)
+        resources = msgspec.structs.replace(
+            settings, media_types=RESOURCE_TYPES, accept="*/*", connections=6 * section.tabs
+        )
+        fetcher = await stack.enter_async_context(HttpFetcher(resources, clock))
+        renderer = ChromiumRenderer(
+            BrowserSettings(
+                browser=section.browser,
+                user_agent=user_agent(settings.contact),
+                language=asked[0] if asked else "en",
+                tabs=section.tabs,
+                per_host=job.politeness.per_host,
+                seconds=section.seconds,
+                megabytes=section.megabytes,
+            ),
+            Resources(fetcher, robots.refusal, sites.of),
+            clock,
+            partial(_language_of, asked),
+        )
+        await stack.enter_async_context(renderer)
+        if section.is_asked_for:
+            await renderer.start()
+        return renderer
+
+    renderer = LateRenderer(chromium)
     if section.is_asked_for:
-        await renderer.start()
+        await renderer.made()
     return Rendering(renderer, sites.of, web.keep, always=section.mode is Render.ALWAYS)
+
+
+class LateRenderer:
+    """A `Renderer` that is made for the first page that needs it: few jobs do, and Playwright takes long to load."""
+
+    def __init__(self, make: Callable[[], Awaitable[Renderer]]) -> None:
+        self._make = make
+        self._making = asyncio.Lock()
+        self._renderer: Renderer | None = None
+
+    async def made(self) -> Renderer:
+        async with self._making:
+            if self._renderer is None:
+                self._renderer = await self._make()
+        return self._renderer
+
+    async def render(self, answer: Capture) -> tuple[Capture | None, int]:
+        return await (await self.made()).render(answer)
 
 
 def _language_of(asked: Sequence[Language], label: str) -> str:

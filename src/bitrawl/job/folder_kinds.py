@@ -69,7 +69,7 @@ def no_job(folder: Path) -> StoreError:
         case FolderKind.RUN:
             part = next(iter(sorted((folder / PARTS).glob("*/job.sqlite"))), folder / PARTS / "NUMBER" / "job.sqlite")
             what = "holds a run over many sites, not one job"
-            verbs, instead = "sample, terms, export, status, report, check and merge", f"its parts: {part.parent}"
+            verbs, instead = "sample, terms, export, status, diff, report, check and merge", f"its parts: {part.parent}"
         case FolderKind.MERGED:
             what, verbs = "is a merged corpus, not a job", "sample, terms, export, status, report and check"
             instead = f"the jobs that it was merged from: {named(merged_jobs(folder))}"

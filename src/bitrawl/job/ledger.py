@@ -51,10 +51,16 @@ class RecentLinks:
     def has(self, url: str, score: float) -> bool:
         """Whether the link has been written with this score or a higher one. From now on it counts as written."""
         key = hash(url)
-        written = self._young.get(key, self._old.get(key, -1.0))
-        if len(self._young) >= SIZE:
-            self._young, self._old = {}, self._young
-        self._young[key] = max(score, written)
+        young = self._young
+        written = young.get(key)
+        if written is None:
+            written = self._old.get(key, -1.0)
+            if len(young) >= SIZE:
+                self._old = young
+                self._young = young = {}
+            young[key] = max(score, written)
+        elif written < score:
+            young[key] = score
         return written >= score
 
     def lower(self, url: str, score: float) -> None:
@@ -241,7 +247,7 @@ class Ledger:
             self.database.query("DELETE FROM sitemaps WHERE url = ?", (link.url,))
             self.database.query("DELETE FROM faults WHERE url = ? AND stage = ?", (link.url, Stage.ANALYSE))
             if known is not None:
-                self.database.query("DELETE FROM pages WHERE url = ?", (link.url,))
+                self._forget(link.url)
         if not isinstance(outcome, Skip) and outcome.cut:
             self.record_fault(site, Skip(link.url, Stage.ANALYSE, Reason.TOO_LARGE, outcome.cut))
         if isinstance(outcome, Page):
@@ -249,6 +255,15 @@ class Ledger:
         elif isinstance(outcome, Sitemap):
             blob = self._compress(pack(outcome))
             self.database.query("INSERT OR REPLACE INTO sitemaps VALUES (?, ?, ?)", (link.url, site, blob))
+
+    def _forget(self, url: Url) -> None:
+        """A page, and what was said of its topic: that is counted by fetches."""
+        self.database.query(
+            "UPDATE fetches SET relevance = NULL, relevant = NULL, perplexity = NULL"
+            " WHERE seq = (SELECT id FROM pages WHERE url = ?)",
+            (url,),
+        )
+        self.database.query("DELETE FROM pages WHERE url = ?", (url,))
 
     def drop_gone(self) -> None:
         """Drop the pages that were kept although they are gone."""
@@ -258,7 +273,7 @@ class Ledger:
                 if page is not None:
                     site = self._site_of(url.host)
                     self.learn(_without(self.knowledge(site), page))
-                    self.database.query("DELETE FROM pages WHERE url = ?", (url,))
+                    self._forget(url)
                     ended = (SKIPPED, Stage.FETCH, Reason.HTTP_STATUS, "gone", url)
                     self.database.query(
                         "UPDATE links SET state = ?, stage = ?, reason = ?, detail = ? WHERE url = ?", ended
@@ -281,8 +296,8 @@ class Ledger:
 
     def refused_hosts(self, hosts: Sequence[str]) -> list[Link]:
         """The links to these hosts that were not followed because their host was not part of the site."""
-        query = f"SELECT link FROM links WHERE host = ? AND state = {SKIPPED} AND reason = ? ORDER BY id"
-        rows = (row for host in hosts for row in self.database.query(query, (host, Reason.OFF_HOST)))
+        query = f"SELECT link FROM links WHERE host = ? AND state = {SKIPPED} AND stage = ? AND reason = ? ORDER BY id"
+        rows = (row for host in hosts for row in self.database.query(query, (host, Stage.SCOPE, Reason.OFF_HOST)))
         return [self._link(blob) for (blob,) in rows]
 
     def knowledge(self, site: str) -> SiteKnowledge:
@@ -470,7 +485,7 @@ class Ledger:
         answer = (visit.status, visit.bytes, visit.at, visit.took)
         archived = (place.file, place.offset) if place else (None, None)
         language = outcome.language if isinstance(outcome, Page) else None
-        judged = _relevance(outcome) if known is None else (None, None, None)
+        judged = _relevance(outcome) if outcome != known else (None, None, None)
         cursor = self.database.query(
             "INSERT INTO fetches VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*request, *answer, language, ended, *archived, *judged),
@@ -482,7 +497,7 @@ class Ledger:
         signed = page.signature - (1 << 64) if page.signature >= 1 << 63 else page.signature
         self.database.query(
             "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, page.url, site, page.language, page.title, page.digest, signed, self._compress(pack(page))),
+            (number, page.url, site, page.language, page.title, page.digest, signed, page.packed),
         )
 
 

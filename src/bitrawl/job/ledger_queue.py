@@ -6,7 +6,7 @@ In a further round, pages that are due stand beside the links that are queued, a
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs
+from bitrawl.job.database import LEASED, OWN, QUEUED, SKIPPED, Blobs
 from bitrawl.job.ledger import Ledger
 from bitrawl.model import Lease, Link, pack
 from bitrawl.reasons import Reason, Stage
@@ -136,8 +136,9 @@ class LedgerQueue:
         with self._ledger.transaction():
             self._database.query_many(f"{REQUEUE} AND stage != '{Stage.SCOPE}' AND url = ?", [(url,) for url in urls])
             self._database.query_many(
-                f"{REQUEUE} AND {OWN} AND reason NOT IN (?, ?, ?) AND host = ?"
-                f" AND NOT EXISTS (SELECT 1 FROM links AS others WHERE others.host = links.host AND state = {PAGE})",
+                f"{REQUEUE} AND {OWN} AND reason NOT IN (?, ?, ?) AND host = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE"
+                " url BETWEEN 'http://' || host || '/' AND 'http://' || host || '0'"  # 0 comes after the slash
+                " OR url BETWEEN 'https://' || host || '/' AND 'https://' || host || '0')",
                 [(Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT, host) for host in hosts],
             )
 
@@ -145,7 +146,7 @@ class LedgerQueue:
         """Links that were not queued for one of these reasons, each with its number, from that number on."""
         marks = ", ".join("?" for _ in reasons)
         rows = self._database.query(
-            f"SELECT id, link FROM links WHERE state = {SKIPPED} AND stage = ? AND reason IN ({marks}) AND id > ?"
+            f"SELECT id, link FROM links NOT INDEXED WHERE state = {SKIPPED} AND stage = ? AND reason IN ({marks}) AND id > ?"
             " ORDER BY id LIMIT ?",
             (Stage.SCOPE, *reasons, after, most),
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bitrawl.config import arguments
+from bitrawl.config.defaults import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.config.settings import Group, described
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.corpus.sampling import sampled
@@ -17,7 +18,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.facts import JobFacts
 from bitrawl.job import reporting, running
 from bitrawl.job.corpora import corpora_in
-from bitrawl.job.corpus_terms import MIN_SCORE, MOST_TERMS, bilingual_terms
+from bitrawl.job.corpus_terms import bilingual_terms
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_kinds import FolderKind, kind_of, merged_jobs, named, no_job
 from bitrawl.job.pages import job_pages
@@ -76,7 +77,7 @@ class OpenedJob:
         return sampled(self.units(langs), size, strata, seed=seed)
 
     def terms(
-        self, langs: str | Sequence[str] = (), *, most: int = MOST_TERMS, min_score: float = MIN_SCORE
+        self, langs: str | Sequence[str] = (), *, most: int = TERM_PAIRS, min_score: float = TERM_PAIR_SCORE
     ) -> list[TermPair]:
         """The terms of the corpus with their translations, the most typical first; empty if it supports none.
 

@@ -2,7 +2,8 @@
 
 import datetime as dt
 import shlex
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple, Self
 
 import msgspec
 
@@ -12,7 +13,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import corpus_units
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.rounds import PAIR, UNIT, Changes, HistoryEntry
+from bitrawl.job.rounds import PAIR, UNIT, Changes, HistoryEntry, Rounds
 from bitrawl.job.stored_findings import Findings
 from bitrawl.model import pair_key, segment_key
 from bitrawl.protocols import Clock
@@ -43,21 +44,20 @@ def check_refresh(job: Job) -> None:
         )
 
 
-def begin_round(job: Job, folder: JobFolder, clock: Clock) -> bool:
-    """Begin the next round, unless the last one is not finished: that goes on. Whether one has begun."""
-    check_refresh(job)
+def begin_round(job: Job, folder: JobFolder, clock: Clock, *, without: Iterable[str] = ()) -> None:
+    """Begin the next round, without these sites, unless the last one is not finished: that goes on."""
     if not folder.ledger.exists():
-        return False
+        return
     with folder.writing() as ledger:
         if not _is_finished(ledger):
-            return False
-        if not ledger.rounds.is_ended:  # the first one, or one that was killed after the corpus was written
+            return
+        if ledger.rounds.number == 1:  # A job that is never visited again does without.
             note_findings(job, folder, ledger)
-            ledger.rounds.end()
-        for site in list(ledger.sites()):
-            ledger.learn(msgspec.structs.replace(site, left=""))
-        ledger.rounds.begin(clock.date(), float(ledger.recall("seconds") or 0))
-        return True
+        with ledger.transaction():
+            for site in list(ledger.sites()):
+                ledger.learn(msgspec.structs.replace(site, left=""))
+            ledger.rounds.begin(clock.date(), float(ledger.recall("seconds") or 0))
+            ledger.rounds.leave_out(without)
 
 
 def note_findings(job: Job, folder: JobFolder, ledger: Ledger) -> None:
@@ -69,8 +69,9 @@ def note_findings(job: Job, folder: JobFolder, ledger: Ledger) -> None:
 
 def _is_finished(ledger: Ledger) -> bool:
     """Whether there is nothing left to do in this round, or nothing that its budget allows."""
-    run = ledger.last_run()
-    return run.ended is not None and run.ended.kind is not EndKind.STOPPED and run.doing is None
+    run, rounds = ledger.last_run(), ledger.rounds
+    is_ended = run.ended is not None and run.ended.kind is not EndKind.STOPPED and run.doing is None
+    return is_ended and (rounds.number == 1 or rounds.is_ended)
 
 
 def _pairs(ledger: Ledger) -> Iterator[HistoryEntry]:
@@ -80,50 +81,72 @@ def _pairs(ledger: Ledger) -> Iterator[HistoryEntry]:
             yield HistoryEntry(pair_key(pair.url_a, pair.url_b), f"{pair.url_a} {pair.url_b}")
 
 
-def changes(folder: JobFolder, since: str = "") -> RoundChanges:
-    """What has changed since that round, or since the last one before a date: "3", "2026-11-18". Else since the last but one.
+class Since(NamedTuple):
+    """Which round one is compared with, as `--since` names it: "3", or the last one before a date, "2026-11-18"."""
 
-    Raises `ConfigError` if there is no such round.
-    """
+    text: str = ""  # empty: the last round but one
+    round: int | None = None
+    date: float | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Raises `ConfigError` if that is neither a number nor a date."""
+        if not text or text.isdecimal():
+            return cls(text, int(text) if text else None)
+        try:
+            date = dt.datetime.fromisoformat(text)
+        except ValueError:
+            raise ConfigError(f"--since {text} is neither the number of a round nor a date like 2026-11-18") from None
+        return cls(text, date=date.replace(tzinfo=date.tzinfo or dt.UTC).timestamp())
+
+    def number(self, rounds: Rounds, last: int) -> int:
+        """Of a job in a run with so many rounds: one that began later has fewer, which are counted from the last."""
+        if self.date is not None:
+            return rounds.last_before(self.date)
+        return max(0, rounds.number - last + (last - 1 if self.round is None else self.round))
+
+    def check(self, number: int, last: int, where: str, again: str) -> None:
+        """Raise `ConfigError` if there is no later round than that one. `again` says how to visit it again."""
+        if last == 1:
+            raise ConfigError(
+                f"{where} has been visited once, so there is nothing to compare. To visit it again, {again}"
+            )
+        if number >= last:
+            raise ConfigError(f"--since {self.text}: the last round is {last}; name an earlier one, or an earlier date")
+
+
+def changes(folder: JobFolder, since: str = "") -> RoundChanges:
+    """What has changed since that round, see `Since`. Raises `ConfigError` if there is none."""
+    asked = Since.read(since)
     with folder.reading() as ledger:
         rounds = ledger.rounds
-        number = _round(since, ledger)
-        if rounds.number == 1:
-            raise ConfigError(
-                f"{folder.path} has been visited once, so there is nothing to compare."
-                f" To visit it again, run: bitrawl mine --refresh --out {shlex.quote(str(folder.path))}"
-            )
+        number = asked.number(rounds, rounds.number)
+        again = f"run: bitrawl mine --refresh --out {shlex.quote(str(folder.path))}"
+        asked.check(number, rounds.number, str(folder.path), again)
+    return changes_since(folder, number)
+
+
+def changes_since(folder: JobFolder, number: int) -> RoundChanges:
+    """What has changed since that round. Of a job that was visited once, everything."""
+    with folder.reading() as ledger:
+        rounds = ledger.rounds
         pages = rounds.pages_since(number)
         new, old, gone = rounds.history_since(PAIR, number)
-        touched = set(pages.changed)
-        changed = tuple(both for both in old.values() if touched.intersection(both.split()))
         new_units, _, gone_units = rounds.history_since(UNIT, number)
+        is_first = rounds.number == 1  # What is found is noted from the second round on.
+        new = dict(_pairs(ledger)) if is_first else new
+    touched = set(pages.changed)
+    changed = tuple(both for both in old.values() if touched.intersection(both.split()))
     pairs = Changes(tuple(new.values()), changed, tuple(gone.values()))
-    texts = tuple(sorted(_texts(folder, new_units))) if new_units else ()
-    return RoundChanges(number, rounds.number, pages, pairs, UnitChanges(texts, len(gone_units)))
+    texts = _texts(folder, None if is_first else new_units)
+    return RoundChanges(number, rounds.number, pages, pairs, UnitChanges(tuple(sorted(texts)), len(gone_units)))
 
 
-def _round(since: str, ledger: Ledger) -> int:
-    rounds = ledger.rounds
-    if not since:
-        return rounds.number - 1
-    if since.isdecimal():
-        number = int(since)
-    else:
-        try:
-            date = dt.datetime.fromisoformat(since)
-        except ValueError:
-            raise ConfigError(f"--since {since} is neither the number of a round nor a date like 2026-11-18") from None
-        number = rounds.last_before(date.replace(tzinfo=date.tzinfo or dt.UTC).timestamp())
-    if number >= rounds.number and rounds.number > 1:
-        raise ConfigError(
-            f"--since {since}: the last round is {rounds.number}; name an earlier one, or an earlier date"
-        )
-    return number
-
-
-def _texts(folder: JobFolder, keys: Container[str]) -> Iterator[tuple[str, str]]:
+def _texts(folder: JobFolder, keys: Collection[str] | None) -> Iterator[tuple[str, str]]:
+    """Of the units with these keys, or of all."""
+    if keys is not None and not keys:
+        return
     for _, unit in corpus_units(folder.job(), folder.path):
         texts = unit.pair.a.text, unit.pair.b.text
-        if segment_key(*texts) in keys:
+        if keys is None or segment_key(*texts) in keys:
             yield texts

@@ -9,7 +9,7 @@ import msgspec
 
 from bitrawl.corpus.sampling import SCORE_RANGES
 from bitrawl.facts import HumanReview
-from bitrawl.job.review_statistics import Agreement, Estimate, Stratum, agreement, estimate
+from bitrawl.job.review_statistics import Estimate, ReviewerAgreement, Stratum, agreement, estimate
 from bitrawl.job.samples import Sample, Samples, SampleUnit
 from bitrawl.job.verdicts import Judgement, SubjectKind, VerdictHistory
 from bitrawl.model import Verdict
@@ -41,7 +41,7 @@ class SampleResults(msgspec.Struct, frozen=True):
     bands: tuple[BandResult, ...]  # those that have units, from the lowest score
     thresholds: tuple[ThresholdResult, ...]  # the first is the floor of the sample
     undecided: int  # units on which people differ: they count as wrong until somebody resolves that
-    agreements: tuple[Agreement, ...]  # of each two people
+    agreements: tuple[ReviewerAgreement, ...]  # of each two people
 
 
 def results(samples: Samples, history: VerdictHistory, sample: Sample) -> SampleResults:
@@ -97,7 +97,7 @@ def _strata(bands: Sequence[BandResult]) -> list[Stratum]:
     return [Stratum(band.size, band.judged, band.accepted) for band in bands]
 
 
-def _agreements(said: Mapping[str, Mapping[str, Verdict]]) -> Iterator[Agreement]:
+def _agreements(said: Mapping[str, Mapping[str, Verdict]]) -> Iterator[ReviewerAgreement]:
     """Of those who have judged a unit in common."""
     for first, second in combinations(sorted(said), 2):
         both = said[first].keys() & said[second].keys()

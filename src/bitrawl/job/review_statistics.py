@@ -30,7 +30,7 @@ class Stratum(NamedTuple):
     accepted: int
 
 
-class Agreement(msgspec.Struct, frozen=True):
+class ReviewerAgreement(msgspec.Struct, frozen=True):
     """Of two people who judged the same units."""
 
     first: str
@@ -92,7 +92,7 @@ def _with_neighbours(strata: Sequence[Stratum]) -> list[Stratum]:
     return parts
 
 
-def agreement(first: str, second: str, verdicts: Sequence[tuple[Verdict, Verdict]]) -> Agreement:
+def agreement(first: str, second: str, verdicts: Sequence[tuple[Verdict, Verdict]]) -> ReviewerAgreement:
     """How far two people agree, by what each said about the same units."""
     units, same = len(verdicts), sum(one is other for one, other in verdicts)
     shares = [sum(both[side] is Verdict.ACCEPT for both in verdicts) / (units or 1) for side in (0, 1)]
@@ -100,4 +100,4 @@ def agreement(first: str, second: str, verdicts: Sequence[tuple[Verdict, Verdict
     kappa = (same / units - chance) / (1 - chance) if units and chance < 1 else None
     accepted = sum(shares) / 2
     is_one_sided = bool(units) and max(accepted, 1 - accepted) >= ONE_SIDED
-    return Agreement(first, second, units, same, kappa, chance, units < FEW_UNITS, is_one_sided)
+    return ReviewerAgreement(first, second, units, same, kappa, chance, units < FEW_UNITS, is_one_sided)

@@ -6,7 +6,7 @@ turn has come. So a round that is killed goes on where it was, and its figures a
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 from zlib import crc32
@@ -51,6 +51,10 @@ class Changes(msgspec.Struct, frozen=True):
     new: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+
+    @classmethod
+    def of_all(cls, parts: Sequence["Changes"]) -> "Changes":
+        return cls(*(tuple(each for part in parts for each in getattr(part, name)) for name in cls.__struct_fields__))
 
 
 class DatedLink(NamedTuple):
@@ -113,7 +117,7 @@ class Rounds:
         return row is not None and bool(row[0])
 
     def begin(self, date: float, seconds: float) -> None:
-        """Begin the next round: all that was visited is due, what is likely to have changed first."""
+        """Begin the next round: all that was visited is due, that first by which most pages are current."""
         with self._database.transaction():
             self._remember_first()
             self.number += 1
@@ -122,7 +126,15 @@ class Rounds:
             row = (self.number, date, last + 1, links, seconds, "")
             self._query("INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?)", row)
             self._query(_MAKE_KNOWN)
-            self._database.query_many("UPDATE answers SET due = ?, attempt = 1 WHERE url = ?", self._likely(date))
+            self._database.query_many("UPDATE answers SET due = ?, attempt = 1 WHERE url = ?", self._order(date))
+
+    def leave_out(self, sites: Iterable[str]) -> None:
+        """Do not visit these sites in this round."""
+        with self._database.transaction():
+            self._database.query_many(
+                "UPDATE answers SET due = NULL WHERE url IN (SELECT url FROM links WHERE site = ?)",
+                [(site,) for site in sites],
+            )
 
     def _remember_first(self) -> None:
         """A job that has only been crawled once has no row."""
@@ -131,12 +143,16 @@ class Rounds:
             facts = msgspec.json.encode(self._facts(1, began)).decode()
             self._query("INSERT INTO rounds VALUES (1, ?, 1, 0, 0, ?)", (began, facts))
 
-    def _likely(self, date: float) -> list[tuple[float, str]]:
-        """How likely each address has changed by that date."""
+    def _order(self, date: float) -> list[tuple[float, str]]:
+        """The addresses to visit again. What a visit gains is told on the scale of the likelihood of a change: 0 to 1."""
         rows = self._query(_ASKED_AGAIN, (Stage.SCOPE, Stage.FRONTIER, *_NOT_ASKED, MOST_MISSING)).fetchall()
-        rates = ChangeRates(RevisitedPage(url, *row) for url, is_own, *row in rows if not is_own)
+        pages = [RevisitedPage(url, *row) for url, is_own, *row in rows if not is_own]
+        rates = ChangeRates(pages)
+        gains = [rates.gain(page, date) for page in pages]
+        scale = max((rates.likelihood(page, date) for page in pages), default=0.0) / (max(gains, default=0.0) or 1.0)
         return [
-            (FIRST if is_own else rates.likelihood(RevisitedPage(url, *row), date), url) for url, is_own, *row in rows
+            *((FIRST, url) for url, is_own, *_ in rows if is_own),
+            *((max(gain * scale, LEAST), page.url) for gain, page in zip(gains, pages, strict=True)),
         ]
 
     def earlier(self, url: Url) -> Answer | None:
@@ -403,6 +419,21 @@ class ChangeRates:
 
     def likelihood(self, page: RevisitedPage, date: float) -> float:
         """That it has changed between its last visit and that date."""
+        rate, age = self._rate(page, date)
+        return min(max(1 - math.exp(-rate * age), LEAST), 1 - LEAST)
+
+    def gain(self, page: RevisitedPage, date: float) -> float:
+        """How long a visit at that date keeps the copy of the page current, in seconds, as a measure to order by.
+
+        Azar et al., Tractable near-optimal policies for crawling (2018), section 4. A page that has hardly changed gains
+        nothing by a visit, and one that changes all the time is outdated again at once.
+        """
+        rate, age = self._rate(page, date)
+        expected = rate * age
+        return (1 - math.exp(-expected) * (1 + expected)) / rate
+
+    def _rate(self, page: RevisitedPage, date: float) -> tuple[float, float]:
+        """Changes in a second, and seconds since the last visit."""
         share = _share(self._changes[""], self._visits[""], 0.5, PRIOR)
         directory = _directory(page.url)
         share = _share(self._changes[directory], self._visits[directory], share, PRIOR)
@@ -410,8 +441,7 @@ class ChangeRates:
         changes = min(page.changes + PRIOR * share, visits)
         interval = page.span / page.visits if page.visits else self._span / max(self._total, 1)
         rate = -math.log((visits - changes + 0.5) / (visits + 0.5)) / max(interval, 1.0)
-        age = max(date - page.visited, 0.0) if interval else 1.0
-        return min(max(1 - math.exp(-rate * age), LEAST), 1 - LEAST)
+        return rate, max(date - page.visited, 0.0) if interval else 1.0
 
 
 def _share(changes: float, visits: float, prior: float, weight: float) -> float:

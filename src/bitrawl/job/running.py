@@ -441,7 +441,7 @@ class _Mining:
     async def mine_all(self, *, again: bool = False) -> None:
         """What has not been mined as it is now and with these settings, several sites at a time; then the corpus."""
         sites = [site.site for site in self._ledger.sites() if again or self._is_stale(site)]
-        # Until the corpus is written: whatever ends this before leaves a job that is interrupted, and not done.
+        # Until the corpus is written, and the round noted: whatever ends this before leaves an interrupted job.
         self._ledger.remember("mining", Doing(MiningStep.PAIRING, what="sites", total=len(sites)))
         tasks = [asyncio.ensure_future(self._mine(site)) for site in sites]
         try:
@@ -453,6 +453,7 @@ class _Mining:
         if self._ledger.rounds.number > 1:
             note_findings(self._job, self._folder, self._ledger)
             self._ledger.rounds.end()
+        self._tell(None)
 
     def _is_stale(self, site: SiteKnowledge) -> bool:
         earlier = self._findings.mined(site.site)
@@ -482,7 +483,6 @@ class _Mining:
         now = self._clock.now()
         self._rest_until = now + max(SHORTEST_REST, REST * (now - began))
         self._unwritten = False
-        self._tell(None)
 
     def _tell(self, doing: Doing | None) -> None:
         self._ledger.remember("mining", doing)

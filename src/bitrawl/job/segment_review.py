@@ -15,7 +15,7 @@ from bitrawl.job.samples import Samples
 from bitrawl.job.verdicts import Judgement, Subject, SubjectKind, VerdictHistory
 from bitrawl.mine.aligned_pages import joined_text
 from bitrawl.mine.judging import Rejection, rejection
-from bitrawl.mine.revising import Place, RevisionPlaces, rewritten
+from bitrawl.mine.revising import RevisionPlace, RevisionPlaces, rewritten
 from bitrawl.model import Language, Revision, SegmentPair, Verdict, segment_key
 from bitrawl.text.words import one_line
 
@@ -286,7 +286,7 @@ def _wanted(pair: MinedPair, places: RevisionPlaces, revisions: _Revisions) -> l
     return drafts
 
 
-def _drafts(place: Place, pair: MinedPair, revisions: _Revisions) -> list[_Draft]:
+def _drafts(place: RevisionPlace, pair: MinedPair, revisions: _Revisions) -> list[_Draft]:
     start, stop, revision = place
     if revision is None or revision.keys not in revisions:
         return [_Draft(pair.keys[n], pair.segments[n], (pair.keys[n],), n) for n in range(start, stop)]

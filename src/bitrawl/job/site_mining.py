@@ -5,7 +5,6 @@ a crawl goes on meanwhile; `mining_service` and what it calls runs there. What a
 verdict: it is recorded, and nothing is kept in its place. So the next run tries again.
 """
 
-import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Sequence
@@ -31,7 +30,7 @@ from bitrawl.mine.pairing import Pairing, PairingSettings
 from bitrawl.mine.stages import AlignedPair, Miner, PairedSite
 from bitrawl.model import Language, Method, Page, PagePair, Skip, Unpacker, pack
 from bitrawl.page.sandbox import Rejects
-from bitrawl.process import ATTEMPTS, Children, Failure, FailureKind, Limits, Report, Service
+from bitrawl.process import ATTEMPTS, Failure, FailureKind, Limits, Report, Service
 from bitrawl.protocols import (
     Clock,
     Encoder,
@@ -108,6 +107,8 @@ class MiningWorkers:
     """Enter it (`async with`): leaving ends the children at once. A failure is a value, a fault is raised."""
 
     def __init__(self, job: Job, folder: Path, *, workers: int = 1) -> None:
+        from bitrawl.children import Children  # noqa: PLC0415 - a child needs no event loop
+
         limits = Limits(seconds=job.mining.seconds, megabytes=job.mining.megabytes)
         self._children = Children(partial(mining_service, job, folder), limits, workers=workers)
 
@@ -242,6 +243,8 @@ class SiteMiner:
 
         size = BATCH if work.learned else 1  # a pair that has nothing to go by is its own teacher
         batches = (missing[first : first + size] for first in range(0, len(missing), size))
+        import asyncio  # noqa: PLC0415 - as above
+
         tasks = [asyncio.ensure_future(batch(some)) for some in batches]
         try:
             await asyncio.gather(*tasks)

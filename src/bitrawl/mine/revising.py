@@ -10,7 +10,7 @@ from bitrawl.mine.judging import Flag, length_ratio
 from bitrawl.model import Revision, SegmentPair, Verdict, Verdicts, segment_key
 
 
-class Place(NamedTuple):
+class RevisionPlace(NamedTuple):
     """Segments in a row of two pages, and the revision of all of them together; without one, it is a single segment."""
 
     start: int
@@ -28,14 +28,14 @@ class RevisionPlaces:
         for revision in sorted(revisions, key=lambda revision: -len(revision.keys)):
             self._by_first.setdefault(revision.keys[0], []).append(revision)
 
-    def of(self, keys: Sequence[str]) -> Iterator[Place]:
+    def of(self, keys: Sequence[str]) -> Iterator[RevisionPlace]:
         """All segments of two pages, in the order of the text."""
         at = 0
         while at < len(keys):
             beginning = self._by_first.get(keys[at], ())
             revision = next((r for r in beginning if tuple(keys[at : at + len(r.keys)]) == r.keys), None)
             end = at + (len(revision.keys) if revision else 1)
-            yield Place(at, end, revision)
+            yield RevisionPlace(at, end, revision)
             at = end
 
 

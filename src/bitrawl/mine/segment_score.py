@@ -18,7 +18,7 @@ from bitrawl.model import SegmentPair
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32, Ints
 from bitrawl.text.lexicon import DISCOUNT, EMPTY
-from bitrawl.text.numbers import Agreement
+from bitrawl.text.numbers import NumberAgreement
 from bitrawl.urls.trees import Trees
 
 DIRECTIONS = {
@@ -82,7 +82,7 @@ class Measured(NamedTuple):
     pair: SegmentPair
     scores: dict[str, float]
     words: tuple[list[str], list[str]]
-    numbers: Agreement
+    numbers: NumberAgreement
     equal: bool  # its letters and digits
     links: int  # of the lexicon
     lengths: tuple[int, int]  # in characters, those of dense scripts counted three

@@ -343,7 +343,7 @@ class LanguageNames:
             for name in endonyms:
                 self._names[name] = LanguageReading(code, Naming.ENDONYM)
                 self._add_stem(name, code)
-        self._words = {word for name in self._names for word in name.split(" ")}
+        self._words = set(" ".join(self._names).split(" "))
         self._beginnings = {stem[:_STEM] for stem in self._stems}
         self.read = lru_cache(maxsize=8192)(self._read)
 

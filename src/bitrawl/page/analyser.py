@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from bitrawl.config import DocumentType
-from bitrawl.languages import claimed_language
+from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import (
     UNDETERMINED,
     Capture,
@@ -67,7 +67,7 @@ class ContentClassifier(Protocol):
 
 
 class PageAnalyser:
-    """Synchronous; runs in a child process. Not thread-safe, because it remembers the languages of recurring texts."""
+    """Synchronous; runs in a child process. Not thread-safe, because its classifier is not."""
 
     def __init__(
         self,
@@ -284,9 +284,7 @@ Verdict = tuple[Language, float]
 MIN_LETTERS = 24  # Fewer letters identify no language; about six words, or eight characters of Chinese.
 MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's language is identified from.
 CLEAR = 0.8  # A language with this share of the paragraphs needs no second opinion.
-CACHED = 10_000  # Texts whose language is remembered, for each claim.
-CACHED_CLAIMS = 20  # Claims for which texts are remembered; a site has a few.
-CACHED_LENGTH = 120  # Characters; texts that recur from page to page are menus and notices.
+_NO_VERDICT: Verdict = UNDETERMINED, 0.0
 
 
 class PageLanguages(NamedTuple):
@@ -297,26 +295,36 @@ class PageLanguages(NamedTuple):
 
 
 class LanguageReader:
-    """Calls the identifier once per page. Recurring texts are identified once."""
+    """The language of a page, and those of its paragraphs as far as anybody needs them."""
 
     def __init__(self, identifier: LanguageIdentifier) -> None:
         self._identifier = identifier
-        self._remembered: dict[Language | None, dict[str, Verdict]] = {}  # by claim
 
     def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> PageLanguages:
-        """`main` says which of the texts are main text. If none is, all of them count for the page."""
-        counted = main if any(main) else [True] * len(texts)
-        verdicts = self._identified(texts, claim)
+        """`main` says which of the texts are main text. If none is, all of them count for the page.
+
+        If the page is in the language that it claims, and most of its text is main text, nobody asks for the languages of
+        the other texts, and they stay undetermined.
+        """
+        counted = [text for text, is_main in zip(texts, main, strict=True) if is_main] or texts
+        verdicts = self._identified(counted, claim)
         votes: dict[Language, float] = {}
-        total = 0.0
-        for text, (language, confidence), counts in zip(texts, verdicts, counted, strict=True):
-            if counts:
-                size = weight(text)
-                total += size
-                votes[language] = votes.get(language, 0.0) + size * confidence
-        shares = {language: vote / total for language, vote in votes.items()} if total else {}
-        chosen = [text for text, counts in zip(texts, counted, strict=True) if counts]
-        return PageLanguages(self._page(shares, "\n".join(chosen)[:MAX_PAGE_TEXT], claim), verdicts)
+        total = 0
+        for text in counted:
+            language, confidence = verdicts[text]
+            size = weight(text)
+            total += size
+            votes[language] = votes.get(language, 0.0) + size * confidence
+        shares = {language: vote / total for language, vote in votes.items()}
+        page = self._page(shares, "\n".join(counted)[:MAX_PAGE_TEXT], claim)
+        is_all_told = claim is not None and same_language(page[0], claim) and 2 * total > sum(map(weight, texts))
+        if not is_all_told:
+            verdicts |= self._identified([text for text in texts if text not in verdicts], claim)
+        return PageLanguages(page, [verdicts.get(text, _NO_VERDICT) for text in texts])
+
+    def _identified(self, texts: Sequence[str], claim: Language | None) -> dict[str, Verdict]:
+        different = list(dict.fromkeys(texts))
+        return dict(zip(different, self._identifier.identify(different, prior=claim), strict=True)) if texts else {}
 
     def _page(self, shares: dict[Language, float], text: str, claim: Language | None) -> Verdict:
         """The paragraphs vote, weighted by length and confidence. If they disagree, the whole main text decides.
@@ -325,7 +333,7 @@ class LanguageReader:
         language of a page of short lines, where each line alone says little.
         """
         if weight("".join(filter(str.isalpha, text[:500]))) < MIN_LETTERS:
-            return UNDETERMINED, 0.0
+            return _NO_VERDICT
         scores = {language: share for language, share in shares.items() if language != UNDETERMINED}
         if max(scores.values(), default=0.0) < CLEAR:
             language, confidence = self._identifier.identify([text], prior=claim)[0]
@@ -333,18 +341,6 @@ class LanguageReader:
             scores.pop(UNDETERMINED, None)
         best = max(scores, key=lambda code: scores[code], default=UNDETERMINED)
         return best, min(1.0, scores.get(best, 0.0))
-
-    def _identified(self, texts: Sequence[str], claim: Language | None) -> list[Verdict]:
-        if len(self._remembered) > CACHED_CLAIMS:
-            self._remembered.clear()
-        verdicts = self._remembered.setdefault(claim, {})
-        missing = [text for text in dict.fromkeys(texts) if text not in verdicts]
-        fresh = dict(zip(missing, self._identifier.identify(missing, prior=claim), strict=True)) if missing else {}
-        result = [fresh[text] if text in fresh else verdicts[text] for text in texts]
-        if missing and len(verdicts) > CACHED:
-            verdicts.clear()
-        verdicts.update({text: verdict for text, verdict in fresh.items() if len(text) <= CACHED_LENGTH})
-        return result
 
 
 def claimed(head: Head, content_language: str, locale: str) -> Language | None:
@@ -366,6 +362,8 @@ _LETTERS = "abcdefghijklmABCDEFGHIJKLMnopqrstuvwxyzNOPQRSTUVWXYZ"
 _LENGTHS = len(_LETTERS) // len(_KINDS)
 _TOPICAL = str.maketrans({letter: chr(0x100 + number) for number, letter in enumerate(_LETTERS)})
 _DIGITS = re.compile(r"\d+")
+# All digits that are not ASCII are between the first two, or from the third on.
+_FOREIGN_DIGITS, _TEN = (0x660, 0x2000, 0xA620), np.uint64(10)
 
 
 def structure(paragraphs: Iterable[Paragraph]) -> str:
@@ -395,13 +393,27 @@ def signature(text: str) -> int:
 
     Case, digits and spaces are ignored: pages that differ in a date, a price or a counter have near signatures.
     """
-    masked = _DIGITS.sub("0", "".join(text[:_LONGEST].casefold().split()))
-    if len(masked) < SHINGLE:
+    codes = _without_numbers(text[:_LONGEST].casefold().replace(" ", "").replace("\n", ""))
+    if len(codes) < SHINGLE:
         return 0
-    codes = np.frombuffer(masked.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
     hashes = _mixed(_polynomial(codes)).astype("<u8", copy=False)
     majority = _count_bits(hashes) * 2 > len(hashes)
     return int(np.packbits(majority, bitorder="little").view("<u8")[0])
+
+
+def _without_numbers(text: str) -> NDArray[np.uint64]:
+    """The characters of a text, with 0 for each number. On all texts, the pattern would take as long as all the rest."""
+    codes = _codes(text)
+    foreign = codes[codes >= _FOREIGN_DIGITS[0]]
+    if np.any((foreign < _FOREIGN_DIGITS[1]) | (foreign >= _FOREIGN_DIGITS[2])):
+        return _codes(_DIGITS.sub("0", text))
+    digits = np.flatnonzero(codes - np.uint64(ord("0")) < _TEN)  # what is less than "0" becomes very large
+    codes[digits] = ord("0")
+    return np.delete(codes, digits[1:][np.diff(digits) == 1])
+
+
+def _codes(text: str) -> NDArray[np.uint64]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
 
 
 def _count_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:

@@ -62,7 +62,7 @@ class Network:
         signal = padded[:count]
         np.subtract(rows, self.mean, out=signal, casting="same_kind")
         signal /= self.scale
-        np.clip(signal, -CLIP, CLIP, out=signal)
+        np.minimum(np.maximum(signal, -CLIP, out=signal), CLIP, out=signal)
         signal = padded.reshape(1, -1, BATCH, width)
         for weights, biases in self.layers[:-1]:
             signal = signal @ weights[:, None]
@@ -137,7 +137,7 @@ def judge(outline: Outline, page: "Features", first: Network, second: Network) -
     """The logits of each block. The second stage only examines what the first considers possible."""
     logits = first.logits(page.matrix)
     content = probability(logits)
-    possible = np.flatnonzero(content >= MIN_POSSIBLE)
+    possible = (content >= MIN_POSSIBLE).nonzero()[0]
     logits[possible] = second.logits(second_rows(page, content, possible))
     return lead(outline, bridge(outline, logits))
 
@@ -265,7 +265,7 @@ class Nesting:
         """The sums of each measure up to each block (one more than there are blocks), and within each container."""
         rows = np.array(measures, dtype=np.float64)
         running = np.zeros((len(rows), rows.shape[1] + 1))
-        np.cumsum(rows, axis=1, out=running[:, 1:])
+        rows.cumsum(axis=1, out=running[:, 1:])
         return running, running.take(self.end, axis=1) - running.take(self.first, axis=1)
 
     def levels(self) -> Iterator[Ints]:
@@ -322,7 +322,7 @@ def features(page: Outline, scores: NameScores) -> Features:
         _windows(running),
         _ancestors(nesting, inside, total, path[2]),
         _main(nesting, inside),
-        np.broadcast_to(page_wide[:, None], (4, len(size))),
+        page_wide[:, None] + np.zeros(len(size)),
     ]
     return Features(np.concatenate(rows).T, size, nesting)
 
@@ -369,14 +369,15 @@ def _text(blocks: list[Block]) -> Floats:
     codes = np.frombuffer(("\n".join(texts) + "\n").encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     kinds = _kinds_of_characters().take(codes, mode="clip")
     length = np.array([len(text) for text in texts])
-    ends = np.cumsum(length + 1) - 1  # the position of the line feed after each text
+    ends = (length + 1).cumsum() - 1  # the position of the line feed after each text
     starts = ends - length
-    special = np.flatnonzero((kinds & _COUNTED) != 0)
+    special = (kinds & _COUNTED).nonzero()[0]
     special_kinds = kinds[special]
     special_kinds[((special_kinds & _STOP) != 0) & ((kinds[special + 1] & _AFTER) != 0)] |= _FULL_STOP
     counts = np.zeros((len(_COUNTS), len(special) + 1), np.int32)
     np.cumsum((special_kinds & _COUNTS) != 0, axis=1, out=counts[:, 1:], dtype=np.int32)
-    counts = np.diff(counts.take(np.searchsorted(special, ends), axis=1), axis=1, prepend=0)
+    counts = counts.take(special.searchsorted(ends), axis=1)
+    counts[:, 1:] -= counts[:, :-1].copy()
     stops, commas, digits, odd, spaces, wide = counts
     size = length + WIDE * wide
     first, last = kinds[starts], kinds[ends - 1]

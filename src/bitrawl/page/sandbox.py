@@ -15,7 +15,7 @@ from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.files import compressor, zstd
 from bitrawl.model import Capture, Page, Sitemap, Skip, Unpacker, pack
 from bitrawl.page.document import is_document
-from bitrawl.process import Children, Failure, FailureKind, Limits, Report, Service
+from bitrawl.process import Failure, FailureKind, Limits, Report, Service
 from bitrawl.reasons import Reason, Stage
 
 MAX_ANSWER = 64 << 20  # bytes; what is said of a page of 20 MB stays far below it
@@ -70,6 +70,8 @@ class SandboxedAnalyser:
         megabytes: int = 512,
         rejects: Rejects | None = None,
     ) -> None:
+        from bitrawl.children import Children  # noqa: PLC0415 - a child needs no event loop
+
         limits = Limits(seconds, megabytes, MAX_WRITTEN, MAX_ANSWER)
         self._children = Children(partial(_reading, factory), limits, workers=workers)
         patient = limits._replace(seconds=seconds * DOCUMENT_PATIENCE)
@@ -119,7 +121,7 @@ _REASONS = {
     FailureKind.ERROR: Reason.ANALYSIS_ERROR,
 }
 _KINDS = {Page: b"P", Sitemap: b"M", Skip: b"S"}  # the first byte of an answer
-_NOUNS: dict[bytes, Unpacker[Page | Sitemap | Skip]] = {kind: Unpacker(noun) for noun, kind in _KINDS.items()}
+_page: Unpacker[Page] = Unpacker(Page)
 _capture: Unpacker[Capture] = Unpacker(Capture)
 _PAGE, _INDEX = b"P", b"I"  # the first byte of a request
 
@@ -140,11 +142,28 @@ def _asked(request: bytes) -> tuple[Capture, bool]:
 def _understood(answer: bytes, capture: Capture) -> Page | Sitemap | Skip | Failure:
     try:
         noun = _NOUNS[answer[:1]](answer[1:])
-    except (KeyError, msgspec.MsgspecError) as error:
+    except (KeyError, ValueError, msgspec.MsgspecError, zstd.ZstdError) as error:
         return Failure(FailureKind.ERROR, f"an answer that cannot be read: {error}"[:300])
     if noun.url != capture.url:
         return Failure(FailureKind.ERROR, f"an answer for another page: {noun.url}"[:300])
     return noun
+
+
+def _unpacked_page(packed: bytes) -> Page:
+    """The ledger stores what the child has packed: it could be read, and nobody packs it again."""
+    frame = zstd.ZstdDecompressor()
+    page = _page(frame.decompress(packed, MAX_ANSWER))
+    if not frame.eof or frame.unused_data:
+        raise ValueError("more or less than a page")
+    vars(page)["packed"] = packed
+    return page
+
+
+_NOUNS: dict[bytes, Callable[[bytes], Page | Sitemap | Skip]] = {
+    _KINDS[Page]: _unpacked_page,
+    _KINDS[Sitemap]: Unpacker(Sitemap),
+    _KINDS[Skip]: Unpacker(Skip),
+}
 
 
 def _reading(factory: Callable[[], Reader]) -> Service:
@@ -157,6 +176,6 @@ def _reading(factory: Callable[[], Reader]) -> Service:
             noun = reader.read(capture, index=index)
         except BitrawlError as error:  # of one page, not of the whole job
             raise RuntimeError(f"{type(error).__name__}: {error}") from error
-        return _KINDS[type(noun)] + pack(noun)
+        return _KINDS[type(noun)] + (noun.packed if isinstance(noun, Page) else pack(noun))
 
     return read

@@ -13,6 +13,7 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.config import Reach, Walk
+from bitrawl.config.defaults import SIMULATED_DOWNLOADS
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
@@ -33,7 +34,6 @@ WALKS = (Walk.FC, Walk.OBFC, Walk.COBFC, Walk.COCITATION)
 """Walks that need no topic, in the order of figure 3 of Barbosa et al."""
 
 MARKS = (100, 200, 500)  # downloads, the columns of the table
-MOST_DOWNLOADS = 1000  # of a walk, unless the user asks for another number
 _ANY_HOSTS = 10_000  # hosts of one site: a walk limits the pages of each host itself
 
 
@@ -43,7 +43,7 @@ class SimulatedSearch(msgspec.Struct, frozen=True):
     languages: Sequence[Language]
     seeds: Sequence[Url]
     source: BacklinkSource | None  # None without a link graph
-    downloads: int = MOST_DOWNLOADS
+    downloads: int = SIMULATED_DOWNLOADS
     check: NewCheck | None = None  # replaces the check that a live search uses
     analyser: Analyser | None = None  # replaces the one of the replay
     counted: HostLanguages | None = None  # which languages hosts have, by an index

@@ -37,11 +37,13 @@ class VisitedPage(msgspec.Struct, frozen=True):
         """Leaves out tags and links that are too far down the page to be compared."""
         return cls(
             wanted_language(page, languages),
-            sum(len(paragraph.text) for paragraph in page.paragraphs if not paragraph.boilerplate),
+            sum([len(paragraph.text) for paragraph in page.paragraphs if not paragraph.boilerplate]),
             page.signature,
             page.fingerprint[:MAX_FINGERPRINT],
             page.tags[:max_tags],
-            tuple((link.position, link.url) for link in page.links if 0 <= link.position < max_tags),
+            tuple((link.position, link.url) for link in page.links if 0 <= link.position < max_tags)
+            if max_tags
+            else (),
         )
 
 

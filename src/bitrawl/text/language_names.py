@@ -7,13 +7,13 @@ import gzip
 import re
 import unicodedata
 from functools import lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
 import langcodes
 from langcodes import data_dicts
 
-TABLE = "language_names.tsv.gz"
+TABLE = Path(__file__).parent / "language_names.tsv.gz"
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
 # Not \W, which would end a word at the vowel signs of Indic scripts.
@@ -34,8 +34,7 @@ class NamedLanguage(NamedTuple):
 
 def language_table() -> list[NamedLanguage]:
     """The table in the package. Each call reads it again, so keep the result."""
-    packed = (resources.files("bitrawl.text") / TABLE).read_bytes()
-    return [_parsed(line) for line in gzip.decompress(packed).decode().splitlines()]
+    return [_parsed(line) for line in gzip.decompress(TABLE.read_bytes()).decode().splitlines()]
 
 
 def _parsed(line: str) -> NamedLanguage:
@@ -45,7 +44,7 @@ def _parsed(line: str) -> NamedLanguage:
 
 
 def _names(field: str) -> tuple[str, ...]:
-    return tuple(name for name in field.split("|") if name)
+    return tuple(field.split("|")) if field else ()
 
 
 def folded(text: str) -> str:

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
-from importlib import resources
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.model import Language
 from bitrawl.text.words import Span
 
-TABLE = "number_words.tsv.gz"
+TABLE = Path(__file__).parent / "number_words.tsv.gz"
 
 # Digits with their grouping: 1,234,567.50, 1 234 567,50; or a decimal, a date, a version: 3.5, 12.5.1957, 4.0.12.
 _NUMBER = re.compile(
@@ -125,7 +125,7 @@ class Numbers:
         return values
 
 
-class Agreement(NamedTuple):
+class NumberAgreement(NamedTuple):
     """How many numbers in digits two texts share, and how many only one of them has in any form."""
 
     shared: int
@@ -150,19 +150,19 @@ def values(text: str, language: Language) -> Counter[str]:
     return numbers.written + Counter(numbers.spoken - numbers.written.keys())
 
 
-def agreement(a: str, b: str, languages: tuple[Language, Language]) -> Agreement:
+def agreement(a: str, b: str, languages: tuple[Language, Language]) -> NumberAgreement:
     """By value, or else by runs of digits, whichever agrees better; how often does not count, nor the order.
 
     The first takes 1,000 and 1 000 for equal, the second 5/12 and 12.05.
     """
     if not (_POSSIBLE_DIGIT.search(a) or _POSSIBLE_DIGIT.search(b)):
-        return Agreement(0, 0)
+        return NumberAgreement(0, 0)
     first, second = Numbers(a, languages[0]), Numbers(b, languages[1])
     if first.runs.keys() == second.runs.keys():
-        return Agreement(len(first.runs), 0)
+        return NumberAgreement(len(first.runs), 0)
     by_value, by_run = _both_ways(first, second)
     better = min(by_value, by_run, key=lambda either: either.different)
-    return Agreement(better.shared, better.different)
+    return NumberAgreement(better.shared, better.different)
 
 
 def places_of_difference(a: str, b: str, languages: tuple[Language, Language]) -> tuple[list[Span], list[Span]]:
@@ -353,6 +353,5 @@ def _words(language: str) -> Mapping[str, frozenset[int]]:
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[tuple[str, int, str], ...]:
-    data = (resources.files("bitrawl.text") / TABLE).read_bytes()
-    rows = (line.split("\t") for line in gzip.decompress(data).decode().splitlines())
+    rows = (line.split("\t") for line in gzip.decompress(TABLE.read_bytes()).decode().splitlines())
     return tuple((code, int(value), names) for code, value, names in rows)

@@ -7,7 +7,6 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, pairwise
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 import numpy as np
 import Stemmer
@@ -287,4 +286,6 @@ def xml(text: str) -> str:
 
 def escaped(line: str) -> str:
     """The same for a text that is one line already."""
-    return escape(line, {'"': "&quot;"}) if _MARKUP.search(line) else line
+    if not _MARKUP.search(line):
+        return line
+    return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

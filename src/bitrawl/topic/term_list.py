@@ -10,6 +10,7 @@ from xml.parsers import expat
 import msgspec
 import numpy as np
 
+from bitrawl.config.defaults import TOPIC_TERMS
 from bitrawl.errors import ConfigError
 from bitrawl.files import from_cell
 from bitrawl.files import write as write_file
@@ -37,8 +38,6 @@ _RESERVED = re.compile(r"[=;>\s]+")  # what a class cannot have in ILSP-FC's for
 
 
 MIN_WORDS = 300  # in less text than a page, chance decides what is frequent.
-# As many as a person will read. On the Ebola pages (2026-11), 60 and 300 tell them apart about as well.
-MOST_TERMS = 150
 
 
 class Term(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -111,7 +110,7 @@ def learn_terms(
     *,
     background: Rates | None = None,
     against: Sequence[str] = (),
-    size: int = MOST_TERMS,
+    size: int = TOPIC_TERMS,
 ) -> TermList:
     """The terms that tell these texts from the language in general, the most telling first, with weights from 1 to 100.
 

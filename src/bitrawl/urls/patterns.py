@@ -231,6 +231,8 @@ class PatternCounts:
             for way in self._by_token[token]
             if not any(_is_there(operation, tokens) for operation in way.operations)
         ]
+        if len(ways) < 2:  # as after most pairs: its text takes longer than all else here
+            return ways
         return sorted(ways, key=lambda way: (-self._seen[way], not way.onwards, str(way)))[:_TRIED]
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bitrawl.config.defaults import URL_PAIR_SCORE
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32
@@ -41,9 +42,6 @@ from bitrawl.urls.site_urls import ChangePattern, SiteUrls, pairs_by_template
 from bitrawl.urls.tokens import MarkedTokens, marked_tokens, number_value, read_tokens, sign_of
 from bitrawl.urls.trees import Trees
 
-# Swept 0.07–0.60 on halves of the hosts and on kinds of difference left out (2026-11, lab/notes/url-pairs.md): against
-# 0.07, 0.12 gains one to two points of F1 where pages have no partner, and loses at most 1.2 where all have one.
-THRESHOLD = 0.12
 _SHOWN = 0.07  # of pairs by which a list shows two languages: the threshold that the sweep left as it was
 # The rest are judgement; the second model was trained with them.
 _BELIEVED = 0.3  # of the first round: a pair that the second learns from
@@ -79,7 +77,7 @@ def match_urls(
     lang_b: Language,
     *,
     language_of: Mapping[Url, Language] | None = None,
-    threshold: float = THRESHOLD,
+    threshold: float = URL_PAIR_SCORE,
     models: MatchingModels | None = None,
 ) -> list[MatchedUrls]:
     """Pairs of one site, the best first. `language_of` tells what is known of some URLs or all."""

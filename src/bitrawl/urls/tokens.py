@@ -28,7 +28,6 @@ from urllib.parse import unquote, unquote_plus
 
 import langcodes
 from langcodes import data_dicts
-from rapidfuzz.distance import Levenshtein
 
 from bitrawl.languages import claimed_language, language_name, same_language
 from bitrawl.model import UNDETERMINED, Language
@@ -331,9 +330,10 @@ def _names_of_languages() -> dict[str, Language]:
     """Names and endonyms from CLDR, folded as in the table. Only names of one word can occur in URLs."""
     names: dict[str, Language] = {}
     for code, endonyms, others in language_table():
+        language = claimed_language(code)
         for name in (*endonyms, *others):
             if " " not in name:
-                names.setdefault(name, claimed_language(code))
+                names.setdefault(name, language)
     return names
 
 
@@ -428,6 +428,8 @@ def changes(a: Tokens, b: Tokens) -> list[Change]:
 
 
 def _changes(a: Tokens, b: Tokens, before_a: int, before_b: int) -> list[Change]:
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - 10 ms, and readers of pages compare no URLs
+
     return [
         Change(before_a + code.src_start, before_a + code.src_end, before_b + code.dest_start, before_b + code.dest_end)
         for code in Levenshtein.opcodes(a, b)

@@ -18,10 +18,11 @@ from starlette.types import Receive, Scope, Send
 from bitrawl import config
 from bitrawl.config import Anonymise
 from bitrawl.config.choices import ready_formats
+from bitrawl.config.defaults import TermFormat
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
 from bitrawl.corpus.jsonl import PLAIN, plain
-from bitrawl.corpus.term_pairs import TermFormat, TermPair
+from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import cell

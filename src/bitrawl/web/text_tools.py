@@ -16,7 +16,7 @@ from bitrawl.web.messages import typed_languages
 MOST_SHORT = 100_000  # characters of two texts that are aligned while their reader waits; longer ones are a job
 
 
-class Row(NamedTuple):
+class ToolRow(NamedTuple):
     """Of a table; each cell may have a language."""
 
     cells: tuple[str, ...]
@@ -25,7 +25,7 @@ class Row(NamedTuple):
 
 class Result(NamedTuple):
     heads: tuple[str, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ToolRow, ...] = ()
     text: str = ""
     job: str = ""  # the id of the job that does it, where it takes long
 
@@ -62,7 +62,7 @@ async def _align(request: Request, values: dict[str, str]) -> Result:
         command = ["align", *map(str, paths), "--langs", ",".join(codes), "--format", "tsv"]
         output = await server_of(request).commands.run(command, person=request.state.user.name)
     lines = csv.reader(io.StringIO(output), delimiter="\t", quoting=csv.QUOTE_NONE)
-    rows = tuple(Row(tuple(line[:3]), (*codes, "")) for line in lines if len(line) >= 3)
+    rows = tuple(ToolRow(tuple(line[:3]), (*codes, "")) for line in lines if len(line) >= 3)
     words = words_of(request)
     return Result((words.language(codes[0]), words.language(codes[1]), words.say("Score")), rows)
 
@@ -87,7 +87,7 @@ async def _urls(request: Request, values: dict[str, str]) -> Result:
     for line in output.splitlines():
         url, code, probability = (*line.split("\t"), "", "")[:3]
         name = words.language(code) if code != "und" else words.say("not identified")
-        rows.append(Row((url, name, probability), ("", "", "")))
+        rows.append(ToolRow((url, name, probability), ("", "", "")))
     return Result((words.say("Address"), words.say("Language"), words.say("Probability")), tuple(rows))
 
 

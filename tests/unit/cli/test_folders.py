@@ -126,7 +126,7 @@ def kinds(kept: Path, tmp_path: Path) -> Callable[[str], Path]:
 UNMINED = "crawled has not been mined yet. Run: bitrawl pair crawled"
 UNMERGED = "unmerged has not been merged yet. Run: bitrawl export unmerged"
 SEARCH = "search is a search for sites, and has no corpus; to mine the sites found: bitrawl mine --sites search/sites.txt --langs en,fr --out search/mined"
-RUN = "run holds a run over many sites, not one job; sample, terms, export, status, report, check and merge work on it. For other verbs, name its parts: run/parts/00000"
+RUN = "run holds a run over many sites, not one job; sample, terms, export, status, diff, report, check and merge work on it. For other verbs, name its parts: run/parts/00000"
 MERGED = "merged is a merged corpus, not a job; sample, terms, export, status, report and check work on it. For other verbs, name the jobs that it was merged from: "
 COPY = "copy is a corpus without its job; sample, terms, status and check work on it. For other verbs, name the job that it comes from"
 START = "start one with: bitrawl mine URL --langs en,fr --out"

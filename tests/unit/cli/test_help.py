@@ -1,6 +1,8 @@
 """What every verb says of itself."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,3 +57,23 @@ def defaults() -> dict[str, str]:
 @pytest.mark.parametrize(("flag", "default"), [("--delay", "1"), ("--per-host", "1"), ("--min-score", "0.3")])
 def test_a_default_of_one_is_shown_as_any_other(flag: str, default: str):
     assert defaults()[flag] == default
+
+
+HEAVY = "numpy", "aiohttp", "sqlite3", "selectolax", "jinja2"
+LOADED = f"""
+import sys
+from typer.main import get_command
+from bitrawl.cli import VERBS, app
+
+root = get_command(app)
+for name in VERBS:
+    root.get_command(None, name)
+    for module in {HEAVY!r}:
+        if module in sys.modules:
+            sys.exit(f"bitrawl {{name}} --help loads {{module}}")
+"""
+
+
+def test_the_help_of_no_verb_loads_what_the_verb_runs():
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (0, "")

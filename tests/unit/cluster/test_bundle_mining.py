@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 from collections import deque
 from pathlib import Path
@@ -17,16 +18,18 @@ from bitrawl.cluster.bundles import (
     BundledSite,
     Died,
     Done,
-    Fault,
     Figures,
+    MachineFault,
     PartState,
     checkpoint,
     done,
     finished_jobs,
     mark_done,
 )
-from bitrawl.cluster.places import place
+from bitrawl.cluster.places import LocalPlace, place
 from bitrawl.errors import ChildError, DiskFullError, StoreError, UnwantedError
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
 from bitrawl.process import Death
 
 ASKED = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
@@ -53,11 +56,11 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return started
 
 
-def mined(order: BundleOrder) -> Path:
+def mined(order: BundleOrder, ledger: bytes = b"the ledger") -> Path:
     """What a process leaves that has finished its bundle, just before it was delivered."""
     folder = scratch_folder(order)
     (folder / JOB).mkdir(parents=True)
-    (folder / JOB / "job.sqlite").write_bytes(b"the ledger")
+    (folder / JOB / "job.sqlite").write_bytes(ledger)
     (folder / OUTCOME).write_bytes(msgspec.json.encode(DONE))
     return folder
 
@@ -79,6 +82,45 @@ def test_what_a_killed_worker_has_mined_is_delivered_and_not_mined_again(order: 
     assert not runs
 
 
+class Lost(BaseException):
+    """The machine is gone."""
+
+
+def test_a_part_is_not_lost_with_the_machine_that_was_replacing_it(
+    order: BundleOrder, runs: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    out, upload = place(order.out), LocalPlace.upload
+    Ledger(mined(order, b"") / JOB / "job.sqlite").close()
+    assert mine_bundle(order) == DONE
+    (out / "parts" / "00000" / "verdicts.sqlite").write(b"what people said since then")
+    again = msgspec.structs.replace(order, round=2)
+    job = mined(again, b"") / JOB
+    with Ledger(job / "job.sqlite") as ledger:
+        ledger.remember("round", "2")
+    (job / "job.toml").write_text(config.text_of(ASKED))
+
+    def lost(target: LocalPlace, folder: Path) -> None:
+        if target.path.parent.name == "parts":
+            raise Lost
+        upload(target, folder)
+
+    monkeypatch.setattr(LocalPlace, "upload", lost)
+    with pytest.raises(Lost):
+        mine_bundle(again)
+    monkeypatch.setattr(LocalPlace, "upload", upload)
+    shutil.rmtree(scratch_folder(again))
+    assert finished_jobs(out) == []
+    bundle_process._take_up(again, JobFolder(job), out)
+    with Ledger(job / "job.sqlite") as ledger:
+        assert ledger.recall("round") == "2"
+    assert JobFolder(job).verdicts.read_bytes() == b"what people said since then"
+    (job.parent / OUTCOME).write_bytes(msgspec.json.encode(DONE))
+    assert mine_bundle(again) == msgspec.structs.replace(DONE, round=2)
+    assert (out / "parts" / "00000" / "verdicts.sqlite").read() == b"what people said since then"
+    assert not (out / "checkpoints").names()
+    assert not runs
+
+
 def test_a_store_that_cannot_be_written_is_a_fault_and_costs_no_work(
     order: BundleOrder, runs: list[str], monkeypatch: pytest.MonkeyPatch
 ):
@@ -87,7 +129,7 @@ def test_a_store_that_cannot_be_written_is_a_fault_and_costs_no_work(
     parts = Path(order.out) / "parts"
     parts.parent.mkdir()
     parts.write_bytes(b"a file where a folder should be")
-    assert isinstance(mine_bundle(order), Fault)
+    assert isinstance(mine_bundle(order), MachineFault)
     assert (folder / OUTCOME).exists()
     parts.unlink()
     assert mine_bundle(order) == DONE
@@ -123,16 +165,16 @@ def test_a_process_that_breaks_by_itself_is_started_three_times_before_its_bundl
 def test_a_bundle_whose_process_was_killed_keeps_its_scratch_and_its_checkpoint(
     order: BundleOrder, monkeypatch: pytest.MonkeyPatch
 ):
-    ends = deque([Died("killed by SIGSEGV"), Fault("killed", killed=True), Died("killed by SIGSEGV")])
+    ends = deque([Died("killed by SIGSEGV"), MachineFault("killed", killed=True), Died("killed by SIGSEGV")])
 
-    def run(_given: BundleOrder, folder: Path, *_: object) -> Died | Fault:
+    def run(_given: BundleOrder, folder: Path, *_: object) -> Died | MachineFault:
         (folder / JOB).mkdir(parents=True, exist_ok=True)
         return ends.popleft()
 
     monkeypatch.setattr(bundle_process, "_run", run)
     saved = checkpoint(place(order.out), "00000") / "checkpoint.json"
     saved.write(b"{}")
-    assert mine_bundle(order) == Fault("killed", killed=True)
+    assert mine_bundle(order) == MachineFault("killed", killed=True)
     assert not ends
     assert (scratch_folder(order) / JOB).exists()
     assert saved.read() is not None
@@ -141,7 +183,10 @@ def test_a_bundle_whose_process_was_killed_keeps_its_scratch_and_its_checkpoint(
 @pytest.mark.parametrize(
     ("status", "end"),
     [
-        (-signal.SIGKILL, Fault("its process was killed by SIGKILL; check how much memory is free", killed=True)),
+        (
+            -signal.SIGKILL,
+            MachineFault("its process was killed by SIGKILL; check how much memory is free", killed=True),
+        ),
         (-signal.SIGSEGV, Died("killed by SIGSEGV")),
         (BROKEN, Died(f"exit status {BROKEN}: KeyError: 7")),
         (FAULT, StoreError("KeyError: 7")),
@@ -150,7 +195,7 @@ def test_a_bundle_whose_process_was_killed_keeps_its_scratch_and_its_checkpoint(
     ],
 )
 def test_how_a_process_ended_says_whether_the_machine_failed_or_we(
-    tmp_path: Path, status: int, end: Died | Fault | Exception
+    tmp_path: Path, status: int, end: Died | MachineFault | Exception
 ):
     death = Death(status, "Traceback\nKeyError: 7" if status > 0 else "")
     if isinstance(end, Exception):
@@ -192,7 +237,7 @@ def test_a_full_disk_of_the_place_is_said_at_once_when_a_part_is_delivered(
     monkeypatch.setattr(bundle_process, "_pause", lambda *_: pytest.fail("it waits"))
     monkeypatch.setattr(os, "fsync", no_room)
     outcome = mine_bundle(order)
-    assert isinstance(outcome, Fault)
+    assert isinstance(outcome, MachineFault)
     assert outcome.reason.startswith(f"the disk is full: {order.out}/")
     monkeypatch.undo()
     assert (folder / OUTCOME).exists()
@@ -222,7 +267,7 @@ def test_a_fault_of_the_machine_leaves_scratch_as_it_is(order: BundleOrder, monk
         raise StoreError("no space left on the disk")
 
     monkeypatch.setattr(bundle_process, "_run", full)
-    assert mine_bundle(order) == Fault("no space left on the disk")
+    assert mine_bundle(order) == MachineFault("no space left on the disk")
     assert (scratch_folder(order) / JOB).exists()
 
 

@@ -11,8 +11,8 @@ from bitrawl.cluster.bundles import (
     BundledSite,
     Died,
     Done,
-    Fault,
     Figures,
+    MachineFault,
     Outcome,
     PartState,
     SiteOutcome,
@@ -25,7 +25,7 @@ from bitrawl.cluster.bundles import (
 )
 from bitrawl.cluster.executor import Ended, InlineExecutor
 from bitrawl.cluster.places import Place, place
-from bitrawl.cluster.run import MOST_FAULTS, Run, existing_run, retry_failed
+from bitrawl.cluster.run import MOST_FAULTS, Run, RunRequest, existing_run, plan, retry_failed
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 
@@ -51,13 +51,14 @@ class Machines:
         outcome = self._behave(order.bundle)
         if outcome is None:
             sites = [SiteOutcome(site.site, pages=1) for site in order.bundle.sites]
-            outcome = Done(order.bundle.name, PartState.MINED, sites, Figures(sites=len(sites), pages=len(sites)))
+            figures, again = Figures(sites=len(sites), pages=len(sites)), order.bundle.apart
+            outcome = Done(order.bundle.name, PartState.MINED, sites, figures, again=again, round=order.round)
             mark_done(self._out, outcome)
         return outcome
 
 
-def run(out: Place, asked: list[Bundle]) -> Run:
-    return Run(out, asked, lambda bundle: BundleOrder(str(out), "", "run", JOB, bundle))
+def run(out: Place, asked: list[Bundle], number: int = 1) -> Run:
+    return Run(out, asked, lambda bundle: BundleOrder(str(out), "", "run", JOB, bundle, number), number=number)
 
 
 def test_what_is_finished_is_not_done_again(tmp_path: Path):
@@ -95,7 +96,7 @@ def test_a_poison_site_is_found_by_halving_and_fails_alone_with_its_reason(tmp_p
 
 def test_a_fault_of_a_machine_is_tried_again_and_never_counts_against_the_bundle(tmp_path: Path):
     out = place(str(tmp_path))
-    faults = deque([Fault("no space left")])
+    faults = deque([MachineFault("no space left")])
     machines = Machines(out, lambda _bundle: faults.popleft() if faults else None)
     over = run(out, bundles(3))
     over.finish(machines.executor)
@@ -106,7 +107,7 @@ def test_a_fault_of_a_machine_is_tried_again_and_never_counts_against_the_bundle
 
 def test_a_bundle_that_stays_undone_is_told_and_the_next_run_does_it(tmp_path: Path):
     out = place(str(tmp_path))
-    machines = Machines(out, lambda bundle: Fault("the store is gone") if bundle.name == "00000" else None)
+    machines = Machines(out, lambda bundle: MachineFault("the store is gone") if bundle.name == "00000" else None)
     over = run(out, bundles(1, 1))
     over.finish(machines.executor)
     assert over.tally.faults == {"00000": Undone("00000", ["s0x0.org"], "the store is gone")}
@@ -119,7 +120,7 @@ def test_a_bundle_that_stays_undone_is_told_and_the_next_run_does_it(tmp_path: P
 
 
 def killed(_bundle: Bundle) -> Outcome:
-    return Fault("its process was killed by SIGKILL", killed=True)
+    return MachineFault("its process was killed by SIGKILL", killed=True)
 
 
 def test_a_site_whose_process_is_killed_is_never_final_and_keeps_its_checkpoint(tmp_path: Path):
@@ -200,7 +201,7 @@ def test_sites_that_failed_are_tried_again_when_asked_and_no_others(tmp_path: Pa
 
 def test_when_every_machine_has_faults_the_run_ends_soon(tmp_path: Path):
     out = place(str(tmp_path))
-    machines = Machines(out, lambda _bundle: Fault("no space left"))
+    machines = Machines(out, lambda _bundle: MachineFault("no space left"))
     over = run(out, bundles(*[1] * 100))
     told: list[str] = []
     over.finish(machines.executor, told.append)
@@ -243,3 +244,57 @@ def test_an_outcome_belongs_to_its_order():
     for order in orders:
         executor.submit(order)
     assert [executor.ended(), executor.ended()] == [Ended(order, Died(order.bundle.name)) for order in orders]
+
+
+def test_a_round_goes_on_until_all_is_done_and_only_then_can_the_next_one_begin(tmp_path: Path):
+    out = place(str(tmp_path / "out"))
+    job = config.resolve({"langs": ["en", "fr"], "seeds": [f"http://{name}.test/" for name in "abc"]})
+    asked = RunRequest(str(out), 1, size=1)
+    again = asked._replace(refresh=True)
+    plan(job, again).finish(Machines(out).executor)  # There is nothing to visit again: this is the first round.
+    checkpoint(out, "00000").write(b"left by a kill after the delivery")
+    assert [(planned.tally.round, planned.todo) for planned in (plan(job, asked), plan(job, again))] == [(1, 0), (2, 3)]
+    assert checkpoint(out, "00000").read() is None
+    machines = Machines(out, lambda bundle: MachineFault("the store is gone") if bundle.name == "00001" else None)
+    plan(job, again).finish(machines.executor)
+    for request in (asked, again):
+        planned = plan(job, request)
+        assert (planned.tally.round, planned.todo, planned.tally.finished.sites) == (2, 1, 2)
+    planned.finish(Machines(out).executor)
+    assert [(planned.tally.round, planned.todo) for planned in (plan(job, asked), plan(job, again))] == [(2, 0), (3, 3)]
+
+
+def test_a_site_that_was_tried_again_is_visited_once_in_a_further_round(tmp_path: Path):
+    out, asked = place(str(tmp_path)), bundles(3)
+    outcomes = [SiteOutcome("s0x0.org", failed="dns"), SiteOutcome("s0x1.org", 1), SiteOutcome("s0x2.org", 1)]
+    mark_done(out, Done("00000", PartState.MINED, outcomes, Figures(sites=3, pages=2)))
+    retry_failed(out, asked)
+    run(out, asked).finish(Machines(out).executor)
+    visited: list[str] = []
+
+    def behave(bundle: Bundle) -> None:
+        visited.extend(site.site for site in bundle.sites)
+
+    for number in (2, 3):
+        visited.clear()
+        over = run(out, asked, number)
+        assert (over.todo, over.tally.finished.sites) == (2, 0)
+        over.finish(Machines(out, behave).executor)
+        assert sorted(visited) == ["s0x0.org", "s0x1.org", "s0x2.org"]
+        assert over.tally.finished == Figures(sites=3, pages=3)
+
+
+def test_a_part_that_breaks_in_a_further_round_is_halved_and_its_halves_stay(tmp_path: Path):
+    out, asked = place(str(tmp_path)), bundles(2)
+    run(out, asked).finish(Machines(out).executor)
+    seen: list[str] = []
+
+    def behave(bundle: Bundle) -> Outcome | None:
+        seen.append(bundle.name)
+        return Died("killed by SIGSEGV") if bundle.name == "00000" else None
+
+    for number in (2, 3):
+        over = run(out, asked, number)
+        over.finish(Machines(out, behave).executor)
+        assert over.tally.finished.sites == 2
+    assert seen == ["00000", "00000-1", "00000-2", "00000-1", "00000-2"]

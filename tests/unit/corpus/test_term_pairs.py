@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 import pytest
 
+from bitrawl.config.defaults import TermFormat
 from bitrawl.corpus.term_pairs import (
     COLUMNS,
     FoundPair,
     TermExample,
-    TermFormat,
     TermPair,
     find_pairs,
     segments_with,

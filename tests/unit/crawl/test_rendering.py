@@ -1,6 +1,7 @@
 """Which pages a browser draws, what becomes of them, and that an archive needs no browser to have them again."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from bitrawl.job.archived_web import Archives, KeptFetcher, ReplayFetcher, warc_
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import summarise
 from bitrawl.job.ledger_queue import LedgerQueue
-from bitrawl.model import Capture, DrawnBy, Link, LinkKind, Page, Skip
+from bitrawl.model import Capture, DrawnBy, Lease, Link, LinkKind, Page, Skip, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason
 from bitrawl.show.wording import looks_scripted
@@ -130,6 +131,23 @@ async def test_on_a_site_that_needs_a_browser_pages_without_a_sign_are_checked_t
     for number in range(CHECKED + 5):
         await outcome_of(decided, f"http://a.org/more/{number}", plain)
     assert sum("/more/" in url for url in renderer.asked) == 6  # the one that was checked, and all after it
+
+
+async def test_a_resumed_job_knows_where_a_browser_brought_something_and_where_not() -> None:
+    state = '<script type="application/json">' + json.dumps({"body": SENTENCE * 5}) + "</script>"
+    little = f'<html lang="en"><body><div id="root"></div>{state}</body></html>'
+    renderer = FakeRenderer(lambda url: drawn_page(url, drawn_page(url)) if "/app/" in url else drawn_page(url))
+    first, resumed = rendering(renderer), rendering(renderer)
+    addresses = [f"http://a.org/{folder}/{number}" for number in range(TRIALS + 2) for folder in ("app", "old")]
+    outcomes = [await outcome_of(first, address, little) for address in addresses]
+    renderer.asked.clear()
+    resumed.remember(
+        Visit(Lease(Link(Url.parse(address), LinkKind.PAGE), 0.0), outcome)
+        for address, outcome in zip(addresses, outcomes, strict=True)
+    )
+    for address in ("http://a.org/app/99", "http://a.org/old/99"):
+        await outcome_of(resumed, address, little)
+    assert renderer.asked == ["http://a.org/app/99"]
 
 
 async def test_what_a_browser_could_not_draw_stays_what_it_was_and_says_nothing_about_its_kind() -> None:

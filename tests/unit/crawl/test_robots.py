@@ -16,7 +16,7 @@ from bitrawl.crawl.robots import (
     InMemoryRobots,
     RobotsFetcher,
     RobotsRecord,
-    Rules,
+    RobotsRules,
 )
 from bitrawl.model import Capture, Link, LinkKind, Skip
 from bitrawl.reasons import Reason, Stage
@@ -77,7 +77,7 @@ def wrapped(web, *, memory=None, clock=None, **options):
 
 
 def rules(text, reservations=None):
-    return Rules(
+    return RobotsRules(
         RobotsRecord(ORIGIN, 200, text.encode(), 0.0, json.dumps(reservations).encode() if reservations else b"")
     )
 
@@ -346,7 +346,7 @@ def test_the_first_reservation_that_matches_counts(entries, path, reserved):
 
 @pytest.mark.parametrize("body", [b"", b"not json", b"<html>", b"[" * 100000, b"7", b'["a", [], {}]', b"\xff"])
 def test_a_notice_that_cannot_be_read_says_nothing(body):
-    assert Rules(RobotsRecord(ORIGIN, 200, b"", 0.0, body)).refusal(link().url, reservations=True) is None
+    assert RobotsRules(RobotsRecord(ORIGIN, 200, b"", 0.0, body)).refusal(link().url, reservations=True) is None
 
 
 @pytest.mark.parametrize(
@@ -386,7 +386,7 @@ def test_three_hundred_real_files_pass():
     open_homes = 0
     for file in files:
         origin = f"https://{file.stem}"
-        parsed = Rules(RobotsRecord(origin, 200, file.read_bytes(), 0.0))
+        parsed = RobotsRules(RobotsRecord(origin, 200, file.read_bytes(), 0.0))
         open_homes += parsed.allow(Url.parse(f"{origin}/"))
         assert all(url.startswith("http") for url in parsed.sitemaps)
     assert open_homes > 0.8 * len(files)

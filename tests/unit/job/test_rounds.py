@@ -23,6 +23,14 @@ def test_pages_that_changed_more_often_are_more_likely_to_have_changed():
     assert all(0 < value < 1 for value in likely)
 
 
+def test_a_visit_gains_most_where_a_page_has_changed_and_then_stays_as_it_is():
+    always, seldom, never = pages = [observed("a/1", 5), observed("b/1", 2), observed("c/1", 0)]
+    rates = ChangeRates(pages)
+    assert rates.gain(seldom, 3 * DAY) > rates.gain(always, 3 * DAY)  # which is outdated again at once
+    assert rates.gain(seldom, 3 * DAY) > rates.gain(never, 3 * DAY)
+    assert rates.gain(never, 30 * DAY) > rates.gain(never, 3 * DAY)
+
+
 def test_the_longer_ago_a_page_was_visited_the_more_likely_it_has_changed():
     rates = ChangeRates([observed("a/1", 2)])
     assert rates.likelihood(observed("a/1", 2), 3 * DAY) > rates.likelihood(observed("a/1", 2), DAY)

@@ -171,12 +171,17 @@ def test_a_little_chinese_or_japanese_is_enough():
 
 def test_one_text_is_asked_for_once():
     words = Words()
-    reader = analyser(words)
-    reader.read(capture(HTML))
-    first = len(words.asked)
-    assert len(set(words.asked)) == first
-    reader.read(capture(HTML))
-    assert "Home Français" not in words.asked[first:]
+    line = "<p>The boats come in with the tide, and the market opens on the quay.</p>"
+    analyser(words).read(capture(f'<html lang="fr">{line * 3}<p>the menu</p><p>the menu</p>'))
+    assert len(set(words.asked)) == len(words.asked) == 2
+
+
+@pytest.mark.parametrize(("lang", "menu"), [("en", "und"), ("fr", "en")])
+def test_the_language_of_boilerplate_is_asked_for_unless_the_page_is_in_the_language_that_it_claims(lang, menu):
+    page = read(
+        f'<html lang="{lang}"><p>the menu</p><p>The boats come in with the tide, and the market opens on the quay.</p>'
+    )
+    assert [(p.boilerplate, p.language) for p in page.paragraphs] == [(True, menu), (False, "en")]
 
 
 def test_pages_of_short_lines_still_have_a_language_and_a_digest():

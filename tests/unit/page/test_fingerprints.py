@@ -60,6 +60,7 @@ def test_digest_is_equal_for_equal_text_only():
 
 def test_signature_does_not_change_with_digits_case_and_spaces():
     assert signature("Page 1 of 20, " + ENGLISH) == signature("PAGE 17 of 3,\n " + ENGLISH)
+    assert signature("Page 1 of 20, " + ENGLISH) == signature("Page ١٧ of ３, " + ENGLISH)
 
 
 @pytest.mark.parametrize("text", [prose(1), CHINESE + "猫" * 20])

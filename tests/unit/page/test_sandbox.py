@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 
+import msgspec
 import pytest
 from hostile_readers import Hostile, broken, dying, mortal
 
@@ -41,6 +42,13 @@ async def test_a_page_comes_back_as_its_reader_saw_it(sandbox):
     assert await sandbox.analyse(sent, index=True) == Page(sent.url, title="4 0 0 True")
 
 
+async def test_a_page_is_kept_as_its_reader_packed_it_and_a_copy_that_differs_is_packed_anew(sandbox):
+    page = await sandbox.analyse(capture("a title"))
+    assert isinstance(page, Page)
+    assert vars(page)["packed"] == Page(page.url, title="a title").packed
+    assert msgspec.structs.replace(page, title="another").packed == Page(page.url, title="another").packed
+
+
 HOSTILE = [
     ("exit", Reason.ANALYSIS_CRASH, "exit status 3"),
     ("segfault", Reason.ANALYSIS_CRASH, "killed by SIGSEGV"),
@@ -50,6 +58,9 @@ HOSTILE = [
     ("recurse", Reason.ANALYSIS_ERROR, "RecursionError"),
     ("surrogate", Reason.ANALYSIS_ERROR, "UnicodeEncodeError"),
     ("lie", Reason.ANALYSIS_ERROR, "an answer for another page: https://bank.example/"),
+    ("garble", Reason.ANALYSIS_ERROR, "an answer that cannot be read"),
+    ("append", Reason.ANALYSIS_ERROR, "an answer that cannot be read: more or less than a page"),
+    ("cut", Reason.ANALYSIS_ERROR, "an answer that cannot be read: more or less than a page"),
     ("nothing", Reason.ANALYSIS_ERROR, "KeyError"),
 ]
 
@@ -87,6 +98,12 @@ async def test_other_pages_pass_while_one_hangs():
         with pytest.raises(asyncio.CancelledError):
             await hanging
         assert await asyncio.gather(title(analyser, "a"), title(analyser, "b")) == ["a", "b"]
+
+
+async def test_there_is_no_second_reader_for_a_few_pages_that_come_at_once():
+    async with SandboxedAnalyser(Hostile, workers=2) as analyser:
+        pids = await asyncio.gather(*(title(analyser, "pid") for _ in range(4)))
+    assert len(set(pids)) == 1
 
 
 async def test_no_more_inputs_are_kept_than_allowed(tmp_path):

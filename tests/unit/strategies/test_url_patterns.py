@@ -12,7 +12,7 @@ from bitrawl.strategies.papers.url_patterns import (
     MAX_EMPTY_SORTS,
     PERIOD,
     TRUSTED,
-    Rules,
+    PatternRules,
     UrlPatterns,
     pattern_of,
     plain_queue,
@@ -145,7 +145,7 @@ async def test_a_pattern_that_is_trusted_needs_less_evidence(known, trust, more,
     english = " ".join(f"/en/{name}" for name in [*names.split(), "last"])
     last = [page("/en/last", "en", "/en/b"), page("/fr/last", "fr", "/fr/b " + numbered("/fr/x", more), size=30)]
     pages = site(*homes(english, english.replace("/en/", "/fr/")), *both(names), *last, *both("b"))
-    asked = await Walk(UrlPatterns((EN, FR), rules=Rules(trust=trust)), pages, HOMES).run()
+    asked = await Walk(UrlPatterns((EN, FR), rules=PatternRules(trust=trust)), pages, HOMES).run()
     assert "/fr/last" in asked
     assert ("/fr/b" in asked) == is_pair
 
@@ -179,7 +179,7 @@ async def test_a_site_is_left_when_the_queue_holds_no_pattern_five_times():
     assert walk.left.times == MAX_EMPTY_SORTS
     assert len(asked) < 2 * odd
     assert len(await Walk(UrlPatterns((EN, FR)), pages, HOMES, exhaustive=True).run()) == 2 + odd
-    unstopped = Walk(UrlPatterns((EN, FR), rules=Rules(stops=False)), pages, HOMES)
+    unstopped = Walk(UrlPatterns((EN, FR), rules=PatternRules(stops=False)), pages, HOMES)
     assert len(await unstopped.run()) == 2 + odd
     assert not unstopped.left
 

@@ -43,8 +43,14 @@ def test_a_batch_answers_as_its_texts_one_by_one(identifier: NgramLanguageIdenti
     texts = [ENGLISH, "", FRENCH, "Menu", "Он пришёл домой поздно вечером.", "OK", FRENCH * 50] * 30
     together = identifier.identify(texts)
     alone = [identifier.identify([text])[0] for text in texts[:7]] * 30
-    assert [language for language, _ in together] == [language for language, _ in alone]
-    assert np.allclose([sure for _, sure in together], [sure for _, sure in alone], atol=1e-4)
+    assert together == alone
+
+
+def test_a_text_is_read_further_where_its_beginning_contradicts_the_claim(identifier: NgramLanguageIdentifier):
+    quoted = "Ich wurde heute auf dem Bahnhof ausgeraubt, und das"
+    explained = " is what a German would say to the police after somebody had taken their bag at the station."
+    assert identifier.identify([quoted], prior=Language("en"))[0][0] == "de"
+    assert identifier.identify([quoted + explained * 2], prior=Language("en"))[0][0] == "en"
 
 
 @pytest.mark.parametrize("claim", ["fr", "de", "zh", "gsw", "cnr", "ceb"])

@@ -350,13 +350,16 @@ def test_the_api_tells_an_end_as_a_value_and_in_the_language_that_is_asked_for(c
     ]
 
 
-def test_the_page_of_a_finished_job_says_when_it_will_be_visited_again(tmp_path: Path):
+def test_the_page_of_a_finished_job_and_the_api_say_when_it_will_be_visited_again(tmp_path: Path):
     job = ended(tmp_path / "jobs", "job", CrawlEnd(kind=EndKind.DONE), 3)
     write_intent(job, replace(served().intent, sites=("example.org",), gone=4e9))
     for every, says in (("7d", True), ("", False)):
         server = new_server(Serving(tmp_path / "jobs", every=every))
-        page = TestClient(application(server, ["testserver"])).get("/jobs/job").text
+        client = TestClient(application(server, ["testserver"]))
+        page = client.get("/jobs/job").text
         assert ("The sites will be visited again after 2096-10-09 07:06 UTC." in page) is says
+        for told in (client.get("/api/v1/jobs/job").json(), *client.get("/api/v1/jobs").json()):
+            assert told["next_visit"] == (4e9 + 7 * 86400 if says else None)
         assert 'action="/jobs/job/refresh"' in page
 
 

@@ -5,7 +5,7 @@ With them, which addresses are the same but for their language marks, and where 
 
 import zlib
 from array import array
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
@@ -29,6 +29,8 @@ class Numbered(Generic[Value]):
     def __init__(self) -> None:
         self.values: list[Value] = []
         self._numbers: dict[Value, int] = {}
+        self.known: Callable[[Value], int | None] = self._numbers.get
+        """None for a value without a number. It is asked some hundred times for each page, so it is no method."""
 
     def number(self, value: Value) -> int:
         """A new one for a new value."""
@@ -37,10 +39,6 @@ class Numbered(Generic[Value]):
             number = self._numbers[value] = len(self.values)
             self.values.append(value)
         return number
-
-    def known(self, value: Value) -> int | None:
-        """None for a value without a number."""
-        return self._numbers.get(value)
 
 
 class NumberedUrls(Numbered[Url]):
@@ -138,13 +136,15 @@ class PlacedLinks(msgspec.Struct, frozen=True, gc=False):
         tags = "".join(map(letters.__getitem__, page.tags[:max_tags]))
         site = page.url.site
         targets: dict[int, int] = {}
+        known = addresses.known
         for link in page.links:
-            if 0 <= link.position < max_tags:
-                number = addresses.known(link.url)
+            position = link.position
+            if 0 <= position < max_tags:
+                number = known(link.url)
                 if number is None and link.url.site == site:
                     number = addresses.number(link.url)
                 if number is not None:
-                    targets[link.position] = number
+                    targets[position] = number
         return cls(
             zlib.compress(tags.encode(), _FASTEST),
             array("H", targets).tobytes(),

@@ -72,9 +72,13 @@ class LinkStates:
         self._claims[number] = self._every_claim.number(claimed_language(hreflang))
         return bool(self._claims[number])
 
+    def knows_anchor(self, number: int) -> bool:
+        """Whether a long text of a link to that address was read."""
+        return self._anchors[number] != _NO_ANCHOR
+
     def read_anchor(self, anchor: str, number: int) -> bool:
         """Remember the first long text of a link to an address; whether this is it."""
-        if self._anchors[number] != _NO_ANCHOR:
+        if self.knows_anchor(number):
             return False
         anchor = " ".join(anchor.split()).casefold()
         if len(anchor) < MIN_ANCHOR:
@@ -187,6 +191,11 @@ class LinkTable:
         """None for an address that no link led to."""
         number = self._addresses.known(url)
         return number if number is not None and self._has[number] else None
+
+    def rows(self, urls: Iterable[Url]) -> list[int | None]:
+        """The same for several."""
+        known, has = self._addresses.known, self._has
+        return [number if (number := known(url)) is not None and has[number] else None for url in urls]
 
     def __contains__(self, url: object) -> bool:
         return self.row(url) is not None  # type: ignore[arg-type] # what is no address is not there

@@ -334,16 +334,19 @@ class SiteScorer:
 
     def _rows_of(self, links: Sequence[Link], late: Container[Url] = ()) -> list[int]:
         """A row each, added where it is new; negative for links that have no row."""
-        earlier = [_NO_ROW if link.kind in FIRST else self._table.row(link.url) for link in links]
+        earlier = self._table.rows(link.url for link in links)
+        if any(link.kind in FIRST for link in links):
+            earlier = [_NO_ROW if link.kind in FIRST else row for link, row in zip(links, earlier, strict=True)]
         new = [link.url for link, row in zip(links, earlier, strict=True) if row is None and link.url not in late]
         odds = dict(zip(new, self._odds_of(new), strict=True))
         rows: list[int] = []
+        knows_anchor = self._states.knows_anchor
         for link, earlier_row in zip(links, earlier, strict=True):
             row = self._row_of_new(link, odds) if earlier_row is None else earlier_row
             rows.append(row)
             if row == _NO_ROW:
                 self.partners.add(link.url)
-            elif row != _WAITING and (link.hreflang or len(link.anchor) >= MIN_ANCHOR):
+            elif row != _WAITING and (link.hreflang or (len(link.anchor) >= MIN_ANCHOR and not knows_anchor(row))):
                 self._read(link, row)
         return rows
 

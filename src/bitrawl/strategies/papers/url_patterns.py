@@ -85,7 +85,7 @@ def _changes(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(changes)
 
 
-class Rules(NamedTuple):
+class PatternRules(NamedTuple):
     """What the paper compares."""
 
     patterns: bool = True
@@ -94,7 +94,7 @@ class Rules(NamedTuple):
     trust: float = TRUSTED
 
 
-DEFAULT = Rules()
+DEFAULT = PatternRules()
 
 NewVerification = Callable[[tuple[Language, Language]], Verification]
 
@@ -103,7 +103,7 @@ class UrlPatterns:
     """One `SiteWalk` per site. Several languages are visited two by two."""
 
     def __init__(
-        self, languages: Sequence[Language], verification: NewVerification = Verification, rules: Rules = DEFAULT
+        self, languages: Sequence[Language], verification: NewVerification = Verification, rules: PatternRules = DEFAULT
     ) -> None:
         self._languages = tuple(languages)
         self._verification = verification
@@ -142,7 +142,7 @@ class UrlPatterns:
 
 def plain_queue(languages: Sequence[Language], verification: NewVerification = Verification) -> UrlPatterns:
     """The baseline of section 6: what is found first is examined first, until the queue is empty."""
-    return UrlPatterns(languages, verification, Rules(patterns=False, stops=False))
+    return UrlPatterns(languages, verification, PatternRules(patterns=False, stops=False))
 
 
 class CandidatePair(NamedTuple):
@@ -164,7 +164,7 @@ class Opened(NamedTuple):
 class SiteWalk:
     """The queue of candidate pairs of one site, and what is known to order it."""
 
-    def __init__(self, languages: Sequence[Language], verification: NewVerification, rules: Rules) -> None:
+    def __init__(self, languages: Sequence[Language], verification: NewVerification, rules: PatternRules) -> None:
         self.opened = self.examined = 0
         self.pairs: set[Pair] = set()
         self._rules = rules

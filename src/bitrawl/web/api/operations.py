@@ -104,6 +104,7 @@ def _described_job(server: Server, job: ServedJob, words: Words) -> shapes.ApiJo
         tips=tuple(shapes.ApiTip(tip.remedy, words.tell(tip.message), tip.action) for tip in state.tips),
         created=job.intent.created if job.intent else 0.0,
         doing=str(state.doing or ""),
+        next_visit=server.supervisor.next_visit(job),
     )
 
 

@@ -110,6 +110,7 @@ class ApiJob(msgspec.Struct, frozen=True, kw_only=True):
     tips: tuple[ApiTip, ...] = ()
     created: float = 0.0  # seconds since the epoch; 0 for a job of the command line
     doing: str = ""  # what is being mined now
+    next_visit: float | None = None  # the date after which the server visits the sites again; null if it never will
 
 
 class LargerLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
 from bitrawl.job.review_results import SampleResults
-from bitrawl.job.review_statistics import Agreement, Estimate
+from bitrawl.job.review_statistics import Estimate, ReviewerAgreement
 from bitrawl.job.reviewing import Reading, ReadPair
 from bitrawl.job.samples import Sample, SampleUnit
 from bitrawl.model import Verdict
@@ -132,7 +132,7 @@ async def read(request: Request) -> Response:
     )
 
 
-class Difference(NamedTuple):
+class Disagreement(NamedTuple):
     """A unit on which people differ, and what each said."""
 
     unit: SampleUnit
@@ -145,7 +145,7 @@ async def _told(request: Request, job: ServedJob, sample: Sample, outcome: Sampl
     units = await asyncio.to_thread(samples_of(job).units, sample)
     said = await asyncio.to_thread(samples_of(job).verdicts, sample)
     everything = [
-        Difference(unit, [(name, own[unit.key]) for name, own in said.items() if unit.key in own]) for unit in units
+        Disagreement(unit, [(name, own[unit.key]) for name, own in said.items() if unit.key in own]) for unit in units
     ]
     differences = [one for one in everything if len({verdict for _, verdict in one.verdicts}) > 1]
     return {
@@ -165,7 +165,7 @@ def _interval(words: Words, estimate: Estimate) -> str:
     return f"{words.score(estimate.share)} ({words.score(estimate.low)}–{words.score(estimate.high)})"
 
 
-def _kappa(words: Words, both: Agreement) -> str:
+def _kappa(words: Words, both: ReviewerAgreement) -> str:
     if both.kappa is None:
         return words.say("no kappa")
     return words.say("kappa {kappa}", kappa=words.score(round(both.kappa, 2) + 0.0))  # -0.00 is 0.00
@@ -182,7 +182,7 @@ def _drawn_bands(words: Words, outcome: SampleResults) -> Markup:
     return ranges(rows)
 
 
-def kappa_sentences(words: Words, both: Agreement) -> list[str]:
+def kappa_sentences(words: Words, both: ReviewerAgreement) -> list[str]:
     """What kappa says about two people, and when not to trust it."""
     sentences = []
     if both.kappa is None:
