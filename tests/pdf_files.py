@@ -11,7 +11,7 @@ class Words(NamedTuple):
     x: float = 72
     y: float = 700
     size: float = 10
-    font: str = "F1"  # F1 is plain, F2 bold, F3 Chinese
+    font: str = "F1"  # F1 is plain, F2 bold, F3 Chinese, F4 of a typewriter
 
 
 def paragraph(lines: Sequence[str], *, x: float = 72, y: float = 700, size: float = 10) -> list[Words]:
@@ -47,6 +47,7 @@ def pdf(
             b" /DescendantFonts [%d 0 R] >>" % descendant
         )
     )
+    fonts.append(add(b"<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>"))
     annotations = [add(_link(address, words)) for address, words in links]
     parent = len(objects) + 2 * len(pages) + 1
     kids = []

@@ -103,6 +103,8 @@ class MinedSite:
 
 
 def print_sites(pdf: Sequence[SiteFile], html: Sequence[SiteFile], scratch: Path) -> None:
+    from lab.bench.document_reference import HtmlReference  # noqa: PLC0415  # it knows the files of a site
+
     site = MinedSite(pdf, scratch / "pdf")
     pairs, truth = site.page_pairs(), site.true_pairs()
     right = len(pairs & truth)
@@ -110,18 +112,21 @@ def print_sites(pdf: Sequence[SiteFile], html: Sequence[SiteFile], scratch: Path
         f"\npage pairs of PDF files as a site: {len(truth)}, recall {right / len(truth):.3f}, precision {right / len(pairs):.3f}"
     )
     found, wanted = site.segments(), MinedSite(html, scratch / "html").segments()
-    print(f"\n{'segments as in the HTML pairs':26} {'':6} {'HTML':>7} {'PDF':>7} {'recall':>7} {'prec.':>7}")
-    sums = [0, 0, 0]
+    reference = HtmlReference(html)
+    print(
+        f"\n{'segments as in the HTML pairs':33} {'HTML':>7} {'PDF':>7} {'recall':>7} {'prec.':>7} {'as in the HTML':>15}"
+    )
+    sums = [0] * 4
     for manual, name in sorted(wanted):
         a, b = wanted[manual, name], found.get((manual, name), set())
-        counts = [len(a), len(b), len(a & b)]
+        same = a & b
+        counts = [len(a), len(b), len(same), len(same | reference.right(manual, name, b))]
         sums = [total + count for total, count in zip(sums, counts, strict=True)]
-        _print_counts(manual, name, *counts)
-    _print_counts("all", "", *sums)
+        _print_counts(manual, name, counts)
+    _print_counts("all", "", sums)
 
 
-def _print_counts(manual: str, name: str, wanted: int, found: int, right: int) -> None:
-    print(
-        f"{manual:26} {name:6} {wanted:7} {found:7} {right / max(wanted, 1):7.3f} {right / max(found, 1):7.3f}",
-        flush=True,
-    )
+def _print_counts(manual: str, name: str, counts: Sequence[int]) -> None:
+    wanted, found, same, right = counts
+    shares = f"{same / max(wanted, 1):7.3f} {same / max(found, 1):7.3f} {right / max(found, 1):15.3f}"
+    print(f"{manual:26} {name:6} {wanted:7} {found:7} {shares}", flush=True)

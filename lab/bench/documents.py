@@ -59,7 +59,9 @@ def _html(name: str, language: str, pdf: Path) -> tuple[Path, ...]:
         for index in (f"index.{language}.html", "index.html", f"index.{language}.html.gz"):
             start = folder / index
             if start.exists():
-                text = _content(start).decode("utf-8", "replace")
+                # A legal notice before the contents may link to an appendix: its page still comes last.
+                about, contents, rest = _content(start).decode("utf-8", "replace").partition('class="toc"')
+                text = rest + about if contents else about
                 links = dict.fromkeys(re.findall(r'href="([\w.-]+\.html)(?:#[^"]*)?"', text))
                 pages = [folder / link for link in links if (folder / link).exists() and link != index]
                 if name == "debmake-doc" or language in start.name:

@@ -111,9 +111,9 @@ def _bands(blocks: Sequence[Block]) -> Iterator[list[tuple[str, str]]]:
     frequency = Counter(word for english, _ in texts for word in english)
     known = []
     for word, _ in frequency.most_common():
-        likely = lexicon.translations(word)[:1]
-        if likely and not word.isdecimal() and back.translations(likely[0][0])[0][0] == word:
-            known.append((word, likely[0][0]))
+        for likely, _ in lexicon.translations(word)[:1]:
+            if not word.isdecimal() and [first for first, _ in back.translations(likely)[:1]] == [word]:
+                known.append((word, likely))
     for start in range(UNTOUCHED, len(known), BAND):
         yield known[start : start + BAND]
 

@@ -110,7 +110,7 @@ def test_only_pages_that_the_truth_judges_and_the_list_has_not_seen_count():
         URLS[6]: row("wine", "en"),  # refused
     }
     pages = [Page(url, EN, relevance=Relevance(0.9, relevant=url != URLS[6])) for url in URLS]
-    topic = Topic("web", "learned 1", "wine", (EN, FR), None, frozenset({URLS[5]}))  # type: ignore[arg-type]
+    topic = Topic("learned 1", "wine", (EN, FR), None, frozenset({URLS[5]}))  # type: ignore[arg-type]
     web = Web("web", truth, {})
     english, french = (accepted(pages, web, topic, language) for language in (EN, FR))
     assert english == Accepted(taken=3, right=2, true=3)

@@ -32,7 +32,7 @@ from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
 from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.stages import PairedSite
-from bitrawl.model import Link, LinkKind
+from bitrawl.model import Lease, Link, LinkKind, Visit
 from bitrawl.process import Failure, FailureKind
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
@@ -281,6 +281,33 @@ async def test_a_site_is_mined_while_it_grows_only_if_most_of_it_is_yet_to_come(
     second = running._Mining(job_of(crawled), JobFolder(crawled), ledger, FakeWorkers(ledger), FakeClock())
     assert second.is_due("s.test", "s.test")
     assert not second.is_due("s.test", "other.test")
+    ledger.close()
+
+
+async def test_a_site_is_not_due_again_while_it_is_mined_nor_when_the_run_has_just_begun(crawled: Path):
+    ledger, clock = Ledger(crawled / "job.sqlite"), FakeClock()
+    workers = FakeWorkers(ledger)
+    work = running._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, clock)
+    _queue(ledger, 200)
+    observe = work.growth_observer(lambda host: host)
+    late = page("http://s.test/late", EN, ["Late."])
+    visited = Visit(Lease(Link(late.url, LinkKind.PAGE), 1.0), late, 200)
+    observe(visited)
+    assert work.due.empty()
+    clock.advance(running.SOON)
+    observe(visited)
+    assert work.due.qsize() == 1
+
+    async def pair(site: str, **_how: bool) -> PairedSite:
+        observe(visited)  # while it is mined
+        return PairedSite(SiteFindings(site, 2), Template({}), extent=ledger.extent(site))
+
+    workers.pair = pair
+    work.due.put_nowait("")
+    await work.mine_due()
+    assert work.due.empty()
+    observe(visited)  # of its pages only two have been mined
+    assert work.due.qsize() == 1
     ledger.close()
 
 

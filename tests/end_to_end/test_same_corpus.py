@@ -86,6 +86,7 @@ def test_a_site_that_is_mined_without_a_pause_while_it_grows_has_the_corpus_of_t
     served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(running, "GROWTH", 1.0001)
+    monkeypatch.setattr(running, "SOON", 0.0)
     asked = job(served)
     found = mined(asked, tmp_path / "job")
     asyncio.run(mine_again(asked, JobFolder(tmp_path / "job")))

@@ -192,8 +192,6 @@ class Frontier:
         self._quick_in_a_row = 0
         self._unanswered: list[tuple[float, int, Flight]] = []  # a heap by the time to look at each again
         self._changed = asyncio.Event()
-        self._alarm: asyncio.Future[None] | None = None
-        self._alarm_at = 0.0
         self._stopped = False
         self._returned: set[str] = set()  # sites that were left, and gone back to
 
@@ -222,7 +220,6 @@ class Frontier:
             if not self._is_over():
                 await self._wait()
             elif self._stopped or self.budget_reached() or not self._return():
-                self._set_alarm(None)
                 return None
 
     def fetched(self, lease: Lease, *, took: float, failed: Skip | None = None, retry_after: float = 0.0) -> None:
@@ -542,21 +539,12 @@ class Frontier:
         elif times and self.budget.minutes is not None:
             now = self.clock.now()
             times.append(now + 60 * (self.budget.minutes - self.spent.minutes(now)))
-        self._set_alarm(min(times, default=None))
+        if not times:
+            await self._changed.wait()
+            return
+        alarm = asyncio.ensure_future(self.clock.sleep(max(0.0, min(times) - self.clock.now())))
+        alarm.add_done_callback(lambda alarm: None if alarm.cancelled() else self._changed.set())
         try:
             await self._changed.wait()
-        except asyncio.CancelledError:
-            self._set_alarm(None)
-            raise
-
-    def _set_alarm(self, at: float | None) -> None:
-        """Wake `take` at that time. One that rings before it stays: a task for each wait costs more than to wait again."""
-        now = self.clock.now()
-        if self._alarm is not None and not self._alarm.done():
-            if at is not None and now < self._alarm_at <= at:
-                return
-            self._alarm.cancel()
-        if at is not None:
-            self._alarm_at = at
-            self._alarm = asyncio.ensure_future(self.clock.sleep(max(0.0, at - now)))
-            self._alarm.add_done_callback(lambda alarm: None if alarm.cancelled() else self._changed.set())
+        finally:
+            alarm.cancel()

@@ -52,6 +52,7 @@ from bitrawl.version import __version__
 LONG_REST = 5.0  # seconds: shorter ones are the usual delay between two visits
 COUNT_EVERY = 10.0  # seconds of a budget of minutes that a kill may cost
 FIRST = 8  # pages of a site before it is mined for the first time; judgement
+SOON = 10.0  # seconds of a run before anything is mined: an archive of a thousand pages is read in that time, and then mined once
 # Of a site since it was mined last, and of what it has to be yet: all rounds together then cost at most 1.3 times the last one.
 GROWTH = 4.5
 REST = 5  # times as long as writing the corpus took it is not written again: writing takes a sixth of the time at most
@@ -379,7 +380,7 @@ class _Mining:
         watch: Watch = lambda _doing: None,
     ) -> None:
         self.due: asyncio.Queue[str] = asyncio.Queue()  # sites that have grown enough to be mined; "" ends it
-        self._waiting: set[str] = set()  # the same
+        self._waiting: set[str] = set()  # the same, and the one that is being mined
         self._tried: dict[str, int] = {}  # how many pages a site had when its pairing failed, or was put off
         self._job, self._folder = job, folder
         self._ledger = ledger
@@ -403,13 +404,14 @@ class _Mining:
 
     def growth_observer(self, site_of: Callable[[str], str]) -> Observe:
         """Looks after each page whether its site is due."""
+        earliest = self._clock.now() + SOON
 
         def observe(visit: Visit) -> None:
-            if not isinstance(visit.outcome, Page):
+            if not isinstance(visit.outcome, Page) or self._clock.now() < earliest:
                 return
             host = visit.outcome.url.host
             site = site_of(host)
-            if self.is_due(site, host) and site not in self._waiting:
+            if site not in self._waiting and self.is_due(site, host):
                 self._waiting.add(site)
                 self.due.put_nowait(site)
 
@@ -431,8 +433,8 @@ class _Mining:
     async def mine_due(self) -> None:
         """One site after the other, until an empty name comes; the corpus is written now and then."""
         while site := await self.due.get():
-            self._waiting.discard(site)
             await self._mine(site)
+            self._waiting.discard(site)  # Only now: what has come meanwhile may be most of the site.
             if self._unwritten and self._clock.now() >= self._rest_until:
                 await self._write()
             if self.due.empty():

@@ -437,9 +437,9 @@ def _answered(miner: Miner, ledger: Ledger, order: PairSite | LearnWords | Align
         case PairSite(site, known_pairs):
             return pack(_pair(miner, ledger, site, known_pairs=known_pairs))
         case LearnWords(languages, pairs, template):
-            return miner.learn(languages, _pages(ledger, pairs, template))
+            return miner.learn(languages, _PairPages(ledger, pairs, template))
         case AlignPairs(languages, pairs, template, learned):
-            return bytes(_encode(miner.align(languages, _pages(ledger, pairs, template), learned)))
+            return bytes(_encode(miner.align(languages, list(_PairPages(ledger, pairs, template)), learned)))
 
 
 def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> PairedSite:
@@ -453,10 +453,19 @@ def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> Pair
     return msgspec.structs.replace(paired, findings=findings, extent=view.extent)
 
 
-def _pages(ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> list[tuple[Page, Page]]:
-    """What is to be aligned of each pair."""
-    both = ((pair, (_page(ledger, pair.url_a, template), _page(ledger, pair.url_b, template))) for pair in pairs)
-    return [translated_part(pages) if pair.partial else pages for pair, pages in both]
+class _PairPages(Sequence[tuple[Page, Page]]):
+    """What is to be aligned of each pair; read when it is asked for."""
+
+    def __init__(self, ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> None:
+        self._ledger, self._pairs, self._template = ledger, pairs, template
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def __getitem__(self, number: int) -> tuple[Page, Page]:  # type: ignore[override]  # no slices
+        pair = self._pairs[number]
+        pages = _page(self._ledger, pair.url_a, self._template), _page(self._ledger, pair.url_b, self._template)
+        return translated_part(pages) if pair.partial else pages
 
 
 def _page(ledger: Ledger, url: Url, template: Template) -> Page:

@@ -105,6 +105,11 @@ class SiteAligner:
         """Learned from what was aligned so far; its words are those of `documents.sentence_words`."""
         return self._aligner.lexicon
 
+    def size(self, pair: tuple[Page, Page]) -> tuple[int, int]:
+        """How many sentences the two pages have."""
+        a, b = self._sentences([pair])[0]
+        return len(a.sentences), len(b.sentences)
+
     def documents(self, pairs: Sequence[tuple[Page, Page]]) -> list[Document]:
         """The pairs as an aligner sees them."""
         return [self._document(pair, both) for pair, both in zip(pairs, self._sentences(pairs), strict=True)]

@@ -281,12 +281,15 @@ class Bridge:
 def _sample(site: Site, pairs: Iterable[PageNumbers]) -> list[TokenPair]:
     """The beginnings of those pages as words, read again: paragraph by paragraph where both have as many."""
     wanted = {site.summaries[number].url for pair in pairs for number in pair}
-    texts = dict(site.texts.of(sorted(wanted)))
+    begun = {
+        number: (len(texts), _first_paragraphs(texts, site.summaries[number].language))
+        for number, texts in site.texts.of(sorted(wanted))
+    }
     sample: list[TokenPair] = []
     for a, b in pairs:
-        if a in texts and b in texts:
-            first, second = (_first_paragraphs(texts[n], site.summaries[n].language) for n in (a, b))
-            if len(texts[a]) == len(texts[b]):
+        if a in begun and b in begun:
+            (count_a, first), (count_b, second) = begun[a], begun[b]
+            if count_a == count_b:
                 sample += zip(first, second, strict=False)
             else:
                 sample.append((list(chain.from_iterable(first)), list(chain.from_iterable(second))))

@@ -107,11 +107,10 @@ class LexicalAligner:
         return self._knowledge
 
     def learn(self, documents: Sequence[Document]) -> Knowledge:
-        """From documents like those to come; a few thousand sentences are enough, and no more are looked at."""
+        """From documents like those to come; a few thousand sentences are enough: see `enough_to_learn`."""
         whole = [document for document in documents if document.a.tokens and document.b.tokens]
-        sample, _ = _sampled(np.array([len(document.a.tokens) for document in whole], np.int64))
-        if len(sample):
-            self._learning([whole[number] for number in sample.tolist()])
+        if whole:
+            self._learning(whole)
         return self._knowledge
 
     def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
@@ -144,6 +143,13 @@ class LexicalAligner:
             of_batch, _ = _once(corpus, model, np.arange(len(batch)), _anchored(batch, self.lexicon))
             beads += _by_document(of_batch, corpus)
         return beads
+
+
+def enough_to_learn(sizes: Sequence[tuple[int, int]]) -> list[int]:
+    """The numbers of the documents to learn from, taken from everywhere; by the sentences of each on either side."""
+    whole = [number for number, both in enumerate(sizes) if min(both)]
+    sample, _ = _sampled(np.array([sizes[number][0] for number in whole], np.int64))
+    return [whole[place] for place in sample.tolist()]
 
 
 class BagPairs(NamedTuple):

@@ -220,28 +220,28 @@ def is_prose(text: str) -> bool:
 def is_sentence(text: str) -> bool:
     """Running text: what a translator would have translated.
 
-    Both versions of a page share code, commands, names, menus and keys by nature.
+    Both versions of a page share code, commands, names, menus and keys by nature. Half of the words stand as they do
+    within a sentence: without signs, and written small or in a script without capitals.
     """
-    tokens = text.split()
     if unspaced_count(text) * 2 > len(text):
         return True
-    plain = sum(_is_plain(token) for token in tokens)
-    return len(tokens) >= SENTENCE_WORDS and plain >= PLAIN_WORDS * len(tokens)
+    tokens = text.split()
+    if len(tokens) < SENTENCE_WORDS:
+        return False
+    signed = set(_signed(tokens))
+    plain = [token for token in tokens if token == token.lower() and token not in signed]
+    return len(plain) >= PLAIN_WORDS * len(tokens)
 
 
 def is_code(text: str) -> bool:
     """Code, commands and file names: most of its words have signs in them."""
     tokens = text.split()
-    return sum(_has_signs(token) for token in tokens) >= CODE_WORDS * len(tokens)
+    return len(_signed(tokens)) >= CODE_WORDS * len(tokens)
 
 
-def _is_plain(token: str) -> bool:
-    """A word as it stands within a sentence: without signs, and written small or in a script without capitals."""
-    return token == token.lower() and not _has_signs(token)
-
-
-def _has_signs(token: str) -> bool:
-    return bool(_SIGNS.search(token.strip(_QUOTED) or "_"))
+def _signed(tokens: Sequence[str]) -> list[str]:
+    """Those with signs in them, or with nothing but marks. Most are letters alone, which takes no search to see."""
+    return [token for token in tokens if not token.isalpha() and _SIGNS.search(token.strip(_QUOTED) or "_")]
 
 
 def own_paragraphs(page: Page, template: Template) -> list[Paragraph]:

@@ -21,7 +21,7 @@ from bitrawl.mine.duplicates import duplicates
 from bitrawl.mine.embedding_aligner import EmbeddingAligner
 from bitrawl.mine.findings import RefusalReason, RefusedPair, SiteFindings
 from bitrawl.mine.judging import Judge
-from bitrawl.mine.lexical_aligner import Knowledge, LexicalAligner
+from bitrawl.mine.lexical_aligner import Knowledge, LexicalAligner, enough_to_learn
 from bitrawl.mine.pairing import Pairing
 from bitrawl.mine.site import PageOf, Pages
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap, pack
@@ -108,9 +108,13 @@ class Miner:
         return PairedSite(findings, template, too_long=self._too_long(clean(), copies), texts=read)
 
     def learn(self, languages: Languages, pairs: Sequence[tuple[Page, Page]]) -> bytes:
-        """What aligning these pairs teaches: to align and judge pairs of the same site with, also in another process."""
-        documents = SiteAligner(languages, most=self._most).documents(pairs)
-        return pickle.dumps(LexicalAligner().learn(documents))
+        """What aligning these pairs teaches: to align and judge pairs of the same site with, also in another process.
+
+        Each pair is asked for once, and again if it is among those that are enough to learn from.
+        """
+        aligner = SiteAligner(languages, most=self._most)
+        enough = enough_to_learn([aligner.size(pair) for pair in pairs])
+        return pickle.dumps(LexicalAligner().learn(aligner.documents([pairs[number] for number in enough])))
 
     def align(
         self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""

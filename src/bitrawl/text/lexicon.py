@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
-from bitrawl.text.arrays import Bools, Floats, Ints, Ints32, bounds
+from bitrawl.text.arrays import Bools, Floats, Ints, Ints32, bounds, firsts, ranges
 from bitrawl.text.words import words
 
 Tokens = Sequence[str]
@@ -211,64 +211,133 @@ def _numbered(bags: Iterable[Tokens]) -> dict[str, int]:
 
 def _model(a: WordBags, b: WordBags, weights: Floats, sizes: tuple[int, int], rounds: int) -> Links:
     """Expectation maximisation over every pair of word types in every bag, in flat arrays."""
-    cells = _Cells.of(a, b, weights)
-    if not len(cells.row):
-        return Links(cells.row.astype(np.int64), cells.row.astype(np.int64), np.zeros(0), np.zeros(0))
-    keys, cells = _linked(a.word[cells.row] * sizes[1] + b.word[cells.column], cells)
-    links = keys // sizes[1], keys % sizes[1]
-    total = len(cells.row)
-    counts = _totals(cells.link, cells.weight, len(keys))
+    keys, link = _linked(a, b, sizes[1])
+    links, total = (keys // sizes[1], keys % sizes[1]), len(link)
+    if not total:
+        return Links(*links, np.zeros(0), np.zeros(0))
+    cells = _CellBlocks(a, b, weights, link)
+    counts, often = np.zeros(len(keys)), np.zeros(len(keys), np.int64)
+    for block in cells:
+        counts += _totals(block.link, block.weight, len(keys))
+        often += np.bincount(block.link, minlength=len(keys))
     for number in range(1, rounds):
         forward, backward = _probabilities(links, counts, counts, sizes)
-        joint = np.sqrt(forward * backward)[cells.link]
-        least = EMPTY * float(joint.sum()) / total
-        share = joint / (np.bincount(cells.row, joint) + least)[cells.row]
-        share *= joint / (np.bincount(cells.column, joint) + least)[cells.column]
-        share = np.sqrt(share, out=share)
-        counts = _totals(cells.link, cells.weight * share, len(keys))
-        if number == 1:
-            cells = cells.where(share > UNLIKELY)
+        joint = np.sqrt(np.multiply(forward, backward, out=forward), out=forward)
+        least = EMPTY * float(np.multiply(joint, often, out=backward).sum()) / total
+        counts = np.zeros(len(keys))
+        for place, block in enumerate(cells):
+            share = block.shares(joint, least)
+            counts += _totals(block.link, block.weight * share, len(keys))
+            if number == 1:
+                unlikely = share <= UNLIKELY
+                often -= np.bincount(block.link[unlikely], minlength=len(keys))
+                cells.keep(place, ~unlikely)
     forward, backward = _probabilities(links, np.maximum(counts - DISCOUNT, 0.0), counts, sizes)
     strong = np.maximum(forward, backward) >= LEAST
     return Links(links[0][strong], links[1][strong], forward[strong], backward[strong])
 
 
-class _Cells(NamedTuple):
-    """Every pair of a word type of one side with one of the other, in every bag."""
+_BLOCK = 1 << 18  # cells that are looked at together: bounds memory
 
-    row: Ints32  # the word within its bag
+
+class _Cells(NamedTuple):
+    """Every pair of a word type of one side with one of the other, in some bags."""
+
+    row: Ints32  # the word within these bags
     column: Ints32
     weight: Floats
     link: Ints32  # the number of the pair of words
 
-    @classmethod
-    def of(cls, a: WordBags, b: WordBags, weights: Floats) -> "_Cells":
-        n, m = np.diff(a.begin), np.diff(b.begin)
-        of_row = np.repeat(m, n)
-        row = np.repeat(np.arange(len(a.word), dtype=np.int32), of_row)
-        began = np.cumsum(of_row) - of_row - np.repeat(b.begin[:-1], n)
-        column = np.arange(len(row), dtype=np.int32) - np.repeat(began.astype(np.int32), of_row)
-        return cls(row, column, np.repeat(weights, n * m), row)
-
     def where(self, which: Bools) -> "_Cells":
         return _Cells._make(column[which] for column in self)
 
+    def shares(self, joint: Floats, least: float) -> Floats:
+        """What each gets of its two words, in the mean of both."""
+        of_cell = joint[self.link]
+        share: Floats = of_cell / (np.bincount(self.row, of_cell) + least)[self.row]
+        share *= of_cell / (np.bincount(self.column, of_cell) + least)[self.column]
+        return np.sqrt(share, out=share)
 
-def _linked(keys: Ints, cells: _Cells) -> tuple[Ints, _Cells]:
-    """The different keys in order, and the cells with the number of theirs."""
+
+class _CellBlocks:
+    """The cells of all bags, some bags at a time. Of many, only the links are kept, a fifth of the memory."""
+
+    def __init__(self, a: WordBags, b: WordBags, weights: Floats, link: Ints32) -> None:
+        self._a, self._b, self._weights, self._link = a, b, weights, link
+        self._cells = bounds(np.diff(a.begin) * np.diff(b.begin))
+        steps = np.searchsorted(self._cells, np.arange(0, len(link), _BLOCK))
+        self._bags = np.unique(np.append(steps, len(weights))).tolist()
+        self._kept: dict[int, Bools] = {}
+        self._only = self._made(0) if len(self._bags) == 2 else None  # its two ends
+
+    def __iter__(self) -> Iterator[_Cells]:
+        if self._only is not None:
+            yield self._only
+            return
+        for place in range(len(self._bags) - 1):
+            cells = self._made(place)
+            yield cells.where(self._kept[place]) if place in self._kept else cells
+
+    def keep(self, place: int, which: Bools) -> None:
+        """Leave the other cells of that block out from now on."""
+        if self._only is not None:
+            self._only = self._only.where(which)
+        else:
+            self._kept[place] = which
+
+    def _made(self, place: int) -> _Cells:
+        first, last = self._bags[place], self._bags[place + 1]
+        a, b = self._a.begin[first : last + 1], self._b.begin[first : last + 1]
+        n, m = np.diff(a), np.diff(b)
+        of_row = np.repeat(m, n)
+        row = np.repeat(np.arange(len(of_row), dtype=np.int32), of_row)
+        began = np.cumsum(of_row) - of_row - np.repeat(b[:-1] - b[0], n)
+        column = np.arange(len(row), dtype=np.int32) - np.repeat(began.astype(np.int32), of_row)
+        link = self._link[self._cells[first] : self._cells[last]]
+        return _Cells(row, column, np.repeat(self._weights[first:last], n * m), link)
+
+
+def _linked(a: WordBags, b: WordBags, size_b: int) -> tuple[Ints, Ints32]:
+    """The different pairs of words in order, each as one number, and for each cell the place of its pair."""
+    n, m = np.diff(a.begin), np.diff(b.begin)
+    of_row, starts = np.repeat(m, n), np.repeat(b.begin[:-1], n)
+    cells = bounds(of_row)
+    if cells[-1] <= _BLOCK:
+        return _distinct(np.repeat(a.word, of_row) * size_b + b.word[ranges(starts, starts + of_row)])
+    link, keys, known = np.empty(int(cells[-1]), np.int32), [], 0
+    rows = np.argsort(a.word, kind="stable")
+    for some in np.split(rows, _cuts(a.word[rows], of_row[rows])):  # all of some words
+        columns = ranges(starts[some], starts[some] + of_row[some])
+        found, place = _distinct(np.repeat(a.word[some], of_row[some]) * size_b + b.word[columns])
+        link[ranges(cells[some], cells[some + 1])] = place + known
+        keys.append(found)
+        known += len(found)
+    return np.concatenate(keys), link
+
+
+def _cuts(words: Ints, cells: Ints) -> Ints:
+    """Where to split rows that are sorted by their words, between two words and about after each block of cells."""
+    begins = np.append(firsts(words), len(words))
+    steps = np.arange(_BLOCK, int(cells.sum()), _BLOCK)
+    return np.unique(begins[np.searchsorted(bounds(cells)[begins], steps)])
+
+
+def _distinct(keys: Ints) -> tuple[Ints, Ints32]:
+    """The different keys in order, and the place of each key among them."""
     # Sorting numbers is several times faster than finding their order: the place goes into the low bits.
     bits = len(keys).bit_length()
-    if int(keys.max()).bit_length() + bits < 63:
+    if int(keys.max(initial=0)).bit_length() + bits < 63:
         keys = np.sort((keys << bits) | np.arange(len(keys)))
         order = keys & ((1 << bits) - 1)
         keys >>= bits
     else:
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
-    new = np.append(True, keys[1:] != keys[:-1])
-    link = np.empty(len(keys), np.int32)
-    link[order] = np.cumsum(new, dtype=np.int32) - 1
-    return keys[new], cells._replace(link=link)
+    new = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    number = np.empty(len(keys), np.int32)
+    number[order] = np.cumsum(new, dtype=np.int32) - 1
+    return keys[new], number
 
 
 def _probabilities(

@@ -6,10 +6,13 @@ from pdf_files import Words, paragraph, pdf
 from bitrawl.model import Capture, LinkKind, Page, ParagraphKind, Skip
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.document import UnreadableError
+from bitrawl.page.outline import normalise
 from bitrawl.page.pdf import read_pdf
+from bitrawl.page.pdf_lines import place_accents
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
+NAMES = ["anchor", "bridge", "captain", "dock", "engine", "ferry", "gull", "harbour"]
 FULL = "The committee met in the morning and spoke about the harbour and its old"
 HEADING, TEXT, ITEM, TITLE = ParagraphKind.HEADING, ParagraphKind.TEXT, ParagraphKind.LISTITEM, ParagraphKind.TITLE
 
@@ -100,6 +103,133 @@ def test_a_table_of_contents_is_boilerplate():
     entries = [f"Chapter {number} . . . . . . . . . . . . . {number}" for number in range(1, 6)]
     body = pdf([paragraph(entries), paragraph(["The first chapter tells of the harbour."])])
     assert texts(body) == ["The first chapter tells of the harbour."]
+
+
+def test_an_entry_of_the_contents_may_take_two_lines():
+    dots = " . . . . . . . . . . . "
+    lines = [f"Chapter one{dots}1", "What is the difference between the old harbour", f"and the new one?{dots}2"]
+    lines += [f"Chapter three{dots}3", f"Chapter four{dots}4"]
+    assert texts(pdf([[*paragraph(lines, y=700), *paragraph([f"{FULL} bridge."], y=400)]])) == [f"{FULL} bridge."]
+
+
+def test_a_table_of_contents_without_dots_is_boilerplate():
+    rows = [
+        (Words(f"The {name}", y=700 - 14 * n), Words(str(3 * n + 1), x=500, y=700 - 14 * n))
+        for n, name in enumerate(NAMES)
+    ]
+    body = pdf([[words for row in rows for words in row], paragraph([f"{FULL} bridge."])])
+    assert texts(body) == [f"{FULL} bridge."]
+
+
+def test_an_index_is_boilerplate():
+    entries = [f"{name}, {number}, {number + 7}" for number, name in enumerate(2 * NAMES)]
+    assert texts(pdf([paragraph([f"{FULL} bridge."]), paragraph(entries)])) == [f"{FULL} bridge."]
+
+
+def test_a_term_and_its_definition_are_two_paragraphs():
+    def definition(y: float, term: str, width: float) -> list[Words]:
+        rest = Words("is what guides ships into the harbour, on all days of the year and in each", x=72 + width, y=y)
+        return [Words(term, y=y, font="F2"), rest, Words("of its nights.", x=97, y=y - 12)]
+
+    rest = "is what guides ships into the harbour, on all days of the year and in each of its nights."
+    page = [*definition(700, "Lighthouse", 55), *definition(660, "Foghorn", 45)]
+    assert texts(pdf([page])) == ["Lighthouse", rest, "Foghorn", rest]
+
+
+def test_lines_of_code_are_one_paragraph():
+    lines = ["for ship in harbour:", "    if ship.sails:", "        count += 1", "", "print(count)"]
+    code = [
+        Words(line.lstrip(), x=72 + 6 * (len(line) - len(line.lstrip())), y=660 - 12 * n, font="F4")
+        for n, line in enumerate(lines)
+    ]
+    page = [
+        *paragraph([FULL, "lighthouse, and counted the ships:"], y=700),
+        *code,
+        *paragraph(["There were four."], y=560),
+    ]
+    assert texts(pdf([page])) == [
+        f"{FULL} lighthouse, and counted the ships:",
+        "for ship in harbour: if ship.sails: count += 1 print(count)",
+        "There were four.",
+    ]
+
+
+def test_footnotes_come_after_their_chapter_and_leave_no_numbers_in_the_text():
+    def sheet(number: int, lines: list[str], note: str) -> list[Words]:
+        mark = Words(str(number), x=236, y=704, size=6)
+        foot = [Words(str(number), x=80, y=103, size=5), *paragraph([note], x=84, y=100, size=7)]
+        return [*paragraph(lines[:1], y=700), mark, *paragraph(lines[1:], y=688), *foot]
+
+    first = sheet(1, ["The harbour and its tower are very old", FULL], "Built in 1790 by hands of whom we know little.")
+    second = sheet(2, ["lighthouse, which was built long ago.", "It still stands."], "It was painted twice.")
+    chapters = [Words("The town", y=760, size=18, font="F2"), *paragraph(["The town is young."], y=700)]
+    heading = Words("The harbour", y=760, size=18, font="F2")
+    assert texts(pdf([[heading, *first], second, chapters])) == [
+        "The harbour",
+        "The harbour and its tower are very old",
+        f"{FULL} lighthouse, which was built long ago.",
+        "It still stands.",
+        "Built in 1790 by hands of whom we know little.",
+        "It was painted twice.",
+        "The town",
+        "The town is young.",
+    ]
+
+
+def test_the_number_of_a_chapter_belongs_to_its_title():
+    page = [Words("Chapter 3", y=760, size=18, font="F2"), Words("The harbour", y=730, size=22, font="F2")]
+    body = pdf([[*page, *paragraph([FULL, "bridge, and about its keeper."], y=690)]])
+    assert kinds(body)[0] == ("Chapter 3 The harbour", HEADING)
+
+
+def test_a_line_that_runs_over_the_edge_of_the_page_is_read_to_its_end():
+    words = "The file is /usr/share/harbour/lighthouse/keepers/of/all/the/years/that/we/know/of/and/names.txt"
+    assert texts(pdf([[Words(words, x=250)]])) == [words]
+
+
+def test_what_stands_beside_the_page_is_not_read():
+    assert texts(pdf([[*paragraph([f"{FULL} bridge."]), Words("printed on Monday", x=620)]])) == [f"{FULL} bridge."]
+
+
+def test_a_line_that_leaves_room_for_the_next_word_ends_its_paragraph():
+    lines = [
+        FULL,
+        "bridge, and about its keeper",
+        "Nobody knows who built the lighthouse or the mole, nor who paid for them",
+    ]
+    assert texts(pdf([paragraph(lines)])) == [f"{lines[0]} {lines[1]}", lines[2]]
+
+
+def test_the_cells_of_a_table_are_paragraphs():
+    rows = [
+        ("Ship", "Captain of the ship"),
+        ("Anna", "the oldest of all captains"),
+        ("Berta", "a young man of the town"),
+    ]
+    cells = [
+        Words(text, x=x, y=700 - 12 * n) for n, row in enumerate(rows) for x, text in zip((72, 250), row, strict=True)
+    ]
+    assert set(texts(pdf([cells]))) == {cell for row in rows for cell in row}
+
+
+def test_a_hyphen_between_two_words_of_the_document_stays():
+    lines = ["The harbour has architecture of its own, and specific needs: architecture-", "specific plans were made."]
+    assert texts(pdf([paragraph(lines)])) == [
+        "The harbour has architecture of its own, and specific needs: architecture-specific plans were made."
+    ]
+
+
+@pytest.mark.parametrize(("place", "text"), [(26.0, "the `old’ town"), (15.5, "thè \xa0old’ town")])
+def test_an_accent_that_was_drawn_on_its_own_goes_where_it_stands(place: float, text: str):
+    letters = [(letter, 5.0 * n) for n, letter in enumerate("the \xa0old’ town")]
+    chars = [_char(letter, left, 5.0) for letter, left in [*letters, ("\u0300", place)]]
+    spans = [{"chars": chars, "text": ""}]
+    place_accents(spans)
+    assert normalise(spans[0]["text"]) == normalise(text)
+
+
+def _char(letter: str, left: float, width: float) -> dict[str, object]:
+    return {"c": letter, "bbox": (left, 0.0, left + width, 10.0), "origin": (left, 8.0)}
 
 
 @pytest.mark.parametrize("body", [b"%PDF-1.7\n", b"%PDF-1.7\n" + b"\0" * 5000, pdf([paragraph(["Text."])])[:300]])

@@ -1,0 +1,216 @@
+"""The lines of a PDF's pages: PDFium finds them, and what it reads wrong is put right here.
+
+Marks of footnotes are taken out, accents that were drawn on their own get their place, and lines that run over the edge of the
+page are read to their end.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import msgspec
+
+from bitrawl.page.document import DocumentLink
+from bitrawl.page.outline import normalise
+
+MAX_LINES = 200_000  # of one document: what follows the page that reaches it is left out
+SMALLER = 0.92  # the letters of a footnote, compared with those of the text
+NUMERALS = re.compile(r"^[\W\d_]*(?:[ivxlcdm]+[\W\d_]*)?$", re.IGNORECASE)
+_GAP = 1.6  # font sizes between two lines side by side: less is a space, more is another cell
+_SUPERSCRIPT, _MONOSPACED, _BOLD = 1, 8, 16
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_LABEL = re.compile(r"\s*([\d⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?:[.)]\s)?|[*†‡§]{1,3})\s*(?=[^\W\d_]|[\"'«“„(\[/])")
+_WRAPPED = re.compile(r"\s*[←↩↪↵⏎]-?$")  # printed where a line of code was cut
+_LETTER = re.compile(r"[^\W\d_]")
+_ACCENTS = {"\u0300": "`", "\u0301": "´", "\u0302": "^", "\u0303": "~", "\u0308": "¨"}
+_ACCENT = re.compile("[" + "".join(_ACCENTS) + "]")
+
+
+class Line(msgspec.Struct, gc=False):
+    """Words in a row. Coordinates are points from the upper left corner of the page."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    size: float  # of most of its letters
+    is_bold: bool = False
+    is_code: bool = False  # all of its letters are equally wide
+    term: int = 0  # letters at its start that are bold, if those after them are not
+    label: str = ""  # the number of the footnote that begins here
+
+
+class Sheet(NamedTuple):
+    """A page of the document."""
+
+    number: int
+    width: float
+    height: float
+    blocks: list[list[Line]]
+
+    @property
+    def lines(self) -> list[Line]:
+        return [line for block in self.blocks for line in block]
+
+
+def read_sheets(document: Any, pages: int) -> tuple[list[Sheet], list[DocumentLink]]:
+    sheets: list[Sheet] = []
+    links: list[DocumentLink] = []
+    lines = 0
+    for number in range(pages):
+        content = document[number].get_text("rawdict", sort="xycut", links=True, clip=False)
+        sheet = _sheet(number, content)
+        sheets.append(sheet)
+        links += _links(content)
+        lines += sum(map(len, sheet.blocks))
+        if lines > MAX_LINES:
+            break
+    return sheets, links
+
+
+def _sheet(number: int, content: dict[str, Any]) -> Sheet:
+    width, height = content["width"], content["height"]
+    sizes: Counter[float] = Counter()
+    for span in _spans(content):
+        sizes[span["size"]] += len(span["text"])
+    usual = sizes.most_common(1)[0][0] if sizes else 0.0
+    labels = frozenset(
+        filter(None, (_label(line, usual) for block in content["blocks"] for line in block.get("lines", ())))
+    )
+    here = f"#page={number + 1}"
+
+    def read(line: dict[str, Any]) -> Line | None:
+        left, top, right, bottom = line["bbox"]
+        if left >= width or top >= height or right <= 0 or bottom <= 0:
+            return None
+        if _ACCENT.search("".join(span["text"] for span in line["spans"])):
+            place_accents(line["spans"])
+        label = _label(line, usual) if labels else ""
+        return _line(line, [span for span in line["spans"] if not _is_mark(span, labels, here)], label)
+
+    blocks = [_joined_cells(map(read, block.get("lines", ()))) for block in content["blocks"]]
+    return Sheet(number, width, height, [block for block in blocks if block])
+
+
+def _spans(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    return (span for block in content["blocks"] for line in block.get("lines", ()) for span in line["spans"])
+
+
+def unlabelled(line: Line) -> str:
+    """The text of the first line of a footnote, without its number."""
+    match = _LABEL.match(line.text)
+    return line.text[match.end() :] if match and _plain(match[1]) == line.label else line.text
+
+
+def _plain(label: str) -> str:
+    return label.strip(". )").translate(_RAISED)
+
+
+def _label(line: dict[str, Any], usual: float) -> str:
+    """The number or the sign with which a line of small letters begins; empty if there is none."""
+    spans = line["spans"]
+    if max((span["size"] for span in spans if span["text"].strip()), default=usual) > SMALLER * usual:
+        return ""
+    match = _LABEL.match("".join(span["text"] for span in spans))
+    return _plain(match[1]) if match else ""
+
+
+def _is_mark(span: dict[str, Any], labels: frozenset[str], here: str) -> bool:
+    """Whether a span only points to a footnote: raised, or a link to one of this page."""
+    text = span["text"].strip()
+    if span["flags"] & _SUPERSCRIPT:
+        return bool(text) and NUMERALS.match(text) is not None
+    plain = text.translate(_RAISED)
+    return plain in labels and (span["url"] == here or plain != text)
+
+
+def _line(line: dict[str, Any], spans: Sequence[dict[str, Any]], label: str) -> Line | None:
+    """None for one without text."""
+    text = "".join(span["text"] for span in spans)
+    if not text.strip():
+        return None
+    sizes: Counter[float] = Counter()
+    bold = code = 0
+    for span in spans:
+        letters = len(span["text"])
+        sizes[round(span["size"], 1)] += letters
+        bold += letters if span["flags"] & _BOLD else 0
+        code += letters if span["flags"] & _MONOSPACED else 0
+    term = _term(spans) if bold else 0
+    is_code = code == len(text)
+    if wrapped := code and _WRAPPED.search(text):
+        text, is_code = text[: wrapped.start()], code >= wrapped.start()
+    left, top, right, bottom = line["bbox"]
+    size = sizes.most_common(1)[0][0]
+    return Line(text, left, top, right, bottom, size, bold * 2 > len(text), is_code, term, label)
+
+
+def _term(spans: Sequence[dict[str, Any]]) -> int:
+    term = ""
+    for span in spans:
+        if not span["flags"] & _BOLD and span["text"].strip():
+            return len(term) if _LETTER.search(term) else 0
+        term += span["text"]
+    return 0
+
+
+def place_accents(spans: Sequence[dict[str, Any]]) -> None:
+    """An accent far from the letter that it follows was drawn on its own: it goes where it stands.
+
+    That is over what ends where the accent begins. Over a space, it is a sign of its own, such as a backquote. One of another line is left out.
+    """
+    chars = [char for span in spans for char in span["chars"]]
+    letters = [char for char in chars if char["c"] not in _ACCENTS]
+    for before, char in zip([None, *chars], chars, strict=False):
+        start = char["bbox"][0]
+        if char["c"] not in _ACCENTS or (before and not before["c"].isspace() and abs(before["bbox"][2] - start) < 1):
+            continue
+        accent, char["c"] = char["c"], ""
+        near = start + 0.05 * (char["bbox"][3] - char["bbox"][1])
+        under = max(
+            (letter for letter in letters if letter["bbox"][2] <= near), key=lambda c: c["bbox"][2], default=None
+        )
+        if under is None:
+            char["c"] = "" if letters else _ACCENTS[accent]
+            for first in letters[:1]:
+                first["c"] = _ACCENTS[accent] + first["c"]
+        elif abs(under["origin"][1] - char["origin"][1]) < 0.5 * (char["bbox"][3] - char["bbox"][1]):
+            under["c"] = _ACCENTS[accent] if under["c"].isspace() else under["c"] + accent
+    for span in spans:
+        span["text"] = "".join(char["c"] for char in span["chars"])
+
+
+def _joined_cells(lines: Iterator[Line | None]) -> list[Line]:
+    """Lines in reading order; those that stand side by side with little between them are one, and so is a row of code."""
+    joined: list[Line] = []
+    for line in lines:
+        if line is None:
+            continue
+        before = joined[-1] if joined else None
+        if before is not None and _continues(before, line):
+            space = "" if before.text.endswith(" ") or line.left - before.right < 0.1 * line.size else " "
+            before.term = len(before.text) if before.is_bold and not before.term and not line.is_bold else before.term
+            before.text += space + line.text
+            before.right = max(before.right, line.right)
+            before.is_bold, before.is_code = before.is_bold and line.is_bold, before.is_code and line.is_code
+        else:
+            joined.append(line)
+    return joined
+
+
+def _continues(before: Line, line: Line) -> bool:
+    """Whether a line goes on to the right of the one before it, on the same height."""
+    overlap = min(before.bottom, line.bottom) - max(before.top, line.top)
+    is_level = overlap > 0.5 * min(before.bottom - before.top, line.bottom - line.top)
+    gap = line.left - before.right
+    return is_level and -0.2 * line.size <= gap and (gap <= _GAP * line.size or (before.is_code and line.is_code))
+
+
+def _links(content: dict[str, Any]) -> Iterator[DocumentLink]:
+    """Each address once per place: the spans under one link follow each other."""
+    for address, under in groupby(_spans(content), key=lambda span: str(span.get("url") or "")):
+        if address:
+            yield DocumentLink(address, normalise("".join(span["text"] for span in under)))
