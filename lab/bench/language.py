@@ -73,7 +73,7 @@ def sentences() -> list[tuple[str, str]]:
 
 
 def contenders() -> Iterator[tuple[str, Identify]]:
-    identifier = NgramLanguageIdentifier()
+    identifier = NgramLanguageIdentifier(brief=True)  # as pages are read
 
     def ours(texts: Sequence[str]) -> list[tuple[str, float]]:
         batches = (texts[start : start + BATCH] for start in range(0, len(texts), BATCH))

@@ -306,7 +306,7 @@ async def test_a_full_disk_is_no_fault_of_the_bundle_and_nothing_is_fetched_agai
     bundle = Bundle("00000", sites_of(job))
     order = BundleOrder(str(tmp_path / "out"), str(tmp_path / "scratch"), "run", job, bundle)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))  # the bundle's process inherits it
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, before[1]))  # the bundle's process inherits it
     try:
         starved = await asyncio.to_thread(mine_bundle, order)
     finally:

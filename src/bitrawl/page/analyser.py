@@ -253,7 +253,8 @@ def page_reader(languages: Sequence[Language] = (), *, markdown: bool = False) -
 
     It can be imported alone, so that a child process loads nothing else.
     """
-    return PageAnalyser(NgramLanguageIdentifier(asked=languages), BoilerplateClassifier.load(), markdown=markdown)
+    identifier = NgramLanguageIdentifier(asked=languages, brief=True)
+    return PageAnalyser(identifier, BoilerplateClassifier.load(), markdown=markdown)
 
 
 def read_html(html: str | bytes, url: Url = NOWHERE) -> Page:

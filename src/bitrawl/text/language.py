@@ -214,10 +214,13 @@ class NgramLanguageIdentifier:
     """The default identifier. docs/decisions/language-identification.md says what it can tell apart.
 
     `asked` are the languages that the user wants. They matter only where the model lacks one of them: a close relative
-    that the model has must not take all of its texts (Tagalog those of Cebuano, German those of Swiss German).
+    that the model has must not take all of its texts (Tagalog those of Cebuano, German those of Swiss German). With `brief`,
+    a text is read no further than its language is sure: for the many texts of a page. Segments are judged by all of it.
     """
 
-    def __init__(self, model: LanguageNgrams | None = None, *, asked: Sequence[Language] = ()) -> None:
+    def __init__(
+        self, model: LanguageNgrams | None = None, *, asked: Sequence[Language] = (), brief: bool = False
+    ) -> None:
         self._model = model or language_ngrams()
         self.languages: tuple[Language, ...] = tuple(dict.fromkeys(self._model.labels))
         index = {language: number for number, language in enumerate(self.languages)}
@@ -228,6 +231,7 @@ class NgramLanguageIdentifier:
         self._rivals = Counter(script for language in self.languages for script in _parts(language))
         self._known = frozenset(self.languages)
         self._asked = tuple(asked)
+        self._brief = brief
         self._missing = [language for language in asked if language.partition("-")[0] not in self._known]
         self._standards = [index[Language(code)] for code in STANDARDS if code in index]
 
@@ -239,6 +243,8 @@ class NgramLanguageIdentifier:
         if not texts:
             return []
         samples = [sample(text) for text in texts]
+        if not self._brief:
+            return self._judged(texts, samples, prior)[0]
         verdicts, sure = self._judged(texts, [_beginning(data) for data in samples], prior)
         doubtful = [number for number, data in enumerate(samples) if not sure[number] and _beginning(data) != data]
         if doubtful:

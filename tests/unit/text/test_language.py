@@ -11,9 +11,9 @@ ENGLISH = "The committee will publish its report on the state of the rivers befo
 FRENCH = "Le comité publiera son rapport sur l'état des rivières avant la fin de l'année."
 
 
-@pytest.fixture(scope="module")
-def identifier() -> NgramLanguageIdentifier:
-    return NgramLanguageIdentifier()
+@pytest.fixture(scope="module", params=["whole", "brief"])
+def identifier(request: pytest.FixtureRequest) -> NgramLanguageIdentifier:
+    return NgramLanguageIdentifier(brief=request.param == "brief")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_what_the_model_doubts_is_in_the_missing_language_that_was_asked_for(ide
     assert asked.identify([maori])[0][0] == "mi"
     assert asked.identify([maori], prior=Language("en"))[0][0] == "mi"  # the default of a theme
     german = "Der Ausschuss veröffentlicht seinen Bericht über den Zustand der Flüsse noch in diesem Jahr."
-    assert asked.identify([ENGLISH, german]) == identifier.identify([ENGLISH, german])
+    assert asked.identify([ENGLISH, german]) == NgramLanguageIdentifier().identify([ENGLISH, german])
 
 
 def test_a_script_of_few_languages_belongs_to_the_one_that_was_asked_for():
