@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config.defaults import URL_PAIR_SCORE
+from bitrawl.config.choices import URL_PAIR_SCORE
 from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import FEATURES, RuleUrlPairModel, TreeUrlPairModel, feature_rows, load_trees, rule_pairs

@@ -30,7 +30,7 @@ from bitrawl.cli.flags import (
     with_settings,
 )
 from bitrawl.config import Job, Walk
-from bitrawl.config.defaults import HUB_LINKS, REFERRERS
+from bitrawl.config.choices import HUB_LINKS, REFERRERS
 from bitrawl.config.settings import DISCOVER, Group, described, listed
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError

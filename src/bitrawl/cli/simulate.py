@@ -16,8 +16,7 @@ from typer import Argument, Option
 from bitrawl.cli.console import err, print_err, print_out
 from bitrawl.cli.console import out as console
 from bitrawl.config import FOCUSED, UNFOCUSED, Walk, seeds_from
-from bitrawl.config.choices import strategy_names
-from bitrawl.config.defaults import SIMULATED_DOWNLOADS
+from bitrawl.config.choices import SIMULATED_DOWNLOADS, strategy_names
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language

@@ -19,7 +19,7 @@ from typer import Argument, Option
 from bitrawl.cli import HelpfulCommand, group
 from bitrawl.cli.console import complain, out, print_err, skip_text
 from bitrawl.cli.flags import AllowPrivate
-from bitrawl.config.defaults import TOPIC_TERMS
+from bitrawl.config.choices import TOPIC_TERMS
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.languages import language_name, parse_language, same_language

@@ -250,7 +250,7 @@ class MachineFault(NamedTuple):
     killed: bool = False  # its process was, each time: by somebody, or because a site of it takes too much memory
 
 
-class Undone(msgspec.Struct, frozen=True):
+class LeftBundle(msgspec.Struct, frozen=True):
     """A bundle that a run left because of faults. The next run takes it up."""
 
     bundle: str
@@ -301,10 +301,10 @@ def undone_file(out: Place, name: str) -> Place:
     return out / UNDONE / f"{name}.json"
 
 
-def undone(out: Place) -> dict[str, Undone]:
+def undone(out: Place) -> dict[str, LeftBundle]:
     """What earlier runs left because of faults, by the name of the bundle."""
     files = (out / UNDONE / name for name in (out / UNDONE).names())
-    records = (_decoded(file.read(), Undone, str(file)) for file in files)
+    records = (_decoded(file.read(), LeftBundle, str(file)) for file in files)
     return {record.bundle: record for record in records if record is not None}
 
 

@@ -28,10 +28,10 @@ from bitrawl.cluster.bundles import (
     Died,
     Done,
     Figures,
+    LeftBundle,
     MachineFault,
     PartState,
     SiteOutcome,
-    Undone,
     bundled,
     checkpoint,
     done,
@@ -87,7 +87,7 @@ class Tally(msgspec.Struct):
     earlier: Figures = Figures()  # what of that was done before this run
     failed: list[SiteOutcome] = []  # sites without a page, through no fault of the machine
     bundles: int = 0  # done, without those that were halved
-    faults: dict[str, Undone] = {}  # bundles that are not done because of the machine, by name
+    faults: dict[str, LeftBundle] = {}  # bundles that are not done because of the machine, by name
 
     def add(self, how: Done) -> None:
         if how.state is PartState.HALVED:
@@ -202,7 +202,7 @@ class Run:
 
     def _leave(self, bundle: Bundle, fault: MachineFault) -> None:
         """Leave the bundle to the next run."""
-        record = Undone(bundle.name, [site.site for site in bundle.sites], fault.reason, fault.killed)
+        record = LeftBundle(bundle.name, [site.site for site in bundle.sites], fault.reason, fault.killed)
         self.tally.faults[bundle.name] = record
         with suppress(StoreError):  # The place may be what has the fault.
             undone_file(self._out, bundle.name).write(msgspec.json.encode(record))

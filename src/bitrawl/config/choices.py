@@ -1,4 +1,4 @@
-"""What a job chooses by name: strategies and formats, ours and those that other packages add by an entry point.
+"""What a job or a command chooses by name: strategies and formats, ours and those that other packages add by an entry point.
 
 What makes a strategy or a file is named as "module:name", as an entry point names it, and loaded when it is first used. A
 package that adds something is looked up only where its name may be meant, and what is wrong with it is told there.
@@ -314,3 +314,30 @@ def _fault(group: str, name: str, what: str) -> ConfigError:
     return ConfigError(
         f"the {_NOUNS[group]} {name!r} of the package {package} {what}; repair the package, or run: pip uninstall {package}"
     )
+
+
+class TermFormat(StrEnum):
+    """How pairs of terms are written."""
+
+    TSV = "tsv"
+    CSV = "csv"
+    TBX = "tbx"
+    JSONL = "jsonl"
+
+
+# What help shows and something far below uses: here, so that help need not load that.
+TERM_PAIRS = 500  # as many as a person will look through
+# Judgement, from reading lilypond en-fr and gimp-help en-de (2026-11): of 39 pairs from 0.5 to 0.6 about 31 are right, of 55
+# from 0.3 to 0.5 about 35.
+TERM_PAIR_SCORE = 0.5
+# As many as a person will read. On the Ebola pages (2026-11), 60 and 300 tell them apart about as well.
+TOPIC_TERMS = 150
+# Swept 0.07–0.60 on halves of the hosts and on kinds of difference left out (2026-11, lab/notes/url-pairs.md): against
+# 0.07, 0.12 gains one to two points of F1 where pages have no partner, and loses at most 1.2 where all have one.
+URL_PAIR_SCORE = 0.12
+SIMULATED_DOWNLOADS = 1000  # of a walk
+MOST_GROUPS = 100_000  # so many files in one folder are still listed in a second
+# How much of a link graph is kept of what is popular: a hub that cites more is a directory of the whole web, and ten
+# thousand hubs of one host say what they have to say together.
+HUB_LINKS = 1000  # the given hosts among them are always kept
+REFERRERS = 10_000  # of a given host, about

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config.defaults import HUB_LINKS, REFERRERS
+from bitrawl.config.choices import HUB_LINKS, REFERRERS
 from bitrawl.discover.graph_files import (
     HEADER,
     Edges,

@@ -100,7 +100,7 @@ def seeds_of(job: Job, archives: Archives | None) -> list[Url]:
     return home_pages(archives) if job.replay else list(archives.urls())
 
 
-class Web(NamedTuple):
+class WebSource(NamedTuple):
     """What answers a crawl."""
 
     fetcher: Fetcher
@@ -109,21 +109,21 @@ class Web(NamedTuple):
 
 async def web(
     job: Job, folder: Path, ledger: Ledger, archives: Archives | None, stack: AsyncExitStack, clock: SystemClock
-) -> Web:
+) -> WebSource:
     """The live web, with an archive of its answers, or an archive that replaces it."""
     if archives is not None:
-        return Web(ReplayFetcher(archives))
+        return WebSource(ReplayFetcher(archives))
     live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock, ledger.rounds.earlier))
     info = {"robots": "classic", "format": "WARC File Format 1.1"}
     archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
     fetcher = ArchivingFetcher(live, archive, ledger.rounds.earlier)
     earlier_files = _earlier_archive(folder / "warc", ledger)
     kept = KeptFetcher(fetcher, stack.enter_context(Archives(earlier_files))) if earlier_files else fetcher
-    return Web(kept, archive.write)
+    return WebSource(kept, archive.write)
 
 
 async def rendering(
-    job: Job, web: Web, robots: RobotsFetcher, sites: Sites, stack: AsyncExitStack, clock: SystemClock
+    job: Job, web: WebSource, robots: RobotsFetcher, sites: Sites, stack: AsyncExitStack, clock: SystemClock
 ) -> Rendering | None:
     """What draws pages with a browser; None where no scripts are run: an archive has what a browser drew.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bitrawl.config import arguments
-from bitrawl.config.defaults import TERM_PAIR_SCORE, TERM_PAIRS
+from bitrawl.config.choices import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.config.settings import Group, described
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.corpus.sampling import sampled

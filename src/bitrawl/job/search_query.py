@@ -67,7 +67,7 @@ class SearchedWord(NamedTuple):
 Phrase = tuple[SearchedWord, ...]
 
 
-class Span(NamedTuple):
+class WordSpan(NamedTuple):
     """The first word, and the one after the last."""
 
     start: int
@@ -89,7 +89,7 @@ class WordPattern(NamedTuple):
         """For FTS5; it finds more than the pattern if that is not exact."""
         return " OR ".join(f"({self._conjunction(form)})" for form in self.forms)
 
-    def spans(self, words: Sequence[str]) -> list[Span]:
+    def spans(self, words: Sequence[str]) -> list[WordSpan]:
         """Where its phrases stand; none if one of them is missing or too far from the others."""
         for form in self.forms:
             places = [_places(phrase, words) for phrase in form]
@@ -207,20 +207,20 @@ def _quoted(phrase: Phrase) -> str:
     return f'"{" ".join(word.word for word in phrase)}"' + (" *" if phrase[-1].is_prefix else "")
 
 
-def _places(phrase: Phrase, words: Sequence[str]) -> list[Span]:
+def _places(phrase: Phrase, words: Sequence[str]) -> list[WordSpan]:
     size, first = len(phrase), phrase[0]
     return [
-        Span(start, start + size)
+        WordSpan(start, start + size)
         for start in range(len(words) - size + 1)
         if first.fits(words[start]) and all(word.fits(words[start + n]) for n, word in enumerate(phrase))
     ]
 
 
-def _near(places: Sequence[Sequence[Span]], between: int) -> list[Span]:
+def _near(places: Sequence[Sequence[WordSpan]], between: int) -> list[WordSpan]:
     """The places of one phrase, or of each phrase those that are near one of each other."""
     if len(places) == 1:
         return list(places[0])
-    near: set[Span] = set()
+    near: set[WordSpan] = set()
     for first in (span for spans in places for span in spans):
         group = [next((span for span in spans if span.start >= first.start), None) for spans in places]
         if all(span is not None and span.start - first.end <= between for span in group):

@@ -13,7 +13,7 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.config import Reach, Walk
-from bitrawl.config.defaults import SIMULATED_DOWNLOADS
+from bitrawl.config.choices import SIMULATED_DOWNLOADS
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher

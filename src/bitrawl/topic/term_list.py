@@ -10,7 +10,7 @@ from xml.parsers import expat
 import msgspec
 import numpy as np
 
-from bitrawl.config.defaults import TOPIC_TERMS
+from bitrawl.config.choices import TOPIC_TERMS
 from bitrawl.errors import ConfigError
 from bitrawl.files import from_cell
 from bitrawl.files import write as write_file

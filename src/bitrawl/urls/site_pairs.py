@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitrawl.config.defaults import URL_PAIR_SCORE
+from bitrawl.config.choices import URL_PAIR_SCORE
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32

@@ -17,8 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
 from bitrawl.config import Anonymise
-from bitrawl.config.choices import ready_formats
-from bitrawl.config.defaults import TermFormat
+from bitrawl.config.choices import TermFormat, ready_formats
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
 from bitrawl.corpus.jsonl import PLAIN, plain

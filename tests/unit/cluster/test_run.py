@@ -12,11 +12,11 @@ from bitrawl.cluster.bundles import (
     Died,
     Done,
     Figures,
+    LeftBundle,
     MachineFault,
     Outcome,
     PartState,
     SiteOutcome,
-    Undone,
     checkpoint,
     done,
     mark_done,
@@ -110,7 +110,7 @@ def test_a_bundle_that_stays_undone_is_told_and_the_next_run_does_it(tmp_path: P
     machines = Machines(out, lambda bundle: MachineFault("the store is gone") if bundle.name == "00000" else None)
     over = run(out, bundles(1, 1))
     over.finish(machines.executor)
-    assert over.tally.faults == {"00000": Undone("00000", ["s0x0.org"], "the store is gone")}
+    assert over.tally.faults == {"00000": LeftBundle("00000", ["s0x0.org"], "the store is gone")}
     assert done(out, "00000") is None
     resumed = run(out, bundles(1, 1))
     assert (resumed.todo, resumed.tally.faults) == (1, over.tally.faults)

@@ -5,7 +5,7 @@ With them, which addresses are the same but for their language marks, and where 
 
 import zlib
 from array import array
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
@@ -69,24 +69,22 @@ class HashNumbers(Generic[Value]):
 
     def number(self, value: Value) -> int:
         """A new one for a new value."""
-        slots, hashes, mask = self._slots, self._hashes, self._mask
-        hashed = hash(value)
-        slot = hashed & mask
-        while (number := slots[slot]) != _NONE:
-            if hashes[number] == hashed:
-                return number
-            slot = (slot + 1) & mask
-        number = slots[slot] = len(hashes)
-        hashes.append(hashed)
-        if 3 * number > 2 * mask:
-            self._double()
+        number = self.known(value)
+        if number is None:
+            number = len(self._hashes)
+            self._hashes.append(hash(value))
+            if 3 * number > 2 * self._mask:
+                self._mask = 2 * self._mask + 1
+                self._slots = array("i", [_NONE]) * (self._mask + 1)
+                self._place(range(number + 1))
+            else:
+                self._place((number,))
         return number
 
-    def _double(self) -> None:
-        mask = self._mask = 2 * self._mask + 1
-        slots = self._slots = array("i", [_NONE]) * (mask + 1)
-        for number, hashed in enumerate(self._hashes):
-            slot = hashed & mask
+    def _place(self, numbers: Iterable[int]) -> None:
+        slots, hashes, mask = self._slots, self._hashes, self._mask
+        for number in numbers:
+            slot = hashes[number] & mask
             while slots[slot] != _NONE:
                 slot = (slot + 1) & mask
             slots[slot] = number
