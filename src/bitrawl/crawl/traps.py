@@ -44,7 +44,7 @@ class Traps:
 
     def __init__(self) -> None:
         self._kinds: Recent[str, _Kind] = Recent(KINDS)
-        self._texts: Recent[tuple[str, int], _TrapText] = Recent(REMEMBERED)
+        self._texts: Recent[int, _TrapText] = Recent(REMEMBERED)  # by the hash of host and signature
         self._queries: Recent[str, Url] = Recent(REMEMBERED)
         self._pages: Recent[int, _Visited] = Recent(PAGES)  # by the hash of the address
         self._met: set[int] = set()  # the hashes of addresses that pages link to
@@ -64,7 +64,7 @@ class Traps:
 
         `leads_on` is false for a page without new links, which costs one visit and nothing more.
         """
-        address, content = kind_of(page.url), (page.url.host, page.signature)
+        address, content = kind_of(page.url), hash((page.url.host, page.signature))
         kind = self._kinds.note(address, self._kinds.get(address) or _Kind())
         text = self._texts.note(content, self._texts.get(content) or _TrapText())
         text.copies += 1
@@ -186,13 +186,15 @@ class _Kind:
 class _TrapText:
     """The pages of a host with the same text, and what became of the links found on them."""
 
-    __slots__ = ("_names", "copies", "dry", "tries")
+    __slots__ = ("_first", "_names", "copies", "dry", "tries")
 
     def __init__(self) -> None:
         self.copies = 0
         self.dry = 0  # pages found there, since one of them brought something new
         self.tries = 0  # those of them whose turn came last
-        self._names: dict[int, int] = {}  # how many of its pages have links of those names
+        self._first = 0  # the names of the links of its first page: most texts are of one page
+        # Once it has several pages, how many of them have links of those names.
+        self._names: dict[int, int] | None = None
 
     @property
     def is_dry(self) -> bool:
@@ -209,6 +211,11 @@ class _TrapText:
                 [(link.anchor, link.image_alt, link.url.partition("?")[0].rpartition("/")[2]) for link in page.links]
             )
         )
+        if self.copies == 1:
+            self._first = names
+            return 1
+        if self._names is None:
+            self._names = {self._first: 1}
         self._names[names] = count = self._names.pop(names, 0) + 1
         if len(self._names) > MEMORY:
             del self._names[next(iter(self._names))]
