@@ -37,7 +37,7 @@ from bitrawl.job.ledger_facts import queued_links, relevant_pages
 from bitrawl.job.own_files import corpus_files, is_part_of_job
 from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
-from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing
+from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing, together
 from bitrawl.job.stored_findings import Findings, made_from
 from bitrawl.job.topics import read_examples, topic_judge
 from bitrawl.model import Page, SiteKnowledge, Skip, Visit
@@ -107,6 +107,8 @@ async def mine(  # noqa: PLR0913 - who watches it
         ):
             mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
             parts.crawl.observers.append(mining.growth_observer(parts.crawl.scope.sites.of))
+            # An archive is soon read; a crawl need not hold the memory of a miner before a site is due.
+            ready = asyncio.ensure_future(workers.get_ready() if job.warc else asyncio.sleep(0))
             meanwhile = asyncio.ensure_future(mining.mine_due())
             started(parts)
             try:
@@ -115,8 +117,9 @@ async def mine(  # noqa: PLR0913 - who watches it
                 await meanwhile
                 await mining.mine_all()
             finally:
+                ready.cancel()
                 meanwhile.cancel()
-                await asyncio.gather(meanwhile, return_exceptions=True)
+                await asyncio.gather(ready, meanwhile, return_exceptions=True)
             return ending
 
 
@@ -445,12 +448,7 @@ class _Mining:
         sites = [site.site for site in self._ledger.sites() if again or self._is_stale(site)]
         # Until the corpus is written, and the round noted: whatever ends this before leaves an interrupted job.
         self._ledger.remember("mining", Doing(MiningStep.PAIRING, what="sites", total=len(sites)))
-        tasks = [asyncio.ensure_future(self._mine(site)) for site in sites]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
+        await together(map(self._mine, sites))
         await self._write()
         if self._ledger.rounds.number > 1:
             note_findings(self._job, self._folder, self._ledger)

@@ -7,11 +7,12 @@ verdict: it is recorded, and nothing is kept in its place. So the next run tries
 
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache, partial
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
@@ -123,6 +124,14 @@ class MiningWorkers:
         """Raises `ConfigError` for a model that cannot be loaded."""
         await self._needed(LoadModels())
 
+    async def get_ready(self) -> None:
+        """Ask for a worker that will be needed soon: if none is idle, one is started as for any other request.
+
+        That it cannot be started is told to who needs it.
+        """
+        with suppress(ChildError):
+            await self.load_models()
+
     async def pair(self, site: str, *, known_pairs: bool = False) -> PairedSite | Failure:
         """From the pages that the ledger has of a site now."""
         answer = await self._children.ask(_encode(PairSite(site, known_pairs)))
@@ -150,6 +159,18 @@ class MiningWorkers:
             raise ChildError(
                 f"{type(request).__name__} failed ({answer.kind}: {answer.detail})\n{answer.trace}".rstrip()
             )
+
+
+async def together(work: Iterable[Awaitable[Any]]) -> list[Any]:
+    """What each of them gives, in their order. If one fails, the others are cancelled."""
+    import asyncio  # noqa: PLC0415 - as above
+
+    tasks = [asyncio.ensure_future(part) for part in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 class MinedSite(NamedTuple):
@@ -194,9 +215,11 @@ class SiteMiner:
         faults: list[Skip] = []
         for url, left_out in paired.too_long.items():
             faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
-        keys: list[AlignmentKey] = []
-        for languages, group in groupby(paired.findings.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
-            keys += await self._aligned(languages, list(group), paired, faults)
+        groups = [list(group) for _, group in groupby(paired.findings.pairs, key=_languages)]
+        lost: list[list[Skip]] = [[] for _ in groups]  # of each by itself: whichever is aligned first
+        work = (self._aligned(_languages(some[0]), some, paired, of) for some, of in zip(groups, lost, strict=True))
+        keys = [key for some in await together(work) for key in some]
+        faults += chain.from_iterable(lost)
         findings = msgspec.structs.replace(paired.findings, made_from=self._made_from(paired, faults))
         return MinedSite(findings, keys, faults)
 
@@ -224,7 +247,8 @@ class SiteMiner:
         keys, aligned_before, missing = self._earlier(pairs, work)
         if missing and not work.learned:
             self._watch(Doing(MiningStep.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
-            learned, taught = await self._learned(site, sample, work, faults)
+            ready = [self._workers.get_ready()] if len(missing) > BATCH else []  # for the second batch
+            (learned, taught), *_ = await together([self._learned(site, sample, work, faults), *ready])
             work = work._replace(learned=learned, context=self._context(work, taught))
             self._findings.learned(site, languages, self._lesson(work, taught))
             keys, aligned_before, missing = self._earlier(pairs, work)
@@ -243,14 +267,7 @@ class SiteMiner:
 
         size = BATCH if work.learned else 1  # a pair that has nothing to go by is its own teacher
         batches = (missing[first : first + size] for first in range(0, len(missing), size))
-        import asyncio  # noqa: PLC0415 - as above
-
-        tasks = [asyncio.ensure_future(batch(some)) for some in batches]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
+        await together(map(batch, batches))
         return list(keys.values())
 
     def _earlier(self, pairs: Sequence[PagePair], work: "_Work") -> "_Earlier":
@@ -353,6 +370,10 @@ class _Aligned(NamedTuple):
     pair: PagePair
     aligned: AlignedPair
     lost: list[Skip]
+
+
+def _languages(pair: PagePair) -> Languages:
+    return pair.lang_a, pair.lang_b
 
 
 def _home(site: str) -> Url:

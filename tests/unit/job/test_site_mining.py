@@ -16,7 +16,7 @@ from bitrawl import config
 from bitrawl.endings import Doing
 from bitrawl.job import site_mining
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
+from bitrawl.job.site_mining import BATCH, MinedSite, MiningWorkers, SiteMiner
 from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import Flag
@@ -40,6 +40,7 @@ class Workers:
     def __init__(self, pairs: Sequence[PagePair]) -> None:
         self.pairs = pairs
         self.asked: list[int] = []  # the sizes of the batches
+        self.got_ready = 0
         self.learned_from: list[Sequence[PagePair]] = []
         self.taught: set[bytes] = set()  # what batches were aligned with
         self.pairing: Callable[[], Failure | None] = lambda: None
@@ -51,6 +52,9 @@ class Workers:
     async def pair(self, site: str, **_how: bool) -> PairedSite | Failure:
         found = SiteFindings(site, 2 * len(self.pairs), tuple(self.pairs))
         return self.pairing() or PairedSite(found, Template({}), self.pages_too_long)
+
+    async def get_ready(self) -> None:
+        self.got_ready += 1
 
     async def learn(self, _languages: object, pairs: Sequence[PagePair], _template: Template) -> bytes | Failure:
         self.learned_from.append(pairs)
@@ -248,6 +252,17 @@ async def test_many_pairs_are_aligned_in_batches_with_what_a_sample_taught(
     assert done == sorted(done)
     assert str(site.told[-1]) == "aligning s.test (22 of 22 en-fr pairs)"
     site.ledger.close()
+
+
+@pytest.mark.parametrize(("count", "times"), [(BATCH, 0), (BATCH + 1, 1)])
+async def test_a_second_worker_is_asked_for_while_words_are_learned_if_there_will_be_work_for_it(
+    tmp_path: Path, count: int, times: int
+):
+    many = Site(tmp_path, count)
+    await many.mine()
+    await many.mine()  # nothing is left to learn or to align
+    assert many.workers.got_ready == times
+    many.ledger.close()
 
 
 @pytest.mark.parametrize("count", [9, 22])
