@@ -1,6 +1,7 @@
 """Says at the end of a run what was left out, since a silent skip looks like a pass; and which tests come first."""
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ordered += quick[:room]
         del quick[:room]
     items[:] = ordered + quick
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Nothing is garbage until the tests have been collected: to look for it took a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
