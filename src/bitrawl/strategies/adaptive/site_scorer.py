@@ -182,9 +182,11 @@ class SiteScorer:
         self._waiting: dict[Url, WaitingLink] = {}
         self._untold: set[int] = set()  # rows whose state has changed, and whose new score the queue does not have
         self._visits = 0  # since all rows were scored
+        self._all_expected: tuple[Rows, Floats] | None = None  # what is queued and its worth, while nothing changes
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
         """Of links that the loop is about to queue."""
+        self._all_expected = None
         late = self._late(links)
         linked = np.array(self._rows_of(links, late), np.int64)
         has_row = linked >= 0
@@ -196,7 +198,14 @@ class SiteScorer:
         values = np.where(has_row, np.float32(LEAST), np.float32(1))
         # What was visited is not queued again, whatever its score. Only the mean for those that wait counts it.
         scored = has_row if late else has_row & self._table.are_queued(linked)
-        values[scored] = np.maximum(self._expected(linked[scored]), LEAST)
+        advised = found_on is not None and not late and not self._waiting  # `advise` adds those, which changes others
+        if advised and self._all_are_due():  # it would ask for these once more
+            queued = self._table.queued()
+            self._all_expected = queued, self._expected(queued)
+            expected = self._all_expected[1][np.searchsorted(queued, linked[scored])]
+        else:
+            expected = self._expected(linked[scored])
+        values[scored] = np.maximum(expected, LEAST)
         if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
             values[scored & np.array([link.kind is LinkKind.SEED for link in links], bool)] = 1.0
         # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
@@ -217,6 +226,7 @@ class SiteScorer:
         if link.kind is LinkKind.PROBE:
             return
         self._visits += 1
+        self._all_expected = None
         if link.url in self._waiting:
             self._add_waiting([self._waiting.pop(link.url)])
         if isinstance(outcome, Page) or outcome.stage in FETCHED:
@@ -239,11 +249,15 @@ class SiteScorer:
         count = self._table.queued_count
         links = self._unlinked.links()
         self._stopping.saw(self._states.signs)
-        if self._visits * ROWS_PER_VISIT <= count:
-            return Advice(self._rescored(changed[self._table.are_queued(changed)]), links)
+        if not self._all_are_due():
+            rows = changed[self._table.are_queued(changed)]
+            return Advice(self._rescored(rows, self._expected(rows)), links)
         self._visits = 0
-        queued = self._table.queued()
-        scores = self._rescored(queued)
+        if self._all_expected is None:
+            queued = self._table.queued()
+            self._all_expected = queued, self._expected(queued)
+        queued = self._all_expected[0]
+        scores = self._rescored(*self._all_expected)
         leave = self._stopping.reason(
             len(self.partners.pairs), count, lambda most: largest(self._table.written(queued), most)
         )
@@ -259,6 +273,9 @@ class SiteScorer:
         return features
 
     # scores
+
+    def _all_are_due(self) -> bool:
+        return self._visits * ROWS_PER_VISIT > self._table.queued_count
 
     def _features(self, rows: Rows, groups: NDArray[np.int32]) -> Floats:
         features = np.empty((len(rows), len(LinkColumn)), np.float32)
@@ -284,11 +301,11 @@ class SiteScorer:
         worth: Floats = np.maximum(expected, explored * (features[:, LinkColumn.UNWANTED] == 0))
         return worth
 
-    def _rescored(self, rows: Rows) -> tuple[tuple[Url, float], ...]:
+    def _rescored(self, rows: Rows, new: Floats) -> tuple[tuple[Url, float], ...]:
         """What the queue must be told: scores that have changed, and are or were near the top."""
         if not len(rows):
             return ()
-        new, old = self._expected(rows), self._table.written(rows)
+        old = self._table.written(rows)
         changed = np.abs(new - old) > MIN_CHANGE * np.maximum(old, new)
         if len(rows) > TOP:
             least = largest(new, TOP).min()
@@ -301,6 +318,8 @@ class SiteScorer:
     def _refresh(self) -> Rows:
         """Work out anew the states that may have changed; the rows that have them."""
         rows = self._table.take_changed()
+        if len(rows):
+            self._all_expected = None
         states = list(map(self._states.of, rows.tolist()))
         groups = [self._state_group(state) for state in states]
         self._table.set_states(rows, states, groups)
