@@ -36,7 +36,7 @@ def found(known: Partners, *pages: Page) -> set[frozenset[str]]:
     """The pairs after these visits, by the ends of their addresses."""
     for one in pages:
         known.arrived(one)
-    return {frozenset(side.removeprefix("http://site.test") for side in pair) for pair in known.pairs}
+    return {frozenset(side.removeprefix("http://site.test") for side in pair) for pair in known.pairs()}
 
 
 @pytest.mark.parametrize(

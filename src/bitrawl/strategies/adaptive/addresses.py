@@ -5,7 +5,7 @@ With them, which addresses are the same but for their language marks, and where 
 
 import zlib
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
@@ -142,6 +142,10 @@ class Relation:
         if only == _NONE:
             return ()
         return self._several[number] if only == _SEVERAL else (only,)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Each address with each of its others."""
+        return ((number, other) for number in range(len(self._only)) for other in self.of(number))
 
     def put(self, number: int, others: tuple[int, ...]) -> None:
         """In the place of those that it had; at least one."""

@@ -56,7 +56,7 @@ class Partners:
 
     def __init__(self, languages: Sequence[Language], addresses: NumberedUrls | None = None) -> None:
         self.languages = tuple(languages)
-        self.pairs: set[tuple[Url, Url]] = set()
+        self.paired = 0  # pairs that were believed
         self.examined = 0
         self.visits = 0  # addresses that were visited, with a page or without
         self.addresses = addresses or NumberedUrls()
@@ -71,7 +71,7 @@ class Partners:
         self._open: dict[int, VisitedPage] = {}  # visited pages that may find another partner
         self._placed: dict[int, PlacedLinks] = {}  # their links
         self._letters = TagLetters()
-        self._partners: dict[int, tuple[int, ...]] = {}
+        self._partners = Relation(self.addresses)
         self._declared = Relation(self.addresses)  # the least address first, as of the next one
         self._beside = Relation(self.addresses)
         self._redirects: dict[int, int] = {}
@@ -230,8 +230,13 @@ class Partners:
         read_as = self._visited[number]
         return UNDETERMINED if read_as < 0 else self._read_as[read_as]
 
+    def pairs(self) -> set[tuple[Url, Url]]:
+        """Visited pages that are translations of each other, the address that was met first in front."""
+        url = self.addresses.url
+        return {(url(number), url(other)) for number, other in self._partners.pairs() if number < other}
+
     def is_paired(self, number: int) -> bool:
-        return number in self._partners
+        return bool(self._partners.of(number))
 
     def expects(self, other: int, number: int) -> bool:
         """Whether the visited page `other` may find its partner at that address.
@@ -245,7 +250,7 @@ class Partners:
         named = self.marks(other).wanted
         if (named and language not in named) or language in self.marks(number).wanted:
             return False
-        return len(self._partners.get(other, ())) < len(self.languages) - 1
+        return len(self._partners.of(other)) < len(self.languages) - 1
 
     def leaves_out(self, other: int, number: int) -> bool:
         """Whether a visited page names its translations, and that address is none of them."""
@@ -278,7 +283,7 @@ class Partners:
         return not any(
             self.language(partner) == language
             for page, language in zip((other, number), languages, strict=True)
-            for partner in self._partners.get(page, ())
+            for partner in self._partners.of(page)
         )
 
     def _is_contradicted(self, number: int, other: int) -> bool:
@@ -294,11 +299,12 @@ class Partners:
         a, b = self._open[number], self._open[other]
         if not comparable(a, b) or not (built_alike(a, b) or self._name_each_other(number, other)):
             return False
-        self.pairs.add((self.addresses.url(number), self.addresses.url(other)))
+        self.paired += 1
         placed = [self._placed.get(page) for page in (number, other)]
         for page, partner in ((number, other), (other, number)):
-            self._partners[page] = (*self._partners.get(page, ()), partner)
-            if len(self._partners[page]) == len(self.languages) - 1:  # it has no other partner to find
+            partners = (*self._partners.of(page), partner)
+            self._partners.put(page, partners)
+            if len(partners) == len(self.languages) - 1:  # it has no other partner to find
                 del self._open[page]
                 self._placed.pop(page, None)
         if placed[0] and placed[1]:
@@ -354,7 +360,7 @@ class UnlinkedPartners:
 
     def links(self) -> tuple[Link, ...]:
         """Links to follow that are on no page."""
-        pairs = len(self._partners.pairs)
+        pairs = self._partners.paired
         if pairs < MIN_PAIRS:
             return ()
         if pairs > GROWTH * self._pairs:

@@ -110,7 +110,7 @@ class Adaptive:
     @property
     def pairs(self) -> set[tuple[Url, Url]]:
         """Those that were believed."""
-        return {pair for site in self._sites.values() for pair in site.partners.pairs}
+        return {pair for site in self._sites.values() for pair in site.partners.pairs()}
 
     def _site(self, site: SiteKnowledge) -> "SiteScorer":
         if site.site not in self._sites:
@@ -263,7 +263,7 @@ class SiteScorer:
         queued = self._all_expected[0]
         scores = self._rescored(*self._all_expected)
         leave = self._stopping.reason(
-            len(self.partners.pairs), count, lambda most: largest(self._table.written(queued), most)
+            self.partners.paired, count, lambda most: largest(self._table.written(queued), most)
         )
         return Advice(scores, links, leave)
 
