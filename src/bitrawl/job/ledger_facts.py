@@ -509,7 +509,9 @@ class SpreadSample(Generic[Item]):
             group = None  # all others together
         self._groups.add(group)
         band = self._strata[min(max(int(score * BANDS), 0), BANDS - 1)]
-        band.setdefault(group, Reservoir(self._size)).offer(item)
+        if group not in band:
+            band[group] = Reservoir(self._size)
+        band[group].offer(item)
 
     def items(self, key: Callable[[Item], Hashable]) -> list[Item]:
         """At most `size` items, no two with the same key: one of each group and band in turn, until there are enough."""

@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, zip_longest
 from math import inf
 from typing import Literal, NamedTuple
 
@@ -146,7 +146,7 @@ class Judge:
             scores,
             (words_a, words_b),
             agreement(a, b, self._languages),
-            equal=_bare(a) == _bare(b),
+            equal=_are_equal(a, b),
             links=len(self._lexicon) if self._lexicon is not None else 0,
             lengths=(weight(a), weight(b)),
             wrong_script=any(map(is_in_another_script, (a, b), self._languages)),
@@ -228,14 +228,16 @@ def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
     """Why that judged pair is not good enough; None when it is. Nothing is measured here: thresholds move for free."""
     kind = SegmentKind.of(pair)
     unwanted = kind.flags_like(*thresholds.refuse)
-    failed = {
-        Rejection.EMPTY: kind.is_empty,
-        **Measures.of(pair).too_low(thresholds),
-        Rejection.TYPE: not kind.is_of_type(thresholds.types),
-        Rejection.FLAG: any(flag != Flag.SCRIPT for flag in unwanted),
-        Rejection.SCRIPT: bool(unwanted),
-    }
-    return next((reason for reason, is_so in failed.items() if is_so), None)
+    if kind.is_empty:
+        return Rejection.EMPTY
+    for reason, is_so in Measures.of(pair).too_low(thresholds).items():
+        if is_so:
+            return reason
+    if not kind.is_of_type(thresholds.types):
+        return Rejection.TYPE
+    if unwanted:
+        return Rejection.FLAG if any(flag != Flag.SCRIPT for flag in unwanted) else Rejection.SCRIPT
+    return None
 
 
 def decided_by_people(
@@ -346,8 +348,10 @@ def _has_few_letters(text: str) -> bool:
     return sum(map(str.isalpha, dense)) < enough and sum(unicodedata.category(c)[0] in "LM" for c in dense) < enough
 
 
-def _bare(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold())) or text
+def _are_equal(a: str, b: str) -> bool:
+    """By their letters and digits, which in most pairs differ from the first on; where there are none, by all of them."""
+    bare = zip_longest(filter(str.isalnum, a.casefold()), filter(str.isalnum, b.casefold()))
+    return all(one == other for one, other in bare) and (a == b or any(map(str.isalnum, a.casefold())))
 
 
 def _mean(scores: dict[str, float], name: str) -> float:

@@ -66,6 +66,7 @@ _MOST_ERROR = 20.0  # beyond it, all are alike
 _NOTHING_LEFT = 4  # pairs of words that share one sighting: each gets a half, which is what the lexicon discounts
 _PREFIX = 4  # letters in which words look alike
 _ASCII_TOKEN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./:@+#\\-]*[A-Za-z0-9_])?", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z]?[a-z]*|\d+", re.ASCII)  # a word or a number, without structure
 _STRUCTURED = re.compile(r"[._/:@+#\\0-9]|.[A-Z]")
 # Letters from Greek on, but for Latin Extended Additional and the punctuation and symbols after it.
 _OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u2e80-\ua71f\uac00-\ud7ff\uf900-\ufaff]")
@@ -191,8 +192,8 @@ def _kept(a: str, b: str) -> tuple[int, int]:
     both = {token for token in tokens_a & tokens_b if len(token) > 1 and not token.isdecimal()}
     latin = _is_latin(a) and _is_latin(b)
     shared = sum(1 for token in both if not latin or token[0].isupper() or _is_structured(token))
-    different = sum(1 for token in tokens_a ^ tokens_b if not token.isdecimal() and _is_structured(token))
-    return shared, different
+    apart = [token for token in tokens_a ^ tokens_b if not _PLAIN.fullmatch(token)]
+    return shared, sum(map(_is_structured, apart))
 
 
 def _is_structured(token: str) -> bool:

@@ -8,7 +8,7 @@ sample of the pairs. So memory does not grow with the site.
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -120,7 +120,7 @@ class Miner:
         self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""
     ) -> list[AlignedPair]:
         """Align and judge; the pairs teach each other unless something was `learned` before."""
-        knowledge: Knowledge | None = pickle.loads(learned) if learned else None  # noqa: S301 - made by `learn`
+        knowledge = _knowledge(learned) if learned else None
         aligner = SiteAligner(languages, self._aligner(knowledge), most=self._most)
         too_long: list[list[str]] = [[] for _ in pairs]
         aligned = aligner.align(pairs, too_long=lambda number, segment: too_long[number].append(segment.a.text))
@@ -213,6 +213,12 @@ def _patterns(pairs: Iterable[PagePair]) -> dict[str, int]:
         for languages, urls in by_languages.items()
         for pattern in learn(urls)[:MOST_PATTERNS]
     }
+
+
+@lru_cache(maxsize=2)  # two pairs of languages may be aligned in turn
+def _knowledge(learned: bytes) -> Knowledge:
+    knowledge: Knowledge = pickle.loads(learned)  # noqa: S301 - made by `learn`
+    return knowledge
 
 
 def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:

@@ -124,12 +124,16 @@ class Lexicon:
         explained_a = dict.fromkeys(set_b.intersection(tokens_a), 1.0)
         explained_b = explained_a.copy()
         for word in dict.fromkeys(tokens_a):
-            translations = self._translations.get(word, {})
+            translations = self._translations.get(word)
+            if translations is None or set_b.isdisjoint(translations):
+                continue
+            explained = explained_a.get(word, 0.0)
             for other in sorted(translations.keys() & set_b):  # sums of floats depend on the order
                 forward, backward = translations[other]
-                explained_a[word] = min(1.0, explained_a.get(word, 0.0) + forward)
-                explained_b[other] = min(1.0, explained_b.get(other, 0.0) + backward)
-        return explained_a, explained_b
+                explained += forward
+                explained_b[other] = explained_b.get(other, 0.0) + backward
+            explained_a[word] = min(1.0, explained)
+        return explained_a, {word: min(1.0, explained) for word, explained in explained_b.items()}
 
     @cached_property
     def _translations(self) -> dict[str, dict[str, tuple[float, float]]]:
