@@ -2,10 +2,10 @@
 
 import asyncio
 import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
+from forked_command import ForkedCommand
 from s3_server import s3_server
 
 from bitrawl import demo
@@ -36,15 +36,15 @@ def there(request, tmp_path, monkeypatch):
         yield place("s3://jobs/parts/00001/checkpoint")
 
 
-async def start(web: Served, out: Path) -> asyncio.subprocess.Process:
+def start(web: Served, out: Path) -> ForkedCommand:
     seeds = [f"http://www.{name}.test/" for name in SITES]
-    command = [sys.executable, "-m", "bitrawl", "mine", *seeds, "--langs", "en,fr", "--out", str(out), "--workers", "1"]
+    command = ["mine", *seeds, "--langs", "en,fr", "--out", str(out), "--workers", "1"]
     command += ["--delay", "0", "--allow-private", "--quiet", "--connect-to", f"*.test={demo.LOOPBACK}:{web.port}"]
     command += ["--exhaustive", "--one-site", "harbour-museum.test,musee-du-port.test"]
-    return await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    return ForkedCommand.start(*command)
 
 
-async def saved_after(web: Served, process: asyncio.subprocess.Process, folder: Path, there: Place) -> None:
+async def saved_after(web: Served, process: ForkedCommand, folder: Path, there: Place) -> None:
     """Twice: early, and again in the middle of the job."""
     checkpoints = Checkpoints(folder, there)
     for requests in (20, 70):
@@ -67,7 +67,7 @@ def units(folder: Path) -> list[str]:
 
 async def test_a_job_goes_on_elsewhere_from_its_last_checkpoint(tmp_path: Path, there: Place):
     async with demo.serve() as web:
-        process = await start(web, tmp_path / "first")
+        process = start(web, tmp_path / "first")
         await saved_after(web, process, tmp_path / "first", there)
         process.kill()
         await process.communicate()
@@ -75,12 +75,12 @@ async def test_a_job_goes_on_elsewhere_from_its_last_checkpoint(tmp_path: Path, 
         assert restore(there, tmp_path / "second")
         before, seen = concluded(tmp_path / "second"), len(web.visits)
         assert before
-        process = await start(web, tmp_path / "second")
+        process = start(web, tmp_path / "second")
         _, err = await process.communicate()
         assert process.returncode == 0, err.decode()
         asked = {visit.url for visit in web.visits[seen:] if not visit.url.endswith(RULES)}
 
-        process = await start(web, tmp_path / "undisturbed")
+        process = start(web, tmp_path / "undisturbed")
         await process.communicate()
     assert asked
     assert not asked & before, "a page that the checkpoint had was fetched again"

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
+from forked_command import ForkedCommand
 
 from bitrawl import demo
 from bitrawl.demo import Served
@@ -35,12 +35,8 @@ def discover(port: int, out: Path, seed: str = "http://www.beekeepers.test/") ->
     return ["discover", seed, "--langs", "en,fr", "--out", str(out), *reached]
 
 
-async def start(
-    web: Served, out: Path, *flags: str, seed: str = "http://www.beekeepers.test/"
-) -> asyncio.subprocess.Process:
-    pipe = asyncio.subprocess.PIPE
-    command = (sys.executable, "-m", "bitrawl", *discover(web.port, out, seed), *flags)
-    return await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe)
+def start(web: Served, out: Path, *flags: str, seed: str = "http://www.beekeepers.test/") -> ForkedCommand:
+    return ForkedCommand.start(*discover(web.port, out, seed), *flags)
 
 
 def answers(folder: Path) -> dict[str, str]:
@@ -52,7 +48,7 @@ def answers(folder: Path) -> dict[str, str]:
 async def test_killed_again_and_again_a_search_finds_the_same_sites(tmp_path: Path):
     flags = ("--backlinks", str(graph(tmp_path)))
     async with demo.serve() as web:
-        process = await start(web, tmp_path / "undisturbed", *flags)
+        process = start(web, tmp_path / "undisturbed", *flags)
         _, err = await process.communicate()
         assert process.returncode == 0, err.decode()
     random = Random(20261116)
@@ -60,7 +56,7 @@ async def test_killed_again_and_again_a_search_finds_the_same_sites(tmp_path: Pa
     async with demo.serve() as web:
         for _ in range(KILLS):
             seen, limit = len(web.visits), len(web.visits) + random.randint(3, 12)
-            process = await start(web, tmp_path / "killed", *flags)
+            process = start(web, tmp_path / "killed", *flags)
             while len(web.visits) < limit and process.returncode is None:  # noqa: ASYNC110 - the server has no event
                 await asyncio.sleep(0.001)
             if process.returncode is None:
@@ -69,7 +65,7 @@ async def test_killed_again_and_again_a_search_finds_the_same_sites(tmp_path: Pa
             asked = {visit.url for visit in web.visits[seen:] if not visit.url.endswith(RULES)}
             assert len(asked & asked_before) <= SLOTS
             asked_before |= asked
-        process = await start(web, tmp_path / "killed", *flags)
+        process = start(web, tmp_path / "killed", *flags)
         _, err = await process.communicate()
         assert process.returncode == 0, err.decode()
         by_host: dict[str, set[str]] = {}
@@ -84,7 +80,7 @@ async def test_killed_again_and_again_a_search_finds_the_same_sites(tmp_path: Pa
 
 async def test_a_search_writes_its_sites_its_seeds_and_a_report(tmp_path: Path):
     async with demo.serve() as web:
-        process = await start(web, tmp_path / "found", "--backlinks", str(graph(tmp_path)), "--max-downloads", "12")
+        process = start(web, tmp_path / "found", "--backlinks", str(graph(tmp_path)), "--max-downloads", "12")
         out, err = await process.communicate()
     assert process.returncode == 0, err.decode()
     assert b"The limit of 12 downloads was reached." in err
@@ -114,20 +110,19 @@ async def test_a_search_writes_its_sites_its_seeds_and_a_report(tmp_path: Path):
     report = (tmp_path / "found/report.html").read_text("utf-8")
     assert "Who cites the bilingual sites" in report
     assert "<script" not in report
-    again = await asyncio.create_subprocess_exec(sys.executable, "-m", "bitrawl", "report", str(tmp_path / "found"))
-    assert await again.wait() == 0
+    assert await ForkedCommand.start("report", tmp_path / "found").wait() == 0
     assert (tmp_path / "found/report.html").read_text("utf-8") == report
 
 
 async def test_a_search_that_finds_nothing_says_why(tmp_path: Path):
     async with demo.serve() as web:
-        process = await start(web, tmp_path / "a", seed="http://www.beekeepers.test/no-such-page")
+        process = start(web, tmp_path / "a", seed="http://www.beekeepers.test/no-such-page")
         _, err = await process.communicate()
         assert process.returncode == 1
         assert b"404" in err
         other = tmp_path / "other.tsv"
         other.write_text("source\ttarget\nhttp://a.example/\thttp://b.example/\n", encoding="utf-8")
-        process = await start(web, tmp_path / "b", "--backlinks", str(other))
+        process = start(web, tmp_path / "b", "--backlinks", str(other))
         _, err = await process.communicate()
         assert process.returncode != 0
         assert b"seed" in err
@@ -155,7 +150,7 @@ def test_a_search_that_cannot_begin_says_why(
 
 async def test_the_sites_found_are_mined(tmp_path: Path):
     async with demo.serve() as web:
-        process = await start(
+        process = start(
             web,
             tmp_path / "found",
             "--backlinks",

@@ -15,6 +15,7 @@ import shutil
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -206,6 +207,12 @@ def python_blocks(path: Path) -> list[tuple[str, bool]]:
     ]
 
 
+@cache
+def program() -> Any:
+    """All verbs, made once: that takes 0.02 s, and most tests here need no more than that."""
+    return typer.main.get_command(app)
+
+
 def flags(command: Any) -> dict[str, Any]:
     options = [one for one in command.params if one.param_type_name == "option"]
     return {name: one for one in options for name in (*one.opts, *one.secondary_opts)}
@@ -217,7 +224,7 @@ def choices(parameter: Any) -> set[str]:
 
 def unknown(words: list[str]) -> list[tuple[str, ...]]:
     """What of a command the program does not know: its verb, its flags, the values that are one of a few."""
-    command, name, rest = typer.main.get_command(app), words[0], words[1:]
+    command, name, rest = program(), words[0], words[1:]
     while rest and not rest[0].startswith("-") and hasattr(command, "commands"):
         if rest[0].isupper():  # a placeholder: bitrawl VERB --help
             return []
@@ -247,15 +254,16 @@ def test_no_documented_command_has_an_unknown_verb_or_flag(path: Path):
     assert not wrong, f"{named(path)} shows {sorted(' '.join(one) for one in wrong)}"
 
 
-def every_flag(command: Any) -> set[str]:
-    return set(flags(command)).union(
+@cache
+def every_flag(command: Any) -> frozenset[str]:
+    return frozenset(flags(command)).union(
         *(every_flag(one) for one in [command.get_command(None, name) for name in getattr(command, "commands", {})])
     )
 
 
 @pytest.mark.parametrize("path", PAGES, ids=named)
 def test_every_flag_in_the_running_text_is_a_flag_of_some_command(path: Path):
-    known = every_flag(typer.main.get_command(app)) | {one[1] for one in COMING if len(one) > 1} | OTHERS
+    known = every_flag(program()) | {one[1] for one in COMING if len(one) > 1} | OTHERS
     told = set(re.findall(r"`(--[a-z][a-z-]+)[^`]*`", BLOCK.sub("", path.read_text("utf-8"))))
     assert not told - known - {"--help"}
 

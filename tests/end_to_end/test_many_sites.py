@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from end_to_end.test_signals import all_end, children
+from forked_command import ForkedCommand
 from inline_children import inline_children
 from typer.testing import CliRunner
 
@@ -56,16 +57,10 @@ def reached(web: Served, delay: float = 0.0) -> list[str]:
     return ["--langs", "en,fr", "--allow-private", "--connect-to", route, "--delay", str(delay), "--exhaustive"]
 
 
-async def bitrawl(*arguments: str | Path, environment: dict[str, str] | None = None, first: str = "") -> Process:
-    """The command, in a process that runs the code `first` before it."""
-    pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", f"{first}\nfrom bitrawl.cli import main; main()", *map(str, arguments)),
-        stdout=pipe,
-        stderr=pipe,
-        start_new_session=True,
-        env={**os.environ, **(environment or {})},
-    )
+async def bitrawl(*arguments: str | Path) -> Process:
+    """The command as a user starts it."""
+    command, pipe = (sys.executable, "-m", "bitrawl", *map(str, arguments)), asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe, start_new_session=True)
 
 
 def many(web: Served, folder: Path, *flags: str, sites: Iterable[str] = SITES, delay: float = 0.0) -> list[str | Path]:
@@ -77,7 +72,7 @@ def many(web: Served, folder: Path, *flags: str, sites: Iterable[str] = SITES, d
     return ["mine", *where, "--job", described, *reached(web, delay), *flags]
 
 
-async def ended(process: Process) -> tuple[int, str]:
+async def ended(process: Process | ForkedCommand) -> tuple[int, str]:
     """Its exit status and all that it said."""
     out, err = await process.communicate()
     return process.returncode or 0, out.decode() + err.decode()
@@ -117,7 +112,7 @@ def plain_loop(plain_jobs: list[Path]) -> list[Units]:
     return found
 
 
-async def until(condition: Callable[[], bool], process: Process) -> None:
+async def until(condition: Callable[[], bool], process: Process | ForkedCommand) -> None:
     while not condition():
         assert process.returncode is None, await ended(process)
         await asyncio.sleep(0.05)
@@ -207,17 +202,21 @@ async def test_two_parts_without_dask_are_the_whole_although_a_driver_is_killed(
     tmp_path: Path, web: Served, plain_loop: list[Units]
 ):
     without = with_customised(tmp_path, NO_DASK)
-    status, said = await ended(await bitrawl(*many(web, tmp_path, "--part", "0/2"), environment=without))
+    status, said = await ended(
+        ForkedCommand.start(*many(web, tmp_path, "--part", "0/2"), environment=without, first=NO_DASK)
+    )
     assert status == 0, said
     finished = len(web.visits)
-    driver = await bitrawl(*many(web, tmp_path, "--part", "1/2"), environment=without)
+    driver = ForkedCommand.start(*many(web, tmp_path, "--part", "1/2"), environment=without, first=NO_DASK)
     await until(lambda: len(web.visits) > finished + 8, driver)
     left = descriptors(below(driver.pid))
     assert left
     driver.kill()
     await driver.wait()
     assert all_end(left), "a process outlives its driver"
-    status, said = await ended(await bitrawl(*many(web, tmp_path, "--workers", "1"), environment=without))
+    status, said = await ended(
+        ForkedCommand.start(*many(web, tmp_path, "--workers", "1"), environment=without, first=NO_DASK)
+    )
     assert status == 0, said
     assert "4 sites; 1 bundle to do, 2 sites done before." in said
     assert not hosts(BUNDLES[0]) & hosts(visit.url for visit in web.visits[finished:]), (
@@ -262,7 +261,7 @@ async def test_a_site_that_breaks_its_process_fails_alone_with_its_reason(tmp_pa
     command = many(web, tmp_path, "--workers", "1", sites=("http://poison.test/", "http://www.saltholm.test/"))
     route = ("--connect-to", f"poison.test={demo.LOOPBACK}:9")
     poisoned = with_customised(tmp_path, POISON)
-    status, said = await ended(await bitrawl(*command, *route, environment=poisoned, first=ONE_ATTEMPT))
+    status, said = await ended(ForkedCommand.start(*command, *route, environment=poisoned, first=ONE_ATTEMPT))
     assert status == 0, said
     assert "poison.test: killed by SIGSEGV" in said
     assert "add --retry-failed" in said
@@ -276,13 +275,13 @@ async def test_a_bundle_whose_process_was_killed_is_told_and_the_same_command_fi
     tmp_path: Path, web: Served, plain_loop: list[Units]
 ):
     command = many(web, tmp_path, "--workers", "1", "--quiet", sites=BUNDLES[0])
-    driver = await bitrawl(*command, first=ONE_ATTEMPT)
+    driver = ForkedCommand.start(*command, first=ONE_ATTEMPT)
     await until(lambda: len(web.visits) > 8, driver)
     os.kill(bundle_processes(driver.pid)[0], signal.SIGKILL)
     status, said = await ended(driver)
     assert status == 1, said
     assert "not done: beekeepers.test, town-library.test: its process was killed by SIGKILL" in said
-    status, said = await ended(await bitrawl(*command))
+    status, said = await ended(ForkedCommand.start(*command))
     assert status == 0, said
     assert units(parts(tmp_path)) == plain_loop[0]
     assert len(twice(web)) <= IN_FLIGHT
@@ -291,7 +290,7 @@ async def test_a_bundle_whose_process_was_killed_is_told_and_the_same_command_fi
 async def test_sites_that_bring_nothing_are_told_with_their_reasons(tmp_path: Path, web: Served):
     sites = ("http://silent.test/", "http://www.beekeepers.test/nothing-here")
     command = many(web, tmp_path, "--part", "0/1", "--no-sitemaps", sites=sites)
-    status, said = await ended(await bitrawl(*command, "--connect-to", f"silent.test={demo.LOOPBACK}:1"))
+    status, said = await ended(ForkedCommand.start(*command, "--connect-to", f"silent.test={demo.LOOPBACK}:1"))
     assert status == 1
     outcomes = json.loads((tmp_path / "out/parts/00000/done.json").read_text())["sites"]
     why = {one["site"]: one["failed"] for one in outcomes}
@@ -328,7 +327,9 @@ async def test_archives_are_divided_like_sites(tmp_path: Path, plain_loop: list[
         (archives / f"{number}.warc.gz").write_bytes(b"".join(each.read_bytes() for each in sorted(job.glob("warc/*"))))
     where = ("--out", tmp_path / "out", "--scratch", tmp_path / "scratch")
     status, said = await ended(
-        await bitrawl("mine", "--warc", archives, "--langs", "en,fr", *where, "--bundle-sites", "1", "--part", "1/2")
+        ForkedCommand.start(
+            "mine", "--warc", archives, "--langs", "en,fr", *where, "--bundle-sites", "1", "--part", "1/2"
+        )
     )
     assert status == 0, said
     how = done(place(str(tmp_path / "out")), "00001")
@@ -392,7 +393,7 @@ async def test_a_bundle_of_a_machine_that_is_lost_goes_on_elsewhere_from_its_las
 ):
     often = "from bitrawl.cluster import checkpoint; checkpoint.SHORTEST_REST = 0.5"
     command = many(web, tmp_path, "--quiet", sites=BUNDLES[0], delay=DELAY)
-    process = await bitrawl(*command, first=often)
+    process = ForkedCommand.start(*command, first=often)
     saved = checkpoint(place(str(tmp_path / "out")), "00000")
 
     def has_pages() -> bool:
@@ -409,7 +410,7 @@ async def test_a_bundle_of_a_machine_that_is_lost_goes_on_elsewhere_from_its_las
     assert before
     seen = len(web.visits)
 
-    status, said = await ended(await bitrawl(*command))
+    status, said = await ended(ForkedCommand.start(*command))
 
     assert status == 0, said
     asked = {visit.url for visit in web.visits[seen:] if not visit.url.endswith(RULES)}

@@ -2,11 +2,12 @@
 
 import asyncio
 import json
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from forked_command import ForkedCommand
+from inline_children import inline_children
 
 from bitrawl import config, demo
 from bitrawl.config import Job, Thresholds
@@ -62,7 +63,8 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> Path:
             return await mine(asked, JobFolder(folder))
 
     folder = tmp_path_factory.mktemp("mined")
-    assert asyncio.run(run(folder)) is Ending.DONE
+    with inline_children():
+        assert asyncio.run(run(folder)) is Ending.DONE
     return folder
 
 
@@ -149,12 +151,11 @@ async def test_one_language_makes_a_monolingual_corpus(tmp_path: Path):
 async def test_what_was_found_before_a_kill_is_found_after_it(mined: Path, tmp_path: Path):
     async with demo.serve() as web:
         config.write(job(web, ["en", "fr", "es", "zh"]), tmp_path / "job.toml")
-        command = [sys.executable, "-m", "bitrawl", "mine", "--out", str(tmp_path), "--quiet"]
-        process = await asyncio.create_subprocess_exec(*command)
+        command = ("mine", "--out", tmp_path, "--quiet")
+        process = ForkedCommand.start(*command)
         while len(web.visits) < 120 and process.returncode is None:  # noqa: ASYNC110 (another process is waited for)
             await asyncio.sleep(0.001)
         process.kill()
         await process.wait()
-        again = await asyncio.create_subprocess_exec(*command)
-        assert await again.wait() == 0
+        assert await ForkedCommand.start(*command).wait() == 0
     assert pairs_of(tmp_path, "en", "fr") == pairs_of(mined, "en", "fr")
