@@ -44,11 +44,15 @@ class _Mortal:
 
 
 def mortal_mining(marks: Path, job: "Job", folder: Path) -> "Service":
-    """The service of a mining process, killed at its first start and at the first request of each kind."""
-    from bitrawl.job.site_mining import mining_service  # noqa: PLC0415 - the reader does without
+    """The service of a mining process, killed at its first start and at the first request of each kind.
+
+    A site of a few pages is large enough for two of them.
+    """
+    from bitrawl.job import site_mining  # noqa: PLC0415 - the reader does without
 
     die_once_more(marks, "miner")
-    serve = mining_service(job, folder)
+    site_mining.MANY, site_mining.PART = 4, 2
+    serve = site_mining.mining_service(job, folder)
 
     def mortal(request: bytes, report: "Report") -> bytes:
         answer = serve(request, report)  # All is done, and nobody learns of it.

@@ -36,12 +36,14 @@ def archived(files: Sequence[SiteFile], to: Path) -> Path:
     """A site as WARC: a first page, an index for each language, and the files that it links to."""
     languages = list(dict.fromkeys(file.language for file in files))
     with to.open("wb") as warc:
-        warc.write(_record(f"{ROOT}/", "text/html", _index("en", [(f"{ROOT}/{code}/", code) for code in languages])))
+        warc.write(
+            warc_record(f"{ROOT}/", "text/html", _index("en", [(f"{ROOT}/{code}/", code) for code in languages]))
+        )
         for code in languages:
             links = [(file.url, file.path) for file in files if file.language == code]
-            warc.write(_record(f"{ROOT}/{code}/", "text/html", _index(code, links)))
+            warc.write(warc_record(f"{ROOT}/{code}/", "text/html", _index(code, links)))
         for file in files:
-            warc.write(_record(file.url, file.media_type, file.body))
+            warc.write(warc_record(file.url, file.media_type, file.body))
     return to
 
 
@@ -50,7 +52,7 @@ def _index(language: str, links: Iterable[tuple[str, str]]) -> bytes:
     return f'<html lang="{language}"><head><title>Debian</title></head><body><ul>{items}</ul></body></html>'.encode()
 
 
-def _record(url: str, media_type: str, body: bytes) -> bytes:
+def warc_record(url: str, media_type: str, body: bytes) -> bytes:
     answer = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
     header = (
         f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2026-11-18T00:00:00Z\r\n"

@@ -1,7 +1,7 @@
 """One crawl while it grows: CPU for each page, memory, disk and `status` at ten points; then mining, report and export.
 
     python -m lab.bench.memory                                  # 20,000 pages of 200 hosts, a million links queued
-    python -m lab.bench.memory --pages 200000 --hosts 2000      # about forty minutes on two idle cores
+    python -m lab.bench.memory --pages 200000 --hosts 2000 --out /tmp/large    # forty minutes on two idle cores, 2 GB
     python -m lab.bench.memory --pages 2000 --hosts 50 --links 20000 --verbs status --strategy breadth-first
 
 The hosts are on loopback (`ManyHosts`), each a site of its own, and the command is what a user types, with its
@@ -130,6 +130,8 @@ class Growth:
                 yield self._row(last, now, most, log)
                 last, most, log = now, 0.0, 0.0
             time.sleep(BETWEEN)
+        if before.pages - last.pages > step / 2:  # it ended before its last page was seen
+            yield self._row(last, before, most, log)
         if self._process.wait():
             sys.exit(f"the crawl failed with status {self._process.returncode}")
 

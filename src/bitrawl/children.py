@@ -43,7 +43,8 @@ class Children:
     """A few children with the same service; each is started when it is first needed, and replaced when it fails.
 
     There is only one until requests have waited for it, all together, `PATIENCE` times as long as its start took: a small job
-    ends before another could be of use. Enter it (`async with`): leaving ends the children.
+    ends before another could be of use. Who knows that there is much to do has more of them started (`get_ready`). Enter it
+    (`async with`): leaving ends the children.
     """
 
     def __init__(self, factory: Callable[[], Service], limits: Limits, *, workers: int) -> None:
@@ -54,7 +55,8 @@ class Children:
         self._clearing = asyncio.Lock()  # two that wait for all slots would each hold some of them
         self._children: set[Child] = set()
         self._idle: list[Child] = []  # the last one used is the first to be used again: its caches are warm
-        self._starting = False
+        self._starting = 0
+        self._beginning: set[asyncio.Future[None]] = set()  # those that nobody waits for yet
         self._patience: float | None = None  # seconds that requests will wait yet; not known before the first start
         self._change = asyncio.Event()  # a child has become idle, was started or is gone
 
@@ -62,8 +64,27 @@ class Children:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        for task in self._beginning:
+            task.cancel()
+        await asyncio.gather(*self._beginning, return_exceptions=True)
         while self._children:
             self._drop(next(iter(self._children)))
+
+    def get_ready(self, count: int) -> None:
+        """So many will soon be needed, as far as there may be: those that are missing are started when the loop goes on.
+
+        That one cannot be started is told to who needs it.
+        """
+        for _ in range(count):
+            task = asyncio.ensure_future(self._begin(min(count, self._workers)))
+            self._beginning.add(task)
+            task.add_done_callback(self._beginning.discard)
+
+    async def _begin(self, count: int) -> None:
+        """Start one, unless there are so many by now: a request may have come first."""
+        if len(self._children) + self._starting < count:
+            with suppress(ChildError):
+                self._idle.append(await self._start())
 
     async def ask(
         self, request: bytes, report: Report = lambda _text: None, *, attempts: int = ATTEMPTS
@@ -75,7 +96,7 @@ class Children:
         """
         async with self._slots:
             answer = await self._asked(request, report)
-        if _died(answer):
+        if attempts and _died(answer):
             async with self._alone():
                 for _ in range(attempts):
                     answer = await self._asked(request, report)
@@ -116,18 +137,20 @@ class Children:
                 if child.usable:
                     return child
                 self._drop(child)  # It died idle: the machine was out of memory, or somebody killed it.
-            if self._patience == 0 or not (self._children or self._starting):
+            there = len(self._children) + self._starting
+            if not there or (self._patience == 0 and there < self._workers):
                 return await self._start()
             await self._wait()
 
     async def _start(self) -> "Child":
-        began, self._starting = time.monotonic(), True
+        began = time.monotonic()
+        self._starting += 1
         try:
             child = await Child.start(self._factory, self._limits)
+            self._children.add(child)
         finally:
-            self._starting = False
+            self._starting -= 1
             self._tell_waiting()
-        self._children.add(child)
         if self._patience is None:
             self._patience = PATIENCE * (time.monotonic() - began)
         return child
@@ -135,7 +158,7 @@ class Children:
     async def _wait(self) -> None:
         began, patience = time.monotonic(), self._patience
         with suppress(TimeoutError):
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(patience or None):  # With no patience left, all that there may be are there.
                 await self._change.wait()
         if patience is not None and self._patience is not None:
             self._patience = max(0.0, self._patience - (time.monotonic() - began))
@@ -186,16 +209,21 @@ class Child:
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with room_needed():
             ours, theirs = socket.socketpair()
-        wire = _Wire(limits.answer)
-        await asyncio.get_running_loop().create_unix_connection(lambda: wire, sock=ours)
         try:
             with theirs:
                 environment = {**os.environ, **one_thread}
                 running = Running.start(process.__name__, stdin=theirs.fileno(), environment=environment)
         except ChildError:
-            wire.connection_lost(None)
+            ours.close()
             raise
-        return cls(running, wire, limits)
+        wire = _Wire(limits.answer)
+        child = cls(running, wire, limits)
+        try:
+            await asyncio.get_running_loop().create_unix_connection(lambda: wire, sock=ours)
+        except BaseException:
+            child.end()
+            raise
+        return child
 
     @property
     def usable(self) -> bool:

@@ -39,7 +39,9 @@ def test_the_grid_does_not_shift_when_a_verdict_comes_and_goes(page: Page, app: 
     first.get_by_role("button", name="Reject").click()
     expect(first).to_have_class(REJECTED)
     assert boxes(page) == before
+    # Each answer is waited for: while a row is being replaced, its cells have no boxes.
     first.get_by_role("button", name="Take back").click()
+    expect(first).to_have_class(ACCEPTED)
     first.get_by_role("button", name="Take back").click()
     expect(first).not_to_have_class(ACCEPTED)
     assert boxes(page) == before

@@ -16,6 +16,7 @@ from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.job import crawl_wiring, site_mining
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.own_files import SHARED
 from bitrawl.job.reporting import status
 from bitrawl.job.running import crawl, mine
 from bitrawl.reasons import Reason
@@ -31,23 +32,23 @@ def web() -> dict[str, str]:
     return {url: f"<html><body><main>{text}</main><ul>{links}</ul></body></html>" for url, text in texts.items()}
 
 
-def job(served: Served) -> Job:
+def job(served: Served, miners: int = 1) -> Job:
     asked = {
         "langs": ["en", "fr"],
         "seeds": [f"{HOST}/"],
         "politeness": {"delay": 0},
         "scope": {"probe": False, "sitemaps": False},
         "analysis": {"workers": 1},
-        "mining": {"workers": 1},
+        "mining": {"workers": miners},
         "export": {"formats": ["jsonl", "tmx", "tsv", "moses", "xces"]},
         "fetch": {"connect_to": {"*.test": f"127.0.0.1:{served.port}"}, "allow_private": True},
     }
     return config.resolve(asked)
 
 
-def mined(served: Served, folder: Path) -> dict[str, bytes]:
+def mined(served: Served, folder: Path, miners: int = 1) -> dict[str, bytes]:
     """The files of the corpus after one run of the job, without the dates in them."""
-    assert asyncio.run(mine(job(served), JobFolder(folder))) is Ending.DONE
+    assert asyncio.run(mine(job(served, miners), JobFolder(folder))) is Ending.DONE
     paths = [path for path in (folder / "corpus").rglob("*") if path.is_file() and path.name != "README.md"]
     return {path.name: re.sub(rb'creationdate="\d{8}T\d{6}Z"', b"", path.read_bytes()) for path in paths}
 
@@ -75,12 +76,14 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return marks
 
 
+@pytest.mark.parametrize("miners", [1, 2])
 def test_children_killed_at_their_start_at_a_page_and_at_each_step_of_mining_change_no_byte_of_the_corpus(
-    served: Served, undisturbed: dict[str, bytes], marks: Path, tmp_path: Path
+    served: Served, undisturbed: dict[str, bytes], marks: Path, tmp_path: Path, miners: int
 ):
-    assert mined(served, tmp_path / "job") == undisturbed
-    killed = {"reader", "page", "miner", "PairSite", "LearnWords", "AlignPairs", "WriteCorpus"}
-    assert {path.name for path in marks.iterdir()} == killed
+    assert mined(served, tmp_path / "job", miners) == undisturbed
+    steps = {"PairSite", "PassPages", "LearnWords", "AlignPairs", "WriteCorpus", "GatherFacts", "WriteReport"}
+    assert {path.name for path in marks.iterdir()} == {"reader", "page", "miner"} | steps
+    assert not list((tmp_path / "job").glob(f"{SHARED}*"))
     now = status(JobFolder(tmp_path / "job"))
     assert (now.killed, now.faults) == (0, {})
 

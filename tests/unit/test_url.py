@@ -4,9 +4,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from publicsuffixlist import PublicSuffixList
 
 from bitrawl.errors import UrlError
-from bitrawl.url import MAX_LENGTH, Url, has_credentials, with_scheme, without_credentials
+from bitrawl.url import MAX_LENGTH, Url, has_credentials, public_suffixes, with_scheme, without_credentials
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 
@@ -250,3 +251,7 @@ def test_a_host_as_people_type_it_is_https_unless_it_is_local_or_has_a_port(type
 )
 def test_what_is_no_host_gets_no_scheme(typed: str):
     assert with_scheme(typed) == typed
+
+
+def test_the_public_suffixes_are_those_that_the_library_reads():
+    assert vars(public_suffixes()) == vars(PublicSuffixList())

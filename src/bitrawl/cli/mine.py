@@ -88,7 +88,6 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     """
     from bitrawl.cli.foreground import Foreground, leave, show_previews
     from bitrawl.cluster.run import asked_job, check_undivided
-    from bitrawl.job.bootstrapping import from_bootstrap
     from bitrawl.job.crawl_wiring import described_job
     from bitrawl.job.folder import JobFolder
     from bitrawl.job.running import preview
@@ -101,6 +100,8 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     urls = [*(seeds or []), *_listed_sites(sites, quiet=quiet or bundling.is_given)]
     description = {"seeds": seeds_of(urls, seeds_file), **described(settings, MINE)}
     if bootstrap is not None:
+        from bitrawl.job.bootstrapping import from_bootstrap
+
         description = from_bootstrap(bootstrap, description)
     if bundling.is_given:
         job = asked_job(description, job_file)
@@ -171,7 +172,6 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     Press Ctrl-C once to finish the pages that are being fetched, twice to stop at once. The same command resumes.
     """
     from bitrawl.cli.foreground import Foreground, leave, show_previews
-    from bitrawl.job.bootstrapping import from_bootstrap
     from bitrawl.job.crawl_wiring import described_job
     from bitrawl.job.folder import JobFolder
     from bitrawl.job.running import crawl as run_crawl
@@ -180,6 +180,8 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     folder = JobFolder(out)
     description = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
     if bootstrap is not None:
+        from bitrawl.job.bootstrapping import from_bootstrap
+
         description = from_bootstrap(bootstrap, description)
     start_over = starting_over(fresh=fresh, delete_archive=delete_archive, refresh=refresh)
     job = described_job(description, folder, file=job_file, inputs=(seeds_file, bootstrap), fresh=start_over)

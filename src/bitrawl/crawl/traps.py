@@ -23,8 +23,8 @@ COPIES = 5  # addresses of one text on a host: print versions and the like
 DRY = 5  # pages in a row that the links of one text led to, and none of them new
 TRIES = 5  # of the links that come last, without anything new, before the others are refused
 LINEAGE = 5  # pages on the way to a page that are looked at
-REMEMBERED = 100_000  # texts, and addresses with parameters: bounds the memory
-PAGES = 50_000  # pages remembered for what is found on them, about 15 MB
+REMEMBERED = 100_000  # addresses with parameters, and up to twice as many links that were met: bounds the memory
+PAGES = 50_000  # pages remembered for what is found on them, and their texts: about 30 MB
 KINDS = 20_000  # kinds of address kept; the one not visited for the longest time is forgotten first
 # Bits in which two signatures of the same text, but for a word or two, may differ (Manku et al. 2007: 3 of 64).
 NEAR = 3
@@ -33,6 +33,7 @@ ALIKE = 8  # the same for texts that bring nothing new; unrelated pages differ i
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
+_FRESH, _STALE = b"\1", b"\0"
 _NUMBER = re.compile(r"\d+|[0-9a-f]{16,}", re.IGNORECASE)
 
 
@@ -44,7 +45,7 @@ class Traps:
 
     def __init__(self) -> None:
         self._kinds: Recent[str, _Kind] = Recent(KINDS)
-        self._texts: Recent[int, _TrapText] = Recent(REMEMBERED)  # by the hash of host and signature
+        self._texts: Recent[int, _TrapText] = Recent(PAGES)  # by the hash of host and signature
         self._queries: Recent[str, Url] = Recent(REMEMBERED)
         self._pages: Recent[int, _Visited] = Recent(PAGES)  # by the hash of the address
         self._met: set[int] = set()  # the hashes of addresses that pages link to
@@ -149,33 +150,33 @@ class Recent(OrderedDict[Key, Value]):
 
 
 class _Kind:
-    """Plain lists: most kinds are one address, and an empty deque takes half a kilobyte."""
+    """Most kinds are one address, so it is small: an empty deque takes half a kilobyte, and a byte or no byte nothing."""
 
     __slots__ = ("_signatures", "doubted", "fresh", "tries")
 
     def __init__(self) -> None:
-        self.fresh: list[bool] = []
+        self.fresh = b""  # a byte for each of the last visits: 1 if it brought something new
         self.doubted = False  # Too few of the latest visits brought anything new.
         self.tries = 0  # of links that came last: more brought nothing new than something
-        self._signatures: list[int] = []
+        self._signatures: tuple[int, ...] = ()
 
     def knows(self, signature: int) -> bool:
         """Whether a text of its latest pages is alike, or there is none; remembered from now on."""
         is_known = signature == 0 or any((signature ^ other).bit_count() <= ALIKE for other in self._signatures)
         if not is_known:
-            self._signatures = [*self._signatures[1 - MEMORY :], signature]
+            self._signatures = (*self._signatures[1 - MEMORY :], signature)
         return is_known
 
     def count(self, *, fresh: bool, last: bool) -> None:
-        self.fresh = [*self.fresh[1 - WINDOW :], fresh]
+        self.fresh = self.fresh[1 - WINDOW :] + (_FRESH if fresh else _STALE)
         self.tries = max(0, self.tries + (-1 if fresh else 1)) if last else self.tries
         self._weigh()
 
     def led_on(self) -> None:
         """One of the visits that had brought nothing new has led to something new."""
         self.tries = 0
-        if False in self.fresh:
-            self.fresh[self.fresh.index(False)] = True
+        if _STALE in self.fresh:
+            self.fresh = self.fresh.replace(_STALE, _FRESH, 1)
             self._weigh()
 
     def _weigh(self) -> None:

@@ -4,6 +4,7 @@ check of a site and the walk that looks for more of them.
 `check` finds the mistakes that only show when they are built, before anything is written.
 """
 
+import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -17,7 +18,7 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy, TopicSection, Walk
-from bitrawl.config.choices import STRATEGIES, blamed, package_of, strategy_maker
+from bitrawl.config.choices import STRATEGIES, blamed, loaded, package_of, strategy_maker
 from bitrawl.crawl.fetch import HttpFetcher, user_agent
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
@@ -60,9 +61,7 @@ from bitrawl.mine.pairing import THRESHOLD, Pairing
 from bitrawl.mine.segment_score import SegmentScore
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
-from bitrawl.page.analyser import page_reader
-from bitrawl.page.boilerplate import BoilerplateClassifier
-from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
+from bitrawl.page.sandbox import Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
 from bitrawl.reasons import Reason
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
@@ -86,6 +85,9 @@ from bitrawl.urls.transformers import load_language_transformer, load_pair_trans
 from bitrawl.version import install_command
 
 MAX_WORKERS = 4  # a polite crawl never needs more
+MANY = (
+    200  # pages of an archive for which one more reader is started at once: reading eighty takes as long as its start
+)
 MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own
 
 
@@ -119,6 +121,10 @@ async def crawl(
         ledger.drop_gone()
     queue = LedgerQueue(ledger, sites.of)
     seeds = seeds_of(job, archives)
+    analyser = await stack.enter_async_context(_analyser(job, folder))
+    if job.warc:
+        analyser.get_ready(1 + len(seeds) // MANY)
+        await asyncio.sleep(0)  # They start while the rest is made.
     web = await open_web(job, folder, ledger, archives, stack, clock)
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web.fetcher, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
@@ -128,7 +134,9 @@ async def crawl(
         counted = host_languages(job)
         check = new_site_check(job.languages(), robots.sitemaps, counted)
         site_walk = walk(job.discovery.walk, job.languages(), backlinks, check, counted)
-    whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
+    whole = bool(job.warc)
+    # Archives that are taken whole follow no links: no strategy has anything to say, and none is loaded.
+    strategy_asked = site_walk or (BreadthFirst() if whole else scorer(job, topic))
     fetcher: Fetcher = web.fetcher if whole else robots
     if site_walk is not None and backlinks is not None:
         fetcher = _AskingFetcher(fetcher, backlinks, site_walk)
@@ -136,7 +144,7 @@ async def crawl(
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock, orders=orders),
         fetcher=fetcher,
-        analyser=await stack.enter_async_context(_analyser(job, folder)),
+        analyser=analyser,
         # A walk that fails must not become a crawl of everything: its fault costs the visit.
         scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
@@ -544,7 +552,7 @@ def without_boilerplate(page: Page) -> Page:
 
 LOADERS: dict[str, tuple[Callable[[Path], object], ...]] = {
     "adaptive.json": (read_weights,),
-    "boilerplate.npz": (BoilerplateClassifier.load,),
+    "boilerplate.npz": (lambda path: loaded("bitrawl.page.boilerplate:BoilerplateClassifier").load(path),),
     "frequencies.npz": (read_tables,),
     "language.npz": (LanguageNgrams.load,),
     "link-predictor.npz": (LinkPredictor.load,),

@@ -399,7 +399,8 @@ def _opened_for_writing(path: Path) -> sqlite3.Connection:
             _check_version(path, connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -32768")  # 32 MB
+        # 8 MB: a visit of one of 2,000 hosts, in a ledger of 100 MB, takes as long as with 4, 16 and 32 (2026-11-18).
+        connection.execute("PRAGMA cache_size = -8192")
         connection.execute("PRAGMA wal_autocheckpoint = 16384")  # pages of 4 kB: 64 MB
         # One transaction: a reader sees all tables or none.
         connection.executescript(

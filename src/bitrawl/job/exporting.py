@@ -372,8 +372,15 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
 
     With more than two languages, pairs for which nothing was found have no files. A job in one language or in two always
     has them, also when nothing was found. What an earlier run found is not there.
-    With `to` the corpus goes into that folder, and nothing in the job's folder changes.
+    With `to` the corpus goes into that folder, and nothing in the job's folder changes. Otherwise the report is written too.
     """
+    write_files(job, folder, to)
+    if to is None:
+        write_report(folder)
+
+
+def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
+    """The same without the report."""
     corpus, settings = to or folder / "corpus", job.export
     check_card(corpus)
     headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
@@ -397,8 +404,6 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
             "reviewed": human_reviews(folder / VERDICTS),
         }
         write_about(corpus, msgspec.structs.replace(facts, **known), verdicts)
-    if to is None:
-        write_report(folder)
 
 
 @contextmanager

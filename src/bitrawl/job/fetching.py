@@ -6,7 +6,7 @@ import resource
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,11 +33,8 @@ from bitrawl.job.archived_web import (
 )
 from bitrawl.job.database import Blobs
 from bitrawl.job.ledger import Ledger
-from bitrawl.languages import asked_language, claimed_language
 from bitrawl.model import Capture, Language, WarcPlace, pack
-from bitrawl.page.alternates import LanguageNames, Naming
-from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import SandboxedAnalyser
+from bitrawl.page.sandbox import SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
     Renderer,
@@ -136,6 +133,7 @@ async def rendering(
 
     async def chromium() -> Renderer:
         from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer  # noqa: PLC0415 - an extra
+        from bitrawl.page.alternates import LanguageNames  # noqa: PLC0415 - 20 ms
 
         asked, settings = job.languages(), fetch_settings(job)
         resources = msgspec.structs.replace(
@@ -154,7 +152,7 @@ async def rendering(
             ),
             Resources(fetcher, robots.refusal, sites.of),
             clock,
-            partial(_language_of, asked),
+            partial(LanguageNames.load().one_of, asked),
         )
         await stack.enter_async_context(renderer)
         if section.is_asked_for:
@@ -183,18 +181,6 @@ class LateRenderer:
 
     async def render(self, answer: Capture) -> tuple[Capture | None, int]:
         return await (await self.made()).render(answer)
-
-
-def _language_of(asked: Sequence[Language], label: str) -> str:
-    """Which of the languages asked for the label of a button names; empty if none."""
-    reading = _language_names().read(label)
-    named = reading is not None and reading.naming is not Naming.PHRASE
-    return (asked_language(claimed_language(reading.code), asked) or "") if named and reading is not None else ""
-
-
-@cache
-def _language_names() -> LanguageNames:
-    return LanguageNames.load()
 
 
 def _earlier_archive(folder: Path, ledger: Ledger) -> list[Path]:

@@ -19,7 +19,7 @@ from bitrawl.job.database import is_locked, locked
 from bitrawl.job.folder_kinds import MINED_SITES
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import perplexities
-from bitrawl.job.own_files import job_files
+from bitrawl.job.own_files import SHARED, job_files
 from bitrawl.job.reading_index import INDEX
 from bitrawl.job.verdicts import VERDICTS
 from bitrawl.topic.judge import boundaries
@@ -104,6 +104,7 @@ class JobFolder(NamedTuple):
             *(path for path in named if path.exists()),
             *drafts(self.corpus),
             *self.path.glob(f"shard/*{files.NEW}"),
+            *self.path.glob(f"{SHARED}*"),
         ]
 
     @contextmanager

@@ -91,19 +91,17 @@ class SiteView:
         self._ledger = ledger
         with ledger.snapshot():
             query = ledger.database.query
-            self._pages = array(
+            self.numbers = array(
                 "q", (row[0] for row in query("SELECT id FROM pages WHERE site = ? ORDER BY url", (site,)))
             )
+            """Of the pages; each stands for one state of a page."""
             self._sitemaps = [row[0] for row in query("SELECT url FROM sitemaps WHERE site = ? ORDER BY url", (site,))]
             self.extent = ledger.extent(site)
             """As `Ledger.extent` said at that moment."""
 
     def pages(self) -> Iterator[Page]:
         """One in memory at a time."""
-        for number in self._pages:
-            page = self._ledger.numbered_page(number)
-            if page is not None:
-                yield page
+        return self._ledger.numbered_pages(self.numbers)
 
     def sitemaps(self) -> Iterator[Sitemap]:
         """One in memory at a time."""
@@ -350,10 +348,12 @@ class Ledger:
         row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
         return self._page(row[0]) if row else None
 
-    def numbered_page(self, number: int) -> Page | None:
-        """The same by its number in a view; None if it was visited again since."""
-        row = self.database.one("SELECT page FROM pages WHERE id = ?", (number,))
-        return self._page(row[0]) if row else None
+    def numbered_pages(self, numbers: Iterable[int]) -> Iterator[Page]:
+        """The same by their numbers in a view, without those that were visited again since."""
+        for number in numbers:
+            row = self.database.one("SELECT page FROM pages WHERE id = ?", (number,))
+            if row:
+                yield self._page(row[0])
 
     def licences(self, urls: Iterable[Url]) -> Counter[str]:
         """How many of these pages state each licence."""

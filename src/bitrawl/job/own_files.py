@@ -21,6 +21,8 @@ from bitrawl.model import Language
 
 GIVEN = "given"
 """The folder of what was uploaded to the web app for a job, in the job's own."""
+SHARED = ".pairing-"
+"""How the folders begin in which two workers share what they make of the pages of a site."""
 _NEW = f"(?:{re.escape(files.NEW)})?"
 _LANGUAGES = "[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*"
 _LOG = "(?:-wal|-shm)?"
@@ -30,7 +32,8 @@ _JOB = re.compile(
     rf"|job\.sqlite{_LOG}|{re.escape(INDEX)}{_LOG}"
     r"|rejected/[0-9a-f]+\.(?:html|pages|json)"
     rf"|shard/(?:part\.json|{_LANGUAGES}(?:\.documents)?\.(?:keys|data))"
-    r"|corpus/\.merging/.+|warc/bitrawl-\d{5,}-\d{14}\.warc\.gz"
+    rf"|corpus/\.merging/.+|{re.escape(SHARED)}\w+/.*"
+    r"|warc/bitrawl-\d{5,}-\d{14}\.warc\.gz"
     rf"|(?:corpus|rejected|shard|warc)/){_NEW}"
 )
 # What starting over leaves there: what people said or gave, what was set aside, and what belongs to the web app.

@@ -149,11 +149,20 @@ def gather(folder: Path) -> JobFacts:
     )
 
 
-def write_report(folder: Path) -> Path:
-    """Write the job's report completely or not at all."""
+def write_report(folder: Path, gathered: JobFacts | None = None) -> Path:
+    """Write the job's report completely or not at all; of what was `gathered` while the corpus was being written."""
     path = JobFolder(folder).report
-    files.write(path, render(gather(folder)))
+    files.write(path, render(_with_corpus(gathered, JobFolder(folder)) if gathered else gather(folder)))
     return path
+
+
+def _with_corpus(facts: JobFacts, folder: JobFolder) -> JobFacts:
+    """With the corpus as it is now."""
+    units = written_units(folder)
+    pairs = tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in facts.mined.language_pairs)
+    mined = msgspec.structs.replace(facts.mined, language_pairs=pairs)
+    written, listed = _written(folder.corpus / "summary.json"), _files(folder.corpus)
+    return msgspec.structs.replace(facts, mined=mined, written=written, files=listed)
 
 
 @contextmanager

@@ -7,20 +7,25 @@ verdict: it is recorded, and nothing is kept in its place. So the next run tries
 
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import pickle
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import msgspec
 
 from bitrawl.config import Job
 from bitrawl.endings import Doing, MiningStep
 from bitrawl.errors import ChildError, ConfigError
-from bitrawl.job.exporting import write_corpus
+from bitrawl.files import discard
+from bitrawl.job.exporting import write_files
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.own_files import SHARED
+from bitrawl.job.reporting import gather, write_report
 from bitrawl.job.stored_findings import AlignmentKey, Findings, Lesson, made_from
 from bitrawl.mine.aligned_pages import translated_part
 from bitrawl.mine.content import Lexicons
@@ -28,7 +33,7 @@ from bitrawl.mine.evidence import ALL
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import from_partial_pages
 from bitrawl.mine.pairing import Pairing, PairingSettings
-from bitrawl.mine.stages import AlignedPair, Miner, PairedSite
+from bitrawl.mine.stages import AlignedPair, Miner, PagePass, PairedSite, PassedPages
 from bitrawl.model import Language, Method, Page, PagePair, Skip, Unpacker, pack
 from bitrawl.page.sandbox import Rejects
 from bitrawl.process import ATTEMPTS, Failure, FailureKind, Limits, Report, Service
@@ -43,11 +48,17 @@ from bitrawl.text.lexicon import read_dictionary
 from bitrawl.text.template import Template, relabel
 from bitrawl.url import Url
 
+if TYPE_CHECKING:
+    from asyncio import Future
+
 # Words are learned from so many pairs: judgement; alignment on the development sets gains nothing from more than some
 # hundred pages.
 SAMPLE = 200
 STILL_TAUGHT = 0.5  # of the sample that taught an earlier round: with less, words are learned anew; judgement
 BATCH = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
+LAST = 4  # batches that are halved
+MANY = 200  # pages of a site with which a second worker helps: that takes as long to start as eighty take to pair
+PART = 32  # pages that are passed together; at most one part is passed twice
 
 Watch = Callable[[Doing | None], None]
 """Is told what is being done; None when nothing is."""
@@ -75,6 +86,12 @@ class PairSite(msgspec.Struct, frozen=True, tag=True):
     known_pairs: bool = False
 
 
+class PassPages(msgspec.Struct, frozen=True, tag=True):
+    """Help a worker that pairs a site with the passing of its pages: see `_passed`."""
+
+    place: str
+
+
 class LearnWords(msgspec.Struct, frozen=True, tag=True):
     """Learn from a sample of the pairs of a site."""
 
@@ -93,10 +110,20 @@ class AlignPairs(msgspec.Struct, frozen=True, tag=True):
 
 
 class WriteCorpus(msgspec.Struct, frozen=True, tag=True):
-    """Write the corpus, its card and the report."""
+    """Write the corpus and its card."""
 
 
-Request = LoadModels | PairSite | LearnWords | AlignPairs | WriteCorpus
+class GatherFacts(msgspec.Struct, frozen=True, tag=True):
+    """All that a report says, as far as it is known before the corpus is written."""
+
+
+class WriteReport(msgspec.Struct, frozen=True, tag=True):
+    """Write the report when the corpus is written."""
+
+    facts: bytes
+
+
+Request = LoadModels | PairSite | PassPages | LearnWords | AlignPairs | WriteCorpus | GatherFacts | WriteReport
 
 _encode = msgspec.msgpack.Encoder(enc_hook=str).encode
 _request: Unpacker[Request] = Unpacker(Request)
@@ -112,29 +139,41 @@ class MiningWorkers:
 
         limits = Limits(seconds=job.mining.seconds, megabytes=job.mining.megabytes)
         self._children = Children(partial(mining_service, job, folder), limits, workers=workers)
+        self._helping: set[Future[None]] = set()
 
     async def __aenter__(self) -> Self:
         await self._children.__aenter__()
         return self
 
     async def __aexit__(self, *error: object) -> None:
+        import asyncio  # noqa: PLC0415 - as above
+
+        for task in self._helping:
+            task.cancel()
+        await asyncio.gather(*self._helping, return_exceptions=True)
         await self._children.__aexit__(*error)
 
     async def load_models(self) -> None:
         """Raises `ConfigError` for a model that cannot be loaded."""
         await self._needed(LoadModels())
 
-    async def get_ready(self) -> None:
-        """Ask for a worker that will be needed soon: if none is idle, one is started as for any other request.
-
-        That it cannot be started is told to who needs it.
-        """
-        with suppress(ChildError):
-            await self.load_models()
+    def get_ready(self, count: int) -> None:
+        """So many workers will soon be needed, if there may be that many."""
+        self._children.get_ready(count)
 
     async def pair(self, site: str, *, known_pairs: bool = False) -> PairedSite | Failure:
-        """From the pages that the ledger has of a site now."""
-        answer = await self._children.ask(_encode(PairSite(site, known_pairs)))
+        """From the pages that the ledger has of a site now; a second worker helps with a large one."""
+        places: list[str] = []  # a worker that is killed leaves its own, and the one that helped it goes on there
+
+        def help_in(place: str) -> None:
+            places.append(place)
+            self._help(place)
+
+        try:
+            answer = await self._children.ask(_encode(PairSite(site, known_pairs)), help_in)
+        finally:
+            for place in places:
+                discard(Path(place))
         return answer if isinstance(answer, Failure) else _paired(answer)
 
     async def learn(self, languages: Languages, pairs: Sequence[PagePair], template: Template) -> bytes | Failure:
@@ -150,15 +189,37 @@ class MiningWorkers:
         return answer if isinstance(answer, Failure) else _aligned(answer)
 
     async def write_corpus(self) -> None:
-        """From what the ledger has now."""
-        await self._needed(WriteCorpus())
+        """From what the ledger has now; then the report, whose facts are gathered meanwhile."""
+        import asyncio  # noqa: PLC0415 - a child needs no event loop
 
-    async def _needed(self, request: Request) -> None:
+        written, facts = await asyncio.gather(
+            self._needed(WriteCorpus()), self._needed(GatherFacts()), return_exceptions=True
+        )  # A report that cannot be written costs no corpus.
+        if isinstance(written, BaseException):
+            raise written
+        if isinstance(facts, BaseException):
+            raise facts
+        await self._needed(WriteReport(facts))
+
+    def _help(self, place: str) -> None:
+        """Have another worker pass pages too. Nobody waits for it, and what goes wrong with it costs nothing."""
+        from asyncio import ensure_future  # noqa: PLC0415 - a child needs no event loop
+
+        async def ask() -> None:
+            with suppress(ChildError):
+                await self._children.ask(_encode(PassPages(place)), attempts=0)
+
+        task = ensure_future(ask())
+        self._helping.add(task)
+        task.add_done_callback(self._helping.discard)
+
+    async def _needed(self, request: Request) -> bytes:
         answer = await self._children.ask(_encode(request))
         if isinstance(answer, Failure):
             raise ChildError(
                 f"{type(request).__name__} failed ({answer.kind}: {answer.detail})\n{answer.trace}".rstrip()
             )
+        return answer
 
 
 async def together(work: Iterable[Awaitable[Any]]) -> list[Any]:
@@ -207,7 +268,10 @@ class SiteMiner:
 
     async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
         """Everything from pages to judged segments; the segments are in the ledger when this returns."""
-        self._watch(Doing(MiningStep.PAIRING, site, "pages", total=self._ledger.knowledge(site).pages))
+        pages = self._ledger.knowledge(site).pages
+        self._watch(Doing(MiningStep.PAIRING, site, "pages", total=pages))
+        if pages >= MANY:
+            self._workers.get_ready(2)
         paired = await self._workers.pair(site, known_pairs=known_pairs)
         if isinstance(paired, Failure):
             _log.warning("pairing %s failed: %s %s", site, paired.kind, paired.detail)
@@ -247,8 +311,9 @@ class SiteMiner:
         keys, aligned_before, missing = self._earlier(pairs, work)
         if missing and not work.learned:
             self._watch(Doing(MiningStep.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
-            ready = [self._workers.get_ready()] if len(missing) > BATCH else []  # for the second batch
-            (learned, taught), *_ = await together([self._learned(site, sample, work, faults), *ready])
+            if len(missing) > BATCH:
+                self._workers.get_ready(2)
+            learned, taught = await self._learned(site, sample, work, faults)
             work = work._replace(learned=learned, context=self._context(work, taught))
             self._findings.learned(site, languages, self._lesson(work, taught))
             keys, aligned_before, missing = self._earlier(pairs, work)
@@ -265,9 +330,7 @@ class SiteMiner:
                 self._findings.aligned(site, keys[pair.url_a, pair.url_b], segments, lost)
             progress.add(len(some))
 
-        size = BATCH if work.learned else 1  # a pair that has nothing to go by is its own teacher
-        batches = (missing[first : first + size] for first in range(0, len(missing), size))
-        await together(map(batch, batches))
+        await together(map(batch, _batches(missing) if work.learned else ([pair] for pair in missing)))
         return list(keys.values())
 
     def _earlier(self, pairs: Sequence[PagePair], work: "_Work") -> "_Earlier":
@@ -356,6 +419,15 @@ class SiteMiner:
         return _hash(*(url.encode() for url in urls), *texts, partial, work.context)
 
 
+def _batches(pairs: Sequence[PagePair]) -> Iterator[Sequence[PagePair]]:
+    """The last ones are smaller, so that all workers end at about the same time."""
+    first = 0
+    while rest := pairs[first:]:
+        size = BATCH if len(rest) > LAST * BATCH else BATCH // 2
+        yield rest[:size]
+        first += size
+
+
 class _Earlier(NamedTuple):
     """The key of each pair's segments by its URLs, the pairs whose segments are in the ledger under it, and the others."""
 
@@ -438,40 +510,89 @@ def mining_service(job: Job, folder: Path) -> Service:
     """Answers requests with findings; faults pass through."""
     miner = wired_miner(job) if not job.encoder else None  # an encoder is loaded when it is asked for
 
-    def serve(request: bytes, _report: Report) -> bytes:
+    def serve(request: bytes, report: Report) -> bytes:
         nonlocal miner
         order = _request(request)
-        if isinstance(order, WriteCorpus):
-            write_corpus(job, folder)
-            return b""
+        match order:
+            case WriteCorpus():
+                write_files(job, folder)
+                return b""
+            case GatherFacts():
+                return pickle.dumps(gather(folder))
+            case WriteReport(facts):
+                write_report(folder, pickle.loads(facts))  # noqa: S301 - our own, see above
+                return b""
         miner = miner or wired_miner(job)
         if isinstance(order, LoadModels):
             return b""
         with Ledger(folder / "job.sqlite", read_only=True) as ledger:
-            return _answered(miner, ledger, order)
+            return _answered(miner, ledger, order, report)
 
     return serve
 
 
-def _answered(miner: Miner, ledger: Ledger, order: PairSite | LearnWords | AlignPairs) -> bytes:
+def _answered(
+    miner: Miner, ledger: Ledger, order: PairSite | PassPages | LearnWords | AlignPairs, report: Report
+) -> bytes:
     match order:
         case PairSite(site, known_pairs):
-            return pack(_pair(miner, ledger, site, known_pairs=known_pairs))
+            return pack(_pair(miner, ledger, site, report, known_pairs=known_pairs))
+        case PassPages(place):
+            with suppress(OSError):  # nothing is needed there any more
+                _help_passing(ledger, Path(place))
+            return b""
         case LearnWords(languages, pairs, template):
             return miner.learn(languages, _PairPages(ledger, pairs, template))
         case AlignPairs(languages, pairs, template, learned):
             return bytes(_encode(miner.align(languages, list(_PairPages(ledger, pairs, template)), learned)))
 
 
-def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> PairedSite:
+def _pair(miner: Miner, ledger: Ledger, site: str, report: Report, *, known_pairs: bool) -> PairedSite:
     view = ledger.view(site)
+    passing = partial(_passed, ledger, view.numbers, report)
     if not known_pairs:
-        paired = miner.pair(site, view.pages, view.sitemaps(), page_of=ledger.page)
+        paired = miner.pair(site, view.pages, view.sitemaps(), page_of=ledger.page, passing=passing)
         return msgspec.structs.replace(paired, extent=view.extent)
     pairs, refusals = Findings(ledger).recorded(site)
-    paired = miner.pair(site, view.pages, (), known_pairs=pairs)
+    paired = miner.pair(site, view.pages, (), known_pairs=pairs, passing=passing)
     findings = msgspec.structs.replace(paired.findings, refusals=tuple(refusals))
     return msgspec.structs.replace(paired, findings=findings, extent=view.extent)
+
+
+def _passed(ledger: Ledger, numbers: Sequence[int], report: Report, work: PagePass) -> Iterator[PassedPages]:
+    """The pages of a site, from the first part on. Of a large one, another worker takes the last parts.
+
+    What it has not made when its turn comes is made here. So nothing depends on that worker, which may die or never come.
+    """
+    parts = _parts(numbers)
+    if len(numbers) < MANY:
+        yield from (work.of(ledger.numbered_pages(part)) for part in parts)
+        return
+    with TemporaryDirectory(prefix=SHARED, dir=ledger.path.parent, ignore_cleanup_errors=True) as place:
+        (Path(place) / "work").write_bytes(pickle.dumps((numbers, work)))
+        report(place)
+        for number, part in enumerate(parts):
+            (Path(place) / f"{number}.begun").touch()
+            made = Path(place) / str(number)
+            if made.exists():
+                yield pickle.loads(made.read_bytes())  # noqa: S301 - made by `_help_passing`
+            else:
+                yield work.of(ledger.numbered_pages(part))
+
+
+def _help_passing(ledger: Ledger, place: Path) -> None:
+    """From the last part on, until the other worker is met; `OSError` if that has done all meanwhile."""
+    numbers, work = pickle.loads((place / "work").read_bytes())  # noqa: S301 - made by `_passed`
+    for number, part in reversed(list(enumerate(_parts(numbers)))):
+        if (place / f"{number}.begun").exists():
+            return
+        draft = place / f"{number}.new"
+        draft.write_bytes(pickle.dumps(work.of(ledger.numbered_pages(part))))
+        draft.rename(place / str(number))
+
+
+def _parts(numbers: Sequence[int]) -> list[Sequence[int]]:
+    return [numbers[first : first + PART] for first in range(0, len(numbers), PART)]
 
 
 class _PairPages(Sequence[tuple[Page, Page]]):

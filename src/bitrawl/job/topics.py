@@ -20,7 +20,6 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.pages import SUFFIXES, loose_pages
 from bitrawl.languages import language_name, same_language
 from bitrawl.model import Language, Page, Paragraph, Skip
-from bitrawl.page.analyser import structure
 from bitrawl.protocols import RelevanceModel
 from bitrawl.text.frequencies import general_rates
 from bitrawl.text.language import NgramLanguageIdentifier
@@ -80,6 +79,7 @@ def _annotation(terms: TermRelevance | None, languages: Sequence[Language]) -> C
         return lambda page: page
     if not all(terms.terms.of(language) for language in languages):
         return terms.annotated
+    from bitrawl.page.analyser import structure  # noqa: PLC0415 - 25 ms, which most jobs need in their children only
 
     def annotated(page: Page) -> Page:
         noted = terms.annotated(page)

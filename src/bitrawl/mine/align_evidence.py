@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from bitrawl.mine.beads import Lattices, Shape
 from bitrawl.model import Bead, Language
-from bitrawl.text.arrays import Floats, Ints, bounds, firsts, ranges
-from bitrawl.text.words import words
+from bitrawl.text.arrays import Floats, Ints, bounds, firsts, in_order, ranges
+from bitrawl.text.words import sentence_words
 
 
 class WordRuns(NamedTuple):
@@ -189,7 +189,7 @@ def lexical_gains(
 ) -> dict[Shape, Floats]:
     """Log-odds of the words of every bead: the mean of both directions."""
     most_a, most_b = (max(counts) for counts in zip(*shapes, strict=True))
-    a, b = bags
+    a, b = (_Places(side) for side in bags)
     of_b = _Direction(a, b, translations[0], lattices, turned=False)
     of_a = _Direction(b, a, translations[1], lattices, turned=True)
     tables_b = [of_b.gains(k) for k in range(1, most_a + 1)]
@@ -213,16 +213,25 @@ class _Direction:
     leave: where nothing is known of the words of a, nothing is held against those of b.
     """
 
-    def __init__(self, a: Bags, b: Bags, translation: Translation, lattices: Lattices, *, turned: bool) -> None:
-        self._a, self._b, self._lattices, self._turned = a, b, lattices, turned
+    def __init__(
+        self, of_a: "_Places", of_b: "_Places", translation: Translation, lattices: Lattices, *, turned: bool
+    ) -> None:
+        a, b = of_a.bags, of_b.bags
+        self._a, self._lattices, self._turned = a, lattices, turned
         self._translation = translation
-        self._places = _Places(b)
-        self._spread = _spread(a, translation, self._places)
+        self._places = of_b
+        self._spread = _spread(of_a, translation, of_b)
         self._left = np.bincount(a.sentence, translation.left[a.word], len(a.sizes)) + 1.0 * (a.sizes == 0)
         self._length = np.maximum(a.sizes, 1).astype(np.float64)
         b_sizes = np.zeros((a.lattices, (lattices.sizes_a if turned else lattices.sizes_b).max() + 1))
         b_sizes[b.lattice, b.place + 1] = b.sizes
         self._b_sizes = b_sizes
+        # The number of a node is the sum of what a sentence of a and a place of b say.
+        _, total, width = lattices.shape
+        rows, columns = (of_b.place + 1, a.place + 1) if turned else (a.place + 1, of_b.place + 1)
+        down: Ints = rows * (total * width) - lattices.low[rows]
+        self._of_place: Ints = down if turned else columns
+        self._of_sentence: Ints = (columns if turned else down) + a.lattice * width
 
     def gains(self, k: int) -> Floats:
         """Of the words of sentence j, given the k sentences of a that end with i."""
@@ -231,29 +240,24 @@ class _Direction:
         left = np.maximum(left / length, _LEAST_LEFT)
         group, last, expected = _over_runs(self._spread, a, k)
         gain = np.log1p(expected / ((length * left)[last] * self._translation.unigram[self._places.words[group]]))
-        return self._scattered(group, last, gain) + self._unexplained(np.log(left))
+        gains = self._unexplained(np.log(left))
+        self._scatter(gains, group, last, gain)
+        return gains
 
     def _unexplained(self, left: Floats) -> Floats:
         a, lattices = self._a, self._lattices
         rows = np.zeros((a.lattices, (lattices.sizes_b if self._turned else lattices.sizes_a).max() + 1))
         rows[a.lattice, a.place + 1] = left
         down, across = (self._b_sizes, rows) if self._turned else (rows, self._b_sizes)
-        gains: Floats = down.T[:, :, None] * lattices.at_columns(across)
+        gains: Floats = np.multiply(down.T[:, :, None], lattices.at_columns(across), order="C")
         return gains
 
-    def _scattered(self, group: Ints, last: Ints, gain: Floats) -> Floats:
-        """The gains of words after sentence i, added up in the nodes wherever sentences of b have them."""
-        lattices, a, places = self._lattices, self._a, self._places
+    def _scatter(self, gains: Floats, group: Ints, last: Ints, gain: Floats) -> None:
+        """Add the gains of words after sentence i to the nodes wherever sentences of b have them."""
         begin, end = self._in_band(group, last)
-        count = end - begin
-        i = np.repeat(a.place[last] + 1, count)
-        j = places.place[ranges(begin, end)] + 1
-        lattice = np.repeat(a.lattice[last], count)
-        row, column = (j, i) if self._turned else (i, j)
-        gain = np.repeat(gain, count)
-        rows, total, width = lattices.shape
-        node = (row * total + lattice) * width + column - lattices.low[row]
-        return np.bincount(node, gain, rows * total * width).astype(np.float64, copy=False).reshape(lattices.shape)
+        node = self._of_place[ranges(begin, end)]
+        node += np.repeat(self._of_sentence[last], end - begin)
+        np.add.at(gains.reshape(-1), node, np.repeat(gain, end - begin))  # a view, as the table is in C order
 
     def _in_band(self, group: Ints, last: Ints) -> tuple[Ints, Ints]:
         """The places of those words that can be met from those sentences."""
@@ -277,18 +281,24 @@ class _Places:
     """In which sentences of its lattice each word stands; words are numbered by lattice and word: groups."""
 
     def __init__(self, bags: Bags) -> None:
+        self.bags = bags
         self._size = int(bags.word.max(initial=0)) + 1
-        key = bags.lattice[bags.sentence] * self._size + bags.word
-        order = np.argsort(key, kind="stable")
-        key = key[order]
+        key, order = in_order(bags.lattice[bags.sentence] * self._size + bags.word)
         first = firsts(key)
         self._keys = key[first]
         self.words = self._keys % self._size
         self.begin = np.append(first, len(key))
         self.place = bags.place[bags.sentence[order]]
+        self.group = np.empty(len(order), np.int64)  # of each word of the bags
+        self.group[order] = np.repeat(np.arange(len(first)), np.diff(self.begin))
         # A small table that says of most words that stand nowhere that they do: looking those up would cost most.
         self._maybe = np.zeros(_SIEVE, np.bool_)
         self._maybe[self._keys & (_SIEVE - 1)] = True
+
+    @property
+    def lattices(self) -> Ints:
+        """Of each group."""
+        return self._keys // self._size
 
     def search(self, group: Ints, place: Ints) -> Ints:
         """Where the places of the group begin that are not before this one."""
@@ -316,12 +326,19 @@ class _Spread(NamedTuple):
     expected: Floats
 
 
-def _spread(a: Bags, translation: Translation, places: _Places) -> _Spread:
-    begin, end = translation.begin[a.word], translation.begin[a.word + 1]
+def _spread(a: _Places, translation: Translation, b: _Places) -> _Spread:
+    begin, end = translation.begin[a.words], translation.begin[a.words + 1]
     link = ranges(begin, end)
-    sentence = np.repeat(a.sentence, end - begin)
-    which, group = places.find(a.lattice[sentence], translation.target[link])
-    return _added_up(group * len(a.sizes) + sentence[which], translation.probability[link[which]])
+    source = np.repeat(np.arange(len(begin)), end - begin)
+    which, target = b.find(a.lattices[source], translation.target[link])
+    probability = translation.probability[link[which]]
+    # What is found of a word of a lattice holds wherever it stands there.
+    of_group = bounds(np.bincount(source[which], minlength=len(begin)))
+    begin, end = of_group[a.group], of_group[a.group + 1]
+    found = ranges(begin, end)
+    key = target[found] * len(a.bags.sizes)
+    key += np.repeat(a.bags.sentence, end - begin)
+    return _added_up(key, probability[found])
 
 
 def _over_runs(spread: _Spread, a: Bags, k: int) -> tuple[Ints, Ints, Floats]:
@@ -337,9 +354,7 @@ def _over_runs(spread: _Spread, a: Bags, k: int) -> tuple[Ints, Ints, Floats]:
 
 
 def _added_up(key: Ints, expected: Floats) -> _Spread:
-    # A stable sort is a merge of what is in order already; np.unique would take five times as long.
-    order = np.argsort(key, kind="stable")
-    key = key[order]
+    key, order = in_order(key)
     first = firsts(key)
     return _Spread(key[first], np.add.reduceat(expected[order], first) if len(first) else expected)
 
@@ -379,7 +394,7 @@ class Text(NamedTuple):
         """The sentences of a page, with the number of the block that each stands in, and the markup of each block."""
         return cls(
             tuple(sentences),
-            tuple(sentence_words(sentence, language) for sentence in sentences),
+            tuple(_sentence_tokens(sentence, language) for sentence in sentences),
             np.array([len(sentence.strip()) + 1.0 for sentence in sentences], np.float64),
             np.array(blocks, np.int64),
             tuple(tuple(marks) for marks in markup),
@@ -407,9 +422,9 @@ def one_sided(document: Document) -> list[Bead]:
     return alone + [Bead((), (j,), 1.0) for j in range(len(document.b.tokens))]
 
 
-def sentence_words(sentence: str, language: Language) -> tuple[str, ...]:
+def _sentence_tokens(sentence: str, language: Language) -> tuple[str, ...]:
     """Its words, and those of its marks that a translation keeps."""
-    return (*words(sentence, language), *_MARK.findall(unicodedata.normalize("NFKC", sentence)))
+    return (*sentence_words(sentence, language), *_MARK.findall(unicodedata.normalize("NFKC", sentence)))
 
 
 class AlignVocabulary(NamedTuple):

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -25,6 +26,7 @@ _CONTEXT = 3
 # A sentence that is so many times too long is split before it is aligned. Its translation is too long as well, whatever
 # the languages: so if only one of them is split, this is noticed. Shorter ones are aligned whole, then split together.
 _FAR = 4
+_SHORT_TEXT = 1000  # characters of a paragraph whose sentences are remembered: at most 40 MB
 _CHARACTERS = AlignSection().characters
 NOWHERE = Url.known("http://localhost/")
 """Of a text that comes from no page."""
@@ -102,7 +104,7 @@ class SiteAligner:
 
     @property
     def lexicon(self) -> Lexicon:
-        """Learned from what was aligned so far; its words are those of `documents.sentence_words`."""
+        """Learned from what was aligned so far; its words are those of `sentence_words`."""
         return self._aligner.lexicon
 
     def size(self, pair: tuple[Page, Page]) -> tuple[int, int]:
@@ -219,7 +221,14 @@ def page_sentences(page: Page, language: Language, most: int = _CHARACTERS) -> l
 
 def placed(text: str, *, paragraph: int, language: Language) -> list[Sentence]:
     """The sentences of a paragraph, with its number."""
-    return _within(Sentence(text, paragraph), sentences(text, language))
+    split = _remembered_sentences if len(text) <= _SHORT_TEXT else sentences
+    return _within(Sentence(text, paragraph), split(text, language))
+
+
+@lru_cache(maxsize=1 << 14)
+def _remembered_sentences(text: str, language: Language) -> tuple[str, ...]:
+    """Pages that teach words are split three times: to count, to learn, and to align."""
+    return tuple(sentences(text, language))
 
 
 def _within(sentence: Sentence, parts: Iterable[str]) -> list[Sentence]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 from itertools import islice
 from math import ceil
+from typing import Self
 
 import msgspec
 import numpy as np
@@ -33,15 +34,26 @@ _MOST_TOKENS, _FEW_LINKS, _LONGER = 2, 0.5, 1.25
 _TOKEN = re.compile(r"[A-Za-z0-9]+")
 
 
-class _PageText(msgspec.Struct, frozen=True):
+class PageText(msgspec.Struct, frozen=True):
     """What is remembered about a page: the hash and the length of each paragraph."""
 
     url: Url
+    language: Language
     keys: "array[int]"
     lengths: "array[int]"
-    protected: bool
     links: int
     canonical: Url | None  # another page that it calls the original
+    protected: bool = False
+
+    @classmethod
+    def of(cls, page: Page) -> Self | None:
+        """None for a page without text."""
+        keys = _paragraphs(page)
+        if not keys:
+            return None
+        canonical = page.canonical if page.canonical != page.url else None
+        numbers = array("q", keys), array("I", keys.values())
+        return cls(page.url, page.language, *numbers, len(page.links), canonical)
 
     @property
     def rank(self) -> tuple[bool, bool, int, int, int, str]:
@@ -59,7 +71,7 @@ def is_rendering(url: Url, links: int, original: Url, links_of_original: int) ->
     return not less - more and 0 < (more - less).total() <= _MOST_TOKENS and links < _FEW_LINKS * links_of_original
 
 
-def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[Url, Url]:
+def duplicates(pages: Iterable[PageText], protected: Collection[Url] = ()) -> dict[Url, Url]:
     """For each page that repeats another in its language, the page that it repeats, which itself stays.
 
     A page is dropped if `SHARED` of its paragraphs are on a page that stays. The shorter of two is dropped, so the
@@ -67,14 +79,10 @@ def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[U
     print. Protected pages are never dropped. The order in which the pages come does not matter.
     """
     protected = frozenset(protected)
-    texts: dict[Language, dict[Url, _PageText]] = {}
-    for page in pages:
-        keys = _paragraphs(page)
-        if keys:
-            canonical = page.canonical if page.canonical != page.url else None
-            numbers = array("q", keys), array("I", keys.values())
-            text = _PageText(page.url, *numbers, page.url in protected, len(page.links), canonical)
-            texts.setdefault(page.language, {})[page.url] = text
+    texts: dict[Language, dict[Url, PageText]] = {}
+    for text in pages:
+        kept = msgspec.structs.replace(text, protected=True) if text.url in protected else text
+        texts.setdefault(text.language, {})[text.url] = kept
     copies: dict[Url, Url] = {}
     for of_language in texts.values():
         known = [
@@ -85,7 +93,7 @@ def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[U
     return copies
 
 
-def _with_originals(copies: dict[Url, Url], texts: Mapping[Url, _PageText]) -> dict[Url, Url]:
+def _with_originals(copies: dict[Url, Url], texts: Mapping[Url, PageText]) -> dict[Url, Url]:
     """The same, but where a page that stays is only a rendering of one that is dropped, that one stays instead."""
     originals: dict[Url, Url] = {}
     for copy, kept in sorted(copies.items()):
@@ -100,7 +108,7 @@ def _with_originals(copies: dict[Url, Url], texts: Mapping[Url, _PageText]) -> d
     return swapped | originals
 
 
-def _repeated(texts: list[_PageText]) -> dict[Url, Url]:
+def _repeated(texts: list[PageText]) -> dict[Url, Url]:
     """Each text is looked up by its rarest paragraphs among the texts kept so far.
 
     Prefix filtering (Chaudhuri et al. 2006, Bayardo et al. 2007): a page that shares 8 of another's 10 paragraphs
@@ -108,7 +116,7 @@ def _repeated(texts: list[_PageText]) -> dict[Url, Url]:
     """
     keys, counts = np.unique(np.concatenate([text.keys for text in texts]), return_counts=True)
     frequency = dict(zip(keys[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True))
-    holders: dict[int, list[_PageText]] = {}
+    holders: dict[int, list[PageText]] = {}
     copies: dict[Url, Url] = {}
     for text in sorted(texts, key=lambda text: text.rank):
         original = None if text.protected else _original(text, holders, frequency)
@@ -121,7 +129,7 @@ def _repeated(texts: list[_PageText]) -> dict[Url, Url]:
     return copies
 
 
-def _original(text: _PageText, holders: dict[int, list[_PageText]], frequency: dict[int, int]) -> Url | None:
+def _original(text: PageText, holders: dict[int, list[PageText]], frequency: dict[int, int]) -> Url | None:
     """The kept page that has the most of its paragraphs, if that is enough of them; `frequency` where it is above 1."""
     needed = ceil(SHARED * len(text.keys) - 1e-9)  # 0.8 of 5 is 4, also in binary fractions
     rarest = sorted(text.keys, key=lambda key: frequency.get(key, 1))[: len(text.keys) - needed + 1]

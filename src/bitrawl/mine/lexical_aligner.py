@@ -5,8 +5,8 @@ lengths and the shapes of beads.
 """
 
 import logging
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from math import ceil
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from bitrawl.mine.align_evidence import (
 from bitrawl.mine.align_search import LONG, AlignKnowledge, Beads, Corpus, Paths, Pieces
 from bitrawl.mine.beads import DELETION, INSERTION, Shape
 from bitrawl.model import Bead
-from bitrawl.text.arrays import Bools, Floats, Ints, bounds, firsts, ranges
+from bitrawl.text.arrays import Floats, Ints, bounds, firsts, ranges
 from bitrawl.text.lexicon import DICTIONARY_WEIGHT, WINDOW, Lexicon, TokenPair, WordBags, windows
 
 # Sentences on either side of a bead, and how common such beads are before any are seen: about as in Gale and Church
@@ -125,7 +125,7 @@ class LexicalAligner:
 
     def knowing(self) -> "LexicalAligner":
         """An aligner with what was learned so far, which learns nothing more."""
-        return LexicalAligner(knowledge=self._knowledge)
+        return LexicalAligner(knowledge=self._knowledge) if self._learns else self
 
     def _learning(self, documents: Sequence[Document]) -> list[list[Bead]]:
         passes = _Passes(documents, self._knowledge, BagPairs.joined([self._dictionary, self._examples]))
@@ -135,11 +135,16 @@ class LexicalAligner:
         log.info("aligned %d documents, %d words linked", len(documents), len(self.lexicon))
         return beads
 
+    @cached_property
+    def _translations(self) -> tuple[Translation, Translation]:
+        """For an aligner that learns nothing more."""
+        return translations(self._knowledge)
+
     def _as_it_is(self, documents: Sequence[Document]) -> list[list[Bead]]:
         beads: list[list[Bead]] = []
         for which in _slices(np.array([len(document.a.tokens) for document in documents], np.int64)):
             batch = [documents[number] for number in which.tolist()]
-            model, corpus = _frozen(batch, self._knowledge)
+            model, corpus = _frozen(batch, self._knowledge, self._translations)
             of_batch, _ = _once(corpus, model, np.arange(len(batch)), _anchored(batch, self.lexicon))
             beads += _by_document(of_batch, corpus)
         return beads
@@ -237,18 +242,22 @@ class Similar(NamedTuple):
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
     @classmethod
-    def of(cls, ids_a: Mapping[str, int], ids_b: Mapping[str, int]) -> "Similar":
-        """Those among the words of two tables, which have their numbers."""
-        a, b, likeness = cognates(list(ids_a), list(ids_b))
-        numbers_a, numbers_b = (np.fromiter(ids.values(), np.int64, len(ids)) for ids in (ids_a, ids_b))
-        return cls(numbers_a[a], numbers_b[b], likeness)
+    def with_new(cls, ids_a: Mapping[str, int], ids_b: Mapping[str, int], known: tuple[int, int]) -> "Similar":
+        """Those among the words of two tables of which at least one is new: its number is not below the known ones."""
+        old_a = [word for word, number in ids_a.items() if number < known[0]]
+        new_a = [word for word, number in ids_a.items() if number >= known[0]]
+        new_b = [word for word, number in ids_b.items() if number >= known[1]]
+        parts = []
+        for words_a, words_b in ((new_a, list(ids_b)), (old_a, new_b)):
+            a, b, likeness = cognates(words_a, words_b)
+            numbers_a = np.array([ids_a[words_a[place]] for place in a.tolist()], np.int64)
+            numbers_b = np.array([ids_b[words_b[place]] for place in b.tolist()], np.int64)
+            parts.append(cls(numbers_a, numbers_b, likeness))
+        return cls.joined(parts)
 
     @classmethod
     def joined(cls, parts: Sequence["Similar"]) -> "Similar":
         return cls._make(map(np.concatenate, zip(*parts, strict=True)))
-
-    def where(self, which: Bools) -> "Similar":
-        return Similar._make(column[which] for column in self)
 
 
 # Judgements.
@@ -262,17 +271,19 @@ _IDENTICAL, _SIMILAR = 0.5, 0.5
 
 def cognates(words_a: Sequence[str], words_b: Sequence[str]) -> tuple[Ints, Ints, Floats]:
     """Pairs by their numbers, and how probably one translates the other."""
-    by_beginning: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for number, word in enumerate(words_b):
+    plain_a = list(map(folded, words_a))
+    # Whatever is like a word begins like it.
+    beginnings = [plain[: min(max(_STEM, ceil(_LEAST_LIKE * len(plain))), _INDEXED)] for plain in plain_a]
+    by_beginning: dict[str, list[tuple[str, int]]] = {beginning: [] for beginning in beginnings}
+    for number, word in enumerate(words_b if words_a else ()):
         plain = folded(word)
         for end in range(min(_STEM, len(plain)), min(len(plain), _INDEXED) + 1):
-            by_beginning[plain[:end]].append((plain, number))
+            if (candidates := by_beginning.get(plain[:end])) is not None:
+                candidates.append((plain, number))
     pairs = [
         (number, other, like)
-        for number, word in enumerate(words_a)
-        for plain in [folded(word)]
-        # Whatever is like it begins like it.
-        for candidate, other in by_beginning.get(plain[: min(max(_STEM, ceil(_LEAST_LIKE * len(plain))), _INDEXED)], ())
+        for number, (plain, beginning) in enumerate(zip(plain_a, beginnings, strict=True))
+        for candidate, other in by_beginning[beginning]
         if (like := _likeness(plain, candidate))
     ]
     a, b, likeness = zip(*pairs, strict=True) if pairs else ((), (), ())
@@ -292,10 +303,9 @@ def _likeness(a: str, b: str) -> float:
     return _SIMILAR * shared / longest
 
 
-def translations(
-    lexicon: Lexicon, look_alikes: Similar, vocabularies: tuple[AlignVocabulary, AlignVocabulary]
-) -> tuple[Translation, Translation]:
+def translations(knowledge: Knowledge) -> tuple[Translation, Translation]:
     """The probabilities that alignment needs, both ways, by the numbers of the vocabularies."""
+    vocabularies, look_alikes, lexicon, *_ = knowledge
     links = lexicon.links
     a = _renumbered(links.a, lexicon.ids_a, vocabularies[0].ids)
     b = _renumbered(links.b, lexicon.ids_b, vocabularies[1].ids)
@@ -355,16 +365,16 @@ def _translation(source: Ints, target: Ints, probability: Floats, unigrams: tupl
     return Translation(np.searchsorted(source, np.arange(size + 1)), target, probability, left, unigrams[1])
 
 
-def _frozen(documents: Sequence[Document], knowledge: Knowledge) -> tuple[AlignKnowledge, Corpus]:
+def _frozen(
+    documents: Sequence[Document], knowledge: Knowledge, known: tuple[Translation, Translation]
+) -> tuple[AlignKnowledge, Corpus]:
     """Words that are not known yet are known in their own document only, so that it depends on no other."""
     a, b = map(_Unknown, knowledge.vocabularies, zip(*documents, strict=True))
-    like = Similar.joined([Similar.of(ids_a, ids_b) for ids_a, ids_b in zip(a.ids, b.ids, strict=True)])
-    forward, backward = translations(knowledge.lexicon, knowledge.look_alikes, knowledge.vocabularies)
     sizes = len(knowledge.vocabularies[0].ids), len(knowledge.vocabularies[1].ids)
-    new = like.where((like.a >= sizes[0]) | (like.b >= sizes[1]))
+    new = Similar.joined([Similar.with_new(*ids, sizes) for ids in zip(a.ids, b.ids, strict=True)])
     both = (
-        extended(forward, new.a, new.b, new.likeness, (a.unigram, b.unigram)),
-        extended(backward, new.b, new.a, new.likeness, (b.unigram, a.unigram)),
+        extended(known[0], new.a, new.b, new.likeness, (a.unigram, b.unigram)),
+        extended(known[1], new.b, new.a, new.likeness, (b.unigram, a.unigram)),
     )
     return AlignKnowledge(both, knowledge.length, knowledge.prior), _corpus(documents, a.ids, b.ids)
 
@@ -460,8 +470,7 @@ class _Passes:
 
     def _model(self) -> AlignKnowledge:
         knowledge = self.knowledge
-        both = translations(knowledge.lexicon, knowledge.look_alikes, knowledge.vocabularies)
-        return AlignKnowledge(both, knowledge.length, knowledge.prior)
+        return AlignKnowledge(translations(knowledge), knowledge.length, knowledge.prior)
 
     def _learn(self, beads: Beads, counts: Mapping[Shape, float]) -> None:
         """The lexicon, the model of lengths and how common each shape is."""

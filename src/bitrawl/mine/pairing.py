@@ -34,7 +34,7 @@ from bitrawl.mine.evidence import (
 )
 from bitrawl.mine.findings import RefusalReason, RefusedPair
 from bitrawl.mine.page_score import COLUMN, NAMES, Candidates, ScoreModel, Surveyor, probabilities
-from bitrawl.mine.site import PageOf, Pages, PageSummary, Rows, Site, condense
+from bitrawl.mine.site import PageOf, Pages, PageSummary, Parts, Rows, Site, condense
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Floats, places_in
@@ -99,15 +99,16 @@ class Pairing:
         sitemaps: Iterable[Sitemap] = (),
         *,
         page_of: PageOf | None = None,
+        parts: Parts | None = None,
     ) -> PairingResult:
         """All pairs of two of those languages. `pages` are of one site, relabelled or not.
 
         A callable gives them anew each time it is called: twice, four times with an encoder. No more than one is held
         at a time. `page_of` reads one of them again; without it, each round after the first goes through all of them.
-        Whatever order they come in, the result is the same.
+        Whatever order they come in, the result is the same. `parts`: see `condense`.
         """
         settings = self._settings
-        whole = condense(pages, languages, sitemaps, page_of=page_of, sort=True)
+        whole = condense(pages, languages, sitemaps, page_of=page_of, parts=parts, sort=True)
         rounds = PairingRounds(whole, settings, self._lexicons, self._encoder)
         scored = Evidence.of({})
         for number in range(settings.rounds):

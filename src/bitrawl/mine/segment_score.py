@@ -82,7 +82,7 @@ class Measured(NamedTuple):
 
     pair: SegmentPair
     scores: dict[str, float]
-    words: tuple[list[str], list[str]]
+    words: tuple[Sequence[str], Sequence[str]]
     numbers: NumberAgreement
     equal: bool  # its letters and digits
     links: int  # of the lexicon
@@ -91,6 +91,12 @@ class Measured(NamedTuple):
     weakest: tuple[float, float] | None = (
         None  # of short texts, how far the lexicon covers the word that it covers least
     )
+
+    def of(self, pair: SegmentPair, languages: tuple[float, float]) -> "Measured":
+        """The same of a pair of the same texts, with the scores of its own."""
+        own = {"language_a": languages[0], "language_b": languages[1]}
+        own["alignment"] = pair.scores.get("alignment", pair.score)
+        return self._replace(pair=pair, scores=own | self.scores)
 
 
 def table(page: Sequence[Measured]) -> Floats32:

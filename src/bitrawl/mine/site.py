@@ -10,8 +10,9 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Self, cast
 from zlib import crc32
 
 import numpy as np
@@ -65,28 +66,36 @@ class RowWriter:
     """Takes the rows in any order of their pages; the type codes are those of `array`."""
 
     def __init__(self, flat: str, values: str = "") -> None:
-        self._flat = array(flat)
-        self._values = array(values) if values else None
-        self._numbers, self._lengths = array("l"), array("l")
+        self.flat = array(flat)
+        self.values = array(values) if values else None
+        self.numbers, self.lengths = array("l"), array("l")
 
     def write(self, number: int, row: Sequence[int], values: Sequence[int] = ()) -> None:
-        self._flat.extend(row)
-        if self._values is not None:
-            self._values.extend(values)
-        self._numbers.append(number)
-        self._lengths.append(len(row))
+        self.flat.extend(row)
+        if self.values is not None:
+            self.values.extend(values)
+        self.numbers.append(number)
+        self.lengths.append(len(row))
+
+    def extend(self, other: "RowWriter") -> None:
+        """With the rows of other pages, in which the same stands beside them."""
+        self.flat.extend(other.flat)
+        if self.values is not None and other.values is not None:
+            self.values.extend(other.values)
+        self.numbers.extend(other.numbers)
+        self.lengths.extend(other.lengths)
 
     def rows(self, count: int) -> Rows:
         """The rows of so many pages; one that was not written has an empty row. The writer is empty after it."""
-        numbers, lengths = np.array(self._numbers, np.int64), np.array(self._lengths, np.int64)
+        numbers, lengths = np.array(self.numbers, np.int64), np.array(self.lengths, np.int64)
         of_number = np.zeros(count, np.int64)
         of_number[numbers] = lengths
         starts = bounds(of_number)
         targets = None if (np.diff(numbers) > 0).all() else starts[numbers]
-        flat, self._flat = _arranged(self._flat, lengths, targets), array(self._flat.typecode)
-        if self._values is None:
+        flat, self.flat = _arranged(self.flat, lengths, targets), array(self.flat.typecode)
+        if self.values is None:
             return Rows(starts, flat, np.zeros(0, np.uint8))
-        values, self._values = _arranged(self._values, lengths, targets), array(self._values.typecode)
+        values, self.values = _arranged(self.values, lengths, targets), array(self.values.typecode)
         return Rows(starts, flat, values)
 
 
@@ -316,27 +325,28 @@ def condense(
     sitemaps: Iterable[Sitemap] = (),
     *,
     page_of: PageOf | None = None,
+    parts: "Parts | None" = None,
     sort: bool = False,
 ) -> Site:
     """The pages in one of those languages, numbered in the order in which they come or in that of their URLs.
 
     A callable is asked for the pages twice, and holds no page for us; `page_of` reads one of them again. A page that
-    comes twice counts once, and one that is there the first time only has no text.
+    comes twice counts once, and one that is there the first time only has no text. `parts` is asked for all of the pages
+    the second time, and may have them condensed elsewhere.
     """
     if not callable(pages):
         listed = list(pages)
         pages, page_of = listed.__iter__, {page.url: page for page in listed}.get
-    census = Census(languages)
-    for page in pages():
-        census.add(page)
-    condenser = Condenser(census, sort=sort)
-    for page in pages():
-        condenser.add(page)
+    condenser = Condenser(Census.of(pages(), languages), sort=sort)
+    several = iter(parts(condenser) if parts else [condenser.condensed(pages())])
+    whole = next(several, Condensed())
+    for condensed in several:
+        whole.extend(condensed)
     for sitemap in sitemaps:
         for part in sitemap.parts():
             for group in part.alternates:
-                condenser.add_group(group)
-    return condenser.site(PageTexts(pages, page_of, condenser.numbers, condenser.template))
+                condenser.add_group(group, whole)
+    return condenser.site(whole, PageTexts(pages, page_of, condenser.numbers, condenser.template))
 
 
 def language_of(page: Page, languages: Sequence[Language]) -> Language:
@@ -377,6 +387,13 @@ class Census:
         self._tags: Counter[str] = Counter()
         self.counter = TemplateCounter()
 
+    @classmethod
+    def of(cls, pages: Iterable[Page], languages: Sequence[Language]) -> Self:
+        census = cls(languages)
+        for page in pages:
+            census.add(page)
+        return census
+
     def add(self, page: Page) -> None:
         """Pages in other languages count for the template."""
         language = language_of(page, self._asked)
@@ -414,8 +431,39 @@ class Alphabet(dict[str, int]):
         return _LETTERS
 
 
+@dataclass(slots=True)
+class Condensed:
+    """What was written of some pages. A part can be pickled: pages may be condensed in several processes."""
+
+    summaries: dict[int, PageSummary] = field(default_factory=dict)
+    prose: RowWriter = field(default_factory=partial(RowWriter, "Q", "I"))
+    sentences: "array[int]" = field(default_factory=partial(array, "Q"))
+    code: "array[int]" = field(default_factory=partial(array, "Q"))
+    terms: RowWriter = field(default_factory=partial(RowWriter, "I", "H"))
+    words: RowWriter = field(default_factory=partial(RowWriter, "I", "H"))
+    numerals: RowWriter = field(default_factory=partial(RowWriter, "I"))
+    images: RowWriter = field(default_factory=partial(RowWriter, "I"))
+    links: RowWriter = field(default_factory=partial(RowWriter, "i", "H"))
+    alternates: RowWriter = field(default_factory=partial(RowWriter, "i", "H"))
+    claims: dict[Language, int] = field(default_factory=lambda: {UNDETERMINED: 0})
+    groups: dict[bytes, tuple[Numbers, Numbers]] = field(default_factory=dict)
+
+    def extend(self, other: "Condensed") -> None:
+        """With the pages of another part, none of which is in this one; sitemaps come after all parts."""
+        self.summaries |= other.summaries
+        self.sentences.extend(other.sentences)
+        self.code.extend(other.code)
+        claims = np.array([self.claims.setdefault(claim, len(self.claims)) for claim in other.claims], np.int64)
+        claims[claims >= _MAX_CLAIMS] = 0
+        labels = np.array(other.alternates.values, np.int64)
+        labels = claims[claim_of(labels)] << SOURCE_BITS | source_of(labels)
+        other.alternates.values = array("H", labels.astype(np.uint16).tobytes())
+        for name in ("prose", "terms", "words", "numerals", "images", "links", "alternates"):
+            getattr(self, name).extend(getattr(other, name))
+
+
 class Condenser:
-    """Makes the summary of one page after the other, and at the end the site."""
+    """Makes the summary of one page after the other, with what was counted of all of them, and at the end the site."""
 
     def __init__(self, census: Census, *, sort: bool) -> None:
         self.template = census.counter.template()
@@ -424,66 +472,66 @@ class Condenser:
         self.numbers = census.numbers(sort=sort)
         self._by_url = census.with_canonical(self.numbers)
         self._alphabet = census.alphabet()
-        self._summaries: dict[int, PageSummary] = {}
-        self._prose, self._sentences, self._code = RowWriter("Q", "I"), array("Q"), array("Q")
-        self._terms, self._words = RowWriter("I", "H"), RowWriter("I", "H")
-        self._numerals, self._images = RowWriter("I"), RowWriter("I")
-        self._links, self._alternates = RowWriter("i", "H"), RowWriter("i", "H")
-        self._claims: dict[Language, int] = {UNDETERMINED: 0}
-        self._groups: dict[bytes, tuple[Numbers, Numbers]] = {}
 
-    def add(self, page: Page) -> None:
+    def condensed(self, pages: Iterable[Page]) -> Condensed:
+        """Of these pages, those that were counted, each once."""
+        to = Condensed()
+        for page in pages:
+            self.add(page, to)
+        return to
+
+    def add(self, page: Page, to: Condensed) -> None:
         """Only pages that were counted, each once."""
         number = self.numbers.get(page.url)
-        if number is None or number in self._summaries:
+        if number is None or number in to.summaries:
             return
         own = own_paragraphs(page, self.template)
         texts = texts_of(own)
         weights = [weight(text) for text in texts]
         forms = [(_KINDS[paragraph.kind], size) for paragraph, size in zip(own, weights, strict=True)]
-        self._summaries[number] = self._summary(number, page, "\n".join(texts), forms)
-        self._write_prose(number, texts, weights)
-        self._write_text(number, page, texts)
-        self._write_links(number, page)
+        to.summaries[number] = self._summary(number, page, "\n".join(texts), forms)
+        _write_prose(to, number, texts, weights)
+        self._write_text(to, number, page, texts)
+        self._write_links(to, number, page)
 
-    def add_group(self, group: Sequence[Alternate]) -> None:
+    def add_group(self, group: Sequence[Alternate], to: Condensed) -> None:
         """What a sitemap declares; many entries declare the same."""
-        pages, labels = self._declared(group, -1)
+        pages, labels = self._declared(group, -1, to)
         if len(pages) > 1:
             members = np.array(pages, np.int64), np.array(labels, np.int64)
-            self._groups[members[0].tobytes() + members[1].tobytes()] = members
+            to.groups[members[0].tobytes() + members[1].tobytes()] = members
 
-    def site(self, texts: PageTexts) -> Site:
+    def site(self, of: Condensed, texts: PageTexts) -> Site:
         """Everything about the pages that were added."""
         count = len(self.numbers)
         for url, number in self.numbers.items():
-            if number not in self._summaries:
-                self._summaries[number] = self._summary(number, Page(url), "", [])
-        summaries = [self._summaries.pop(number) for number in range(count)]
+            if number not in of.summaries:
+                of.summaries[number] = self._summary(number, Page(url), "", [])
+        summaries = [of.summaries.pop(number) for number in range(count)]
         spoken_languages = dict.fromkeys(summary.language for summary in summaries)
         places = {language: place for place, language in enumerate(sorted(spoken_languages))}
         spoken = np.array([places[summary.language] for summary in summaries], np.int64)
-        term_rows, terms = shared_terms(self._terms.rows(count), spoken)
-        written, vocabularies = numbered_words(self._words.rows(count), spoken, list(places))
+        term_rows, terms = shared_terms(of.terms.rows(count), spoken)
+        written, vocabularies = numbered_words(of.words.rows(count), spoken, list(places))
         return Site(
             summaries=summaries,
             by_url=self._by_url,
             languages=list(places),
             spoken=spoken,
             weights=np.array([summary.weight for summary in summaries], np.int64),
-            prose=self._prose.rows(count),
-            sentences=np.unique(np.array(self._sentences, np.uint64)),
-            code=np.unique(np.array(self._code, np.uint64)),
+            prose=of.prose.rows(count),
+            sentences=np.unique(np.array(of.sentences, np.uint64)),
+            code=np.unique(np.array(of.code, np.uint64)),
             term_rows=term_rows,
             terms=terms,
             words=written,
             vocabularies=vocabularies,
-            numbers=self._numerals.rows(count),
-            images=self._images.rows(count),
-            links=self._links.rows(count),
-            alternates=self._alternates.rows(count),
-            groups=list(self._groups.values()),
-            claims=list(self._claims),
+            numbers=of.numerals.rows(count),
+            images=of.images.rows(count),
+            links=of.links.rows(count),
+            alternates=of.alternates.rows(count),
+            groups=list(of.groups.values()),
+            claims=list(of.claims),
             texts=texts,
         )
 
@@ -505,47 +553,54 @@ class Condenser:
             canonical=page.canonical if page.canonical != page.url else None,
         )
 
-    def _write_prose(self, number: int, texts: Sequence[str], weights: Sequence[int]) -> None:
-        prose: dict[int, int] = {}
-        for text, size in zip(texts, weights, strict=True):
-            if is_prose(text):
-                key = text_key(text)
-                prose[key] = size
-                if is_code(text):
-                    self._code.append(key)
-                elif is_sentence(text):
-                    self._sentences.append(key)
-        self._prose.write(number, list(prose), list(prose.values()))
-
-    def _write_text(self, number: int, page: Page, texts: Sequence[str]) -> None:
+    def _write_text(self, to: Condensed, number: int, page: Page, texts: Sequence[str]) -> None:
         whole = " ".join(texts)
-        self._numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(whole)[:MAX_NUMBERS]])
+        to.numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(whole)[:MAX_NUMBERS]])
         terms = Counter(_KEPT.findall(whole))
         site = page.url.site
         terms.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
-        _write_counts(self._terms, number, terms)
-        _write_counts(self._words, number, Counter(words(beginning(texts), self._languages[page.url])))
+        _write_counts(to.terms, number, terms)
+        _write_counts(to.words, number, Counter(words(beginning(texts), self._languages[page.url])))
 
-    def _write_links(self, number: int, page: Page) -> None:
+    def _write_links(self, to: Condensed, number: int, page: Page) -> None:
         names = {image.src.partition("?")[0].rpartition("/")[2] for image in page.images[:MAX_LINKS]}
-        self._images.write(number, sorted({hashed(name) for name in names}))
+        to.images.write(number, sorted({hashed(name) for name in names}))
         targets = ((link.position, self._by_url.get(link.url, -1)) for link in page.links[:MAX_LINKS])
-        links = sorted((min(place, _MOST), to) for place, to in targets if place >= 0 and to not in (-1, number))
-        self._links.write(number, [to for _, to in links], [place for place, _ in links])
-        self._alternates.write(number, *self._declared(page.alternates[:MAX_LINKS], number))
+        links = sorted(
+            (min(place, _MOST), target) for place, target in targets if place >= 0 and target not in (-1, number)
+        )
+        to.links.write(number, [target for _, target in links], [place for place, _ in links])
+        to.alternates.write(number, *self._declared(page.alternates[:MAX_LINKS], number, to))
 
-    def _declared(self, alternates: Iterable[Alternate], number: int) -> tuple[list[int], list[int]]:
+    def _declared(self, alternates: Iterable[Alternate], number: int, to: Condensed) -> tuple[list[int], list[int]]:
         """The pages that are declared, without the page itself, and how."""
         pages, labels = [], []
         for alternate in alternates:
             target = self._by_url.get(alternate.url, -1)
             if target in (-1, number):
                 continue
-            claim = self._claims.setdefault(claimed_language(alternate.language), len(self._claims))
+            claim = to.claims.setdefault(claimed_language(alternate.language), len(to.claims))
             if claim < _MAX_CLAIMS:
                 pages.append(target)
                 labels.append(claim << SOURCE_BITS | SOURCES.index(alternate.source))
         return pages, labels
+
+
+Parts = Callable[[Condenser], Iterable[Condensed]]
+"""Condenses all pages of a site, in parts that come in their order."""
+
+
+def _write_prose(to: Condensed, number: int, texts: Sequence[str], weights: Sequence[int]) -> None:
+    prose: dict[int, int] = {}
+    for text, size in zip(texts, weights, strict=True):
+        if is_prose(text):
+            key = text_key(text)
+            prose[key] = size
+            if is_code(text):
+                to.code.append(key)
+            elif is_sentence(text):
+                to.sentences.append(key)
+    to.prose.write(number, list(prose), list(prose.values()))
 
 
 def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:

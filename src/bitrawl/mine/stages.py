@@ -6,24 +6,28 @@ sample of the pairs. So memory does not grow with the site.
 """
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from hashlib import blake2b
-from typing import NamedTuple
+from itertools import chain, islice
+from tempfile import SpooledTemporaryFile
+from typing import IO, NamedTuple
 
 import msgspec
 
 from bitrawl.config import AlignSection
 from bitrawl.languages import same_language
 from bitrawl.mine.aligned_pages import SiteAligner
-from bitrawl.mine.duplicates import duplicates
+from bitrawl.mine.duplicates import PageText, duplicates
 from bitrawl.mine.embedding_aligner import EmbeddingAligner
 from bitrawl.mine.findings import RefusalReason, RefusedPair, SiteFindings
 from bitrawl.mine.judging import Judge
-from bitrawl.mine.lexical_aligner import Knowledge, LexicalAligner, enough_to_learn
+from bitrawl.mine.lexical_aligner import LexicalAligner, enough_to_learn
 from bitrawl.mine.pairing import Pairing
-from bitrawl.mine.site import PageOf, Pages
+from bitrawl.mine.site import Condensed, Condenser, PageOf, Pages, Parts
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap, pack
 from bitrawl.protocols import Encoder, LanguageIdentifier
 from bitrawl.text.sentences import bounded
@@ -31,6 +35,7 @@ from bitrawl.text.template import Template, relabel, template_of
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 
+NOTES = 16 << 20  # bytes of what is noted of pages until the pairs are known: of a large site it is put on the disk
 MOST_PATTERNS = 5  # per site and language pair, for the report
 
 Languages = tuple[Language, Language]
@@ -52,6 +57,41 @@ class AlignedPair(NamedTuple):
     segments: tuple[SegmentPair, ...]
     faults: tuple[str, ...] = ()
     too_long: str = ""  # what is left out because it cannot be split
+
+
+class PageNote(NamedTuple):
+    """What is remembered of a page until the pairs are known."""
+
+    url: Url
+    digest: bytes  # of what aligning reads of it
+    text: PageText | None  # None where it is not about the topic
+
+
+class PassedPages(NamedTuple):
+    """What `PagePass` makes of some pages."""
+
+    condensed: Condensed
+    notes: list[PageNote]
+
+
+class PagePass(NamedTuple):
+    """Goes through pages whose template is known, once for all that is asked of them. It can be pickled."""
+
+    template: Template
+    condenser: Condenser | None  # None where the pairs are known already
+
+    def of(self, pages: Iterable[Page]) -> PassedPages:
+        """They are looked at one by one: it does not matter which pages come together."""
+        made = PassedPages(Condensed(), [])
+        for page in pages:
+            if self.condenser is not None:
+                self.condenser.add(page, made.condensed)
+            made.notes.append(_noted(relabel(page, self.template)))
+        return made
+
+
+Passing = Callable[[PagePass], Iterable[PassedPages]]
+"""Takes all pages of a site through it, in their order, as many at a time as it likes."""
 
 
 class Miner:
@@ -84,23 +124,31 @@ class Miner:
         *,
         known_pairs: Sequence[PagePair] | None = None,
         page_of: PageOf | None = None,
+        passing: Passing | None = None,
     ) -> PairedSite:
         """Clean and pair. `pages` gives the same pages each time, as those of a `SiteView` are.
 
-        `known_pairs` of an earlier run are taken as they are. `page_of` reads one page again.
+        `known_pairs` of an earlier run are taken as they are. `page_of` reads one page again. `passing` may go through the
+        same pages in other processes too.
         """
         census = _Census()
         template = template_of(census.counted(pages()))
         clean = partial(_relabelled, pages, template)
-        if known_pairs is None:
-            clean_page = page_of and partial(_relabelled_page, page_of, template)
-            pairs, refusals = self._paired(clean, sitemaps, clean_page, census)
-        else:
-            pairs, refusals = list(known_pairs), []
-        texts = dict.fromkeys((url for pair in pairs for url in _urls(pair)), b"")
-        noted = _noted(clean(), texts)
-        on_topic = (page for page in noted if page.is_on_topic)  # else a copy could go with a first that is left out
-        copies = duplicates(on_topic, protected={url for pair in pairs for url in _urls(pair)})
+        with SpooledTemporaryFile(NOTES) as notes:
+
+            def parts(condenser: Condenser | None = None) -> Iterator[Condensed]:
+                work = PagePass(template, condenser)
+                for made in passing(work) if passing else [work.of(pages())]:
+                    pickle.dump(made.notes, notes)
+                    yield made.condensed
+
+            if known_pairs is None:
+                pairs, refusals = self._paired(clean, sitemaps, page_of, parts, census)
+            else:
+                pairs, refusals = list(known_pairs), []
+                deque(parts(), maxlen=0)
+            texts = dict.fromkeys((url for pair in pairs for url in _urls(pair)), b"")
+            copies = duplicates(_page_texts(notes, texts), protected=texts)
         names = {str(copy): str(original) for copy, original in copies.items()}
         ordered = tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b)))
         findings = SiteFindings(site, census.pages, ordered, tuple(refusals), names, _patterns(pairs))
@@ -120,29 +168,29 @@ class Miner:
         self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""
     ) -> list[AlignedPair]:
         """Align and judge; the pairs teach each other unless something was `learned` before."""
-        knowledge = _knowledge(learned) if learned else None
-        aligner = SiteAligner(languages, self._aligner(knowledge), most=self._most)
+        taught = _taught(learned) if learned else None
+        aligner = SiteAligner(languages, self._aligner(taught), most=self._most)
         too_long: list[list[str]] = [[] for _ in pairs]
         aligned = aligner.align(pairs, too_long=lambda number, segment: too_long[number].append(segment.a.text))
-        judge = Judge(languages, self._identifier, knowledge.lexicon if knowledge else aligner.lexicon)
+        judge = Judge(languages, self._identifier, taught.lexicon if taught else aligner.lexicon)
         return [
-            _judged(judge, segments)._replace(too_long=_left_out(texts))
-            for segments, texts in zip(aligned, too_long, strict=True)
+            judged._replace(too_long=_left_out(texts))
+            for judged, texts in zip(_judged(judge, aligned), too_long, strict=True)
         ]
 
     def _paired(
-        self, pages: Pages, sitemaps: Iterable[Sitemap], page_of: PageOf | None, census: "_Census"
+        self, pages: Pages, sitemaps: Iterable[Sitemap], page_of: PageOf | None, parts: Parts, census: "_Census"
     ) -> tuple[list[PagePair], list[RefusedPair]]:
         """The pairs that are about the topic, and what was refused, each two pages once."""
-        result = self._pairing.pairs(pages, self._languages, sitemaps, page_of=page_of)
+        result = self._pairing.pairs(pages, self._languages, sitemaps, page_of=page_of, parts=parts)
         pairs = [*result.pairs, *result.partial]
         refusals = {(refusal.url_a, refusal.url_b): refusal for refusal in result.refusals}
         off_topic = [_urls(pair) for pair in pairs if census.excludes(pair)]
         refusals |= {urls: RefusedPair(*urls, RefusalReason.OFF_TOPIC) for urls in off_topic}
         return [pair for pair in pairs if not census.excludes(pair)], list(refusals.values())
 
-    def _aligner(self, knowledge: Knowledge | None) -> LexicalAligner | EmbeddingAligner:
-        return EmbeddingAligner(self._encoder) if self._encoder else LexicalAligner(knowledge=knowledge)
+    def _aligner(self, taught: LexicalAligner | None) -> LexicalAligner | EmbeddingAligner:
+        return EmbeddingAligner(self._encoder) if self._encoder else taught or LexicalAligner()
 
     def _too_long(self, pages: Iterable[Page], copies: dict[Url, Url]) -> dict[str, str]:
         """What is left out of the pages of a monolingual corpus. Between two languages it shows after the alignment."""
@@ -161,17 +209,22 @@ def _relabelled(pages: Pages, template: Template) -> Iterator[Page]:
     return (relabel(page, template) for page in pages())
 
 
-def _relabelled_page(page_of: PageOf, template: Template, url: Url) -> Page | None:
-    page = page_of(url)
-    return page and relabel(page, template)
+def _noted(page: Page) -> PageNote:
+    digest = blake2b(page.language.encode() + pack(page.paragraphs), digest_size=16).digest()
+    # Else a copy could go with a first that is left out.
+    return PageNote(page.url, digest, PageText.of(page) if page.is_on_topic else None)
 
 
-def _noted(pages: Iterable[Page], texts: dict[Url, bytes]) -> Iterator[Page]:
-    """The same pages; those that have a place in `texts` are noted there as they pass."""
-    for page in pages:
-        if page.url in texts:
-            texts[page.url] = blake2b(page.language.encode() + pack(page.paragraphs), digest_size=16).digest()
-        yield page
+def _page_texts(notes: IO[bytes], digests: dict[Url, bytes]) -> Iterator[PageText]:
+    """All that were noted. Those pages that have a place in `digests` are noted there as they pass."""
+    notes.seek(0)
+    with suppress(EOFError):
+        while True:
+            for note in pickle.load(notes):  # noqa: S301 - written by `Miner.pair`
+                if note.url in digests:
+                    digests[note.url] = note.digest
+                if note.text is not None:
+                    yield note.text
 
 
 @dataclass(slots=True)
@@ -216,24 +269,26 @@ def _patterns(pairs: Iterable[PagePair]) -> dict[str, int]:
 
 
 @lru_cache(maxsize=2)  # two pairs of languages may be aligned in turn
-def _knowledge(learned: bytes) -> Knowledge:
-    knowledge: Knowledge = pickle.loads(learned)  # noqa: S301 - made by `learn`
-    return knowledge
+def _taught(learned: bytes) -> LexicalAligner:
+    return LexicalAligner(knowledge=pickle.loads(learned))  # noqa: S301 - made by `learn`
 
 
-def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:
-    """A segment that cannot be judged costs itself, and not its page."""
+def _judged(judge: Judge, aligned: Sequence[Sequence[SegmentPair]]) -> list[AlignedPair]:
+    """The segments of each pair of pages, all at once; a segment that cannot be judged costs itself, and not its page."""
     try:
-        return AlignedPair(tuple(judge.judge(segments)))
+        judged = iter(judge.judge(list(chain.from_iterable(aligned))))
+        return [AlignedPair(tuple(islice(judged, len(segments)))) for segments in aligned]
     except Exception:  # noqa: BLE001 - texts of the web may break anything; each is tried alone
+        if len(aligned) > 1:
+            return [alone for segments in aligned for alone in _judged(judge, [segments])]
         good: list[SegmentPair] = []
         faults: list[str] = []
-        for segment in segments:
+        for segment in chain.from_iterable(aligned):
             try:
                 good += judge.judge([segment])
             except Exception as error:  # noqa: BLE001
                 faults.append(f"{type(error).__name__}: {error} in {segment.a.text!r} | {segment.b.text!r}"[:500])
-        return AlignedPair(tuple(good), tuple(faults))
+        return [AlignedPair(tuple(good), tuple(faults))]
 
 
 def _left_out(texts: Sequence[str]) -> str:

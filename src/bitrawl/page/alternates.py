@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from bitrawl.model import UNDETERMINED, Alternate, AlternateSource
+from bitrawl.languages import asked_language, claimed_language
+from bitrawl.model import UNDETERMINED, Alternate, AlternateSource, Language
 from bitrawl.page.head import Attributes, Head, written
 from bitrawl.page.links import Anchor
 from bitrawl.text.language_names import NamedLanguage, language_code, language_table, spaced
@@ -212,9 +213,12 @@ class _Switchers:
         path: list[LexborNode] = []
         around: LexborNode | None = node
         distance = _LEVELS
-        while around is not None and around.tag not in _TOO_FAR:
-            if around.mem_id in self._distances:
-                distance = self._distances[around.mem_id]
+        while around is not None:
+            known = self._distances.get(around.mem_id)
+            if known is not None:
+                distance = known
+                break
+            if around.tag in _TOO_FAR:
                 break
             path.append(around)
             around = around.parent
@@ -225,6 +229,8 @@ class _Switchers:
 
     def _is_named(self, element: LexborNode) -> bool:
         attributes = element.attributes
+        if not attributes:
+            return False
         words = " ".join([attributes.get(key) or "" for key in ("class", "id", "role")])[:_MAX_WORDS]
         if words not in self._named:
             self._named[words] = bool(_SWITCHER.search(words))
@@ -350,6 +356,13 @@ class LanguageNames:
     @classmethod
     def load(cls) -> "LanguageNames":
         return cls(language_table())
+
+    def one_of(self, asked: Sequence[Language], label: str) -> str:
+        """Which of the languages asked for the label of a button names; empty if none."""
+        reading = self.read(label)
+        if reading is None or reading.naming is Naming.PHRASE:
+            return ""
+        return asked_language(claimed_language(reading.code), asked) or ""
 
     def _add_stem(self, name: str, code: str) -> None:
         """Add the part of an endonym that inflection leaves, to find "po polsku" and "по-русски"; "" if two languages

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -110,9 +110,9 @@ def read_head(tree: LexborHTMLParser, capture: Capture) -> Head:
 
 def written(attributes: dict[str, str | None]) -> Attributes:
     """An attribute without a value is empty. Few elements have one."""
-    if None in attributes.values():
+    if not all(attributes.values()) and None in attributes.values():
         return {key: value or "" for key, value in attributes.items()}
-    return cast("Attributes", attributes)
+    return attributes  # type: ignore[return-value]  # a call of `cast` takes as long as all the rest
 
 
 def _is_json_ld(attributes: Attributes) -> bool:

@@ -6,7 +6,7 @@ import msgspec
 from selectolax.lexbor import LexborNode
 
 from bitrawl.model import FEED, Alternate, AlternateSource, Image, Link, LinkKind
-from bitrawl.page.head import Attributes, Head, written
+from bitrawl.page.head import Attributes, Head, resolve, written
 from bitrawl.page.outline import Block, Outline, normalise
 from bitrawl.url import Url
 
@@ -36,16 +36,18 @@ class Anchor(msgspec.Struct, frozen=True, gc=False):
 def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
     """Anchors with an http(s) URL, in document order, with the text of their block and the image inside, if any."""
     pictures = _pictures(outline)
-    anchors = []
+    anchors, base = [], head.base
     reach: dict[int, int] = {}  # by block: where in its text the last anchor ended
     for place in outline.anchors[:MAX_LINKS]:
         attributes, block = written(place.attributes), place.block
-        url = head.resolve(attributes["href"])
+        url = resolve(attributes["href"], base)
         if url is None:
             continue
         node = place.node
-        text = normalise(node.text())
-        context = _context(outline.blocks[block], text, reach, block) if block >= 0 else ""
+        text, context = node.text(), ""
+        if block < 0 or text != outline.blocks[block].text:  # else the anchor is the block, which is normalised
+            text = normalise(text)
+            context = _context(outline.blocks[block], text, reach, block) if block >= 0 else ""
         image_alt = image_src = ""
         if pictures and (picture := pictures.get(node.mem_id)):
             image_alt, image_src = normalise(picture.get("alt", "")), picture.get("src") or picture.get("data-src", "")

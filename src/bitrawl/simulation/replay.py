@@ -38,8 +38,7 @@ from bitrawl.model import (
     Sitemap,
     Skip,
 )
-from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import SandboxedAnalyser
+from bitrawl.page.sandbox import SandboxedAnalyser, page_reader
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure

@@ -58,6 +58,10 @@ _LONE_SCRIPT = 0.8  # Confidence in the usual language of a script if the model 
 # text/language.py on the tuning half of lab/bench/language.py (2026-11), on single sentences and on eight together.
 _LEAST_SHARE = 0.1
 _MARKED = 4000  # characters that are searched for its markers
+# n-grams that contain a byte: the row of their length, and how far behind that byte they end.
+_ACROSS = np.array(
+    [(row, behind) for row in range(LONGEST_NGRAM - SHORTEST_NGRAM + 1) for behind in range(SHORTEST_NGRAM + row)]
+).T[:, :, None]
 _LOG_COUNTS = np.log1p(np.arange(256)).astype(np.float32)
 
 
@@ -116,18 +120,21 @@ class LanguageNgrams(NamedTuple):
         """
         best = (scores + self.prior).argmax(axis=1)
         amount = np.maximum(evidence, 1.0)
-        usual = (scores[np.arange(len(best)), best] / amount - self.floor[best]) / 255
+        usual = (scores[np.arange(len(best)), best] / amount - self.floor.take(best)) / 255
         # Clipped, because higher odds tell nothing about a missing language. Of 32 forms (clip 4–14), this one had the
         # least log-loss on one quarter of the data when fitted on another, both from the tuning half.
         odds = np.minimum(np.log(chances + 1e-6) - np.log1p(1e-6 - chances), 4)
         size = np.log(amount)
-        return np.stack([np.ones_like(odds), odds, usual, size, usual * size], axis=1)
+        signs = np.empty((len(best), 5), np.float32)
+        signs[:, 0], signs[:, 1], signs[:, 2], signs[:, 3], signs[:, 4] = 1, odds, usual, size, usual * size
+        return signs
 
     def _score_chunk(self, texts: Sequence[bytes], scores: Floats32, evidence: Floats32) -> None:
         data = np.frombuffer(_END + _END.join(texts) + _END, np.uint8)
         places, found = self._find(data)
         # One number for text and n-gram. After sorting, the runs of equal numbers are the counts.
-        both = (data == 0).cumsum(dtype=np.int32)[places] - 1
+        both = (data == 0).cumsum(dtype=np.int32).take(places)
+        both -= 1
         both <<= SLOT_BITS
         both |= found
         both.sort()
@@ -135,12 +142,13 @@ class LanguageNgrams(NamedTuple):
         np.not_equal(both[1:], both[:-1], out=edges[1:-1])
         at = edges.nonzero()[0]
         counts = _LOG_COUNTS.take(at[1:] - at[:-1], mode="clip")
-        distinct = both[at[:-1]]
+        distinct = both.take(at[:-1])
         bounds = distinct.searchsorted(np.arange(len(texts) + 1) << SLOT_BITS)
         # In 64 bits, so that it does not depend on the other texts of the chunk.
         sums = np.zeros(len(counts) + 1)
         counts.cumsum(dtype=np.float64, out=sums[1:])
-        evidence[:] = sums[bounds[1:]] - sums[bounds[:-1]]
+        reached = sums.take(bounds)
+        evidence[:] = reached[1:] - reached[:-1]
         rows = distinct[: bounds[-1]] & ((1 << SLOT_BITS) - 1)
         scores[:] = self._sums(rows, counts[: len(rows)], bounds)
         scores += evidence[:, None] * self.floor
@@ -162,18 +170,21 @@ class LanguageNgrams(NamedTuple):
         factors[places] = counts
         weights = self.weights.take(padded, axis=0).astype(np.float32).reshape(len(padded) // GROUP, GROUP, -1)
         products = np.matmul(factors.reshape(-1, 1, GROUP), weights)[:, 0]
-        return np.add.reduceat(products, ends - groups, axis=0)
+        return np.add.reduceat(products, ends - groups, axis=0) if len(products) > len(groups) else products
 
     def _find(self, data: NDArray[np.uint8]) -> tuple[Ints, Ints32]:
         """The bytes at which a known n-gram ends, and the row of the longest that does."""
         keys = ngram_keys(data, int(self.multipliers[0]))
         slots = slots_of(keys, self.multipliers, self.displacements)
         hits = self.keys.take(slots) == keys
+        # What begins in one text and ends in the next is no n-gram, though its hash may be that of one.
+        ends = (data == 0).nonzero()[0]
+        hits[_ACROSS[0], np.minimum(ends + _ACROSS[1], len(data) - 1)] = False
         longest = slots[0]
         for slot, hit in zip(slots[1:], hits[1:], strict=True):
             longest = np.where(hit, slot, longest)
-        places = hits.any(axis=0).nonzero()[0]
-        return places, self.slots.take(longest[places]).view(np.int32)
+        places = np.logical_or.reduce(hits).nonzero()[0]
+        return places, self.slots.take(longest.take(places)).view(np.int32)
 
 
 def ngram_keys(data: NDArray[np.uint8], multiplier: int) -> NDArray[np.uint32]:
@@ -266,9 +277,10 @@ class NgramLanguageIdentifier:
         self._tell_standards(chances, texts, scripts)
         believable = range(len(self.languages)) if claim is None else self._claimed(claim)
         if claim is not None:
-            chances[:, believable] *= _CLAIM_ODDS
-            chances /= chances.sum(axis=1, keepdims=True)
-        best, most = chances.argmax(axis=1).tolist(), chances.max(axis=1)
+            for number in believable:  # mostly one
+                chances[:, number] *= _CLAIM_ODDS
+            chances /= np.add.reduce(chances, axis=1, keepdims=True)
+        best, most = chances.argmax(axis=1).tolist(), np.maximum.reduce(chances, axis=1)
         confidences = self._model.confidence(scores, evidence, most)
         verdicts = [
             self._verdict(script, self.languages[number], confidence, text, claim)
@@ -286,20 +298,20 @@ class NgramLanguageIdentifier:
         counts = np.bincount(places, minlength=len(samples) * number).reshape(-1, number)
         counts[:, 0] = 0
         names = [self._model.scripts[index] for index in counts.argmax(axis=1).tolist()]
-        letters = counts.sum(axis=1).tolist()
+        letters = np.add.reduce(counts, axis=1).tolist()
         return [name if _enough(name, count) else "" for name, count in zip(names, letters, strict=True)]
 
     def chances(self, scores: Floats32, evidence: Floats32) -> Floats32:
         """The probability of each language, assuming that the text is in one of them."""
         factor, exponent = self._model.temperature
         logits = scores + self._model.prior
-        logits -= logits.max(axis=1, keepdims=True)
+        logits -= np.maximum.reduce(logits, axis=1, keepdims=True)
         logits /= (factor * np.maximum(evidence, 1.0) ** exponent)[:, None]
-        every = np.exp(logits)
+        every = np.exp(logits, out=logits)
         # Rows in one piece, so that their sums do not depend on how many there are.
         chances: Floats32 = every.take(self._first, axis=1)
         chances[:, self._further_of] += every[:, self._further]
-        chances /= chances.sum(axis=1, keepdims=True)
+        chances /= np.add.reduce(chances, axis=1, keepdims=True)
         return chances
 
     def _tell_standards(self, chances: Floats32, texts: Sequence[str], scripts: Sequence[str]) -> None:

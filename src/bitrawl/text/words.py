@@ -39,6 +39,7 @@ _LAST_CODE_POINT = 0x12000  # later code points hold no marks that words are wri
 _PREFIX, _SYLLABIC_PREFIX = 5, 2
 _SYLLABIC = re.compile("[\u1200-\u137f\uac00-\ud7af]")
 _REMEMBERED, _LONGEST_REMEMBERED = 100_000, 50  # words of a language, letters of a word: at most 20 MB
+_SHORT_TEXT = 500  # characters of a text whose words are remembered: at most 30 MB
 # Combining marks and scripts without spaces are among these characters. A text without any of them (Latin, Greek,
 # Cyrillic, Hangul as they are usually written) is read five times faster by the plain pattern.
 _ELABORATE = re.compile(
@@ -62,6 +63,16 @@ def words(text: str, language: Language) -> list[str]:
     pair of neighbouring characters is a word.
     """
     return list(chain.from_iterable(map(stems_of(language).__getitem__, written_words(text))))
+
+
+def sentence_words(text: str, language: Language) -> Sequence[str]:
+    """As `words`. A sentence is aligned and judged, teaches words, and may be aligned with another language."""
+    return _remembered_words(text, language) if len(text) <= _SHORT_TEXT else words(text, language)
+
+
+@lru_cache(maxsize=1 << 15)
+def _remembered_words(text: str, language: Language) -> tuple[str, ...]:
+    return tuple(words(text, language))
 
 
 def written_words(text: str) -> list[str]:

@@ -127,7 +127,7 @@ class UrlReader:
         self._stopped = stopped
         self._wordlike, self._particles = codelike
         self.host = lru_cache(maxsize=8192)(self._host)
-        self.segment = lru_cache(maxsize=32768)(self._segment)
+        self.segment = lru_cache(maxsize=4096)(self._segment)  # folders come again soon, and file names never
         self.query = lru_cache(maxsize=8192)(self._query)
 
     def pieces(self, url: str) -> tuple[str, list[PartEvidence]]:

@@ -154,7 +154,7 @@ _IN_QUERY = re.compile(
     re.IGNORECASE,
 )
 _SUFFIX = re.compile(r"([._\-])([A-Za-z]{2})(?:\.(?:s?html?|php\d?|aspx?|jsp|xml|cfm))?$")  # page_fr.html, index.php.fr
-_NONE: frozenset[str] = frozenset()
+_NONE: frozenset[Language] = frozenset()
 PARTS = 8192  # parts of URLs that are remembered. Folders come again soon, and file names never.
 _MAX_TOKEN = 24  # characters: of the 25,812 one-word names in CLDR's table, all but 6 are this short
 _ABBREVIATES = 0.08  # share of a language's names that begin so; judgement
@@ -289,7 +289,9 @@ def _bare(text: str, language: Language) -> str:
 @lru_cache(maxsize=PARTS)
 def _named_in(text: str) -> frozenset[Language]:
     """Every language that a token of a part of a URL could name. Cached, because a site's URLs share their folders."""
-    return frozenset(map(mark_language, [*locales(text), *words(text)])) - {UNDETERMINED}
+    return (
+        frozenset(map(mark_language, [*locales(text), *words(text)])) - {UNDETERMINED} or _NONE
+    )  # each takes 216 bytes
 
 
 def are_one(named: Language, language: Language) -> bool:

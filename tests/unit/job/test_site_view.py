@@ -1,5 +1,6 @@
 """A site that grows while it is mined: what is mined belongs to one moment, and what came later is not forgotten."""
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,12 +11,15 @@ from small_site import EN, FR, articles
 
 from bitrawl import config
 from bitrawl.job import site_mining
+from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.site_mining import PairSite, mining_service
+from bitrawl.job.own_files import SHARED
+from bitrawl.job.site_mining import PairSite, PassPages, mining_service
 from bitrawl.mine.pairing import Pairing, PairingResult
-from bitrawl.mine.stages import Miner, PairedSite
+from bitrawl.mine.stages import Miner, PagePass, PairedSite
 from bitrawl.model import Page, Sitemap, Unpacker
 from bitrawl.text.language import NgramLanguageIdentifier
+from bitrawl.text.template import Template
 from bitrawl.url import Url
 
 SITE = "s.test"
@@ -109,3 +113,48 @@ def test_no_transaction_stays_open_between_two_pages_of_a_view(tmp_path: Path, g
     assert sum(1 for _ in pages) == len(grown) - 1
     reader.close()
     writer.close()
+
+
+@pytest.mark.parametrize("made", [0, 1, 5, 8])
+def test_whatever_another_worker_passes_of_the_pages_their_pairs_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grown: list[Page], made: int
+):
+    keep(tmp_path, grown)
+    expected = paired(tmp_path)
+    monkeypatch.setattr(site_mining, "MANY", 10)
+    monkeypatch.setattr(site_mining, "PART", 8)
+    serve = mining_service(config.resolve(config.read(tmp_path / "job.toml")), tmp_path)
+    places: list[Path] = []
+
+    def helped(place: str) -> None:
+        """The other worker is killed at a part, and has left a draft of that."""
+        places.append(Path(place))
+        serve(msgspec.msgpack.encode(PassPages(place)), lambda _message: None)
+        for number in range(8 - made):
+            (Path(place) / str(number)).rename(Path(place) / f"{number}.new")
+
+    assert Unpacker(PairedSite)(serve(msgspec.msgpack.encode(PairSite(SITE)), helped)) == expected
+    [place] = places
+    assert not place.exists()
+    assert serve(msgspec.msgpack.encode(PassPages(str(place))), lambda _message: None) == b""  # it comes too late
+
+
+def test_a_worker_that_helps_ends_where_the_other_has_begun(tmp_path: Path, grown: list[Page]):
+    keep(tmp_path, grown)
+    with Ledger(tmp_path / "job.sqlite", read_only=True) as ledger:
+        numbers = ledger.view(SITE).numbers
+        (tmp_path / "work").write_bytes(pickle.dumps((numbers, PagePass(Template({}), None))))
+        (tmp_path / "0.begun").touch()
+    serve = mining_service(config.resolve(config.read(tmp_path / "job.toml")), tmp_path)
+    serve(msgspec.msgpack.encode(PassPages(str(tmp_path))), lambda _message: None)
+    assert [(tmp_path / name).exists() for name in ("0", "1")] == [False, True]
+
+
+def test_what_two_killed_workers_shared_is_removed_with_the_next_look_at_the_job(tmp_path: Path, grown: list[Page]):
+    keep(tmp_path, grown)
+    left = tmp_path / f"{SHARED}a_b1"
+    left.mkdir()
+    (left / "3").touch()
+    JobFolder(tmp_path).check_writable()  # it is ours
+    JobFolder(tmp_path).reading().close()
+    assert not left.exists()

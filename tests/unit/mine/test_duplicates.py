@@ -4,11 +4,16 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from bitrawl.mine.duplicates import SHARED, duplicates
+from bitrawl.mine import duplicates as module
+from bitrawl.mine.duplicates import SHARED, PageText
 from bitrawl.model import Language, Link, LinkKind, Page, Paragraph
 from bitrawl.url import Url
 
 MORE = [f"Paragraph number {n} of the text." for n in range(40)]
+
+
+def duplicates(pages, protected=()):
+    return module.duplicates(filter(None, map(PageText.of, pages)), protected)
 
 
 def url(name: str) -> Url:

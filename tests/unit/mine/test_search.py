@@ -4,7 +4,7 @@ import pytest
 from bitrawl.mine.align_evidence import Cut, Document, Text
 from bitrawl.mine.align_search import CELLS, LARGE, DocumentParts, Passed, Pieces, batches
 from bitrawl.mine.beads import Lattices, Posteriors
-from bitrawl.mine.lexical_aligner import Knowledge, LexicalAligner, _frozen
+from bitrawl.mine.lexical_aligner import Knowledge, LexicalAligner, _frozen, translations
 from bitrawl.model import Language
 
 EN, FR = Language("en"), Language("fr")
@@ -29,7 +29,8 @@ def test_blocks_belong_together_by_their_tags_and_length():
             (("<listitem>", "<li>"), ["Thé"]),
         ],
     )
-    known, corpus = _frozen([Document(a, b)], LexicalAligner().knowledge)
+    knowledge = LexicalAligner().knowledge
+    known, corpus = _frozen([Document(a, b)], knowledge, translations(knowledge))
     corpus.align_blocks(known, np.array([0]), {})
     together = corpus._blocks._together.reshape(3, 4)
     assert together[0].argmax() == 0

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 
 import msgspec
 import pytest
-from hostile_readers import Hostile, broken, dying, mortal
+from hostile_readers import Hostile, broken, dying, mortal, noted
 
 from bitrawl.errors import ChildError
 from bitrawl.model import Capture, Page, Skip
@@ -104,6 +104,44 @@ async def test_there_is_no_second_reader_for_a_few_pages_that_come_at_once():
     async with SandboxedAnalyser(Hostile, workers=2) as analyser:
         pids = await asyncio.gather(*(title(analyser, "pid") for _ in range(4)))
     assert len(set(pids)) == 1
+
+
+async def test_readers_that_will_be_needed_are_started_before_they_are_asked_and_no_more_than_there_may_be(tmp_path):
+    async with SandboxedAnalyser(functools.partial(noted, tmp_path), workers=2) as analyser:
+        analyser.get_ready(1)
+        analyser.get_ready(5)
+        while len(list(tmp_path.iterdir())) < 2:  # noqa: ASYNC110 - files of other processes
+            await asyncio.sleep(0.01)
+        pids = await asyncio.gather(*(title(analyser, "pid") for _ in range(4)))
+    started = {path.name for path in tmp_path.iterdir()}
+    assert set(pids) <= started
+    assert len(started) == 2
+
+
+async def test_a_request_that_comes_before_the_readers_have_begun_is_no_reason_for_one_more(tmp_path):
+    async with SandboxedAnalyser(functools.partial(noted, tmp_path), workers=2) as analyser:
+        analyser.get_ready(2)
+        await asyncio.gather(*(title(analyser, "pid") for _ in range(4)))
+        while len(list(tmp_path.iterdir())) < 2:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.01)
+        await asyncio.gather(*(title(analyser, "pid") for _ in range(4)))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+async def test_leaving_ends_a_reader_that_is_being_started(tmp_path):
+    async with SandboxedAnalyser(functools.partial(noted, tmp_path), workers=2) as analyser:
+        analyser.get_ready(2)
+        await asyncio.sleep(0)
+    for path in tmp_path.iterdir():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(path.name), 0)
+
+
+async def test_a_reader_that_cannot_be_started_before_it_is_asked_is_no_fault_until_then():
+    async with SandboxedAnalyser(broken, workers=1) as analyser:
+        analyser.get_ready(1)
+        with pytest.raises(ChildError, match="the model is missing"):
+            await analyser.analyse(capture("x"))
 
 
 async def test_no_more_inputs_are_kept_than_allowed(tmp_path):

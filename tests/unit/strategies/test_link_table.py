@@ -56,6 +56,14 @@ def test_a_state_sets_its_own_columns_and_no_others():
     assert made.facts(np.array([1]))[0, LinkColumn.BESIDE] == 0.0
 
 
+def test_groups_that_need_more_than_two_bytes_get_them():
+    made = table()
+    made.set_states(np.array([1]), [state()], [70_000])
+    made.add(2, {}, {LinkColumn.BY_PLACE: 80_000}, queued=True)
+    assert [made.group_numbers(row)[1] for row in range(3)] == [1, 2, 80_000]
+    assert made.groups(np.arange(3))[:, -1].tolist() == [0, 70_000, 0]
+
+
 def test_rows_are_changed_when_they_are_new_or_marked_and_visited_ones_only_by_row():
     made = table(n2=False)
     assert made.take_changed().tolist() == [0, 1, 2]

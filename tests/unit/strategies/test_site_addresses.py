@@ -6,6 +6,7 @@ from table_site import page, url
 from bitrawl.strategies.adaptive.addresses import (
     FIRST_ROWS,
     MAX_LETTERS,
+    MAX_NUMBERED,
     MAX_SAME_KEY,
     HashNumbers,
     Numbered,
@@ -23,6 +24,12 @@ def test_a_value_keeps_its_number():
     assert [codes.number(code) for code in ("en", "fr", "en")] == [0, 1, 0]
     assert codes.values == ["en", "fr"]
     assert codes.known("de") is None
+
+
+def test_beyond_two_bytes_of_values_a_new_one_counts_as_the_first():
+    codes: Numbered[int] = Numbered()
+    assert [codes.number(code) for code in range(MAX_NUMBERED + 2)] == [*range(MAX_NUMBERED), 0, 0]
+    assert codes.number(7) == 7
 
 
 def test_a_column_has_a_place_for_each_address_whenever_it_was_made():
@@ -72,6 +79,22 @@ def test_an_address_is_related_to_none_one_or_several():
     for others in ((7,), (0,), (7, 0), (3,), (1, 2, 3)):
         related.put(first, others)
         assert related.of(first) == others
+
+
+def test_numbers_that_need_more_than_two_bytes_get_them():
+    addresses = NumberedUrls()
+    related, same = Relation(addresses), SameKey(addresses)
+    many = 40_000
+    numbers = [addresses.number(url(f"/{number}")) for number in range(many)]
+    related.put(1, (2,))
+    related.put(2, (many - 1,))
+    for number in numbers:
+        same.add(number, [f"key {number % (many // 2)}"])
+    assert [addresses.known(url(f"/{number}")) for number in range(many)] == numbers
+    assert [related.of(number) for number in (0, 1, 2)] == [(), (2,), (many - 1,)]
+    assert all(same.of(number) == [number, number + many // 2] for number in range(many // 2))
+    late = addresses.number(url("/late"))
+    assert (related.of(late), same.of(late)) == ((), [])
 
 
 def test_addresses_with_a_key_in_common_know_each_other_in_the_order_in_which_they_came():

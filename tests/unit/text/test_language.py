@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 
 from bitrawl.languages import parse_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.language import LONG, WINDOW, LanguageNgrams, NgramLanguageIdentifier, chinese_script, sample
+from bitrawl.text.language import (
+    LONG,
+    WINDOW,
+    LanguageNgrams,
+    NgramLanguageIdentifier,
+    chinese_script,
+    language_ngrams,
+    sample,
+)
 
 ENGLISH = "The committee will publish its report on the state of the rivers before the end of the year."
 FRENCH = "Le comité publiera son rapport sur l'état des rivières avant la fin de l'année."
@@ -44,6 +52,21 @@ def test_a_batch_answers_as_its_texts_one_by_one(identifier: NgramLanguageIdenti
     together = identifier.identify(texts)
     alone = [identifier.identify([text])[0] for text in texts[:7]] * 30
     assert together == alone
+
+
+def test_the_end_of_one_text_says_nothing_about_the_next(identifier: NgramLanguageIdentifier):
+    # Endings that have the hash of a known n-gram, with the space and the zero byte after them.
+    model = language_ngrams()
+    ascii_bytes = np.arange(33, 127, dtype=np.uint32)
+    powers = [np.uint32(pow(int(model.multipliers[0]), power, 1 << 32)) for power in range(1, 5)]
+    hashes = ascii_bytes[:, None, None] * powers[3] + ascii_bytes[:, None] * powers[2] + ascii_bytes * powers[1]
+    hashes += np.array([ord(" ")], np.uint32) * powers[0]
+    found = np.argwhere(np.isin(hashes, model.keys))
+    endings = [bytes(ascii_bytes[place].tolist()).decode() for place in found]
+    usual = [ending for ending in endings if sample(f"some {ending}").endswith(f"{ending} ".encode())]
+    assert usual
+    for ending in usual:
+        assert identifier.identify([f"some {ending}", "Pick"])[1] == identifier.identify(["Pick"])[0], ending
 
 
 def test_a_text_is_read_further_where_its_beginning_contradicts_the_claim(identifier: NgramLanguageIdentifier):

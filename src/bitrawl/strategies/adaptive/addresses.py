@@ -18,9 +18,12 @@ Number = TypeVar("Number", int, float)
 
 MAX_SAME_KEY = 12  # judgement: addresses of one key that are looked at; those that come later are in no chain
 _NONE, _SEVERAL = -1, -2
+# Most sites have so few addresses that their numbers take two bytes. They get four when the first does not fit.
+_SMALL, _MOST_SMALL = "h", (1 << 15) - 1
 _ANY_TEXT = "surrogatepass"  # half a character does no harm
-FIRST_ROWS = 64  # addresses that a site has room for at first
+FIRST_ROWS = 32  # addresses that a site has room for at first
 FIRST_SLOTS = 64  # a power of two
+MAX_NUMBERED = 1 << 16  # different values that `Numbered` has numbers for: two bytes of a column
 
 MAX_LETTERS = 4000  # tags of one site that have a letter of their own; HTML has about 140
 _FIRST_LETTER = 32
@@ -28,7 +31,11 @@ _FASTEST = 1  # of zlib: 1,500 tags take 20 µs, and a fifth of their bytes
 
 
 class Numbered(Generic[Value]):
-    """Values by number, in the order in which they were first seen."""
+    """Values by number, in the order in which they were first seen.
+
+    A site has few of them: languages, and sets of languages. Beyond `MAX_NUMBERED`, a new one counts as the first, which
+    stands for nothing.
+    """
 
     def __init__(self) -> None:
         self.values: list[Value] = []
@@ -40,6 +47,8 @@ class Numbered(Generic[Value]):
         """A new one for a new value."""
         number = self._numbers.get(value)
         if number is None:
+            if len(self.values) == MAX_NUMBERED:
+                return 0
             number = self._numbers[value] = len(self.values)
             self.values.append(value)
         return number
@@ -48,12 +57,12 @@ class Numbered(Generic[Value]):
 class HashNumbers(Generic[Value]):
     """Values by number, as `Numbered`, of which only the 64-bit hashes are kept: two values never had the same.
 
-    A table with open addressing: about 17 bytes for each, where a dictionary takes 100 and its keys.
+    A table with open addressing: 11 to 20 bytes for each, where a dictionary takes 100 and its keys.
     """
 
     def __init__(self) -> None:
         self._hashes = array("q")  # by number
-        self._slots = array("i", [_NONE]) * FIRST_SLOTS  # a number, at the first free slot from its hash on
+        self._slots = array(_SMALL, [_NONE]) * FIRST_SLOTS  # a number, at the first free slot from its hash on
         self._mask = FIRST_SLOTS - 1
 
     def known(self, value: Value) -> int | None:
@@ -75,7 +84,7 @@ class HashNumbers(Generic[Value]):
             self._hashes.append(hash(value))
             if 3 * number > 2 * self._mask:
                 self._mask = 2 * self._mask + 1
-                self._slots = array("i", [_NONE]) * (self._mask + 1)
+                self._slots = array(_SMALL if self._mask <= _MOST_SMALL else "i", [_NONE]) * (self._mask + 1)
                 self._place(range(number + 1))
             else:
                 self._place((number,))
@@ -97,7 +106,7 @@ class NumberedUrls(HashNumbers[Url]):
         super().__init__()
         self._origin = ""  # of the first; what begins with it is kept without it
         self._texts = bytearray()
-        self._starts = array("Q", [0])  # by number, and the end of the last
+        self._starts = array("I", [0])  # by number, and the end of the last; 4 GB of addresses fit nowhere
         self._columns: list[tuple[array[int] | array[float], bytes]] = []
         self._room = 0  # addresses that the columns have places for
 
@@ -111,6 +120,13 @@ class NumberedUrls(HashNumbers[Url]):
         self._columns.append((made, array(typecode, [default]).tobytes() * width))
         return made
 
+    def widened(self, column: "array[int]") -> "array[int]":
+        """The same column with four bytes for each number, in the place of the narrower one."""
+        wide = array("i", column)
+        place = next(place for place, (other, _) in enumerate(self._columns) if other is column)
+        self._columns[place] = wide, array("i", array(column.typecode, self._columns[place][1])).tobytes()
+        return wide
+
     def number(self, value: Url) -> int:
         number = super().number(value)
         if number == len(self._starts) - 1:
@@ -123,18 +139,19 @@ class NumberedUrls(HashNumbers[Url]):
         return number
 
     def _grow(self) -> None:
-        """By an eighth: what is spare takes memory."""
-        more = max(FIRST_ROWS, self._room // 8)
+        """By a sixteenth: what is spare takes memory. An array keeps as much to spare on its own."""
+        more = max(FIRST_ROWS, self._room // 16)
         self._room += more
         for column, defaults in self._columns:
             column.frombytes(defaults * more)
 
 
 class Relation:
-    """Some other addresses for each; one takes four bytes, and more of them 150."""
+    """Some other addresses for each; one takes two or four bytes, and more of them 150."""
 
     def __init__(self, addresses: NumberedUrls) -> None:
-        self._only = addresses.column("i", _NONE)
+        self._addresses = addresses
+        self._only = addresses.column(_SMALL, _NONE)
         self._several: dict[int, tuple[int, ...]] = {}
 
     def of(self, number: int) -> tuple[int, ...]:
@@ -150,6 +167,8 @@ class Relation:
     def put(self, number: int, others: tuple[int, ...]) -> None:
         """In the place of those that it had; at least one."""
         if len(others) == 1:
+            if others[0] > _MOST_SMALL and self._only.typecode == _SMALL:
+                self._only = self._addresses.widened(self._only)
             self._only[number] = others[0]
         else:
             self._only[number] = _SEVERAL
@@ -160,19 +179,22 @@ class SameKey:
     """An entry for each key of an address; the entries of one key are a chain that begins with its first address."""
 
     def __init__(self, addresses: NumberedUrls) -> None:
-        self._first_entry = addresses.column("i", _NONE)  # by address; its other entries follow
+        self._addresses = addresses
+        self._first_entry = addresses.column(_SMALL, _NONE)  # by address; its other entries follow
         self._entries = addresses.column("B", 0)
         self._keys: HashNumbers[str] = HashNumbers()
-        self._heads = array("i")  # by key: the first entry
-        self._address = array("i")  # by entry, as the next two
-        self._key = array("i")
-        self._next = array("i")
+        self._heads = array(_SMALL)  # by key: the first entry
+        self._address = array(_SMALL)  # by entry, as the next two
+        self._key = array(_SMALL)
+        self._next = array(_SMALL)
 
     def has(self, number: int) -> bool:
         return self._first_entry[number] != _NONE
 
     def add(self, number: int, keys: Sequence[str]) -> None:
         """An address that has no entry yet."""
+        if self._next.typecode == _SMALL and max(number, len(self._address) + len(keys)) > _MOST_SMALL:
+            self._widen()
         self._first_entry[number] = len(self._address)
         self._entries[number] = min(len(keys), 255)
         for text in keys[:255]:
@@ -198,6 +220,11 @@ class SameKey:
                 addresses.append(self._address[link])
                 link = self._next[link]
         return addresses
+
+    def _widen(self) -> None:
+        self._first_entry = self._addresses.widened(self._first_entry)
+        wide = (array("i", numbers) for numbers in (self._heads, self._address, self._key, self._next))
+        self._heads, self._address, self._key, self._next = wide
 
     def _append(self, head: int, entry: int) -> None:
         last = head

@@ -5,7 +5,6 @@
 
 from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from math import isnan
 from struct import Struct
 
 import msgspec
@@ -19,7 +18,8 @@ from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.url import Url
 
 MIN_ANCHOR = 10  # judgement: letters of a link text; shorter ones ("next", "English") name many pages
-_NO_ANCHOR = 0  # no text of a link has this hash, but for one of 2 ** 64
+_NO_ANCHOR = 0  # no text of a link has this hash, but for one of 2 ** 32
+_ANCHOR_BITS = 0xFFFFFFFF  # of a hash that are kept: a text is compared with those of a few candidates
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -61,9 +61,9 @@ class LinkStates:
         self._partners = partners
         self._known = known  # addresses that a link led to
         self._addresses = addresses
-        self._anchors = addresses.column("q", _NO_ANCHOR)  # hashes of the link texts
+        self._anchors = addresses.column("I", _NO_ANCHOR)  # hashes of the link texts
         self._every_claim: Numbered[Language] = Numbered()
-        self._claims = addresses.column("I", self._every_claim.number(UNDETERMINED))
+        self._claims = addresses.column("H", self._every_claim.number(UNDETERMINED))
 
     def read_language(self, hreflang: str, number: int) -> bool:
         """Remember the language that a link says its target is in; whether that is news."""
@@ -83,7 +83,7 @@ class LinkStates:
         anchor = " ".join(anchor.split()).casefold()
         if len(anchor) < MIN_ANCHOR:
             return False
-        self._anchors[number] = hash(anchor)
+        self._anchors[number] = hash(anchor) & _ANCHOR_BITS
         return True
 
     def redirect(self, old: Url, new: Url) -> None:
@@ -168,6 +168,8 @@ _REAL = (LinkColumn.WANTED, LinkColumn.DEPTH)  # facts that are more than yes or
 _STATE_BITS = np.array([1 << LinkColumn[field.upper()] for field in LinkState.__struct_fields__], np.uint32)
 _NO_STATE = np.uint32(~_STATE_BITS.sum(dtype=np.uint32))
 _HALF = Struct("e")
+_MOST_SMALL = (1 << 16) - 1
+_NO_GAIN = -1  # until it is counted
 _BY_STATE = GROUPS.index(LinkColumn.BY_STATE)
 
 
@@ -181,9 +183,9 @@ class LinkTable:
         self.count = self.queued_count = 0
         self._flags = self._addresses.column("I", 0)  # a bit for each fact that is not in `_REAL`, at its number
         self._real = self._addresses.column("H", 0, len(_REAL))  # numbers of 16 bits
-        self._groups = self._addresses.column("i", 0, len(GROUPS))
+        self._groups = self._addresses.column("H", 0, len(GROUPS))  # of four bytes, once there are so many
         self._written = self._addresses.column("f", 0.0)  # the score that the queue has
-        self._gains = self._addresses.column("f", np.nan)  # what a visit brought; nan until it is counted
+        self._gains = self._addresses.column("b", _NO_GAIN)  # what a visit brought, in halves of a pair
         self._changed: set[int] = set()
 
     def row(self, url: Url) -> int | None:
@@ -214,6 +216,7 @@ class LinkTable:
                 _HALF.pack_into(self._real, _HALF.size * (len(_REAL) * row + _REAL.index(column)), value)
             elif value:
                 self._flags[row] |= 1 << column
+        self._make_room(groups.values())
         first = len(GROUPS) * row - GROUPS[0]
         for column, group in groups.items():
             self._groups[first + column] = group
@@ -242,14 +245,17 @@ class LinkTable:
 
     def groups(self, rows: Rows) -> NDArray[np.int32]:
         """One row each, in the order of `GROUPS`."""
-        numbers: NDArray[np.int32] = self._every_group()[rows]
-        return numbers
+        return self._every_group()[rows].astype(np.int32, copy=False)
 
     def group_numbers(self, row: int) -> list[int]:
         return self._groups[len(GROUPS) * row : len(GROUPS) * (row + 1)].tolist()
 
-    def _every_group(self) -> NDArray[np.int32]:
-        return np.frombuffer(self._groups, np.int32).reshape(-1, len(GROUPS))
+    def _every_group(self) -> NDArray[np.integer]:
+        return np.frombuffer(self._groups, self._groups.typecode).reshape(-1, len(GROUPS))
+
+    def _make_room(self, groups: Iterable[int]) -> None:
+        if self._groups.typecode == "H" and max(groups) > _MOST_SMALL:
+            self._groups = self._addresses.widened(self._groups)
 
     def set_states(self, rows: Rows, states: Sequence[LinkState], groups: Sequence[int]) -> None:
         """The columns that each state has, and the group of links that share it."""
@@ -257,6 +263,7 @@ class LinkTable:
             bits = np.array([msgspec.structs.astuple(state) for state in states], np.uint32) @ _STATE_BITS
             flags = np.frombuffer(self._flags, np.uint32)
             flags[rows] = flags[rows] & _NO_STATE | bits
+            self._make_room(groups)
             self._every_group()[rows, _BY_STATE] = groups
 
     # visits
@@ -276,10 +283,11 @@ class LinkTable:
     def gain(self, row: int) -> float | None:
         """What the visit brought, as far as it was counted; None before."""
         gain = self._gains[row]
-        return None if isnan(gain) else gain
+        return None if gain == _NO_GAIN else gain / 2
 
     def set_gain(self, row: int, gain: float) -> None:
-        self._gains[row] = gain
+        """0, a half or 1."""
+        self._gains[row] = int(2 * gain)
 
     # scores
 

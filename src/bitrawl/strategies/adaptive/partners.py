@@ -62,9 +62,9 @@ class Partners:
         self.addresses = addresses or NumberedUrls()
         self._same_key = SameKey(self.addresses)
         self._every_mark: Numbered[NamedLanguages | None] = Numbered()
-        self._marks = self.addresses.column("I", self._every_mark.number(None))
+        self._marks = self.addresses.column("H", self._every_mark.number(None))
         self._every_claim: Numbered[Language] = Numbered()
-        self._claims = self.addresses.column("I", self._every_claim.number(UNDETERMINED))
+        self._claims = self.addresses.column("H", self._every_claim.number(UNDETERMINED))
         self._read_as = (*self.languages, UNDETERMINED)
         self._visited = self.addresses.column("h", _UNVISITED)  # a place in `_read_as`
         self._declaring = self.addresses.column("b", 0)  # visited pages that name versions of themselves

@@ -130,11 +130,12 @@ class Rates:
         parents = np.frombuffer(self._parents, np.int32)
         visits, gains = (np.frombuffer(counts, np.float32) for counts in (self._visits, self._gains))
         levels = [groups]
-        while (above := parents[levels[-1]]).any():
+        while np.count_nonzero(above := parents[levels[-1]]):
             levels.append(above)
+        numbers = np.array(levels[::-1])
         rates = np.full(len(groups), self._prior, np.float32)
-        for level in reversed(levels):
-            rates = (gains[level] + PARENT_VISITS * rates) / (visits[level] + PARENT_VISITS)
+        for gained, visited in zip(gains[numbers], visits[numbers] + PARENT_VISITS, strict=True):
+            rates = (gained + PARENT_VISITS * rates) / visited
         return rates
 
 

@@ -260,8 +260,8 @@ class SiteScorer:
         if self._all_expected is None:
             queued = self._table.queued()
             self._all_expected = queued, self._expected(queued)
-        queued = self._all_expected[0]
-        scores = self._rescored(*self._all_expected)
+        (queued, _), scores = self._all_expected, self._rescored(*self._all_expected)
+        self._all_expected = None  # with 2,000 sites, it would take 12 MB until their next visits
         leave = self._stopping.reason(
             self.partners.paired, count, lambda most: largest(self._table.written(queued), most)
         )
