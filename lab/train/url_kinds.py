@@ -75,7 +75,7 @@ def _kind_of_change(a: MarkedTokens, b: MarkedTokens, change: tuple[int, int, in
         return Kind.PARAMETER if in_query else Kind.DIRECTORY if "/" in added else Kind.GLUED
     if len(old) > 1 or len(new) > 1 or (in_query and not (old[0].isdecimal() and new[0].isdecimal())):
         return Kind.VALUE if in_query else Kind.SLUG
-    return _kind_of_tokens(old[0], new[0], fills=a.whole[start] and b.whole[low])
+    return _kind_of_tokens(old[0], new[0], fills=bool(a.whole[start] and b.whole[low]))
 
 
 def _kind_of_tokens(old: str, new: str, *, fills: bool) -> Kind:

@@ -300,16 +300,18 @@ class UrlDetector:
         self._replacements = replacements
         self._site: Site | None = None
         self._versions = Versions((), ())
+        self._proposed = Evidence.of({})
 
     def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:
         """Each two languages by themselves; the user's replacements are certain."""
         evidence = self._of(site).scores(known_pairs.pairs)
         evidence.update(by_replacements(site, self._replacements))
-        return Evidence.of(evidence)
+        self._proposed = Evidence.of(evidence)
+        return self._proposed
 
-    def versions(self, site: Site, known_pairs: KnownPairs) -> set[PageNumbers]:
-        """Pages that are versions of each other as far as URLs tell, translated or not."""
-        likely = {pair for pair, score in self.propose(site, known_pairs).items() if score >= LIKELY}
+    def versions(self, site: Site) -> set[PageNumbers]:
+        """Pages that are versions of each other as far as URLs told when they were last asked, translated or not."""
+        likely = {pair for pair, score in self._proposed.items() if score >= LIKELY}
         return likely | self._of(site).copies()
 
     def _of(self, site: Site) -> Versions:

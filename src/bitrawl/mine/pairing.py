@@ -209,7 +209,7 @@ class PairingRounds:
         if Method.DECLARED in methods:
             proposed |= DeclaredDetector().propose(site, KnownPairs()).keys() | claims(site)
         if Method.URL in methods:
-            proposed |= self._url.versions(site, self.known)
+            proposed |= self._url.versions(site)
         refused = []
         for pair in sorted(proposed - matched.keys()):
             a, b = sorted(

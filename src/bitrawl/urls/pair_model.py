@@ -6,6 +6,7 @@ of two and three letters, code with country.
 """
 
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -21,8 +22,10 @@ from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32
 from bitrawl.url import Url
 from bitrawl.urls.tokens import (
+    PARTS,
     MarkedTokens,
     Tokens,
+    bare_tokens,
     changes,
     is_content,
     is_word,
@@ -73,7 +76,7 @@ _AROUND = "/-_.&?"
 class UrlComparison(NamedTuple):
     """Numbers in the order of `FEATURES`, and what they were counted from."""
 
-    values: tuple[float, ...]
+    values: "array[float]"  # of 32 bits, as the model takes them: a tuple takes three times the memory
     pattern: tuple[tuple[str, str], ...]  # text that is replaced and its replacement, from left to right
     words_a: Tokens  # changed words that are not marks
     words_b: Tokens
@@ -208,7 +211,7 @@ class _Count:
             words_ratio=(1 + min(len(words_a), len(words_b))) / (1 + max(len(words_a), len(words_b))),
             same=not self.pattern,
         )
-        values, numbers, pattern = tuple(self.values.values()), tuple(self.numbers), tuple(self.pattern)
+        values, numbers, pattern = array("f", [*self.values.values()]), tuple(self.numbers), tuple(self.pattern)
         sign = (self.sign > 0) - (self.sign < 0)
         return UrlComparison(values, pattern, tuple(words_a), tuple(words_b), numbers, sign)
 
@@ -228,7 +231,7 @@ class _Rest(NamedTuple):
     longest_number: int
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=PARTS)
 def _rest(tokens: Tokens) -> _Rest:
     """Cached, because the links of a page differ from it in the same folders, and share the same."""
     content = tuple([token for token in tokens if is_content(token)])
@@ -237,7 +240,7 @@ def _rest(tokens: Tokens) -> _Rest:
     return _Rest(content, words, sum(map(len, content)), len(numbers), max(numbers, default=0))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=PARTS)
 def _stripped(old: str, new: str) -> tuple[str, str]:
     """Of two texts the part that differs, with a sign of where it stands: news1, news1f give "", "f$".
 
@@ -273,7 +276,7 @@ def _common_ngrams(old: Sequence[str], new: Sequence[str]) -> float:
     return 2 * len(grams_a & grams_b) / (len(grams_a) + len(grams_b))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=PARTS)
 def _ngrams(word: str) -> frozenset[str]:
     padded = f" {word} "
     return frozenset(padded[place : place + 3] for place in range(len(padded) - 2))
@@ -335,8 +338,17 @@ def _trees(path: Path) -> Trees:
 
 def _share_something(a: Url, b: Url) -> bool:
     """Whether a word of one begins like a word of the other, or one of them has no words."""
-    heads_a, heads_b = marked_tokens(a).heads, marked_tokens(b).heads
+    heads_a, heads_b = _heads(a), _heads(b)
     return not heads_a or not heads_b or not heads_a.isdisjoint(heads_b)
+
+
+@lru_cache(maxsize=PARTS)
+def _heads(url: Url) -> frozenset[str]:
+    """First letters of the path's words, and its numbers; without marks."""
+    read = marked_tokens(url)
+    return frozenset(
+        [token[:_PREFIX] for token in bare_tokens(read.tokens[read.host_end :], read.marks[read.host_end :])]
+    )
 
 
 def feature_rows(pairs: Sequence[tuple[Url, Url]], languages: tuple[Language, Language] | None = None) -> Floats32:

@@ -8,12 +8,12 @@ and their order.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from bitrawl.text.arrays import Floats, Ints, bounds, places_in
+from bitrawl.text.arrays import Floats, Ints, bounds, firsts, places_in, ranges
 from bitrawl.urls.tokens import MarkedTokens, Tokens, bare_tokens, is_word, number_value
 
 UrlNumbers = tuple[int, int]  # two URLs of the list by their places in it, the smaller first
@@ -27,6 +27,7 @@ _PARTNERS_BETWEEN = 3
 _PARTNERS = 40_000  # of all URLs together: the more there are, the fewer for each
 _HEAD = 5  # letters by which cognates are found
 _GLUED = 4  # letters that a site puts before a name, or after it
+_BITS = 32  # of a number in a pair that is one number
 _STRONG, _WEAK = 3.0, 1.0  # weights of a key that all but one token is in, and of a key of one to three words
 
 
@@ -66,38 +67,56 @@ def candidates_between(
     urls: Sequence[MarkedTokens], first: Sequence[int], second: Sequence[int], keys: KeysOfUrls
 ) -> list[UrlNumbers]:
     """Pairs of a number of the first language with one of the second, where it is known which URL is in which."""
-    weights: defaultdict[UrlNumbers, float] = defaultdict(float)
     keys_a, keys_b = ([keys.of(urls[number]) for number in numbers] for numbers in (first, second))
+    pairs, weights = [np.zeros(0, np.int64)], [np.zeros(0)]
     for kind, worth in enumerate((_STRONG, _WEAK)):
-        for group_a, group_b in _shared_groups([url[kind] for url in keys_a], [url[kind] for url in keys_b]):
-            weight = worth / (len(group_a) + len(group_b) - 1)
-            for a, b in product(group_a, group_b):
-                weights[ordered(first[a], second[b])] += weight
+        a, b, sharing = _sharing([url[kind] for url in keys_a], [url[kind] for url in keys_b])
+        ends = np.array(first, np.int64)[a], np.array(second, np.int64)[b]
+        pairs.append(np.minimum(*ends) << _BITS | np.maximum(*ends))
+        weights.append(worth / (sharing - 1))
+    distinct, place = np.unique(np.concatenate(pairs), return_inverse=True)
     # The order of hashes differs from process to process, and with it the last digits of a sum.
-    return _best({pair: round(weight, 9) for pair, weight in weights.items()}, _PARTNERS_BETWEEN)
+    summed = np.bincount(place, np.concatenate(weights), len(distinct)).astype(np.float64, copy=False)
+    return _best_between(distinct, summed.round(9))
 
 
 def ordered(a: int, b: int) -> UrlNumbers:
     return (a, b) if a < b else (b, a)
 
 
-def _shared_groups(first: Sequence[Ints], second: Sequence[Ints]) -> Iterator[tuple[list[int], list[int]]]:
-    """For each key that few have, and that stands in both lists of keys, its places in either."""
+def _best_between(pairs: Ints, weights: Floats) -> list[UrlNumbers]:
+    """As `_best`, of pairs that ascend."""
+    low, high = pairs >> _BITS, pairs & ((1 << _BITS) - 1)
+    ends = np.concatenate([low, high])
+    order = np.lexsort((np.tile(pairs, 2), -np.tile(weights, 2), ends))
+    begins = firsts(ends[order])
+    rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
+    best = np.unique(order[rank < _PARTNERS_BETWEEN] % max(1, len(pairs)))
+    return list(zip(low[best].tolist(), high[best].tolist(), strict=True))
+
+
+def _sharing(first: Sequence[Ints], second: Sequence[Ints]) -> tuple[Ints, Ints, Ints]:
+    """For each key that few have, all who have it of either side with each other: their places, and how many have it."""
+    nothing = np.zeros(0, np.int64)
     if not first or not second:
-        return
+        return nothing, nothing, nothing
     flat = [np.concatenate(first), np.concatenate(second)]
     shared = np.intersect1d(np.unique(flat[0]), np.unique(flat[1]), assume_unique=True)
-    if not len(shared):
-        return
-    groups = []
+    owners, starts, counts = [], [], []
     for keys, arrays in zip(flat, (first, second), strict=True):
-        places, owners = places_in(shared, keys), np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
-        owners, places = owners[places >= 0], places[places >= 0]
-        order = np.argsort(places, kind="stable")
-        groups.append(np.split(owners[order], np.searchsorted(places[order], np.arange(1, len(shared)))))
-    for group_a, group_b in zip(*groups, strict=True):
-        if len(group_a) + len(group_b) <= MAX_SHARING:
-            yield group_a.tolist(), group_b.tolist()
+        places, having = places_in(shared, keys), np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
+        having, places = having[places >= 0], places[places >= 0]
+        owners.append(having[np.argsort(places, kind="stable")])
+        counts.append(np.bincount(places, minlength=len(shared)))
+        starts.append(bounds(counts[-1])[:-1])
+    few = counts[0] + counts[1] <= MAX_SHARING
+    (many_a, many_b), (start_a, start_b) = ([side[few] for side in sides] for sides in (counts, starts))
+    products = many_a * many_b
+    place = ranges(np.zeros(len(products), np.int64), products)  # in the table of its key, row by row
+    width = np.repeat(many_b, products)
+    a = owners[0][np.repeat(start_a, products) + place // width]
+    b = owners[1][np.repeat(start_b, products) + place % width]
+    return a, b, np.repeat(many_a + many_b, products)
 
 
 def _groups(keys_of_each: Iterable[tuple[int, Iterator[object]]], most: int = MAX_SHARING) -> Iterator[list[int]]:

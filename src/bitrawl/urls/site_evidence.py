@@ -358,7 +358,7 @@ def _margin(pair: UrlNumbers, scores: Mapping[UrlNumbers, float], best: Mapping[
 
 
 def _rarest(view: SiteUrls, a: int, b: int) -> float:
-    least = min(map(view.frequency.__getitem__, view.contents[a] & view.contents[b]), default=0)
+    least = view.fewest((a, b))
     return 1.0 / (least - 1) if least > 1 else 0.0
 
 

@@ -22,13 +22,14 @@ import numpy as np
 from bitrawl.config.choices import URL_PAIR_SCORE
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
-from bitrawl.text.arrays import Floats32
+from bitrawl.text.arrays import Floats32, Ints32
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import compare
 from bitrawl.urls.patterns import MIN_SUPPORT
 from bitrawl.urls.site_candidates import (
     MAX_SHARING,
     KeysOfUrls,
+    NumberFit,
     UrlNumbers,
     candidates,
     candidates_between,
@@ -39,7 +40,7 @@ from bitrawl.urls.site_candidates import (
 )
 from bitrawl.urls.site_evidence import DifferenceCounts, features, pair_directions, two_languages
 from bitrawl.urls.site_urls import ChangePattern, SiteUrls, pairs_by_template
-from bitrawl.urls.tokens import MarkedTokens, marked_tokens, number_value, read_tokens, sign_of
+from bitrawl.urls.tokens import MarkedTokens, number_value, read_tokens, sign_of
 from bitrawl.urls.trees import Trees
 
 _SHOWN = 0.07  # of pairs by which a list shows two languages: the threshold that the sweep left as it was
@@ -71,6 +72,15 @@ class MatchedUrls(NamedTuple):
     score: float
 
 
+class FirstRound(NamedTuple):
+    """What the first round says of some URLs, whatever else is known: kept, because they may be asked about again."""
+
+    pairs: Ints32  # two columns
+    chances: Floats32
+    ordered: Mapping[UrlNumbers, NumberFit]
+    of: Sequence[int] = ()  # the URLs of the site that it is about
+
+
 def match_urls(
     urls: Iterable[Url],
     lang_a: Language,
@@ -83,7 +93,8 @@ def match_urls(
     """Pairs of one site, the best first. `language_of` tells what is known of some URLs or all."""
     # Sorted, so that the order of the list does not matter.
     view = SiteUrls(sorted(set(urls)), (lang_a, lang_b), language_of or {})
-    matched = settled(view, _two_rounds(view, models or matching_models()), threshold)
+    models = models or matching_models()
+    matched = settled(view, _two_rounds(view, models, _judged_first(view, models)), threshold)
     directions = pair_directions(view, matched)
     oriented = (((a, b) if directions[a, b] >= 0 else (b, a), score) for (a, b), score in matched.items())
     return [MatchedUrls(view.urls[a], view.urls[b], score) for (a, b), score in oriented]
@@ -221,6 +232,7 @@ class Versions:
         for url, language in zip(self._read, languages, strict=True):
             self._alike[url.bare][language] += 1
         self._settled, self._spare = _settled(self._read, languages)
+        self._first: dict[TwoLanguages, FirstRound] = {}
         self._said: dict[TwoLanguages, Mapping[UrlNumbers, float]] = {}
         self._taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
         self._elsewhere = {number for pairs in self._settled.values() for pair in pairs for number in pair}
@@ -230,7 +242,7 @@ class Versions:
         taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
         for pair in known_pairs:
             taught[_in_order(*(self._languages[number] for number in pair))].add(pair)
-        keys = KeysOfUrls()
+        keys = KeysOfUrls() if len(self._by_language) > 2 else None
         scores: dict[UrlNumbers, float] = {}
         for two in combinations(sorted(self._by_language), 2):
             settled = self._settled.get(two, ())
@@ -250,7 +262,9 @@ class Versions:
                 pairs.update(ordered(proper[0], number) for number in group if number != proper[0])
         return pairs
 
-    def _judged(self, two: TwoLanguages, known_pairs: set[UrlNumbers], keys: KeysOfUrls) -> Mapping[UrlNumbers, float]:
+    def _judged(
+        self, two: TwoLanguages, known_pairs: set[UrlNumbers], keys: KeysOfUrls | None
+    ) -> Mapping[UrlNumbers, float]:
         """What the models say of the URLs that are not settled; asked again where known pairs are news to them."""
         if two not in self._said:
             self._said[two] = self._asked(two, (), keys)
@@ -267,7 +281,9 @@ class Versions:
         ways = Counter(_way(self._urls[first], self._urls[second]) for first, second in by_language)
         return max(ways.values(), default=0) >= MIN_SUPPORT
 
-    def _asked(self, two: TwoLanguages, known_pairs: Sequence[UrlNumbers], keys: KeysOfUrls) -> dict[UrlNumbers, float]:
+    def _asked(
+        self, two: TwoLanguages, known_pairs: Sequence[UrlNumbers], keys: KeysOfUrls | None
+    ) -> dict[UrlNumbers, float]:
         settled = self._settled.get(two, [])
         left = [self._unsettled(language, other) for language, other in (two, two[::-1])]
         if not all(left):
@@ -285,7 +301,12 @@ class Versions:
             [ordered(place[a], place[b]) for a, b in examples],
         )
         inside = [ordered(place[a], place[b]) for a, b in known_pairs]
-        scores = _shown(view, _two_rounds(view, self._models, inside, keys))
+        first = self._first.get(two)
+        if first is None or first.of != numbers:
+            first = self._first[two] = _judged_first(view, self._models, keys)._replace(of=numbers)
+        else:
+            view.place(first.ordered)
+        scores = _shown(view, _two_rounds(view, self._models, first, inside, keys))
         scores = _shared(_with_reliability(view, scores, inside))
         return {ordered(numbers[a], numbers[b]): score for (a, b), score in scores.items() if score >= LEAST}
 
@@ -308,11 +329,19 @@ class Versions:
         return self._alike[self._read[number].bare][language]
 
 
-def _two_rounds(
-    view: SiteUrls, models: MatchingModels, known_pairs: Sequence[UrlNumbers] = (), keys: KeysOfUrls | None = None
-) -> dict[UrlNumbers, float]:
+def _judged_first(view: SiteUrls, models: MatchingModels, keys: KeysOfUrls | None = None) -> FirstRound:
     pairs, rows = first_round(view, keys)
-    scores = dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
+    return FirstRound(np.array(pairs, np.int32), models.first.probability(rows), dict(view.ordered))
+
+
+def _two_rounds(
+    view: SiteUrls,
+    models: MatchingModels,
+    first: FirstRound,
+    known_pairs: Sequence[UrlNumbers] = (),
+    keys: KeysOfUrls | None = None,
+) -> dict[UrlNumbers, float]:
+    scores = {(a, b): chance for (a, b), chance in zip(first.pairs.tolist(), first.chances.tolist(), strict=True)}
     scores.update(dict.fromkeys(view.settled or (), SETTLED))
     pairs, rows = second_round(view, scores, known_pairs, keys)
     return dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
@@ -379,7 +408,7 @@ def _way_in(view: SiteUrls, pair: UrlNumbers) -> ChangePattern:
 
 def _way(first: Url, second: Url) -> ChangePattern:
     """In what the two differ, from the first language to the second; of numbers, by how much."""
-    pattern = compare(marked_tokens(first), marked_tokens(second)).pattern
+    pattern = compare(read_tokens(first), read_tokens(second)).pattern
     return tuple(_change(old, new) for old, new in pattern)
 
 

@@ -19,7 +19,7 @@ from bitrawl.text.language import language_ngrams, sample
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import UrlComparison, compare
 from bitrawl.urls.site_candidates import NumberFit, UrlNumbers
-from bitrawl.urls.tokens import PAGE_WORDS, MarkedTokens, is_word, marked_tokens, sign_of
+from bitrawl.urls.tokens import MarkedTokens, Tokens, is_content, is_word, read_tokens, sign_of
 
 Signs = list[float]  # 1 for the first language, -1 for the second, 0 for no idea
 
@@ -54,19 +54,17 @@ class SiteUrls:
     ) -> None:
         """If the language of every URL is known, `settled` are the pairs that need no judge; otherwise None."""
         self.urls, self.languages, self.settled = urls, languages, settled
-        self.tokens = [marked_tokens(url) for url in urls]
+        self.tokens = [read_tokens(url) for url in urls]
         self.frequency = Counter(token for url_tokens in self.tokens for token in set(url_tokens.tokens))
         self.carriers = Carriers(self.tokens, self.frequency)
-        self.contents = [
-            frozenset(token for token in url_tokens.tokens if token.isalnum() and token not in PAGE_WORDS)
-            for url_tokens in self.tokens
-        ]
         self.told = [sign_of(languages, language_of[url]) if url in language_of else 0 for url in urls]
         self._read_signs()
         self.signs = self.marked
         self.ordered: dict[UrlNumbers, NumberFit] = {}
         self._runs: dict[int, float] = {}
-        self.templates = [_template(url_tokens) for url_tokens in self.tokens]
+        templates = map(_template, self.tokens)
+        once: dict[Tokens, Tokens] = {}
+        self.templates = [once.setdefault(template, template) for template in templates]
         self._comparisons: dict[UrlNumbers, UrlComparison] = {}
 
     def _read_signs(self) -> None:
@@ -83,6 +81,11 @@ class SiteUrls:
         ]
         self.worded = by_words(self.tokens, self.languages)
         self.foreign = foreign(self.tokens, self.languages, self.marked)
+
+    def fewest(self, pair: UrlNumbers) -> int:
+        """How many URLs have the rarest word or number that two of them share; 0 if they share none."""
+        shared = set(self.tokens[pair[0]].tokens).intersection(self.tokens[pair[1]].tokens)
+        return min((self.frequency[token] for token in shared if is_content(token)), default=0)
 
     def comparison(self, pair: UrlNumbers) -> UrlComparison:
         """In what two URLs are alike and differ; compared once."""

@@ -23,7 +23,8 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
+from sys import intern
+from typing import NamedTuple, TypeVar
 from urllib.parse import unquote, unquote_plus
 
 import langcodes
@@ -35,6 +36,7 @@ from bitrawl.text.language_names import NamedLanguage, folded, language_code, la
 from bitrawl.url import Url
 
 Tokens = tuple[str, ...]
+Shared = TypeVar("Shared", Tokens, tuple[Language | None, ...], frozenset[Language])
 
 _SMALL = r"[^\W\d_A-Z]"
 _LETTER = r"[^\W\d_]"
@@ -166,7 +168,7 @@ def mark_language(token: str) -> Language:
     return _named(folded(unquote(token))) if 2 <= len(token) <= 3 * _MAX_TOKEN else UNDETERMINED
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=PARTS)
 def named_languages(url: Url) -> frozenset[Language]:
     """Every language that some token of the URL could name."""
     host, segments, query = UrlParts.of(url)
@@ -174,7 +176,7 @@ def named_languages(url: Url) -> frozenset[Language]:
     return frozenset().union(*[_named_in(unquote(part)) for part in parts if len(part) > 1])
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=PARTS)
 def skeleton(url: Url, language: Language) -> str:
     """The URL without everything that names that language, and without what does not tell pages apart.
 
@@ -354,7 +356,6 @@ PAGE_WORDS = frozenset([
     "index", "default", "home", "welcome", "main", "html", "htm", "shtml", "xhtml", "php", "php3", "php5", "asp",
     "aspx", "jsp", "cfm", "cgi", "do", "xml", "md", "www",
 ])  # fmt: skip
-_HEAD = 4  # letters by which cognates are recognised
 _MAX_DIGITS = 18
 _LONGEST = 60  # tokens; the rest is compared as one token, because time is quadratic
 
@@ -364,10 +365,9 @@ class MarkedTokens(NamedTuple):
 
     tokens: Tokens
     marks: tuple[Language | None, ...]
-    whole: tuple[bool, ...]  # whether the token fills a directory, a parameter's value or a label of the host
+    whole: bytes  # 1 if the token fills a directory, a parameter's value or a label of the host
     bare: Tokens  # words and numbers, without names of languages and pages
     host_end: int
-    heads: frozenset[str]  # first letters of the path's words, and its numbers; without marks
     # Computed once, because each comparison would count them again:
     size: int  # of all tokens
     content_places: tuple[int, ...]  # after the host: words and numbers that are not page names
@@ -384,23 +384,22 @@ class Change(NamedTuple):
     high: int
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=PARTS)
 def marked_tokens(url: Url) -> MarkedTokens:
-    """Cached, because a page's URL is compared with each of its links, and a site's URLs with many others of the site."""
+    """Cached, because a page's URL is compared with each of its links."""
     return read_tokens(url)
 
 
 def read_tokens(url: Url) -> MarkedTokens:
-    """For those who look at each URL of a large site once."""
+    """For those who go through all URLs of a site: of 50,000, the cache would hold 200 MB."""
     text = unquote_plus(url.partition("://")[2].removeprefix("www."))
     text = text.removesuffix("/")
     tokens = _tokens(text)
     if len(tokens) > _LONGEST:
         tokens = (*tokens[: _LONGEST - 1], "".join(tokens[_LONGEST - 1 :]))
     host = tokens.index("/") if "/" in tokens else len(tokens)
-    whole = tuple(_is_whole(tokens, place, host) for place in range(len(tokens)))
-    marks = tuple(_mark(tokens, place, whole=whole[place]) for place in range(len(tokens)))
-    heads = frozenset([token[:_HEAD] for token in bare_tokens(tokens[host:], marks[host:])])
+    whole = bytes([_is_whole(tokens, place, host) for place in range(len(tokens))])
+    marks = _one(tuple([_mark(tokens, place, whole=bool(whole[place])) for place in range(len(tokens))]))
     marked = [place for place, mark in enumerate(marks) if mark and whole[place]]
     return MarkedTokens(
         tokens,
@@ -408,12 +407,17 @@ def read_tokens(url: Url) -> MarkedTokens:
         whole,
         bare_tokens(tokens, marks),
         host,
-        heads,
         size=sum(map(len, tokens)),
         content_places=tuple([place for place in range(host + 1, len(tokens)) if is_content(tokens[place])]),
         mark_places=tuple([place for place in marked if place > host]),
-        marked_languages=frozenset([mark for place in marked if (mark := marks[place])]),
+        marked_languages=_one(frozenset([mark for place in marked if (mark := marks[place])])),
     )
+
+
+@lru_cache(maxsize=PARTS)
+def _one(value: Shared) -> Shared:
+    """The first of all equal values: the URLs of a site share most of what they are made of."""
+    return value
 
 
 def bare_tokens(tokens: Tokens, marks: tuple[Language | None, ...]) -> Tokens:
@@ -464,7 +468,7 @@ def _tokens(text: str) -> Tokens:
         tokens.append(match[0])
         last = match.end()
     tokens += pieces(text[last:] if last else text)
-    return tuple(folded(token) for token in tokens)
+    return tuple([intern(folded(token)) for token in tokens])
 
 
 def _is_whole(tokens: Tokens, place: int, host: int) -> bool:

@@ -104,4 +104,4 @@ def test_the_users_replacement_is_certain():
 
 def test_a_page_in_the_wrong_language_is_known_by_its_address():
     site = site_of(("http://s.test/en/x", EN), ("http://s.test/fr/x", EN))
-    assert UrlDetector().versions(site, KnownPairs()) == {page_numbers(0, 1)}
+    assert UrlDetector().versions(site) == {page_numbers(0, 1)}
