@@ -225,17 +225,19 @@ def _model(a: WordBags, b: WordBags, weights: Floats, sizes: tuple[int, int], ro
     order = order[(n * m)[order] > 0]
     a, b = a.where(order), b.where(order)
     keys, link = _linked(a, b, sizes[1])
-    links = keys // sizes[1], keys % sizes[1]
+    links, dropped = ((keys // sizes[1]).astype(np.int32), (keys % sizes[1]).astype(np.int32)), len(keys)
+    del keys  # millions of them: each array of their length is some of the memory that mining needs at most
     if not len(link):
-        return Links(*links, np.zeros(0), np.zeros(0))
-    tables, dropped = _tables(a, b, weights[order], link), len(keys)
-    counts, joint = np.zeros((2, dropped + 1))
+        return Links(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+    tables = _tables(a, b, weights[order], link)
+    counts, joint = np.zeros(dropped + 1), np.zeros(dropped + 1)
     for table in tables:
         np.add.at(counts, table.link.ravel(), np.repeat(table.weights, table.link.shape[1]))
     for number in range(1, rounds):
         _set_joint(joint[:-1], links, counts[:-1], sizes)
         if number <= 2:
-            often = np.bincount(link, minlength=dropped + 1)
+            often = np.zeros(dropped + 1, np.int32)
+            np.add.at(often, link, np.int32(1))  # as fast as bincount, which makes a copy of twice the size
         least = EMPTY * float(np.multiply(joint, often, out=counts).sum()) / len(link)
         counts.fill(0.0)
         for table in tables:
@@ -244,13 +246,15 @@ def _model(a: WordBags, b: WordBags, weights: Floats, sizes: tuple[int, int], ro
             np.add.at(counts, table.link.ravel(), np.multiply(share, table.weights[:, None], out=share).ravel())
             if unlikely is not None:
                 table.link[unlikely] = dropped
+    del tables, link, joint, often
     counts = counts[:-1]
     forward, backward = _probabilities(links, np.maximum(counts - DISCOUNT, 0.0), counts, sizes)
     strong = np.maximum(forward, backward) >= LEAST
-    return Links(links[0][strong], links[1][strong], forward[strong], backward[strong])
+    a_of, b_of = (of_side[strong].astype(np.int64) for of_side in links)
+    return Links(a_of, b_of, forward[strong], backward[strong])
 
 
-def _set_joint(joint: Floats, links: tuple[Ints, Ints], counts: Floats, sizes: tuple[int, int]) -> None:
+def _set_joint(joint: Floats, links: tuple[Ints32, Ints32], counts: Floats, sizes: tuple[int, int]) -> None:
     """Of each link, the geometric mean of its probabilities both ways."""
     joint[:] = counts
     for of_side, size in zip(links, sizes, strict=True):
@@ -327,7 +331,7 @@ def _distinct(keys: Ints) -> tuple[Ints, Ints32]:
 
 
 def _probabilities(
-    links: tuple[Ints, Ints], counts: Floats, of_words: Floats, sizes: tuple[int, int]
+    links: tuple[Ints32, Ints32], counts: Floats, of_words: Floats, sizes: tuple[int, int]
 ) -> tuple[Floats, Floats]:
     a, b = links
     forward: Floats = counts / (_totals(a, of_words, sizes[0]) + EMPTY)[a]

@@ -6,6 +6,7 @@ and their order.
 """
 
 import math
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
@@ -42,36 +43,42 @@ def candidates(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> list[Url
     return _best(weights, max(_FEWEST_PARTNERS, min(MAX_PARTNERS, _PARTNERS // max(1, len(numbers)))))
 
 
-class UrlKeys(NamedTuple):
-    """The hashed keys of one URL."""
-
-    near: Ints
-    content: Ints
+Keys = Callable[[MarkedTokens], Iterator[object]]
 
 
 class KeysOfUrls:
-    """The keys of URLs, computed once however many languages a URL is compared in."""
+    """The hashed keys of URLs; remembered where a URL is compared in more than two languages."""
 
-    def __init__(self) -> None:
-        self._keys: dict[tuple[Tokens, Tokens], UrlKeys] = {}
+    def __init__(self, *, remember: bool = False) -> None:
+        self._known: dict[tuple[Keys, Tokens, Tokens], array[int]] | None = {} if remember else None
 
-    def of(self, url: MarkedTokens) -> UrlKeys:
-        keys = self._keys.get((url.tokens, url.bare))
-        if keys is None:
-            near, content = (np.fromiter(set(map(hash, keys)), np.int64) for keys in (near_keys(url), _content(url)))
-            keys = self._keys[url.tokens, url.bare] = UrlKeys(near, content)
-        return keys
+    def of(self, urls: Iterable[MarkedTokens], keys: Keys) -> tuple[Ints, Ints]:
+        """Those of one URL after the other, and how many each has."""
+        flat, counts = array("q"), array("q")
+        for url in urls:
+            known = self._hashed(url, keys)
+            flat.extend(known)
+            counts.append(len(known))
+        return np.array(flat, np.int64), np.array(counts, np.int64)
+
+    def _hashed(self, url: MarkedTokens, keys: Keys) -> "array[int]":
+        if self._known is None:
+            return array("q", set(map(hash, keys(url))))
+        place = keys, url.tokens, url.bare
+        if place not in self._known:
+            self._known[place] = array("q", set(map(hash, keys(url))))
+        return self._known[place]
 
 
 def candidates_between(
     urls: Sequence[MarkedTokens], first: Sequence[int], second: Sequence[int], keys: KeysOfUrls
 ) -> list[UrlNumbers]:
     """Pairs of a number of the first language with one of the second, where it is known which URL is in which."""
-    keys_a, keys_b = ([keys.of(urls[number]) for number in numbers] for numbers in (first, second))
+    numbers = np.array(first, np.int64), np.array(second, np.int64)
     pairs, weights = [np.zeros(0, np.int64)], [np.zeros(0)]
-    for kind, worth in enumerate((_STRONG, _WEAK)):
-        a, b, sharing = _sharing([url[kind] for url in keys_a], [url[kind] for url in keys_b])
-        ends = np.array(first, np.int64)[a], np.array(second, np.int64)[b]
+    for kind, worth in ((near_keys, _STRONG), (_content, _WEAK)):
+        a, b, sharing = _sharing(*(keys.of([urls[number] for number in side], kind) for side in (first, second)))
+        ends = numbers[0][a], numbers[1][b]
         pairs.append(np.minimum(*ends) << _BITS | np.maximum(*ends))
         weights.append(worth / (sharing - 1))
     distinct, place = np.unique(np.concatenate(pairs), return_inverse=True)
@@ -95,16 +102,12 @@ def _best_between(pairs: Ints, weights: Floats) -> list[UrlNumbers]:
     return list(zip(low[best].tolist(), high[best].tolist(), strict=True))
 
 
-def _sharing(first: Sequence[Ints], second: Sequence[Ints]) -> tuple[Ints, Ints, Ints]:
+def _sharing(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> tuple[Ints, Ints, Ints]:
     """For each key that few have, all who have it of either side with each other: their places, and how many have it."""
-    nothing = np.zeros(0, np.int64)
-    if not first or not second:
-        return nothing, nothing, nothing
-    flat = [np.concatenate(first), np.concatenate(second)]
-    shared = np.intersect1d(np.unique(flat[0]), np.unique(flat[1]), assume_unique=True)
+    shared = np.intersect1d(np.unique(first[0]), np.unique(second[0]), assume_unique=True)
     owners, starts, counts = [], [], []
-    for keys, arrays in zip(flat, (first, second), strict=True):
-        places, having = places_in(shared, keys), np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
+    for keys, of_each in (first, second):
+        places, having = places_in(shared, keys), np.repeat(np.arange(len(of_each)), of_each)
         having, places = having[places >= 0], places[places >= 0]
         owners.append(having[np.argsort(places, kind="stable")])
         counts.append(np.bincount(places, minlength=len(shared)))

@@ -22,7 +22,7 @@ import numpy as np
 from bitrawl.config.choices import URL_PAIR_SCORE
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
-from bitrawl.text.arrays import Floats32, Ints32
+from bitrawl.text.arrays import Floats, Floats32, Ints32
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import compare
 from bitrawl.urls.patterns import MIN_SUPPORT
@@ -72,11 +72,24 @@ class MatchedUrls(NamedTuple):
     score: float
 
 
+class ScoredPairs(NamedTuple):
+    """Scores that are kept, in arrays: ten thousand small objects among those that are freed would hold 80 MB."""
+
+    pairs: Ints32  # two columns
+    scores: Floats
+
+    @classmethod
+    def of(cls, scores: Mapping[UrlNumbers, float]) -> "ScoredPairs":
+        return cls(np.array(list(scores), np.int32).reshape(-1, 2), np.fromiter(scores.values(), np.float64))
+
+    def unpacked(self) -> dict[UrlNumbers, float]:
+        return {(a, b): score for (a, b), score in zip(self.pairs.tolist(), self.scores.tolist(), strict=True)}
+
+
 class FirstRound(NamedTuple):
     """What the first round says of some URLs, whatever else is known: kept, because they may be asked about again."""
 
-    pairs: Ints32  # two columns
-    chances: Floats32
+    scores: ScoredPairs
     ordered: Mapping[UrlNumbers, NumberFit]
     of: Sequence[int] = ()  # the URLs of the site that it is about
 
@@ -228,12 +241,10 @@ class Versions:
         for number in sorted(range(len(urls)), key=urls.__getitem__):
             self._by_language[languages[number]].append(number)
         self._read = _read(urls, languages)
-        self._alike: defaultdict[int, Counter[Language]] = defaultdict(Counter)
-        for url, language in zip(self._read, languages, strict=True):
-            self._alike[url.bare][language] += 1
+        self._alike = Counter((url.bare, language) for url, language in zip(self._read, languages, strict=True))
         self._settled, self._spare = _settled(self._read, languages)
         self._first: dict[TwoLanguages, FirstRound] = {}
-        self._said: dict[TwoLanguages, Mapping[UrlNumbers, float]] = {}
+        self._said: dict[TwoLanguages, ScoredPairs] = {}
         self._taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
         self._elsewhere = {number for pairs in self._settled.values() for pair in pairs for number in pair}
 
@@ -242,7 +253,7 @@ class Versions:
         taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
         for pair in known_pairs:
             taught[_in_order(*(self._languages[number] for number in pair))].add(pair)
-        keys = KeysOfUrls() if len(self._by_language) > 2 else None
+        keys = KeysOfUrls(remember=len(self._by_language) > 2)
         scores: dict[UrlNumbers, float] = {}
         for two in combinations(sorted(self._by_language), 2):
             settled = self._settled.get(two, ())
@@ -262,18 +273,17 @@ class Versions:
                 pairs.update(ordered(proper[0], number) for number in group if number != proper[0])
         return pairs
 
-    def _judged(
-        self, two: TwoLanguages, known_pairs: set[UrlNumbers], keys: KeysOfUrls | None
-    ) -> Mapping[UrlNumbers, float]:
+    def _judged(self, two: TwoLanguages, known_pairs: set[UrlNumbers], keys: KeysOfUrls) -> Mapping[UrlNumbers, float]:
         """What the models say of the URLs that are not settled; asked again where known pairs are news to them."""
         if two not in self._said:
-            self._said[two] = self._asked(two, (), keys)
-        likely = one_to_one(self._said[two], LIKELY)
+            self._said[two] = ScoredPairs.of(self._asked(two, (), keys))
+        said = self._said[two].unpacked()
+        likely = one_to_one(said, LIKELY)
         news = {pair for pair in known_pairs - self._taught[two] if likely.get(pair, 0.0) < _TAUGHT}
         if self._recur(news) or _contradicted(likely.keys() - known_pairs, news) >= MIN_SUPPORT:
-            self._said[two] = self._asked(two, sorted(known_pairs), keys)
-            self._taught[two] = known_pairs
-        return self._said[two]
+            said = self._asked(two, sorted(known_pairs), keys)
+            self._said[two], self._taught[two] = ScoredPairs.of(said), known_pairs
+        return said
 
     def _recur(self, pairs: Iterable[UrlNumbers]) -> bool:
         """Whether some of the pairs differ in the same way. Otherwise there is nothing to learn."""
@@ -281,9 +291,7 @@ class Versions:
         ways = Counter(_way(self._urls[first], self._urls[second]) for first, second in by_language)
         return max(ways.values(), default=0) >= MIN_SUPPORT
 
-    def _asked(
-        self, two: TwoLanguages, known_pairs: Sequence[UrlNumbers], keys: KeysOfUrls | None
-    ) -> dict[UrlNumbers, float]:
+    def _asked(self, two: TwoLanguages, known_pairs: Sequence[UrlNumbers], keys: KeysOfUrls) -> dict[UrlNumbers, float]:
         settled = self._settled.get(two, [])
         left = [self._unsettled(language, other) for language, other in (two, two[::-1])]
         if not all(left):
@@ -326,12 +334,13 @@ class Versions:
 
     def _count_alike(self, number: int, language: Language) -> int:
         """How many pages of that language have the same URL apart from marks and capitals."""
-        return self._alike[self._read[number].bare][language]
+        return self._alike[self._read[number].bare, language]
 
 
 def _judged_first(view: SiteUrls, models: MatchingModels, keys: KeysOfUrls | None = None) -> FirstRound:
     pairs, rows = first_round(view, keys)
-    return FirstRound(np.array(pairs, np.int32), models.first.probability(rows), dict(view.ordered))
+    scores = dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
+    return FirstRound(ScoredPairs.of(scores), dict(view.ordered))
 
 
 def _two_rounds(
@@ -341,7 +350,7 @@ def _two_rounds(
     known_pairs: Sequence[UrlNumbers] = (),
     keys: KeysOfUrls | None = None,
 ) -> dict[UrlNumbers, float]:
-    scores = {(a, b): chance for (a, b), chance in zip(first.pairs.tolist(), first.chances.tolist(), strict=True)}
+    scores = first.scores.unpacked()
     scores.update(dict.fromkeys(view.settled or (), SETTLED))
     pairs, rows = second_round(view, scores, known_pairs, keys)
     return dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
