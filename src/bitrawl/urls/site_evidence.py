@@ -138,10 +138,16 @@ class DifferenceCounts:
         return max(1.0, min(self._total, len(self._view.urls) / 2))
 
     def _best_at_end(self) -> dict[int, list[tuple[float, ChangePattern]]]:
-        """Of each URL the two commonest ways in which it differs from a candidate."""
+        """Of each URL the two commonest ways in which it differs from a candidate.
+
+        Where all pairs count alike, a way that no other has counts for nothing: on a site with opaque URLs, most.
+        """
         ways_at_end: defaultdict[int, dict[ChangePattern, float]] = defaultdict(dict)
+        alike = all(weight == 1 for weight in self._weights.values())
         for pair in self._weights:
             pattern = _canonical(self._view.pattern(pair))
+            if alike and self.patterns[pattern] == 1:
+                continue
             for end in pair:
                 ways_at_end[end][pattern] = self.patterns[pattern]
         return {

@@ -89,9 +89,9 @@ class ScoredPairs(NamedTuple):
 class FirstRound(NamedTuple):
     """What the first round says of some URLs, whatever else is known: kept, because they may be asked about again."""
 
+    urls: Sequence[int]  # of the site
     scores: ScoredPairs
     ordered: Mapping[UrlNumbers, NumberFit]
-    of: Sequence[int] = ()  # the URLs of the site that it is about
 
 
 def match_urls(
@@ -107,7 +107,7 @@ def match_urls(
     # Sorted, so that the order of the list does not matter.
     view = SiteUrls(sorted(set(urls)), (lang_a, lang_b), language_of or {})
     models = models or matching_models()
-    matched = settled(view, _two_rounds(view, models, _judged_first(view, models)), threshold)
+    matched = settled(view, _judged_again(view, models, _judged_first(view, models)), threshold)
     directions = pair_directions(view, matched)
     oriented = (((a, b) if directions[a, b] >= 0 else (b, a), score) for (a, b), score in matched.items())
     return [MatchedUrls(view.urls[a], view.urls[b], score) for (a, b), score in oriented]
@@ -310,13 +310,15 @@ class Versions:
         )
         inside = [ordered(place[a], place[b]) for a, b in known_pairs]
         first = self._first.get(two)
-        if first is None or first.of != numbers:
-            first = self._first[two] = _judged_first(view, self._models, keys)._replace(of=numbers)
-        else:
+        if first is not None and first.urls == numbers:
             view.place(first.ordered)
-        scores = _shown(view, _two_rounds(view, self._models, first, inside, keys))
-        scores = _shared(_with_reliability(view, scores, inside))
-        return {ordered(numbers[a], numbers[b]): score for (a, b), score in scores.items() if score >= LEAST}
+            scores = first.scores.unpacked()
+        else:
+            scores = _judged_first(view, self._models, keys)
+            self._first[two] = FirstRound(numbers, ScoredPairs.of(scores), dict(view.ordered))
+        shown = _shown(view, _judged_again(view, self._models, scores, inside, keys))
+        reliable = _shared(_with_reliability(view, shown, inside))
+        return {ordered(numbers[a], numbers[b]): score for (a, b), score in reliable.items() if score >= LEAST}
 
     def _unsettled(self, language: Language, other: Language) -> list[int]:
         """The pages of the one language that may have a version in the other."""
@@ -337,22 +339,20 @@ class Versions:
         return self._alike[self._read[number].bare, language]
 
 
-def _judged_first(view: SiteUrls, models: MatchingModels, keys: KeysOfUrls | None = None) -> FirstRound:
+def _judged_first(view: SiteUrls, models: MatchingModels, keys: KeysOfUrls | None = None) -> dict[UrlNumbers, float]:
     pairs, rows = first_round(view, keys)
-    scores = dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
-    return FirstRound(ScoredPairs.of(scores), dict(view.ordered))
+    return dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
 
 
-def _two_rounds(
+def _judged_again(
     view: SiteUrls,
     models: MatchingModels,
-    first: FirstRound,
+    scores: Mapping[UrlNumbers, float],
     known_pairs: Sequence[UrlNumbers] = (),
     keys: KeysOfUrls | None = None,
 ) -> dict[UrlNumbers, float]:
-    scores = first.scores.unpacked()
-    scores.update(dict.fromkeys(view.settled or (), SETTLED))
-    pairs, rows = second_round(view, scores, known_pairs, keys)
+    """With what the first round's scores tell of the site."""
+    pairs, rows = second_round(view, {**scores, **dict.fromkeys(view.settled or (), SETTLED)}, known_pairs, keys)
     return dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
 
 
