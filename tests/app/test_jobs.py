@@ -92,11 +92,17 @@ def test_twelve_tabs_stay_live(page: Page, context: BrowserContext, web: HeldWeb
         expect(tile(tab)).to_have_text("5")
 
 
-def test_a_job_outlives_the_server_and_the_open_tab_finds_the_next_one(
-    browser: Browser, web: HeldWeb, held_web: tuple[HeldWeb, int], tmp_path: Path
-):
-    host = "docs.tidewatch.test"
+@pytest.fixture
+def own_app(held_web: tuple[HeldWeb, int], tmp_path: Path) -> Iterator[App]:
+    """A server that the test may end."""
     app = App(tmp_path, held_web[1])
+    yield app
+    if app.process.returncode is None:
+        app.end()
+
+
+def test_a_job_outlives_the_server_and_the_open_tab_finds_the_next_one(browser: Browser, web: HeldWeb, own_app: App):
+    host, app = "docs.tidewatch.test", own_app
     context = browser.new_context(base_url=app.base, **QUIET)
     watched = Watched(context, app.base)
     page = context.new_page()
@@ -121,7 +127,6 @@ def test_a_job_outlives_the_server_and_the_open_tab_finds_the_next_one(
     assert watched.foreign == []
     watched.expect_said("net::ERR_CONNECTION_REFUSED", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET")
     context.close()
-    app.end()
     fetched = fetched_pages(folder)
     assert len(fetched) == len(set(fetched)) == len([url for url in demo.pages() if url.host == host])
 

@@ -1,7 +1,10 @@
 """What the tabs of a browser ask for, and what they write to the console."""
 
+import logging
+
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 
+_log = logging.getLogger(__name__)
 QUIET = {"reduced_motion": "reduce"}  # a dot that pulses in twelve tabs takes all of a processor
 
 
@@ -34,6 +37,7 @@ class Watched:
 
     def _say(self, message: ConsoleMessage) -> None:
         self.said.append(message.text)
+        _log.warning("%s", message.text)  # pytest shows it if the test fails: for instance, what the server answered
 
 
 def scrolls_sideways(page: Page) -> bool:

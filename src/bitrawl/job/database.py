@@ -581,4 +581,6 @@ def _other_format(version: int, layout: Layout) -> sqlite3.DatabaseError:
 
 
 def _address(path: Path) -> str:
-    return f"{path.absolute().as_uri()}?mode=ro"
+    """To read it. A process that was killed while it made the file leaves a journal, which only a writer can undo."""
+    mode = "rw" if path.with_name(f"{path.name}-journal").exists() else "ro"
+    return f"{path.absolute().as_uri()}?mode={mode}"

@@ -25,7 +25,7 @@ SHARED = ".pairing-"
 """How the folders begin in which two workers share what they make of the pages of a site."""
 _NEW = f"(?:{re.escape(files.NEW)})?"
 _LANGUAGES = "[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*"
-_LOG = "(?:-wal|-shm)?"
+_LOG = "(?:-wal|-shm|-journal)?"
 # What a job writes into its folder beside its corpus. Starting over deletes it, or sets it aside: the archive.
 _JOB = re.compile(
     r"(?:job\.toml|job\.seal|report\.html|sites\.jsonl|sites\.tsv|sites\.txt|discovery\.json"

@@ -2,17 +2,23 @@
 
 import re
 import sqlite3
+import struct
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import bitrawl
 from bitrawl.errors import StoreError
+from bitrawl.job import reading_index
 from bitrawl.job.database import LAST_TABLE, SCHEMA, VERSION, is_locked
+from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger, RecentLinks
 from bitrawl.job.ledger_facts import summarise
+from bitrawl.job.own_files import job_files
 from bitrawl.job.seal import unseal
 from bitrawl.job.stored_findings import Findings
+from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
 from bitrawl.reasons import FewPairs, Reason, Stage
 from bitrawl.url import Url
@@ -111,6 +117,27 @@ def test_a_running_job_is_recognised(tmp_path: Path):
     assert not is_locked(path)
     reader.close()
     Ledger(path).close()
+
+
+def half_made(path: Path) -> None:
+    """What a process leaves that is killed after it wrote the first page of a new database: a journal that would undo it."""
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+    head = bytes.fromhex("d9d505f920a163d7") + struct.pack(">5I", 0, 0, 0, 512, 4096)  # the file had no pages before
+    path.with_name(f"{path.name}-journal").write_bytes(head.ljust(512, b"\0"))
+
+
+def test_a_database_whose_maker_was_killed_can_be_read_and_made(tmp_path: Path):
+    folder, verdicts = JobFolder(tmp_path), VerdictHistory(tmp_path / "verdicts.sqlite")
+    for path in (folder.ledger, folder.reading_index, folder.verdicts):
+        half_made(path)
+    assert job_files(tmp_path).contents(tmp_path).foreign == []
+    Ledger(folder.ledger).close()
+    assert reading_index.index_signature(folder.reading_index) == ""
+    assert reading_index.is_due(tmp_path)
+    assert reading_index.refresh(tmp_path) == reading_index.Refreshed()
+    assert verdicts.conflict_count() == 0
+    assert not list(tmp_path.glob("*-journal"))
 
 
 def test_what_is_known_of_a_site_grows_with_each_visit():

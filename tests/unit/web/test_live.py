@@ -210,6 +210,16 @@ def test_a_tab_is_sent_the_pieces_that_have_changed_and_nothing_else(polled: tup
     assert poll() == ([], 0)
 
 
+def test_an_index_that_cannot_be_read_costs_a_tab_only_a_curve(polled: tuple[Crawled, Poll]):
+    crawled, poll = polled
+    crawled.fetch(10)
+    crawled.folder.reading_index.mkdir()
+    names, _ = poll()
+    assert "now" in names
+    crawled.fetch(1)
+    assert poll()[0]
+
+
 def test_the_list_of_pairs_has_the_figure_of_the_tile_and_says_what_the_others_are(tmp_path: Path):
     job = tmp_path / "jobs/job"
     job.mkdir(parents=True)

@@ -212,7 +212,7 @@ def _bars(words: Words, counts: Mapping[str, int], total: int) -> Markup | None:
 
 def _charts(words: Words, job: ServedJob, figures: Live) -> list[Markup]:
     charts: dict[tuple[str, str], list[Series]] = {}
-    if job.kind == "mine" and (points := _pairs_by_now(Reading(job.folder).harvest(None), figures)):
+    if job.kind == "mine" and (points := _pairs_by_now(_harvest(job), figures)):
         charts[words.say("Complete page pairs"), words.say("pairs")] = [Series(words.say("page pairs"), points)]
     if len(figures.harvest) > 1:
         charts[words.say("Pages by language"), words.say("pages")] = [
@@ -223,6 +223,14 @@ def _charts(words: Words, job: ServedJob, figures: Live) -> list[Markup]:
         lines(title, series, x=words.say("visits"), y=y, written=written(words))
         for (title, y), series in charts.items()
     ]
+
+
+def _harvest(job: ServedJob) -> tuple[PairHarvestPoint, ...]:
+    """Nothing where the index cannot be read now, since the page has more to say."""
+    try:
+        return Reading(job.folder).harvest(None)
+    except StoreError:
+        return ()
 
 
 def _pairs_by_now(points: Sequence[PairHarvestPoint], figures: Live) -> tuple[tuple[int, int], ...]:
