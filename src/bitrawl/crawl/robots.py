@@ -117,7 +117,7 @@ class RobotsFetcher:
         async with lock:  # whoever comes meanwhile waits for the same download
             if (rules := self._in_force(origin)) is not None:
                 return rules
-            failure, until = self._failures.get(origin, (None, 0.0))
+            failure, until = self._failures.get(origin) or (None, 0.0)
             if failure is not None and self._clock.now() < until:
                 return _postponed(failure, until - self._clock.now())
             return await self._ask(origin)
@@ -168,7 +168,7 @@ class RobotsFetcher:
 
     def _remembered(self, origin: str) -> "RobotsRules | None":
         if origin in self._rules:
-            return self._rules.note(origin, self._rules[origin])
+            return self._rules.note(origin, self._rules.get(origin))
         record = self._memory.load(origin)
         return self._rules.note(origin, RobotsRules(record) if record is not None else None)
 

@@ -221,7 +221,7 @@ async def test_memory_holds_the_rules_of_so_many_origins_only_and_reads_the_othe
     fetcher = wrapped(web, memory=memory, reservations=False)
     for n in range(MAX_PARSED + 1):
         await fetcher.fetch(link(origin=f"https://h{n}.example.org"))
-    assert len(fetcher._rules) == MAX_PARSED
+    assert MAX_PARSED // 2 <= len(fetcher._rules) <= MAX_PARSED
     asked = len(web.asked)
     await fetcher.fetch(link(origin="https://h0.example.org"))
     assert len(web.asked) == asked + 1

@@ -6,7 +6,7 @@ import pytest
 from bitrawl import config
 from bitrawl.config import Reach
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites, trap_shape
-from bitrawl.crawl.traps import COPIES, TRIES, WINDOW, Traps, kind_of
+from bitrawl.crawl.traps import COPIES, TRIES, WINDOW, Recent, Traps, kind_of
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import check
 from bitrawl.model import Language, Link, LinkKind, Page
@@ -287,3 +287,15 @@ def test_something_new_behind_a_text_that_was_worn_out_opens_it_again():
     traps.redirected(Url.parse("http://a.org/moved"), before)
     traps.visited(text_page("/new", 12345), Url.parse("http://a.org/moved"))
     assert not traps.repeats(before)
+
+
+def test_of_many_entries_the_latest_are_remembered_and_those_that_are_mentioned_again():
+    recent: Recent[int, int] = Recent(100)
+    for number in range(1000):
+        recent.note(number, number)
+        recent.note(-1, number)
+        assert len(recent) <= 101  # the one that is mentioned each time may be there twice
+    assert all(recent.get(number) == number for number in range(960, 1000))
+    assert recent.get(-1) == 999
+    assert -1 in recent
+    assert 0 not in recent
