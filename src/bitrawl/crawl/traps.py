@@ -157,7 +157,7 @@ class Recent(Generic[Key, Value]):
     def note(self, key: Key, value: Value) -> Value:
         """Remember it, or mention it again."""
         self._young[key] = value
-        if len(self._young) > self._most:
+        if len(self._young) >= self._most:
             self._young, self._old = {}, self._young
         return value
 
