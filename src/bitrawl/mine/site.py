@@ -11,8 +11,9 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Self, cast
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any, Self, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -27,6 +28,7 @@ from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages
 
 Numbers = NDArray[Any]
+Made = TypeVar("Made")
 
 
 class Rows:
@@ -221,36 +223,48 @@ class PageTexts:
                 yield self._numbers[url], texts_of(own_paragraphs(page, self._template))
 
 
-def is_prose(text: str) -> bool:
-    """Mostly letters, and more than a word or two."""
-    return len(text) >= PROSE and sum(map(str.isalpha, text)) + text.count(" ") >= PROSE_LETTERS * len(text)
+class Wording:
+    """A text as its tokens, which stand between spaces. Most are letters alone, which takes no search to see."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = text.split()
+        self.others = [token for token in self.tokens if not token.isalpha()]
 
-def is_sentence(text: str) -> bool:
-    """Running text: what a translator would have translated.
+    @property
+    def is_prose(self) -> bool:
+        """Mostly letters, and more than a word or two."""
+        if len(self.text) < PROSE:
+            return False
+        others = "".join(self.others)
+        letters = len("".join(self.tokens)) - len(others) + sum(map(str.isalpha, others))
+        return letters + self.text.count(" ") >= PROSE_LETTERS * len(self.text)
 
-    Both versions of a page share code, commands, names, menus and keys by nature. Half of the words stand as they do
-    within a sentence: without signs, and written small or in a script without capitals.
-    """
-    if unspaced_count(text) * 2 > len(text):
-        return True
-    tokens = text.split()
-    if len(tokens) < SENTENCE_WORDS:
-        return False
-    signed = set(_signed(tokens))
-    plain = [token for token in tokens if token == token.lower() and token not in signed]
-    return len(plain) >= PLAIN_WORDS * len(tokens)
+    @property
+    def is_code(self) -> bool:
+        """Code, commands and file names: most of its words have signs in them."""
+        return len(self._signed) >= CODE_WORDS * len(self.tokens)
 
+    @property
+    def is_sentence(self) -> bool:
+        """Running text: what a translator would have translated.
 
-def is_code(text: str) -> bool:
-    """Code, commands and file names: most of its words have signs in them."""
-    tokens = text.split()
-    return len(_signed(tokens)) >= CODE_WORDS * len(tokens)
+        Both versions of a page share code, commands, names, menus and keys by nature. Half of the words stand as they do
+        within a sentence: without signs, and written small or in a script without capitals.
+        """
+        if unspaced_count(self.text) * 2 > len(self.text):
+            return True
+        if len(self.tokens) < SENTENCE_WORDS:
+            return False
+        large = [token for token in self.tokens if not token.islower() and token != token.lower()]
+        plain = len(self.tokens) - len(large) - sum(token == token.lower() for token in self._signed)
+        return plain >= PLAIN_WORDS * len(self.tokens)
 
-
-def _signed(tokens: Sequence[str]) -> list[str]:
-    """Those with signs in them, or with nothing but marks. Most are letters alone, which takes no search to see."""
-    return [token for token in tokens if not token.isalpha() and _SIGNS.search(token.strip(_QUOTED) or "_")]
+    @cached_property
+    def _signed(self) -> list[str]:
+        """The tokens with signs in them, or with nothing but marks."""
+        bare = ((token, token.strip(_QUOTED)) for token in self.others)
+        return [token for token, rest in bare if not rest.isalpha() and _SIGNS.search(rest or "_")]
 
 
 def own_paragraphs(page: Page, template: Template) -> list[Paragraph]:
@@ -285,6 +299,21 @@ def hashed(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
+class Remembered(dict[str, Made]):
+    """What a function makes of short texts. It is emptied when it is full."""
+
+    def __init__(self, make: Callable[[str], Made]) -> None:
+        self._make = make
+
+    def __missing__(self, text: str) -> Made:
+        made = self._make(text)
+        if len(text) <= _LONGEST_REMEMBERED:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[text] = made
+        return made
+
+
 def claim_of(declaration: Numbers) -> Numbers:
     """The place in `Site.claims` of the language that is declared."""
     return declaration >> SOURCE_BITS
@@ -311,6 +340,7 @@ CLAIMED_WHOLE = 0.6  # ... or of all its text: a title page is a list of links a
 _MAX_CLAIMS = 1 << (16 - SOURCE_BITS)
 _LETTERS = 255  # Tags of a site that have a letter of their own; the rarer ones share the last.
 _MOST = 0xFFFF  # A count or a place that is higher is this.
+_REMEMBERED, _LONGEST_REMEMBERED = 1 << 16, 50  # texts, and their characters: at most 15 MB
 _BLOCK = 1 << 20  # Elements that are looked up at a time.
 
 _NUMBER = re.compile(r"\d+")
@@ -472,6 +502,8 @@ class Condenser:
         self.numbers = census.numbers(sort=sort)
         self._by_url = census.with_canonical(self.numbers)
         self._alphabet = census.alphabet()
+        self._hashes = Remembered(hashed)
+        self._kept = Remembered(_kept_terms)
 
     def condensed(self, pages: Iterable[Page]) -> Condensed:
         """Of these pages, those that were counted, each once."""
@@ -490,8 +522,11 @@ class Condenser:
         weights = [weight(text) for text in texts]
         forms = [(_KINDS[paragraph.kind], size) for paragraph, size in zip(own, weights, strict=True)]
         to.summaries[number] = self._summary(number, page, "\n".join(texts), forms)
-        _write_prose(to, number, texts, weights)
-        self._write_text(to, number, page, texts)
+        wordings = [Wording(text) for text in texts]
+        _write_prose(to, number, wordings, weights)
+        self._write_terms(to, number, page, wordings)
+        words_of_page = words(beginning(texts), self._languages[page.url])
+        _write_counts(to.words, number, Counter(map(self._hashes.__getitem__, words_of_page)))
         self._write_links(to, number, page)
 
     def add_group(self, group: Sequence[Alternate], to: Condensed) -> None:
@@ -553,14 +588,15 @@ class Condenser:
             canonical=page.canonical if page.canonical != page.url else None,
         )
 
-    def _write_text(self, to: Condensed, number: int, page: Page, texts: Sequence[str]) -> None:
-        whole = " ".join(texts)
-        to.numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(whole)[:MAX_NUMBERS]])
-        terms = Counter(_KEPT.findall(whole))
+    def _write_terms(self, to: Condensed, number: int, page: Page, wordings: Sequence[Wording]) -> None:
+        """The numbers of its text, and what a translation keeps of it."""
+        others = " ".join(chain.from_iterable(wording.others for wording in wordings))
+        to.numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(others)[:MAX_NUMBERS]])
+        tokens = chain.from_iterable(wording.tokens for wording in wordings)
+        terms = Counter(chain.from_iterable(map(self._kept.__getitem__, tokens)))
         site = page.url.site
-        terms.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
+        terms.update(hashed(link.url) for link in page.links[:MAX_LINKS] if link.url.site != site)
         _write_counts(to.terms, number, terms)
-        _write_counts(to.words, number, Counter(words(beginning(texts), self._languages[page.url])))
 
     def _write_links(self, to: Condensed, number: int, page: Page) -> None:
         names = {image.src.partition("?")[0].rpartition("/")[2] for image in page.images[:MAX_LINKS]}
@@ -590,24 +626,25 @@ Parts = Callable[[Condenser], Iterable[Condensed]]
 """Condenses all pages of a site, in parts that come in their order."""
 
 
-def _write_prose(to: Condensed, number: int, texts: Sequence[str], weights: Sequence[int]) -> None:
+def _write_prose(to: Condensed, number: int, wordings: Sequence[Wording], weights: Sequence[int]) -> None:
     prose: dict[int, int] = {}
-    for text, size in zip(texts, weights, strict=True):
-        if is_prose(text):
-            key = text_key(text)
+    for wording, size in zip(wordings, weights, strict=True):
+        if wording.is_prose:
+            key = text_key(wording.text)
             prose[key] = size
-            if is_code(text):
+            if wording.is_code:
                 to.code.append(key)
-            elif is_sentence(text):
+            elif wording.is_sentence:
                 to.sentences.append(key)
     to.prose.write(number, list(prose), list(prose.values()))
 
 
-def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:
-    by_hash: dict[int, int] = {}
-    for token, count in counts.items():
-        by_hash[hashed(token)] = min(count, _MOST)
-    writer.write(number, list(by_hash), list(by_hash.values()))
+def _kept_terms(token: str) -> tuple[int, ...]:
+    return tuple(map(hashed, _KEPT.findall(token)))
+
+
+def _write_counts(writer: RowWriter, number: int, counts: Counter[int]) -> None:
+    writer.write(number, list(counts), list(counts.values()))
 
 
 def shared_terms(rows: Rows, spoken: Ints) -> tuple[Rows, NDArray[np.uint32]]:
