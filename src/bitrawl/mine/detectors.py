@@ -17,7 +17,7 @@ from bitrawl.languages import same_language
 from bitrawl.mine.evidence import Evidence, KnownPairs, PageNumbers, best_few, both_ends, page_numbers, pair_keys
 from bitrawl.mine.site import LENGTH_STEPS, MAX_TEXT, SOURCES, Site, claim_of, source_of
 from bitrawl.model import UNDETERMINED, Method
-from bitrawl.text.arrays import Bools, Ints, places_in
+from bitrawl.text.arrays import Bools, Ints, distinct, places_in
 from bitrawl.url import Url
 from bitrawl.urls.site_pairs import LIKELY, Versions
 
@@ -63,7 +63,7 @@ def claims(site: Site) -> set[PageNumbers]:
     """Pages that one declares a translation of the other, though both are in one language."""
     by, to, labels = _declared(site, groups=False)
     wrong = ~_fits(site)[claim_of(labels), site.spoken[to]] & (site.spoken[by] == site.spoken[to])
-    a, b = both_ends(np.unique(pair_keys(by[wrong], to[wrong])))
+    a, b = both_ends(distinct(pair_keys(by[wrong], to[wrong])))
     return set(zip(a.tolist(), b.tolist(), strict=True))
 
 
@@ -112,7 +112,7 @@ class MutualDetector:
         """1 for the only page of that language that a page exchanges links with, less for one of several."""
         by, to = site.links.owners(), site.links.flat
         across = site.spoken[by] != site.spoken[to]
-        keys = np.unique(_directed(by[across].astype(np.int64), to[across].astype(np.int64)))
+        keys = distinct(_directed(by[across].astype(np.int64), to[across].astype(np.int64)))
         mutual = keys[places_in(keys, _reversed(keys)) >= 0]
         a, b = both_ends(mutual[mutual < _reversed(mutual)])
         ends = np.concatenate([a, b]) * len(site.languages) + site.spoken[np.concatenate([b, a])]
@@ -200,7 +200,7 @@ class DigitDetector:
 def _sharing_rare_numbers(site: Site) -> Ints:
     """The pairs of pages in two languages that have a number which few pages have, as often as they share one."""
     owners = site.numbers.owners().astype(np.int64)
-    held = np.unique(site.numbers.flat.astype(np.int64) << 32 | owners)  # by number, each page once
+    held = distinct(site.numbers.flat.astype(np.int64) << 32 | owners)  # by number, each page once
     numbers, pages = both_ends(held)
     _, group, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
     rare = sizes[group] <= RARE * len(site.languages)

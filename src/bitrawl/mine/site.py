@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import chain
-from typing import Any, Self, TypeVar, cast
+from itertools import chain, pairwise
+from typing import Any, Self, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import asked_language, claimed_language
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource, Language, Page, Paragraph, Sitemap
-from bitrawl.text.arrays import Bools, Ints, Ints32, bounds, places_in
+from bitrawl.text.arrays import Bools, Ints, Ints32, bounds, distinct, places_in
 from bitrawl.text.template import Template, TemplateCounter
 from bitrawl.text.words import text_key, unspaced_count, weight, words
 from bitrawl.url import Url
@@ -56,12 +56,10 @@ class Rows:
 
     def where(self, mask: Bools) -> "Rows":
         """Without the elements that the mask leaves out."""
-        filled = self.lengths() > 0
-        counts = np.zeros(len(self), np.int64)
-        if filled.any():
-            counts[filled] = np.add.reduceat(mask, self.starts[:-1][filled], dtype=np.int64)
+        # Row by row: to sum up all at once takes eight bytes for each element.
+        counts = [np.count_nonzero(mask[start:end]) for start, end in pairwise(self.starts.tolist())]
         values = self.values[mask] if len(self.values) else self.values
-        return Rows(bounds(counts), self.flat[mask], values)
+        return Rows(bounds(np.array(counts, np.int64)), self.flat[mask], values)
 
 
 class RowWriter:
@@ -341,7 +339,8 @@ _MAX_CLAIMS = 1 << (16 - SOURCE_BITS)
 _LETTERS = 255  # Tags of a site that have a letter of their own; the rarer ones share the last.
 _MOST = 0xFFFF  # A count or a place that is higher is this.
 _REMEMBERED, _LONGEST_REMEMBERED = 1 << 16, 50  # texts, and their characters: at most 15 MB
-_BLOCK = 1 << 20  # Elements that are looked up at a time.
+_BLOCK = 1 << 20  # Elements that are looked up at a time ...
+_PAGES = 1_000  # ... and pages.
 
 _NUMBER = re.compile(r"\d+")
 # What a translation keeps as it is: numbers, addresses, code, names in Latin letters.
@@ -555,8 +554,8 @@ class Condenser:
             spoken=spoken,
             weights=np.array([summary.weight for summary in summaries], np.int64),
             prose=of.prose.rows(count),
-            sentences=np.unique(np.array(of.sentences, np.uint64)),
-            code=np.unique(np.array(of.code, np.uint64)),
+            sentences=distinct(np.array(of.sentences, np.uint64)),
+            code=distinct(np.array(of.code, np.uint64)),
             term_rows=term_rows,
             terms=terms,
             words=written,
@@ -649,7 +648,7 @@ def _write_counts(writer: RowWriter, number: int, counts: Counter[int]) -> None:
 
 def shared_terms(rows: Rows, spoken: Ints) -> tuple[Rows, NDArray[np.uint32]]:
     """Only the terms that pages of two languages have, by their places among all of those."""
-    of_language = [_distinct(rows, np.flatnonzero(spoken == place)) for place in range(int(spoken.max(initial=-1)) + 1)]
+    of_language = [_distinct(rows, spoken == place) for place in range(int(spoken.max(initial=-1)) + 1)]
     terms, languages = np.unique(np.concatenate([np.zeros(0, np.uint32), *of_language]), return_counts=True)
     terms = terms[languages > 1]
     mask = np.zeros(len(rows.flat), bool)
@@ -667,22 +666,28 @@ def numbered_words(
     """The words by their places in the vocabularies of their languages."""
     vocabularies = {}
     for place, language in enumerate(languages):
-        pages = np.flatnonzero(spoken == place)
+        pages = spoken == place
         hashes = _distinct(written, pages)
         holders = np.zeros(len(hashes), np.int64)
-        for number in pages.tolist():
-            row = written[number]
-            row[:] = np.searchsorted(hashes, row)
-            holders[row] += 1
-        vocabularies[language] = SiteVocabulary(hashes, holders, len(pages))
+        for block, wanted in _blocks(written, pages):
+            places = np.searchsorted(hashes, block[wanted])
+            block[wanted] = places
+            holders += np.bincount(places, minlength=len(hashes))
+        vocabularies[language] = SiteVocabulary(hashes, holders, int(pages.sum()))
     return written, vocabularies
 
 
-def _distinct(rows: Rows, pages: Ints) -> NDArray[np.uint32]:
+def _distinct(rows: Rows, pages: Bools) -> NDArray[np.uint32]:
     """All that stands in the rows of those pages, once, ascending."""
-    wanted = np.zeros(len(rows), bool)
-    wanted[pages] = True
-    return cast("NDArray[np.uint32]", np.unique(rows.flat[np.repeat(wanted, rows.lengths())]))
+    parts = [distinct(block[wanted]) for block, wanted in _blocks(rows, pages)]
+    return distinct(np.concatenate([rows.flat[:0], *parts]))
+
+
+def _blocks(rows: Rows, pages: Bools) -> Iterator[tuple[Numbers, Bools]]:
+    """The elements of some pages at a time, and which of them belong to those that are asked for."""
+    for first in range(0, len(rows), _PAGES):
+        starts = rows.starts[first : first + _PAGES + 1]
+        yield rows.flat[starts[0] : starts[-1]], np.repeat(pages[first : first + _PAGES], np.diff(starts))
 
 
 def _replace(flat: Numbers, ordered: Numbers) -> None:
