@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bitrawl.languages import asked_language, claimed_language
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource, Language, Page, Paragraph, Sitemap
 from bitrawl.text.arrays import Bools, Ints, Ints32, bounds, distinct, places_in
-from bitrawl.text.template import Template, TemplateCounter
+from bitrawl.text.template import Template, TemplateCounter, relabel
 from bitrawl.text.words import text_key, unspaced_count, weight, words
 from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages
@@ -348,11 +348,12 @@ _KEPT = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_@.:/+\-]*[A-Za-z0-9_]|\d")
 _KINDS = {"title": 0, "heading": 1, "listitem": 2, "text": 3}
 
 
-def condense(
+def condense(  # noqa: PLR0913 - how to come by the pages
     pages: Iterable[Page] | Pages,
     languages: Sequence[Language],
     sitemaps: Iterable[Sitemap] = (),
     *,
+    template: Template | None = None,
     page_of: PageOf | None = None,
     parts: "Parts | None" = None,
     sort: bool = False,
@@ -361,12 +362,12 @@ def condense(
 
     A callable is asked for the pages twice, and holds no page for us; `page_of` reads one of them again. A page that
     comes twice counts once, and one that is there the first time only has no text. `parts` is asked for all of the pages
-    the second time, and may have them condensed elsewhere.
+    the second time, and may have them condensed elsewhere. `template`: see `language_of`.
     """
     if not callable(pages):
         listed = list(pages)
         pages, page_of = listed.__iter__, {page.url: page for page in listed}.get
-    condenser = Condenser(Census.of(pages(), languages), sort=sort)
+    condenser = Condenser(Census.of(pages(), languages, template), sort=sort)
     several = iter(parts(condenser) if parts else [condenser.condensed(pages())])
     whole = next(several, Condensed())
     for condensed in several:
@@ -378,11 +379,12 @@ def condense(
     return condenser.site(whole, PageTexts(pages, page_of, condenser.numbers, condenser.template))
 
 
-def language_of(page: Page, languages: Sequence[Language]) -> Language:
+def language_of(page: Page, languages: Sequence[Language], template: Template | None = None) -> Language:
     """Which of those languages a page is in; "und" for none.
 
     What its text was identified as, unless the page claims another (by its markup or its address) and enough of its
-    text is in that: a page of reference with more code than words, a title page with an English licence.
+    text is in that: a page of reference with more code than words, a title page with an English licence. `template` is
+    that of its site, where the page is not relabelled yet: most pages need not be.
     """
     identified = _asked(page.language, languages)
     claims = [claimed_language(page.metadata.html_lang), *named_languages(page.url)]
@@ -391,7 +393,7 @@ def language_of(page: Page, languages: Sequence[Language]) -> Language:
         return identified
     whole: Counter[Language] = Counter()
     content: Counter[Language] = Counter()
-    for paragraph in page.paragraphs:
+    for paragraph in relabel(page, template).paragraphs if template else page.paragraphs:
         language, size = _asked(paragraph.language, languages), weight(paragraph.text)
         whole[language] += size
         if not paragraph.boilerplate:
@@ -409,23 +411,23 @@ def _asked(language: Language, languages: Sequence[Language]) -> Language:
 class Census:
     """What must be known of all pages before one can be condensed."""
 
-    def __init__(self, languages: Sequence[Language]) -> None:
-        self._asked = languages
+    def __init__(self, languages: Sequence[Language], template: Template | None = None) -> None:
+        self._asked, self._template = languages, template
         self.languages: dict[Url, Language] = {}
         self._canonical: dict[Url, Url] = {}  # by the page
         self._tags: Counter[str] = Counter()
         self.counter = TemplateCounter()
 
     @classmethod
-    def of(cls, pages: Iterable[Page], languages: Sequence[Language]) -> Self:
-        census = cls(languages)
+    def of(cls, pages: Iterable[Page], languages: Sequence[Language], template: Template | None = None) -> Self:
+        census = cls(languages, template)
         for page in pages:
             census.add(page)
         return census
 
     def add(self, page: Page) -> None:
         """Pages in other languages count for the template."""
-        language = language_of(page, self._asked)
+        language = language_of(page, self._asked, self._template)
         self.counter.add(page, language)
         if language == UNDETERMINED:
             return
