@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain, pairwise
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 from zlib import crc32
 
 import numpy as np
@@ -28,7 +28,6 @@ from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages
 
 Numbers = NDArray[Any]
-Made = TypeVar("Made")
 
 
 class Rows:
@@ -297,21 +296,6 @@ def hashed(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
-class Remembered(dict[str, Made]):
-    """What a function makes of short texts. It is emptied when it is full."""
-
-    def __init__(self, make: Callable[[str], Made]) -> None:
-        self._make = make
-
-    def __missing__(self, text: str) -> Made:
-        made = self._make(text)
-        if len(text) <= _LONGEST_REMEMBERED:
-            if len(self) >= _REMEMBERED:
-                self.clear()
-            self[text] = made
-        return made
-
-
 def claim_of(declaration: Numbers) -> Numbers:
     """The place in `Site.claims` of the language that is declared."""
     return declaration >> SOURCE_BITS
@@ -338,7 +322,6 @@ CLAIMED_WHOLE = 0.6  # ... or of all its text: a title page is a list of links a
 _MAX_CLAIMS = 1 << (16 - SOURCE_BITS)
 _LETTERS = 255  # Tags of a site that have a letter of their own; the rarer ones share the last.
 _MOST = 0xFFFF  # A count or a place that is higher is this.
-_REMEMBERED, _LONGEST_REMEMBERED = 1 << 16, 50  # texts, and their characters: at most 15 MB
 _BLOCK = 1 << 20  # Elements that are looked up at a time ...
 _PAGES = 1_000  # ... and pages.
 
@@ -503,8 +486,6 @@ class Condenser:
         self.numbers = census.numbers(sort=sort)
         self._by_url = census.with_canonical(self.numbers)
         self._alphabet = census.alphabet()
-        self._hashes = Remembered(hashed)
-        self._kept = Remembered(_kept_terms)
 
     def condensed(self, pages: Iterable[Page]) -> Condensed:
         """Of these pages, those that were counted, each once."""
@@ -526,8 +507,7 @@ class Condenser:
         wordings = [Wording(text) for text in texts]
         _write_prose(to, number, wordings, weights)
         self._write_terms(to, number, page, wordings)
-        words_of_page = words(beginning(texts), self._languages[page.url])
-        _write_counts(to.words, number, Counter(map(self._hashes.__getitem__, words_of_page)))
+        _write_counts(to.words, number, Counter(words(beginning(texts), self._languages[page.url])))
         self._write_links(to, number, page)
 
     def add_group(self, group: Sequence[Alternate], to: Condensed) -> None:
@@ -593,10 +573,9 @@ class Condenser:
         """The numbers of its text, and what a translation keeps of it."""
         others = " ".join(chain.from_iterable(wording.others for wording in wordings))
         to.numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(others)[:MAX_NUMBERS]])
-        tokens = chain.from_iterable(wording.tokens for wording in wordings)
-        terms = Counter(chain.from_iterable(map(self._kept.__getitem__, tokens)))
+        terms = Counter(_KEPT.findall(" ".join(wording.text for wording in wordings)))
         site = page.url.site
-        terms.update(hashed(link.url) for link in page.links[:MAX_LINKS] if link.url.site != site)
+        terms.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
         _write_counts(to.terms, number, terms)
 
     def _write_links(self, to: Condensed, number: int, page: Page) -> None:
@@ -640,12 +619,11 @@ def _write_prose(to: Condensed, number: int, wordings: Sequence[Wording], weight
     to.prose.write(number, list(prose), list(prose.values()))
 
 
-def _kept_terms(token: str) -> tuple[int, ...]:
-    return tuple(map(hashed, _KEPT.findall(token)))
-
-
-def _write_counts(writer: RowWriter, number: int, counts: Counter[int]) -> None:
-    writer.write(number, list(counts), list(counts.values()))
+def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:
+    # As `hashed`: neither words nor what is kept have surrogates in them. No count is as high as `_MOST`.
+    hashes = map(crc32, map(str.encode, counts))
+    by_hash = dict(zip(hashes, counts.values(), strict=True))
+    writer.write(number, list(by_hash), list(by_hash.values()))
 
 
 def shared_terms(rows: Rows, spoken: Ints) -> tuple[Rows, NDArray[np.uint32]]:
