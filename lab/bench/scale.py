@@ -47,7 +47,7 @@ from bitrawl.model import (
 )
 from bitrawl.reasons import Reason, Stage
 from bitrawl.text.lexicon import Lexicon
-from bitrawl.text.template import relabel, template_of
+from bitrawl.text.template import template_of
 from bitrawl.url import Url
 from lab.bench.strategies import CACHE, SITES
 from lab.train.pairs import labelled_site
@@ -249,9 +249,7 @@ def pair(folder: Path) -> set[tuple[str, str]]:
     site = next(iter(ledger.sites())).site
     view = ledger.view(site)
     template = template_of(view.pages())
-    result = Pairing().pairs(
-        lambda: (relabel(page, template) for page in view.pages()), [EN, FR], view.sitemaps(), page_of=ledger.page
-    )
+    result = Pairing().pairs(view.pages, [EN, FR], view.sitemaps(), template=template, page_of=ledger.page)
     return {(str(pair.url_a), str(pair.url_b)) for pair in result.pairs}
 
 

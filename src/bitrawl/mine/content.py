@@ -10,7 +10,7 @@ import numpy as np
 from bitrawl.mine.evidence import KnownPairs, PageNumbers, both_ends, pair_keys
 from bitrawl.mine.site import LEARNED_TEXT, Numbers, Rows, Site, SiteVocabulary, hashed
 from bitrawl.model import Language
-from bitrawl.text.arrays import Floats, Floats32, Ints, Ints32, bounds, places_in, ranges
+from bitrawl.text.arrays import Floats, Floats32, Ints, Ints32, bounds, distinct, places_in, ranges
 from bitrawl.text.lexicon import Lexicon, TokenPair
 from bitrawl.text.words import words
 
@@ -96,7 +96,7 @@ class TermSpace:
             worth = np.repeat(values[top].astype(float) ** 2, len(others))
             near = self._nearest(number, *self._inverted.holders(keys.ravel(), worth))
             pairs.append(pair_keys(np.full(len(near), number), near))
-        return np.unique(np.concatenate(pairs))
+        return distinct(np.concatenate(pairs))
 
     def cosines(self, keys: Ints) -> Floats:
         """The cosine of each pair, over the terms that both languages have."""
@@ -124,7 +124,7 @@ class TermSpace:
         scores = np.bincount(place, worth, len(others)) * (LENGTH_FLOOR + ratio)
         best = others[np.lexsort((others, scores))[::-1]]
         spoken = self._site.spoken[best]
-        few = (best[spoken == language][: self._nearest_few] for language in np.unique(spoken))
+        few = (best[spoken == language][: self._nearest_few] for language in distinct(spoken))
         return np.concatenate([np.zeros(0, np.int64), *few])
 
     def _index(self, holders: Ints32, owners: Ints32, spoken: Ints32) -> Inverted:
@@ -172,7 +172,7 @@ class LexiconSpace:
     def candidates(self) -> Ints:
         """Pairs that share rare words through the lexicon."""
         pairs = [bridge.candidates() for bridge in self._bridges.values()]
-        return np.unique(np.concatenate([np.zeros(0, np.int64), *pairs]))
+        return distinct(np.concatenate([np.zeros(0, np.int64), *pairs]))
 
     def similarities(self, keys: Ints) -> Floats:
         """Of each pair; -1 where there is no lexicon of the two languages."""

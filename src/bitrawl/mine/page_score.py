@@ -29,7 +29,7 @@ from bitrawl.mine.site import Site
 from bitrawl.model import Method
 from bitrawl.model_files import model_file
 from bitrawl.protocols import Encoder
-from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, places_in
+from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, distinct, places_in
 from bitrawl.urls.trees import Trees
 
 # Judgements.
@@ -129,7 +129,7 @@ class Surveyor:
         }
         lexicon = LexiconSpace(self._words, known_pairs, self._lexicons) if self._asked("kept") else None
         proposed = [by_method.keys_array for by_method in evidence.values()]
-        keys = self._comparable(np.unique(np.concatenate([*proposed, *([lexicon.candidates()] if lexicon else [])])))
+        keys = self._comparable(distinct(np.concatenate([*proposed, *([lexicon.candidates()] if lexicon else [])])))
         rows = np.zeros((len(keys), len(NAMES)), np.float32)
         for name in ("declared", "url", "parents", "bridge", "mutual"):
             rows[:, COLUMN[name]] = evidence[name].at(keys)

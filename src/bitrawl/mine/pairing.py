@@ -38,6 +38,7 @@ from bitrawl.mine.site import PageOf, Pages, PageSummary, Parts, Rows, Site, con
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Floats, places_in
+from bitrawl.text.template import Template
 from bitrawl.text.words import text_key
 from bitrawl.urls.tokens import named_languages, skeleton
 
@@ -98,17 +99,18 @@ class Pairing:
         languages: Sequence[Language],
         sitemaps: Iterable[Sitemap] = (),
         *,
+        template: Template | None = None,
         page_of: PageOf | None = None,
         parts: Parts | None = None,
     ) -> PairingResult:
-        """All pairs of two of those languages. `pages` are of one site, relabelled or not.
+        """All pairs of two of those languages. `pages` are of one site, relabelled or not; if not, give its `template`.
 
         A callable gives them anew each time it is called: twice, four times with an encoder. No more than one is held
         at a time. `page_of` reads one of them again; without it, each round after the first goes through all of them.
         Whatever order they come in, the result is the same. `parts`: see `condense`.
         """
         settings = self._settings
-        whole = condense(pages, languages, sitemaps, page_of=page_of, parts=parts, sort=True)
+        whole = condense(pages, languages, sitemaps, template=template, page_of=page_of, parts=parts, sort=True)
         rounds = PairingRounds(whole, settings, self._lexicons, self._encoder)
         scored = Evidence.of({})
         for number in range(settings.rounds):

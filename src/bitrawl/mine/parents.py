@@ -11,7 +11,7 @@ from rapidfuzz.distance import Indel
 from bitrawl.mine.evidence import Evidence, KnownPairs, PageNumbers, both_ends, page_numbers, pair_key
 from bitrawl.mine.site import PageSummary, Rows, RowWriter, Site
 from bitrawl.model import Language
-from bitrawl.text.arrays import Floats, Ints, bounds
+from bitrawl.text.arrays import Floats, Ints, bounds, distinct
 
 # Judgements, except where a line names its evidence.
 MAX_ALIGNED = 1_500  # Tags of a page that are aligned: menus and the first screens of content.
@@ -103,7 +103,7 @@ class PairNeighbours:
 
 
 def _same_language_targets(site: Site, number: int) -> Ints:
-    targets = np.unique(site.links[number]).astype(np.int64)
+    targets = distinct(site.links[number]).astype(np.int64)
     result: Ints = targets[site.spoken[targets] == site.spoken[number]]
     return result
 

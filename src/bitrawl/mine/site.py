@@ -11,8 +11,9 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Self, cast
+from functools import cached_property, partial
+from itertools import chain, pairwise
+from typing import Any, Self
 from zlib import crc32
 
 import numpy as np
@@ -20,8 +21,8 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import asked_language, claimed_language
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource, Language, Page, Paragraph, Sitemap
-from bitrawl.text.arrays import Bools, Ints, Ints32, bounds, places_in
-from bitrawl.text.template import Template, TemplateCounter
+from bitrawl.text.arrays import Bools, Ints, Ints32, bounds, distinct, places_in
+from bitrawl.text.template import Template, TemplateCounter, relabel
 from bitrawl.text.words import text_key, unspaced_count, weight, words
 from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages
@@ -54,12 +55,10 @@ class Rows:
 
     def where(self, mask: Bools) -> "Rows":
         """Without the elements that the mask leaves out."""
-        filled = self.lengths() > 0
-        counts = np.zeros(len(self), np.int64)
-        if filled.any():
-            counts[filled] = np.add.reduceat(mask, self.starts[:-1][filled], dtype=np.int64)
+        # Row by row: to sum up all at once takes eight bytes for each element.
+        counts = [np.count_nonzero(mask[start:end]) for start, end in pairwise(self.starts.tolist())]
         values = self.values[mask] if len(self.values) else self.values
-        return Rows(bounds(counts), self.flat[mask], values)
+        return Rows(bounds(np.array(counts, np.int64)), self.flat[mask], values)
 
 
 class RowWriter:
@@ -221,36 +220,48 @@ class PageTexts:
                 yield self._numbers[url], texts_of(own_paragraphs(page, self._template))
 
 
-def is_prose(text: str) -> bool:
-    """Mostly letters, and more than a word or two."""
-    return len(text) >= PROSE and sum(map(str.isalpha, text)) + text.count(" ") >= PROSE_LETTERS * len(text)
+class Wording:
+    """A text as its tokens, which stand between spaces. Most are letters alone, which takes no search to see."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = text.split()
+        self.others = [token for token in self.tokens if not token.isalpha()]
 
-def is_sentence(text: str) -> bool:
-    """Running text: what a translator would have translated.
+    @property
+    def is_prose(self) -> bool:
+        """Mostly letters, and more than a word or two."""
+        if len(self.text) < PROSE:
+            return False
+        others = "".join(self.others)
+        letters = len("".join(self.tokens)) - len(others) + sum(map(str.isalpha, others))
+        return letters + self.text.count(" ") >= PROSE_LETTERS * len(self.text)
 
-    Both versions of a page share code, commands, names, menus and keys by nature. Half of the words stand as they do
-    within a sentence: without signs, and written small or in a script without capitals.
-    """
-    if unspaced_count(text) * 2 > len(text):
-        return True
-    tokens = text.split()
-    if len(tokens) < SENTENCE_WORDS:
-        return False
-    signed = set(_signed(tokens))
-    plain = [token for token in tokens if token == token.lower() and token not in signed]
-    return len(plain) >= PLAIN_WORDS * len(tokens)
+    @property
+    def is_code(self) -> bool:
+        """Code, commands and file names: most of its words have signs in them."""
+        return len(self._signed) >= CODE_WORDS * len(self.tokens)
 
+    @property
+    def is_sentence(self) -> bool:
+        """Running text: what a translator would have translated.
 
-def is_code(text: str) -> bool:
-    """Code, commands and file names: most of its words have signs in them."""
-    tokens = text.split()
-    return len(_signed(tokens)) >= CODE_WORDS * len(tokens)
+        Both versions of a page share code, commands, names, menus and keys by nature. Half of the words stand as they do
+        within a sentence: without signs, and written small or in a script without capitals.
+        """
+        if unspaced_count(self.text) * 2 > len(self.text):
+            return True
+        if len(self.tokens) < SENTENCE_WORDS:
+            return False
+        large = [token for token in self.tokens if not token.islower() and token != token.lower()]
+        plain = len(self.tokens) - len(large) - sum(token == token.lower() for token in self._signed)
+        return plain >= PLAIN_WORDS * len(self.tokens)
 
-
-def _signed(tokens: Sequence[str]) -> list[str]:
-    """Those with signs in them, or with nothing but marks. Most are letters alone, which takes no search to see."""
-    return [token for token in tokens if not token.isalpha() and _SIGNS.search(token.strip(_QUOTED) or "_")]
+    @cached_property
+    def _signed(self) -> list[str]:
+        """The tokens with signs in them, or with nothing but marks."""
+        bare = ((token, token.strip(_QUOTED)) for token in self.others)
+        return [token for token, rest in bare if not rest.isalpha() and _SIGNS.search(rest or "_")]
 
 
 def own_paragraphs(page: Page, template: Template) -> list[Paragraph]:
@@ -311,7 +322,8 @@ CLAIMED_WHOLE = 0.6  # ... or of all its text: a title page is a list of links a
 _MAX_CLAIMS = 1 << (16 - SOURCE_BITS)
 _LETTERS = 255  # Tags of a site that have a letter of their own; the rarer ones share the last.
 _MOST = 0xFFFF  # A count or a place that is higher is this.
-_BLOCK = 1 << 20  # Elements that are looked up at a time.
+_BLOCK = 1 << 20  # Elements that are looked up at a time ...
+_PAGES = 1_000  # ... and pages.
 
 _NUMBER = re.compile(r"\d+")
 # What a translation keeps as it is: numbers, addresses, code, names in Latin letters.
@@ -319,11 +331,12 @@ _KEPT = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_@.:/+\-]*[A-Za-z0-9_]|\d")
 _KINDS = {"title": 0, "heading": 1, "listitem": 2, "text": 3}
 
 
-def condense(
+def condense(  # noqa: PLR0913 - how to come by the pages
     pages: Iterable[Page] | Pages,
     languages: Sequence[Language],
     sitemaps: Iterable[Sitemap] = (),
     *,
+    template: Template | None = None,
     page_of: PageOf | None = None,
     parts: "Parts | None" = None,
     sort: bool = False,
@@ -332,12 +345,12 @@ def condense(
 
     A callable is asked for the pages twice, and holds no page for us; `page_of` reads one of them again. A page that
     comes twice counts once, and one that is there the first time only has no text. `parts` is asked for all of the pages
-    the second time, and may have them condensed elsewhere.
+    the second time, and may have them condensed elsewhere. `template`: see `language_of`.
     """
     if not callable(pages):
         listed = list(pages)
         pages, page_of = listed.__iter__, {page.url: page for page in listed}.get
-    condenser = Condenser(Census.of(pages(), languages), sort=sort)
+    condenser = Condenser(Census.of(pages(), languages, template), sort=sort)
     several = iter(parts(condenser) if parts else [condenser.condensed(pages())])
     whole = next(several, Condensed())
     for condensed in several:
@@ -349,11 +362,12 @@ def condense(
     return condenser.site(whole, PageTexts(pages, page_of, condenser.numbers, condenser.template))
 
 
-def language_of(page: Page, languages: Sequence[Language]) -> Language:
+def language_of(page: Page, languages: Sequence[Language], template: Template | None = None) -> Language:
     """Which of those languages a page is in; "und" for none.
 
     What its text was identified as, unless the page claims another (by its markup or its address) and enough of its
-    text is in that: a page of reference with more code than words, a title page with an English licence.
+    text is in that: a page of reference with more code than words, a title page with an English licence. `template` is
+    that of its site, where the page is not relabelled yet: most pages need not be.
     """
     identified = _asked(page.language, languages)
     claims = [claimed_language(page.metadata.html_lang), *named_languages(page.url)]
@@ -362,7 +376,7 @@ def language_of(page: Page, languages: Sequence[Language]) -> Language:
         return identified
     whole: Counter[Language] = Counter()
     content: Counter[Language] = Counter()
-    for paragraph in page.paragraphs:
+    for paragraph in relabel(page, template).paragraphs if template else page.paragraphs:
         language, size = _asked(paragraph.language, languages), weight(paragraph.text)
         whole[language] += size
         if not paragraph.boilerplate:
@@ -380,23 +394,23 @@ def _asked(language: Language, languages: Sequence[Language]) -> Language:
 class Census:
     """What must be known of all pages before one can be condensed."""
 
-    def __init__(self, languages: Sequence[Language]) -> None:
-        self._asked = languages
+    def __init__(self, languages: Sequence[Language], template: Template | None = None) -> None:
+        self._asked, self._template = languages, template
         self.languages: dict[Url, Language] = {}
         self._canonical: dict[Url, Url] = {}  # by the page
         self._tags: Counter[str] = Counter()
         self.counter = TemplateCounter()
 
     @classmethod
-    def of(cls, pages: Iterable[Page], languages: Sequence[Language]) -> Self:
-        census = cls(languages)
+    def of(cls, pages: Iterable[Page], languages: Sequence[Language], template: Template | None = None) -> Self:
+        census = cls(languages, template)
         for page in pages:
             census.add(page)
         return census
 
     def add(self, page: Page) -> None:
         """Pages in other languages count for the template."""
-        language = language_of(page, self._asked)
+        language = language_of(page, self._asked, self._template)
         self.counter.add(page, language)
         if language == UNDETERMINED:
             return
@@ -490,8 +504,10 @@ class Condenser:
         weights = [weight(text) for text in texts]
         forms = [(_KINDS[paragraph.kind], size) for paragraph, size in zip(own, weights, strict=True)]
         to.summaries[number] = self._summary(number, page, "\n".join(texts), forms)
-        _write_prose(to, number, texts, weights)
-        self._write_text(to, number, page, texts)
+        wordings = [Wording(text) for text in texts]
+        _write_prose(to, number, wordings, weights)
+        self._write_terms(to, number, page, wordings)
+        _write_counts(to.words, number, Counter(words(beginning(texts), self._languages[page.url])))
         self._write_links(to, number, page)
 
     def add_group(self, group: Sequence[Alternate], to: Condensed) -> None:
@@ -520,8 +536,8 @@ class Condenser:
             spoken=spoken,
             weights=np.array([summary.weight for summary in summaries], np.int64),
             prose=of.prose.rows(count),
-            sentences=np.unique(np.array(of.sentences, np.uint64)),
-            code=np.unique(np.array(of.code, np.uint64)),
+            sentences=distinct(np.array(of.sentences, np.uint64)),
+            code=distinct(np.array(of.code, np.uint64)),
             term_rows=term_rows,
             terms=terms,
             words=written,
@@ -553,14 +569,14 @@ class Condenser:
             canonical=page.canonical if page.canonical != page.url else None,
         )
 
-    def _write_text(self, to: Condensed, number: int, page: Page, texts: Sequence[str]) -> None:
-        whole = " ".join(texts)
-        to.numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(whole)[:MAX_NUMBERS]])
-        terms = Counter(_KEPT.findall(whole))
+    def _write_terms(self, to: Condensed, number: int, page: Page, wordings: Sequence[Wording]) -> None:
+        """The numbers of its text, and what a translation keeps of it."""
+        others = " ".join(chain.from_iterable(wording.others for wording in wordings))
+        to.numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(others)[:MAX_NUMBERS]])
+        terms = Counter(_KEPT.findall(" ".join(wording.text for wording in wordings)))
         site = page.url.site
         terms.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
         _write_counts(to.terms, number, terms)
-        _write_counts(to.words, number, Counter(words(beginning(texts), self._languages[page.url])))
 
     def _write_links(self, to: Condensed, number: int, page: Page) -> None:
         names = {image.src.partition("?")[0].rpartition("/")[2] for image in page.images[:MAX_LINKS]}
@@ -590,29 +606,29 @@ Parts = Callable[[Condenser], Iterable[Condensed]]
 """Condenses all pages of a site, in parts that come in their order."""
 
 
-def _write_prose(to: Condensed, number: int, texts: Sequence[str], weights: Sequence[int]) -> None:
+def _write_prose(to: Condensed, number: int, wordings: Sequence[Wording], weights: Sequence[int]) -> None:
     prose: dict[int, int] = {}
-    for text, size in zip(texts, weights, strict=True):
-        if is_prose(text):
-            key = text_key(text)
+    for wording, size in zip(wordings, weights, strict=True):
+        if wording.is_prose:
+            key = text_key(wording.text)
             prose[key] = size
-            if is_code(text):
+            if wording.is_code:
                 to.code.append(key)
-            elif is_sentence(text):
+            elif wording.is_sentence:
                 to.sentences.append(key)
     to.prose.write(number, list(prose), list(prose.values()))
 
 
 def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:
-    by_hash: dict[int, int] = {}
-    for token, count in counts.items():
-        by_hash[hashed(token)] = min(count, _MOST)
+    # As `hashed`: neither words nor what is kept have surrogates in them. No count is as high as `_MOST`.
+    hashes = map(crc32, map(str.encode, counts))
+    by_hash = dict(zip(hashes, counts.values(), strict=True))
     writer.write(number, list(by_hash), list(by_hash.values()))
 
 
 def shared_terms(rows: Rows, spoken: Ints) -> tuple[Rows, NDArray[np.uint32]]:
     """Only the terms that pages of two languages have, by their places among all of those."""
-    of_language = [_distinct(rows, np.flatnonzero(spoken == place)) for place in range(int(spoken.max(initial=-1)) + 1)]
+    of_language = [_distinct(rows, spoken == place) for place in range(int(spoken.max(initial=-1)) + 1)]
     terms, languages = np.unique(np.concatenate([np.zeros(0, np.uint32), *of_language]), return_counts=True)
     terms = terms[languages > 1]
     mask = np.zeros(len(rows.flat), bool)
@@ -630,22 +646,28 @@ def numbered_words(
     """The words by their places in the vocabularies of their languages."""
     vocabularies = {}
     for place, language in enumerate(languages):
-        pages = np.flatnonzero(spoken == place)
+        pages = spoken == place
         hashes = _distinct(written, pages)
         holders = np.zeros(len(hashes), np.int64)
-        for number in pages.tolist():
-            row = written[number]
-            row[:] = np.searchsorted(hashes, row)
-            holders[row] += 1
-        vocabularies[language] = SiteVocabulary(hashes, holders, len(pages))
+        for block, wanted in _blocks(written, pages):
+            places = np.searchsorted(hashes, block[wanted])
+            block[wanted] = places
+            holders += np.bincount(places, minlength=len(hashes))
+        vocabularies[language] = SiteVocabulary(hashes, holders, int(pages.sum()))
     return written, vocabularies
 
 
-def _distinct(rows: Rows, pages: Ints) -> NDArray[np.uint32]:
+def _distinct(rows: Rows, pages: Bools) -> NDArray[np.uint32]:
     """All that stands in the rows of those pages, once, ascending."""
-    wanted = np.zeros(len(rows), bool)
-    wanted[pages] = True
-    return cast("NDArray[np.uint32]", np.unique(rows.flat[np.repeat(wanted, rows.lengths())]))
+    parts = [distinct(block[wanted]) for block, wanted in _blocks(rows, pages)]
+    return distinct(np.concatenate([rows.flat[:0], *parts]))
+
+
+def _blocks(rows: Rows, pages: Bools) -> Iterator[tuple[Numbers, Bools]]:
+    """The elements of some pages at a time, and which of them belong to those that are asked for."""
+    for first in range(0, len(rows), _PAGES):
+        starts = rows.starts[first : first + _PAGES + 1]
+        yield rows.flat[starts[0] : starts[-1]], np.repeat(pages[first : first + _PAGES], np.diff(starts))
 
 
 def _replace(flat: Numbers, ordered: Numbers) -> None:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, islice
 from tempfile import SpooledTemporaryFile
@@ -26,8 +26,8 @@ from bitrawl.mine.embedding_aligner import EmbeddingAligner
 from bitrawl.mine.findings import RefusalReason, RefusedPair, SiteFindings
 from bitrawl.mine.judging import Judge
 from bitrawl.mine.lexical_aligner import LexicalAligner, enough_to_learn
-from bitrawl.mine.pairing import Pairing
-from bitrawl.mine.site import Condensed, Condenser, PageOf, Pages, Parts
+from bitrawl.mine.pairing import Pairing, PairingResult
+from bitrawl.mine.site import Condensed, Condenser, PageOf, Pages
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap, pack
 from bitrawl.protocols import Encoder, LanguageIdentifier
 from bitrawl.text.sentences import bounded
@@ -133,7 +133,6 @@ class Miner:
         """
         census = _Census()
         template = template_of(census.counted(pages()))
-        clean = partial(_relabelled, pages, template)
         with SpooledTemporaryFile(NOTES) as notes:
 
             def parts(condenser: Condenser | None = None) -> Iterator[Condensed]:
@@ -143,7 +142,10 @@ class Miner:
                     yield made.condensed
 
             if known_pairs is None:
-                pairs, refusals = self._paired(clean, sitemaps, page_of, parts, census)
+                paired = self._pairing.pairs(
+                    pages, self._languages, sitemaps, template=template, page_of=page_of, parts=parts
+                )
+                pairs, refusals = _about_topic(paired, census)
             else:
                 pairs, refusals = list(known_pairs), []
                 deque(parts(), maxlen=0)
@@ -153,7 +155,8 @@ class Miner:
         ordered = tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b)))
         findings = SiteFindings(site, census.pages, ordered, tuple(refusals), names, _patterns(pairs))
         read = {str(url): digest for url, digest in texts.items()}
-        return PairedSite(findings, template, too_long=self._too_long(clean(), copies), texts=read)
+        clean = (relabel(page, template) for page in pages())
+        return PairedSite(findings, template, too_long=self._too_long(clean, copies), texts=read)
 
     def learn(self, languages: Languages, pairs: Sequence[tuple[Page, Page]]) -> bytes:
         """What aligning these pairs teaches: to align and judge pairs of the same site with, also in another process.
@@ -178,17 +181,6 @@ class Miner:
             for judged, texts in zip(_judged(judge, aligned), too_long, strict=True)
         ]
 
-    def _paired(
-        self, pages: Pages, sitemaps: Iterable[Sitemap], page_of: PageOf | None, parts: Parts, census: "_Census"
-    ) -> tuple[list[PagePair], list[RefusedPair]]:
-        """The pairs that are about the topic, and what was refused, each two pages once."""
-        result = self._pairing.pairs(pages, self._languages, sitemaps, page_of=page_of, parts=parts)
-        pairs = [*result.pairs, *result.partial]
-        refusals = {(refusal.url_a, refusal.url_b): refusal for refusal in result.refusals}
-        off_topic = [_urls(pair) for pair in pairs if census.excludes(pair)]
-        refusals |= {urls: RefusedPair(*urls, RefusalReason.OFF_TOPIC) for urls in off_topic}
-        return [pair for pair in pairs if not census.excludes(pair)], list(refusals.values())
-
     def _aligner(self, taught: LexicalAligner | None) -> LexicalAligner | EmbeddingAligner:
         return EmbeddingAligner(self._encoder) if self._encoder else taught or LexicalAligner()
 
@@ -205,8 +197,13 @@ class Miner:
         return {url: _left_out(long) for url, long in texts.items() if long}
 
 
-def _relabelled(pages: Pages, template: Template) -> Iterator[Page]:
-    return (relabel(page, template) for page in pages())
+def _about_topic(result: PairingResult, census: "_Census") -> tuple[list[PagePair], list[RefusedPair]]:
+    """The pairs that are about the topic, and what was refused, each two pages once."""
+    pairs = [*result.pairs, *result.partial]
+    refusals = {(refusal.url_a, refusal.url_b): refusal for refusal in result.refusals}
+    off_topic = [_urls(pair) for pair in pairs if census.excludes(pair)]
+    refusals |= {urls: RefusedPair(*urls, RefusalReason.OFF_TOPIC) for urls in off_topic}
+    return [pair for pair in pairs if not census.excludes(pair)], list(refusals.values())
 
 
 def _noted(page: Page) -> PageNote:
