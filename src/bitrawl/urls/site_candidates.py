@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitrawl.text.arrays import Floats, Ints, bounds, firsts, places_in, ranges
+from bitrawl.text.arrays import Floats, Ints, bounds, distinct, firsts, places_in, ranges
 from bitrawl.urls.tokens import MarkedTokens, Tokens, bare_tokens, is_word, number_value
 
 UrlNumbers = tuple[int, int]  # two URLs of the list by their places in it, the smaller first
@@ -81,10 +81,10 @@ def candidates_between(
         ends = numbers[0][a], numbers[1][b]
         pairs.append(np.minimum(*ends) << _BITS | np.maximum(*ends))
         weights.append(worth / (sharing - 1))
-    distinct, place = np.unique(np.concatenate(pairs), return_inverse=True)
+    compared, place = np.unique(np.concatenate(pairs), return_inverse=True)
     # The order of hashes differs from process to process, and with it the last digits of a sum.
-    summed = np.bincount(place, np.concatenate(weights), len(distinct)).astype(np.float64, copy=False)
-    return _best_between(distinct, summed.round(9))
+    summed = np.bincount(place, np.concatenate(weights), len(compared)).astype(np.float64, copy=False)
+    return _best_between(compared, summed.round(9))
 
 
 def ordered(a: int, b: int) -> UrlNumbers:
@@ -98,13 +98,13 @@ def _best_between(pairs: Ints, weights: Floats) -> list[UrlNumbers]:
     order = np.lexsort((np.tile(pairs, 2), -np.tile(weights, 2), ends))
     begins = firsts(ends[order])
     rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
-    best = np.unique(order[rank < _PARTNERS_BETWEEN] % max(1, len(pairs)))
+    best = distinct(order[rank < _PARTNERS_BETWEEN] % max(1, len(pairs)))
     return list(zip(low[best].tolist(), high[best].tolist(), strict=True))
 
 
 def _sharing(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> tuple[Ints, Ints, Ints]:
     """For each key that few have, all who have it of either side with each other: their places, and how many have it."""
-    shared = np.intersect1d(np.unique(first[0]), np.unique(second[0]), assume_unique=True)
+    shared = np.intersect1d(distinct(first[0]), distinct(second[0]), assume_unique=True)
     owners, starts, counts = [], [], []
     for keys, of_each in (first, second):
         places, having = places_in(shared, keys), np.repeat(np.arange(len(of_each)), of_each)
