@@ -44,6 +44,8 @@ from bitrawl.urls.tokens import named_languages, skeleton
 
 Scorer = Callable[[Candidates], Floats]
 
+_NOTHING = Candidates(np.zeros(0, np.int64), np.zeros((0, len(NAMES)), np.float32))
+
 # Judgements; the scores are calibrated, so that 0.5 is where a pair is as likely right as wrong.
 ROUNDS = 4  # At the most ...
 GROWTH = 1.02  # ... and no further one when the last has made so few more pairs certain: it would find no more.
@@ -144,7 +146,7 @@ class PairingRounds:
         )
         self._left_out.update(self.surveyor.without_evidence(self._copies))
         self.known = KnownPairs()
-        self.candidates = Candidates(np.zeros(0, np.int64), np.zeros((0, len(NAMES)), np.float32))
+        self.candidates = _NOTHING
 
     def survey(self) -> Candidates:
         """Measure the candidates of this round, given the pairs that are certain."""
@@ -152,6 +154,7 @@ class PairingRounds:
 
     def step(self, probabilities: Scorer) -> Evidence:
         """One round: the score of each candidate that passes verification; certain pairs become known."""
+        self.candidates = _NOTHING  # those of the round before are not needed any more, and large
         self.candidates = candidates = self.survey()
         if not len(candidates):
             return Evidence.of({})
