@@ -20,6 +20,7 @@ SERVING = frozenset(
         "changing_site",
         "crawlee_peer",
         "crawlee_crawl",
+        "document_reference",
         "document_sites",
         "focused",
         "homes",
