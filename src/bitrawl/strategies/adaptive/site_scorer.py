@@ -51,16 +51,19 @@ EXPLORATION = 0.01
 # Links of a site whose URL a model is asked about: it helps until the site's own rates say the same, which are known after
 # a few visits (lab/notes/adaptive.md). Beyond, it took a quarter of the time and 50 MB of what was remembered.
 MAX_ASKED = 2000
-# The next five bound the cost of a visit (lab/notes/adaptive.md, "Cost"); each is a judgement.
+# The next seven bound the cost of a visit (lab/notes/adaptive.md, "Cost"); each is a judgement.
 # Queued links whose order is kept right; those below are looked at again when their turn comes near. With 50 (2026-11-18)
 # two fifths fewer scores are written, but 4.5 % of the pairs of openbsd-2009 in German come after it is left.
 TOP = 200
+# Those of them that may be fetched soon: of the others, only large changes are written. Tried 20, 50 and 100
+# (lab/notes/adaptive.md, "Fewer scores written").
+SOON = 100
 # Links that are scored again, on average, for each visit. Tried 500, 250 and 125 on the ten site packs (2026-11-18): 8, 15
 # and 21 % less time, but mean area falls from 0.9590 to 0.9578, 0.9573 and 0.9569, and debian-manuals costs more.
 ROWS_PER_VISIT = 1000
 MAX_ADDED = 1500  # new links of one page that are worked out at once; a page of 20,000 took 2 s
 ADDED_PER_VISIT = 200  # of the others, after each visit
-MIN_CHANGE = 0.03  # of a score, before it is written
+MIN_CHANGE, LARGE_CHANGE = 0.03, 0.15  # of a score, before it is written
 LEAST = 1e-4  # 0 would refuse a link
 LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: bounds the log-odds by 6, where a few hundred visits would take them
 _NO_ROW, _WAITING = -1, -2  # in the place of a row
@@ -310,10 +313,9 @@ class SiteScorer:
         if not len(rows):
             return ()
         old = self._table.written(rows)
-        changed = np.abs(new - old) > MIN_CHANGE * np.maximum(old, new)
-        if len(rows) > TOP:
-            least = largest(new, TOP).min()
-            changed &= (new >= least) | (old >= least)
+        higher = np.maximum(old, new)
+        soon, top = (higher >= largest(new, count).min() for count in (SOON, TOP))
+        changed = top & (np.abs(new - old) > np.where(soon, MIN_CHANGE, LARGE_CHANGE) * higher)
         rows, new = rows[changed], new[changed]
         self._table.write(rows, new)
         urls = map(self._table.url, rows.tolist())
