@@ -9,6 +9,7 @@ from bitrawl.mine.site import condense
 from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.urls.patterns import difference, learn
+from bitrawl.urls.site_pairs import Versions
 from bitrawl.urls.tokens import raw_tokens
 
 DE = Language("de")
@@ -105,3 +106,22 @@ def test_the_users_replacement_is_certain():
 def test_a_page_in_the_wrong_language_is_known_by_its_address():
     site = site_of(("http://s.test/en/x", EN), ("http://s.test/fr/x", EN))
     assert UrlDetector().versions(site) == {page_numbers(0, 1)}
+
+
+def test_what_the_first_round_said_is_kept_and_changes_nothing():
+    words = {EN: ["apples", "pears", "plums"], FR: ["pommes", "poires", "prunes"]}
+    pages = [
+        (f"http://s.test/{word}-{name}", spoken) for spoken in (EN, FR) for word in words[spoken] for name in NAMES
+    ]
+    urls = [Url.parse(url) for url, _ in pages]
+    known = [(number, number + len(pages) // 2) for number in range(0, len(pages) // 2, 2)]
+    asked = Versions(urls, [language for _, language in pages])
+    before = asked.scores()
+    kept = asked._first[EN, FR]
+    after = asked.scores(known)
+    assert asked._first[EN, FR] is kept  # the same URLs
+    assert after != before  # known pairs are news
+    again = Versions(urls, [language for _, language in pages])
+    again.scores()
+    again._first.clear()
+    assert again.scores(known) == after
