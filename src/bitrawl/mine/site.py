@@ -220,7 +220,7 @@ class PageTexts:
                 yield self._numbers[url], texts_of(own_paragraphs(page, self._template))
 
 
-class Wording:
+class SplitText:
     """A text as its tokens, which stand between spaces. Most are letters alone, which takes no search to see."""
 
     def __init__(self, text: str) -> None:
@@ -504,9 +504,9 @@ class Condenser:
         weights = [weight(text) for text in texts]
         forms = [(_KINDS[paragraph.kind], size) for paragraph, size in zip(own, weights, strict=True)]
         to.summaries[number] = self._summary(number, page, "\n".join(texts), forms)
-        wordings = [Wording(text) for text in texts]
-        _write_prose(to, number, wordings, weights)
-        self._write_terms(to, number, page, wordings)
+        split_texts = [SplitText(text) for text in texts]
+        _write_prose(to, number, split_texts, weights)
+        self._write_terms(to, number, page, split_texts)
         _write_counts(to.words, number, Counter(words(beginning(texts), self._languages[page.url])))
         self._write_links(to, number, page)
 
@@ -569,11 +569,11 @@ class Condenser:
             canonical=page.canonical if page.canonical != page.url else None,
         )
 
-    def _write_terms(self, to: Condensed, number: int, page: Page, wordings: Sequence[Wording]) -> None:
+    def _write_terms(self, to: Condensed, number: int, page: Page, split_texts: Sequence[SplitText]) -> None:
         """The numbers of its text, and what a translation keeps of it."""
-        others = " ".join(chain.from_iterable(wording.others for wording in wordings))
+        others = " ".join(chain.from_iterable(split.others for split in split_texts))
         to.numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(others)[:MAX_NUMBERS]])
-        terms = Counter(_KEPT.findall(" ".join(wording.text for wording in wordings)))
+        terms = Counter(_KEPT.findall(" ".join(split.text for split in split_texts)))
         site = page.url.site
         terms.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
         _write_counts(to.terms, number, terms)
@@ -606,15 +606,15 @@ Parts = Callable[[Condenser], Iterable[Condensed]]
 """Condenses all pages of a site, in parts that come in their order."""
 
 
-def _write_prose(to: Condensed, number: int, wordings: Sequence[Wording], weights: Sequence[int]) -> None:
+def _write_prose(to: Condensed, number: int, split_texts: Sequence[SplitText], weights: Sequence[int]) -> None:
     prose: dict[int, int] = {}
-    for wording, size in zip(wordings, weights, strict=True):
-        if wording.is_prose:
-            key = text_key(wording.text)
+    for split, size in zip(split_texts, weights, strict=True):
+        if split.is_prose:
+            key = text_key(split.text)
             prose[key] = size
-            if wording.is_code:
+            if split.is_code:
                 to.code.append(key)
-            elif wording.is_sentence:
+            elif split.is_sentence:
                 to.sentences.append(key)
     to.prose.write(number, list(prose), list(prose.values()))
 

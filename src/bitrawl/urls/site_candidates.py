@@ -40,7 +40,10 @@ def candidates(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> list[Url
             weight = worth / (len(group) - 1)
             for pair in combinations(group, 2):
                 weights[pair] += weight
-    return _best(weights, max(_FEWEST_PARTNERS, min(MAX_PARTNERS, _PARTNERS // max(1, len(numbers)))))
+    few = max(_FEWEST_PARTNERS, min(MAX_PARTNERS, _PARTNERS // max(1, len(numbers))))
+    pairs = sorted(weights)
+    packed = np.fromiter((a << _BITS | b for a, b in pairs), np.int64)
+    return _best(packed, np.fromiter(map(weights.__getitem__, pairs), np.float64), few)
 
 
 Keys = Callable[[MarkedTokens], Iterator[object]]
@@ -84,21 +87,21 @@ def candidates_between(
     compared, place = np.unique(np.concatenate(pairs), return_inverse=True)
     # The order of hashes differs from process to process, and with it the last digits of a sum.
     summed = np.bincount(place, np.concatenate(weights), len(compared)).astype(np.float64, copy=False)
-    return _best_between(compared, summed.round(9))
+    return _best(compared, summed.round(9), _PARTNERS_BETWEEN)
 
 
 def ordered(a: int, b: int) -> UrlNumbers:
     return (a, b) if a < b else (b, a)
 
 
-def _best_between(pairs: Ints, weights: Floats) -> list[UrlNumbers]:
-    """As `_best`, of pairs that ascend."""
+def _best(pairs: Ints, weights: Floats, count: int) -> list[UrlNumbers]:
+    """Of pairs that ascend, those that are among the heaviest few of either of their URLs."""
     low, high = pairs >> _BITS, pairs & ((1 << _BITS) - 1)
     ends = np.concatenate([low, high])
     order = np.lexsort((np.tile(pairs, 2), -np.tile(weights, 2), ends))
     begins = firsts(ends[order])
     rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
-    best = distinct(order[rank < _PARTNERS_BETWEEN] % max(1, len(pairs)))
+    best = distinct(order[rank < count] % max(1, len(pairs)))
     return list(zip(low[best].tolist(), high[best].tolist(), strict=True))
 
 
@@ -129,18 +132,6 @@ def _groups(keys_of_each: Iterable[tuple[int, Iterator[object]]], most: int = MA
         for key in set(map(hash, keys)):
             numbers[key].append(number)
     return (group for group in numbers.values() if 2 <= len(group) <= most)
-
-
-def _best(weights: dict[UrlNumbers, float], count: int) -> list[UrlNumbers]:
-    partners: defaultdict[int, list[tuple[float, UrlNumbers]]] = defaultdict(list)
-    for pair, weight in weights.items():
-        partners[pair[0]].append((weight, pair))
-        partners[pair[1]].append((weight, pair))
-    best: set[UrlNumbers] = set()
-    for weighed in partners.values():
-        weighed.sort(key=lambda entry: (-entry[0], entry[1]))
-        best.update(pair for _, pair in weighed[:count])
-    return sorted(best)
 
 
 def near_keys(url: MarkedTokens) -> Iterator[object]:

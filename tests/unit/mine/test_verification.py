@@ -4,7 +4,7 @@ from small_site import EN, FR, alternate, articles, page
 from bitrawl.mine.evidence import Evidence, UntranslatedText, same_text
 from bitrawl.mine.findings import RefusalReason
 from bitrawl.mine.pairing import Pairing, PairingSettings, copies, match, misplaced
-from bitrawl.mine.site import Wording, condense, language_of
+from bitrawl.mine.site import SplitText, condense, language_of
 from bitrawl.model import Link, LinkKind
 from bitrawl.url import Url
 
@@ -174,8 +174,8 @@ def test_of_a_page_of_code_the_sentences_are_looked_at():
     ],
 )
 def test_running_text_is_told_from_names_and_code_in_any_script(text, sentence, code):
-    wording = Wording(text)
-    assert (wording.is_sentence, wording.is_code) == (sentence, code)
+    split = SplitText(text)
+    assert (split.is_sentence, split.is_code) == (sentence, code)
 
 
 def test_pages_that_differ_by_little_are_paired_by_their_addresses():

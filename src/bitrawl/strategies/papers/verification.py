@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel
 
 from bitrawl.languages import asked_language
-from bitrawl.mine.site import Wording
+from bitrawl.mine.site import SplitText
 from bitrawl.model import UNDETERMINED, Language, Page, Paragraph
 from bitrawl.strategies.visited_page import VisitedPage, aligned
 from bitrawl.text.lexicon import Lexicon, TokenPair
@@ -186,6 +186,6 @@ class Verification:
 
 def _untranslated(a: ReadPage, b: ReadPage) -> float:
     """The share of the sentences of one page that are on the other as they are."""
-    sentences = [text for _, text in a.main if Wording(text).is_sentence]
+    sentences = [text for _, text in a.main if SplitText(text).is_sentence]
     others = {text for _, text in b.main}
     return sum(len(text) for text in sentences if text in others) / max(1, sum(map(len, sentences)))
