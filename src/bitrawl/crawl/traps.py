@@ -36,7 +36,7 @@ ALIKE = 8  # the same for texts that may bring nothing new; unrelated pages diff
 # alike had. A word that differs makes PASSAGE of them, so a calendar runs out of them with its last weekday or month.
 PASSAGE = 4
 NEW_PASSAGES = 8  # a paragraph of eight words, or five new words within one
-PASSAGES = 4096  # of pages alike, kept of one kind: twice as many at most, 64 kB
+PASSAGES = 4096  # of pages alike, kept of one kind: about twice as many at most, 64 kB
 READ = 20_000  # characters of a page whose passages are read, as many as its signature reads
 READ_KINDS = 2000  # kinds whose passages are kept
 
