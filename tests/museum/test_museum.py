@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config
+from bitrawl.crawl.robots import RobotsRecord, RobotsRules
 from bitrawl.discover.backlinks import read_wat
 from bitrawl.errors import ConfigError
 from bitrawl.job.topics import segment_texts
@@ -103,3 +104,10 @@ def test_characters_that_nobody_sees_are_removed_and_those_that_scripts_need_sta
         "क्\u200dष और 👩\u200d💻 तथा ❤\ufe0f\u200d🔥",
         "השפה C++\u200e היא ישנה.",
     ]
+
+
+def test_a_record_between_two_agents_does_not_end_their_group():
+    body = (MUSEUM / "robots-with-a-crawl-delay-between-two-agents.txt").read_bytes()
+    rules = RobotsRules(RobotsRecord("https://museum.test", 200, body, 0.0))
+    assert not rules.allow(Url.parse("https://museum.test/archive/1"))
+    assert (rules.allow(Url.parse("https://museum.test/")), rules.delay) == (True, 20.0)
