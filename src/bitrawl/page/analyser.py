@@ -110,7 +110,7 @@ class PageAnalyser:
     def _html(self, capture: Capture) -> Page:
         text, charset = _decoded(capture)
         tree = LexborHTMLParser(_markup(capture.body, text, charset), options=LexborDocumentOptions.WO_EVENTS)
-        assemble(tree, text)
+        assemble(tree, capture.body)
         head = read_head(tree, capture)
         skeleton = outline(tree, detailed=self._markdown)
         metadata = read_metadata(head, tree, capture)
@@ -291,7 +291,7 @@ def _decoded(capture: Capture) -> Decoded:
 
 def _markup(body: bytes, text: str, charset: str) -> str | bytes:
     """What is parsed. The parser reads UTF-8: a body from which nothing was lost need not be encoded again."""
-    markup = shallow(whole_notices(text))
+    markup = shallow(whole_notices(text) if b"<noscript" in body.lower() else text)
     is_lossless = charset == "utf-8" and "\ufffd" not in text and not body.startswith(codecs.BOM_UTF8)
     return body if is_lossless and markup is text else markup
 

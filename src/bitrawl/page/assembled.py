@@ -18,11 +18,11 @@ _WRAPPERS = 3  # <table hidden><tbody><tr id="S:0">
 _HOSTS = frozenset("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span".split())
 
 
-def assemble(tree: LexborHTMLParser, html: str) -> None:
-    """Change the tree where `html`, the text that it was made from, has the marks of such parts. Most pages have none."""
-    if "$RC(" in html or "$RR(" in html:
+def assemble(tree: LexborHTMLParser, body: bytes) -> None:
+    """Change the tree where `body`, what it was made from, has the marks of such parts. Most pages have none."""
+    if b"$R" in body:
         _place_segments(tree)
-    if "shadowrootmode" in html:
+    if b"shadowrootmode" in body:
         _attach_shadow_roots(tree)
 
 
@@ -30,7 +30,7 @@ def _place_segments(tree: LexborHTMLParser) -> None:
     """What the scripts in the page would do: a text that is hidden for another reason stays where it is."""
     calls = [call for script in tree.css("script:not([src])") for call in _CALL.findall(script.text())]
     nodes: dict[str, LexborNode] = {}
-    for node in tree.css("[id]"):
+    for node in tree.css("[id]") if calls else ():
         nodes.setdefault(node.attributes["id"] or "", node)
     moved = 0
     for kind, first, second in calls[:MAX_SEGMENTS]:

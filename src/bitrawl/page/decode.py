@@ -259,8 +259,6 @@ def whole_notices(html: str) -> str:
     To a browser that runs scripts, no markup is in there. To a parser that runs none, `<noscript><div></noscript>` has no
     end, and nobody sees the rest of the page.
     """
-    if not any(name in html for name in ("<noscript", "<NOSCRIPT", "<NoScript")):
-        return html
     parts, done, end = [], 0, 0
     for opening in _NOTICE.finditer(html):
         if opening.start() < end:
@@ -293,8 +291,8 @@ def _is_whole(markup: str) -> bool:
     return not stack
 
 
-_NOTICE = re.compile(r"<(?:noscript|NOSCRIPT|NoScript)\b[^<>]*+>")
-_NOTICE_END = re.compile(r"</(?:noscript|NOSCRIPT|NoScript)\b")
+_NOTICE = re.compile(r"<[nN][oO][sS][cC][rR][iI][pP][tT]\b[^<>]*+>")
+_NOTICE_END = re.compile(r"</[nN][oO][sS][cC][rR][iI][pP][tT]\b")
 # A comment, a tag, or what is left of one.
 _ELEMENT = re.compile(
     r"""<!--.*?-->|<(/?)([A-Za-z][^\s/>]*)(?:[^"'>]++|"[^"]*"|'[^']*')*+>|<(?=[A-Za-z/!])""", re.DOTALL

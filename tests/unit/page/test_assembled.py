@@ -10,7 +10,7 @@ from bitrawl.page.outline import outline
 def texts(body: str) -> list[str]:
     html = f"<html><body>{body}</body></html>"
     tree = LexborHTMLParser(html)
-    assemble(tree, html)
+    assemble(tree, html.encode())
     return [block.text for block in outline(tree).blocks]
 
 
