@@ -8,7 +8,7 @@ Names and postal addresses are not found. IP addresses of private networks say n
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import import_module
@@ -21,7 +21,7 @@ import langcodes
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.text.words import marks_of_words
-from bitrawl.url import Url, has_registry
+from bitrawl.url import has_registry
 from bitrawl.version import install_command
 
 if TYPE_CHECKING:
@@ -133,8 +133,9 @@ def regions_of(host: str, language: Language) -> tuple[str, ...]:
     return tuple(region for region in regions if region in _phone_numbers().SUPPORTED_REGIONS)
 
 
-def page_regions(url: Url, language: Language) -> tuple[str, ...]:
-    return regions_of(url.host, language)
+def regions_among(hosts: Iterable[str], languages: Sequence[Language]) -> tuple[str, ...]:
+    """Of several hosts and languages, each once."""
+    return tuple(dict.fromkeys(region for host in hosts for code in languages for region in regions_of(host, code)))
 
 
 _LATIN = "A-Za-z\u00aa-\u024f\u1e00-\u1eff"
@@ -146,7 +147,7 @@ _ENDING = r"(?=[a-z]{2})[a-z]{0,30}[g-z][a-z]{0,30}(?![0-9A-Za-z_])"  # "ff" may
 _RIGHT = rf"(?![0-9]|_[^\W_]|-[A-Za-z]{{0,30}}[0-9]|(?!{_ENDING})[A-Za-z])"
 _GAP = r"[ \u00a0\u2007\u2009\u202f\u2010-\u2015-]"
 
-_AT = re.compile(r"@|\s?[\[({<]\s?at\s?[\])}>]\s?", re.IGNORECASE)
+_AT = re.compile(r"@|%40|\s?[\[({<]\s?at\s?[\])}>]\s?", re.IGNORECASE)
 _DOT = re.compile(r"\.|\s?[\[({<]\s?dot\s?[\])}>]\s?", re.IGNORECASE)
 _SIGNS = ".+%'_-"  # of a local part, beside letters and digits
 _ALL_MARKS = f"{marks_of_words()}\u0e31\u0e34-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
@@ -339,7 +340,10 @@ _INTERNATIONAL = ("+", "00")
 
 # Seven digits or more with what stands between the digits of telephone numbers: a look that costs a hundredth of the library's.
 _LIKE_PHONE = re.compile(r"[+(]{0,2}\d(?:[\s.()/\u2010-\u2015-]{0,3}\d){6,60}")
-_GLUED, _SUFFIX = re.compile(rf"[^\W\x00-\x7f]|[{_ALL_MARKS}]"), re.compile(_ENDING)  # the library would refuse the number
+_GLUED, _SUFFIX = (
+    re.compile(rf"[^\W\x00-\x7f]|[{_ALL_MARKS}]"),
+    re.compile(_ENDING),
+)  # the library would refuse the number
 _AROUND = 3  # characters before and after a number that the library looks at
 
 
