@@ -139,6 +139,7 @@ def with_scheme(typed: str) -> str:
     return f"http{'' if is_local or is_number or port not in _SECURE_PORTS else 's'}://{typed}"
 
 
+@lru_cache(maxsize=10_000)
 def has_registry(host: str) -> bool:
     """Whether the name ends as names on the internet do: `sites.txt` and `page.html` do not."""
     try:

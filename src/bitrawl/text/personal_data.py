@@ -380,7 +380,7 @@ def _numbers_of(part: str, region: str) -> tuple[_PhoneNumber, ...]:
         raw = match.raw_string
         is_international = raw.lstrip("(").startswith(_INTERNATIONAL)
         if is_international or _is_written_as_phone(match):
-            is_open = raw.startswith("(") and ")" not in raw
+            is_open = raw[0] in "([" and not re.search(r"[)\]]", raw)
             value = library.format_number(match.number, library.PhoneNumberFormat.E164)
             numbers.append(_PhoneNumber(match.start + is_open, match.end, value, is_international))
     return tuple(numbers)
