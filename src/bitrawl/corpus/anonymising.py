@@ -70,8 +70,12 @@ class Anonymiser:
         if self._how is Anonymise.OFF:
             return page
         regions, replace = regions_among([page.url.host], [page.language]), msgspec.structs.replace
-        title, metadata = self.everywhere((page.title, page.metadata), [page.url.host], [page.language])
-        paragraphs = tuple(self._paragraph(paragraph, regions) for paragraph in page.paragraphs)
+        described = page.title, page.metadata, [paragraph.terms for paragraph in page.paragraphs]
+        title, metadata, terms = self.everywhere(described, [page.url.host], [page.language])
+        paragraphs = tuple(
+            replace(self._paragraph(paragraph, regions), terms=own)
+            for paragraph, own in zip(page.paragraphs, terms, strict=True)
+        )
         return replace(page, url=self.url(page.url), title=title, metadata=metadata, paragraphs=paragraphs)
 
     def url(self, url: Url) -> Url:

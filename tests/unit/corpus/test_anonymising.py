@@ -101,9 +101,13 @@ def test_a_url_has_placeholders_in_its_path_and_its_query(how: Anonymise, writte
 
 
 def test_every_text_of_a_value_is_public_and_nothing_else_of_it_changes() -> None:
-    page = Page(URL_A, EN, title="Ask x@b.org", metadata=Metadata(licence="https://b.org/?by=x@b.org"), signature=612345678)
+    page = Page(
+        URL_A, EN, title="Ask x@b.org", metadata=Metadata(licence="https://b.org/?by=x@b.org"), signature=612345678
+    )
     public, counts = Anonymiser(Anonymise.REPLACE).everywhere((page, {"x@b.org": 1}), [URL_A.host], [EN])
-    assert public == msgspec.structs.replace(page, title="Ask [EMAIL]", metadata=Metadata(licence="https://b.org/?by=[EMAIL]"))
+    assert public == msgspec.structs.replace(
+        page, title="Ask [EMAIL]", metadata=Metadata(licence="https://b.org/?by=[EMAIL]")
+    )
     assert counts == {"[EMAIL]": 1}
     assert type(public.url) is Url
 

@@ -188,7 +188,27 @@ def test_each_national_number_has_a_checksum_that_the_library_knows() -> None:
 
 
 LONG = 1_000_000
-HOSTILE = ("1", "1.", "1 ", "(1", "1-", "+1", "0:", "A1 ", "DE12", ".", "_", "@", "a@", "@a.b", "[at]", "\u200b1", "@中.中", "4111 ", "a%40")
+HOSTILE = (
+    "1",
+    "1.",
+    "1 ",
+    "(1",
+    "1-",
+    "+1",
+    "0:",
+    "A1 ",
+    "DE12",
+    ".",
+    "_",
+    "@",
+    "a@",
+    "@a.b",
+    "[at]",
+    "\u200b1",
+    "@中.中",
+    "4111 ",
+    "a%40",
+)
 
 
 @pytest.mark.parametrize("part", HOSTILE)
