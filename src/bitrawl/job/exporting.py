@@ -409,7 +409,7 @@ def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
         thresholds = {**facts.thresholds, **({"accepted_only": True} if settings.accepted_only else {})}
         known = {
             "thresholds": thresholds,
-            "job": Anonymiser(settings.anonymise, job.languages()).everywhere(config.public_text_of(job), facts.sites),
+            "job": config.public_text_of(Anonymiser(settings.anonymise, job.languages()).everywhere(job, facts.sites)),
             "reviewed": human_reviews(folder / VERDICTS),
         }
         write_about(corpus, msgspec.structs.replace(facts, **known), verdicts)

@@ -461,7 +461,10 @@ def test_nothing_that_goes_with_a_corpus_has_personal_data(mined, how):
     ]
     segments = tuple(SegmentPair(a.url, b.url, Segment(x, 0, 0), Segment(y, 0, 0), 0.9) for x, y in texts)
     mined.visited(*pages).found(Aligned(pair, segments))
-    asked = job(seeds=[f"https://www.example.org/?by={ANNA}"], export={"formats": EVERYTHING, "anonymise": how})
+    asked = job(
+        seeds=[f"https://www.example.org/?by={ANNA}&tel=%2B33142685300"],
+        export={"formats": EVERYTHING, "anonymise": how},
+    )
     figures = mined.written(asked)["en-fr"]
     parquet = str(pq.read_table(mined.corpus / "en-fr.parquet").to_pylist())
     names = "".join(path.name for path in mined.corpus.rglob("*"))
