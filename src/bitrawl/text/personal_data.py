@@ -138,7 +138,7 @@ def regions_among(hosts: Iterable[str], languages: Sequence[Language]) -> tuple[
     return tuple(dict.fromkeys(region for host in hosts for code in languages for region in regions_of(host, code)))
 
 
-_LATIN = "A-Za-z\u00aa-\u024f\u1e00-\u1eff"
+_LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 # What precedes and follows a number that is no part of a longer number or of a name of a file, a version, a program: not a
 # letter or digit of ASCII, or one behind an underscore or a hyphen; but an ending may follow: "-nak", "re". Hebrew puts a
 # hyphen before a foreign word.

@@ -117,6 +117,9 @@ def test_a_national_number_is_found_between_letters(text: str, written: str, reg
         ("Mail jane@example.comra", "jane@example.com"),
         ("Mail jane@example.com.请", "jane@example.com"),
         ("?to=jane%40example.com&x", "jane%40example.com"),
+        ("Write to jane@firm.co.za now", "jane@firm.co.za"),
+        ("ই-মেইল jane@firm.com.bdএ", "jane@firm.com.bd"),
+        ("genannt »jane@example.com« ist", "jane@example.com"),
     ],
 )
 def test_it_is_found_in_the_digits_and_letters_of_any_script(text: str, written: str) -> None:
