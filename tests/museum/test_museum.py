@@ -14,6 +14,7 @@ from bitrawl.mine.aligned_pages import SiteAligner
 from bitrawl.mine.judging import Judge
 from bitrawl.model import UNDETERMINED, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
+from bitrawl.text.personal_data import personal_data
 from bitrawl.text.words import words
 from bitrawl.url import Url
 
@@ -140,3 +141,7 @@ def test_text_in_a_shadow_root_is_read_and_its_slots_are_filled():
         "Free for all",
         "A lamp is lit on the pier.",
     ]
+
+
+def test_a_number_of_an_unknown_county_is_no_personal_data():
+    assert personal_data((MUSEUM / "number-of-an-unknown-county.txt").read_text("utf-8")) == []
