@@ -13,6 +13,7 @@ from bitrawl.mine.aligned_pages import SiteAligner
 from bitrawl.mine.judging import Judge
 from bitrawl.model import UNDETERMINED, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
+from bitrawl.text.personal_data import personal_data
 from bitrawl.text.words import words
 from bitrawl.url import Url
 
@@ -107,3 +108,7 @@ def test_characters_that_nobody_sees_are_removed_and_those_that_scripts_need_sta
         "क्\u200dष और 👩\u200d💻 तथा ❤\ufe0f\u200d🔥",
         "השפה C++\u200e היא ישנה.",
     ]
+
+
+def test_a_number_of_an_unknown_county_is_no_personal_data():
+    assert personal_data((MUSEUM / "number-of-an-unknown-county.txt").read_text("utf-8")) == []
