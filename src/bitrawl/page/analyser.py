@@ -35,8 +35,9 @@ from bitrawl.model import (
     Skip,
 )
 from bitrawl.page.alternates import LanguageNames, header_alternates, read_alternates
+from bitrawl.page.assembled import assemble
 from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
-from bitrawl.page.decode import Decoded, decode, shallow
+from bitrawl.page.decode import Decoded, decode, shallow, whole_notices
 from bitrawl.page.document import DocumentText, UnreadableError, document_reader, is_document
 from bitrawl.page.head import Head, bare_head, canonical, directives, machine_translation, read_head, read_metadata
 from bitrawl.page.links import MAX_LINKS, read_anchors, read_images, read_links
@@ -109,6 +110,7 @@ class PageAnalyser:
     def _html(self, capture: Capture) -> Page:
         text, charset = _decoded(capture)
         tree = LexborHTMLParser(_markup(capture.body, text, charset), options=LexborDocumentOptions.WO_EVENTS)
+        assemble(tree, capture.body)
         head = read_head(tree, capture)
         skeleton = outline(tree, detailed=self._markdown)
         metadata = read_metadata(head, tree, capture)
@@ -289,7 +291,7 @@ def _decoded(capture: Capture) -> Decoded:
 
 def _markup(body: bytes, text: str, charset: str) -> str | bytes:
     """What is parsed. The parser reads UTF-8: a body from which nothing was lost need not be encoded again."""
-    markup = shallow(text)
+    markup = shallow(whole_notices(text) if b"<noscript" in body.lower() else text)
     is_lossless = charset == "utf-8" and "\ufffd" not in text and not body.startswith(codecs.BOM_UTF8)
     return body if is_lossless and markup is text else markup
 
