@@ -56,6 +56,10 @@ def read(name: str) -> Page:
     return page
 
 
+def test_a_list_of_languages_has_no_language():
+    assert read("list-of-languages.html").language == UNDETERMINED
+
+
 def test_big5_that_claims_to_be_gb2312_is_read():
     page = read("big5-that-claims-gb2312.html")
     assert (page.title, page.charset) == ("世界人權宣言", "big5hkscs")

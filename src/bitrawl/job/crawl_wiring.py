@@ -64,6 +64,7 @@ from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
 from bitrawl.reasons import Reason
+from bitrawl.strategies.adaptive.monolingual import Monolingual
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.strategies.arrival import GuardedScorer
@@ -374,7 +375,7 @@ BUNDLED = UrlModelNames()
 
 
 # These keep nothing between visits, so a resumed crawl need not replay the earlier visits for them.
-STATELESS = (BreadthFirst, LanguageFilter)
+STATELESS = (BreadthFirst, LanguageFilter, Monolingual)
 
 
 class Topic(NamedTuple):
@@ -451,7 +452,7 @@ def _adaptive(
     pairs = Adaptive(languages, model, columns) if len(languages) > 1 else None
     if topic is not None:
         return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
-    return pairs or LanguageFilter(languages)
+    return pairs or Monolingual(languages)
 
 
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:

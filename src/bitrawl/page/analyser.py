@@ -78,9 +78,9 @@ class PageAnalyser:
         *,
         markdown: bool = False,
     ) -> None:
-        self._languages = LanguageReader(identifier)
         self._classifier = classifier
         self._names = names or LanguageNames.load()
+        self._languages = LanguageReader(identifier, self._names)
         self._markdown = markdown
 
     def read(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
@@ -299,6 +299,7 @@ def _markup(body: bytes, text: str, charset: str) -> str | bytes:
 Verdict = tuple[Language, float]
 
 MIN_LETTERS = 24  # Fewer letters identify no language; about six words, or eight characters of Chinese.
+MUCH_TEXT = 500  # Characters after which lists of languages are not looked for.
 MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's language is identified from.
 CLEAR = 0.8  # A language with this share of the paragraphs needs no second opinion.
 _NO_VERDICT: Verdict = UNDETERMINED, 0.0
@@ -314,18 +315,19 @@ class PageLanguages(NamedTuple):
 class LanguageReader:
     """The language of a page, and those of its paragraphs as far as anybody needs them."""
 
-    def __init__(self, identifier: LanguageIdentifier) -> None:
+    def __init__(self, identifier: LanguageIdentifier, names: LanguageNames) -> None:
         self._identifier = identifier
+        self._names = names
 
     def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> PageLanguages:
-        """`main` says which of the texts are main text. If none is, all of them count for the page.
+        """`main` says which of the texts are main text. If none is, all of them count for the page, but for lists of languages.
 
         If the page is in the language that it claims, and most of its text is main text, nobody asks for the languages of
         the other texts, and they stay undetermined.
         """
         counted = [text for text, is_main in zip(texts, main, strict=True) if is_main]
         others = [text for text, is_main in zip(texts, main, strict=True) if not is_main] if counted else []
-        counted = counted or list(texts)
+        counted = self._telling(counted or texts)
         verdicts = self._identified(counted, claim)
         votes: dict[Language, float] = {}
         total = 0
@@ -340,6 +342,16 @@ class LanguageReader:
         if not is_all_told:
             verdicts |= self._identified([text for text in others if text not in verdicts], claim)
         return PageLanguages(page, [verdicts.get(text, _NO_VERDICT) for text in texts])
+
+    def _telling(self, texts: Sequence[str]) -> list[str]:
+        """Without lists of languages, which are in none. Where there is much else, they change nothing."""
+        telling: list[str] = []
+        size = 0
+        for text in texts:
+            if size > MUCH_TEXT or not self._names.fill(text):
+                telling.append(text)
+                size += len(text)
+        return telling
 
     def _identified(self, texts: Sequence[str], claim: Language | None) -> dict[str, Verdict]:
         different = list(dict.fromkeys(texts))

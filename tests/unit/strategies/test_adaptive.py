@@ -138,6 +138,60 @@ async def test_links_marked_as_another_language_come_last(*, declared: bool):
     assert set(asked[-8:]) == set(groups["de"])
 
 
+async def test_a_switchers_other_languages_come_after_all_that_may_bring_a_pair():
+    codes = ("en", "fr", "de", "ja")
+    names = {code: numbered(f"/{code}/page-{{}}", 30) for code in codes}
+    alone = numbered("/en/docs/old/alone-{}", 150)
+    pages = site(
+        *(
+            declaring(page(f"/{code}/", code, [*names[code], *(alone if code == "en" else ())]), **homes(codes))
+            for code in codes
+        ),
+        *(
+            declaring(page(name, code), **{other: name.replace(f"/{code}/", f"/{other}/") for other in codes})
+            for code in codes
+            for name in names[code]
+        ),
+        *pages_of(alone),
+    )
+    asked = await Walk(Watched(), pages, ["/en/"], exhaustive=True).run()
+    assert before(asked, [*names["en"], *names["fr"], *alone], [*names["de"], *names["ja"]]) == 0
+    assert {one.path for one in pages} <= set(asked)
+
+
+def homes(codes: Iterable[str]) -> dict[str, str]:
+    return {code: f"/{code}/" for code in codes}
+
+
+async def test_a_second_language_that_only_a_page_in_another_leads_to_is_found():
+    english, french = numbered("/en/a-{}", 40), numbered("/fr/a-{}", 40)
+    pages = site(
+        declaring(page("/en/", "en", english), de="/de/"),
+        declaring(page("/de/", "de"), fr="/fr/"),
+        page("/fr/", "fr", french),
+        *pages_of([*english, *french]),
+    )
+    walk = Walk(Watched(), pages, ["/en/"])
+    asked = await walk.run()
+    assert asked.index("/de/") < MONOLINGUAL_AFTER
+    assert set(french) <= set(asked)
+
+
+async def test_marks_that_are_wrong_are_not_held_against_links_once_they_bring_pairs():
+    """The English pages of the United Kingdom are below /uk/, where Ukrainian ones should be."""
+    wrong, french = numbered("/uk/page-{}", 60), numbered("/fr/page-{}", 60)
+    plain = numbered("/blog/{}", 60)
+    pages = site(
+        declaring(page("/uk/", "en", mixed(plain, wrong)), fr="/fr/"),
+        declaring(page("/fr/", "fr", french), en="/uk/"),
+        *(declaring(page(name, "en"), fr=name.replace("/uk/", "/fr/")) for name in wrong),
+        *pages_of(french),
+        *pages_of(plain, "en"),
+    )
+    asked = await Walk(Watched(), pages, ["/uk/"]).run()
+    assert before(asked, wrong[:30], plain) <= 40
+
+
 async def test_an_unmarked_language_is_learned_from_what_visits_brought():
     english = numbered("/news/{}", 25)
     german, spanish = numbered("/de/news/{}", 25), numbered("/es/news/{}", 25)

@@ -65,6 +65,9 @@ MAX_ADDED = 1500  # new links of one page that are worked out at once; a page of
 ADDED_PER_VISIT = 200  # of the others, after each visit
 MIN_CHANGE, LARGE_CHANGE = 0.03, 0.15  # of a score, before it is written
 LEAST = 1e-4  # 0 would refuse a link
+# What is left of a link that is said to be in a language that nobody asked for, as long as such links bring no pairs: it comes after
+# all others, in the order of their worth, and before what the loop itself puts last.
+UNWANTED, LEAST_UNWANTED = LEAST, 0.01
 LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: bounds the log-odds by 6, where a few hundred visits would take them
 _NO_ROW, _WAITING = -1, -2  # in the place of a row
 _BY_BOTH = GROUPS.index(LinkColumn.BY_BOTH)
@@ -182,6 +185,7 @@ class SiteScorer:
         self._table = LinkTable(addresses)
         self._states = LinkStates(self.partners, self._table, addresses)
         self._rates = Rates(PRIOR)
+        self._unwanted = self._rates.group(("unwanted",))
         self._sources = SourceGroups(self._rates, addresses)
         self._state_groups: dict[LinkState, int] = {}
         self._unlinked = UnlinkedPartners(self.partners, self._table, self._rates)
@@ -212,7 +216,7 @@ class SiteScorer:
             expected = self._all_expected[1][np.searchsorted(queued, linked[scored])]
         else:
             expected = self._expected(linked[scored])
-        values[scored] = np.maximum(expected, LEAST)
+        values[scored] = expected
         if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
             values[scored & np.array([link.kind is LinkKind.SEED for link in links], bool)] = 1.0
         # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
@@ -305,8 +309,18 @@ class SiteScorer:
         expected = np.where(named, half + half * chance, np.where(completes, chance, half * chance))
         # Nothing with its marks was visited in its directory: pairs may lie behind it.
         explored = np.float32(EXPLORATION) * self._rates.novelty(groups[:, _BY_BOTH])
-        worth: Floats = np.maximum(expected, explored * (features[:, LinkColumn.UNWANTED] == 0))
+        unwanted = features[:, LinkColumn.UNWANTED] > 0
+        worth: Floats = np.maximum(expected, np.where(unwanted, LEAST, np.maximum(explored, LEAST)), dtype=np.float32)
+        if self._has_better_than_unwanted():
+            worth[unwanted] = np.float32(UNWANTED) * np.maximum(worth[unwanted], np.float32(LEAST_UNWANTED))
         return worth
+
+    def _has_better_than_unwanted(self) -> bool:
+        """Whether pairs may lie behind other links than those that are said to be in a language that nobody asked for.
+
+        Until the site shows two of the languages asked for, the second may lie behind any page; and some sites say what is not true.
+        """
+        return len(self._states.signs) > 1 and self._rates.rate(self._unwanted) <= PRIOR
 
     def _rescored(self, rows: Rows, new: Floats) -> tuple[tuple[Url, float], ...]:
         """What the queue must be told: scores that have changed, and are or were near the top."""
@@ -319,7 +333,7 @@ class SiteScorer:
         rows, new = rows[changed], new[changed]
         self._table.write(rows, new)
         urls = map(self._table.url, rows.tolist())
-        return tuple((url, max(LEAST, score)) for url, score in zip(urls, new.tolist(), strict=True))
+        return tuple(zip(urls, new.tolist(), strict=True))
 
     def _refresh(self) -> Rows:
         """Work out anew the states that may have changed; the rows that have them."""
@@ -402,7 +416,8 @@ class SiteScorer:
         keys = self.partners.keys(url)
         row = self.partners.add(url, keys)
         marks = self.partners.marks(row)
-        self._stopping.saw(marks.wanted)
+        self._states.signs.update(marks.wanted)
+        self._states.read_address(row, url)
         named = "+".join(marks.wanted) + ("*" if marks.others else "")
         folders = keys[0].split("?")[0].split("/")[:-1][:MAX_FOLDERS]
         unlinked = link.kind is LinkKind.PARTNER
@@ -452,7 +467,7 @@ class SiteScorer:
         pairs = self.partners.arrived(page)
         language = self.partners.language(number)
         self._stopping.arrived(len(pairs))
-        self._stopping.saw([language] if language != UNDETERMINED else [])
+        self._states.signs.update([language] if language != UNDETERMINED else [])
         for partner in pairs:
             self._count(self._addresses.number(partner), 1.0)
             self._unlinked.paired(url, partner)
@@ -481,7 +496,8 @@ class SiteScorer:
             return
         before = self._table.gain(row)
         self._table.set_gain(row, gain)
-        for group in self._table.group_numbers(row):
+        unwanted = [self._unwanted] if self._table.are(np.array([row]), LinkColumn.UNWANTED)[0] else []
+        for group in self._table.group_numbers(row) + unwanted:
             self._rates.count(group, 1.0 if before is None else 0.0, gain - (before or 0.0))
 
     def _recount(self, others: Iterable[int]) -> None:
