@@ -30,7 +30,7 @@ from bitrawl.strategies.adaptive.link_table import (
     LinkTable,
     Rows,
 )
-from bitrawl.strategies.adaptive.partners import Partners, UnlinkedPartners
+from bitrawl.strategies.adaptive.partners import LanguageTwins, Partners, UnlinkedPartners
 from bitrawl.strategies.adaptive.rates import MAX_FOLDERS, Rates, Stopping, largest
 from bitrawl.url import Url
 
@@ -185,6 +185,7 @@ class SiteScorer:
         self._sources = SourceGroups(self._rates, addresses)
         self._state_groups: dict[LinkState, int] = {}
         self._unlinked = UnlinkedPartners(self.partners, self._table, self._rates)
+        self._twins = LanguageTwins(self.partners, self._table)
         self._stopping = Stopping()
         self._waiting: dict[Url, WaitingLink] = {}
         self._untold: set[int] = set()  # rows whose state has changed, and whose new score the queue does not have
@@ -213,8 +214,8 @@ class SiteScorer:
         else:
             expected = self._expected(linked[scored])
         values[scored] = np.maximum(expected, LEAST)
-        if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
-            values[scored & np.array([link.kind is LinkKind.SEED for link in links], bool)] = 1.0
+        if found_on is None:
+            values[scored & np.array([self._comes_first(link) for link in links], bool)] = 1.0
         # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
         rows = linked[scored]
         self._table.write(rows, np.maximum(self._table.written(rows), values[scored]))
@@ -223,6 +224,10 @@ class SiteScorer:
             self._waiting |= {url: WaitingLink(link, usual) for url, link in late.items()}
         listed: list[float] = values.tolist()
         return listed
+
+    def _comes_first(self, link: Link) -> bool:
+        """What the user names, until the first visit tells which of it; and what is asked for before the site is left."""
+        return link.url == self._twins.asked or (link.kind is LinkKind.SEED and not self.partners.visits)
 
     def learn(self, visit: Visit) -> None:
         link, outcome = visit.lease.link, visit.outcome
@@ -268,6 +273,11 @@ class SiteScorer:
         leave = self._stopping.reason(
             self.partners.paired, count, lambda most: largest(self._table.written(queued), most)
         )
+        if leave or not (count or links or self._waiting):
+            if twin := self._twins.next():
+                links = (*links, twin)
+            if twin or self._twins.waiting is not None:
+                leave = ""
         return Advice(scores, links, leave)
 
     def features(self, url: Url) -> Floats | None:
@@ -316,6 +326,8 @@ class SiteScorer:
         higher = np.maximum(old, new)
         soon, top = (higher >= largest(new, count).min() for count in (SOON, TOP))
         changed = top & (np.abs(new - old) > np.where(soon, MIN_CHANGE, LARGE_CHANGE) * higher)
+        if (first := self._twins.waiting) is not None:
+            changed &= rows != first
         rows, new = rows[changed], new[changed]
         self._table.write(rows, new)
         urls = map(self._table.url, rows.tolist())
@@ -402,7 +414,10 @@ class SiteScorer:
         keys = self.partners.keys(url)
         row = self.partners.add(url, keys)
         marks = self.partners.marks(row)
-        self._stopping.saw(marks.wanted)
+        if link.kind is LinkKind.SEED:
+            self._twins.seed(url)
+        if url != self._twins.asked:  # that we ask for a language is no sign of it
+            self._stopping.saw(marks.wanted)
         named = "+".join(marks.wanted) + ("*" if marks.others else "")
         folders = keys[0].split("?")[0].split("/")[:-1][:MAX_FOLDERS]
         unlinked = link.kind is LinkKind.PARTNER
@@ -453,6 +468,7 @@ class SiteScorer:
         language = self.partners.language(number)
         self._stopping.arrived(len(pairs))
         self._stopping.saw([language] if language != UNDETERMINED else [])
+        self._twins.arrived(page, language)
         for partner in pairs:
             self._count(self._addresses.number(partner), 1.0)
             self._unlinked.paired(url, partner)
@@ -470,6 +486,7 @@ class SiteScorer:
 
     def _redirected(self, old: Url, new: Url) -> None:
         self.partners.failed(old)
+        self._twins.redirected(old, new)
         number = self.partners.add(new)
         self.partners.redirect(old, new)
         self._states.redirect(old, new)

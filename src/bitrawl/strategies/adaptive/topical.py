@@ -121,7 +121,7 @@ class TopicalAdaptive:
             self._see_through(found_on, links, rows)
         self._queue.expected[rows] = np.maximum(self._queue.expected[rows], expected)
         scores = np.maximum(self._expected(rows), LEAST)
-        first = np.array([link.kind in FIRST for link in links], bool)
+        first = np.array([link.kind in FIRST for link in links]) | (np.array(expected) >= 1 if self._inner else False)
         scores[first] = 1.0
         self._queue.first[rows[first]] = True
         self._queue.add(rows, scores)
