@@ -436,8 +436,13 @@ class LanguageTwins:
         if old == self.asked:
             self.asked = new
 
-    def arrived(self, page: Page, language: Language) -> None:
-        """A page was read, in that one of the languages asked for."""
+    def is_seed(self, url: Url) -> bool:
+        """Whether the user named it, or what leads there."""
+        return url in self._seeds
+
+    def arrived(self, page: Page, language: Language) -> bool:
+        """A page was read, in that one of the languages asked for; whether it is the first in one."""
+        is_first = language not in self._read and language != UNDETERMINED
         self._read.add(language)
         if page.url in self._seeds:
             self._entries.setdefault(page.url.host, page.url)
@@ -445,6 +450,7 @@ class LanguageTwins:
             self._extensions[page.url.host] = extension
         if page.url.host not in self._named and renamed(page.url, page.language, self._partners.languages[0]):
             self._named[page.url.host] = page.url, page.language
+        return is_first
 
     @property
     def waiting(self) -> int | None:

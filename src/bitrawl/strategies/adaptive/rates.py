@@ -146,6 +146,11 @@ class Stopping:
         self._completed: list[int] = []  # pairs that each fetch completed
         self._pages = 0
         self._signs: set[Language] = set()
+        self._before = 0  # fetches that say nothing of what is there now
+
+    def begin_anew(self) -> None:
+        """All fetches but the last one say nothing of what is there now."""
+        self._before, self._pages = len(self._completed) - 1, 1
 
     def fetched(self) -> None:
         """One fetch more, whatever comes of it."""
@@ -165,9 +170,9 @@ class Stopping:
         if self._pages >= MONOLINGUAL_AFTER and len(self._signs) < 2:
             return OneLanguage(self._pages, min(self._signs, default=""))
         fetches = len(self._completed)
-        if fetches < MIN_FETCHES:
+        if fetches - self._before < MIN_FETCHES:
             return ""
-        window = max(RECENT, fetches // 4)
+        window = max(RECENT, (fetches - self._before) // 4)
         recent = sum(islice(reversed(self._completed), window))
         if recent / window >= MIN_PAIRS_PER_FETCH:
             return ""

@@ -187,6 +187,7 @@ class SiteScorer:
         self._unlinked = UnlinkedPartners(self.partners, self._table, self._rates)
         self._twins = LanguageTwins(self.partners, self._table)
         self._stopping = Stopping()
+        self._would_leave = False  # there was a reason to leave the site
         self._waiting: dict[Url, WaitingLink] = {}
         self._untold: set[int] = set()  # rows whose state has changed, and whose new score the queue does not have
         self._visits = 0  # since all rows were scored
@@ -278,6 +279,7 @@ class SiteScorer:
                 links = (*links, twin)
             if twin or self._twins.waiting is not None:
                 leave = ""
+        self._would_leave |= bool(leave)
         return Advice(scores, links, leave)
 
     def features(self, url: Url) -> Floats | None:
@@ -468,7 +470,10 @@ class SiteScorer:
         language = self.partners.language(number)
         self._stopping.arrived(len(pairs))
         self._stopping.saw([language] if language != UNDETERMINED else [])
-        self._twins.arrived(page, language)
+        # No fetch before the first page in a language could complete a pair with it; and who names a new seed knows of more.
+        if self._twins.arrived(page, language) or (self._would_leave and self._twins.is_seed(url)):
+            self._stopping.begin_anew()
+            self._would_leave = False
         for partner in pairs:
             self._count(self._addresses.number(partner), 1.0)
             self._unlinked.paired(url, partner)
