@@ -42,7 +42,8 @@ MIN_CONFIDENCE = 0.5  # of such a habit
 GROWTH = 1.3  # of the pairs, before all pages without a partner are looked at again
 MIN_RATE = 0.03  # of such links that led to a pair, as long as they are suggested
 
-MAX_TWINS = 6  # judgement: addresses that a host is asked for in a language of which no page was read
+# Addresses that a host is asked for in a language of which no page was read, and a site in all languages; judgement.
+MAX_TWINS, MAX_ALL_TWINS = 6, 24
 
 
 class NamedLanguages(NamedTuple):
@@ -423,6 +424,7 @@ class LanguageTwins:
         self._entries: dict[str, Url] = {}  # by host, as the next: a seed that was read
         self._extensions: dict[str, str] = {}
         self._named: dict[str, tuple[Url, Language]] = {}  # a page whose address names its language
+        self._ever_asked: set[Url] = set()
         self._counts: Counter[tuple[str, Language]] = Counter()
 
     def seed(self, url: Url) -> None:
@@ -461,18 +463,26 @@ class LanguageTwins:
     def next(self) -> Link | None:
         """The next one that nothing is known of."""
         missing = [language for language in self._partners.languages if language not in self._read]
-        if self.waiting is not None or not self._read - {UNDETERMINED}:
+        if self.waiting is not None or not self._read - {UNDETERMINED} or self._counts.total() >= MAX_ALL_TWINS:
             return None
-        for host, language in product(self._entries, missing):
-            for twin in self._addresses(host, language)[self._counts[host, language] : MAX_TWINS]:
+        # The likeliest one of each: the first that is found shows how the site names its other languages.
+        for host, language in sorted(product(self._entries, missing), key=self._counts.__getitem__):
+            if self._counts[host, language] < MAX_TWINS and (twin := self._unasked(host, language)) is not None:
                 self._counts[host, language] += 1
-                number = self._partners.addresses.known(twin)
-                if number is None or not self._partners.is_visited(number):
-                    self.asked = twin
-                    return Link(twin, LinkKind.PARTNER)
+                self._ever_asked.add(twin)
+                self.asked = twin
+                return Link(twin, LinkKind.PARTNER)
         return None
 
-    def _addresses(self, host: str, language: Language) -> list[Url]:
+    def _unasked(self, host: str, language: Language) -> Url | None:
         if host in self._named:
-            return list(dict.fromkeys(renamed(*self._named[host], language)))
-        return list(dict.fromkeys(versions(self._entries[host], language, self._extensions.get(host, ""))))
+            twins = renamed(*self._named[host], language)
+        else:
+            twins = versions(self._entries[host], language, self._extensions.get(host, ""))
+        known = self._partners.addresses.known
+        return next(
+            (twin for twin in twins if twin not in self._ever_asked and not self._is_visited(known(twin))), None
+        )
+
+    def _is_visited(self, number: int | None) -> bool:
+        return number is not None and self._partners.is_visited(number)
