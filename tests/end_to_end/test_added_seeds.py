@@ -134,6 +134,16 @@ async def test_a_new_seed_that_redirects_is_followed_before_its_site_is_left_aga
     assert french(facts) == PAGES
 
 
+async def test_a_new_seed_may_be_on_another_host_of_the_site(tmp_path: Path, half: HalfLinked, base: str):
+    there = base.removeprefix("http://")
+    fetch = {"allow_private": True, "connect_to": {"www.site.test": there, "docs.site.test": there}}
+    await crawl(tmp_path, "http://www.site.test/", fetch=fetch)
+    half.taken()
+    facts = await crawl(tmp_path, "http://www.site.test/", f"http://docs.site.test{hidden(0)}", fetch=fetch)
+    assert half.taken()[0] == hidden(0)
+    assert french(facts) == PAGES
+
+
 async def test_a_site_is_left_again_for_the_same_reason_and_not_gone_back_to_for_a_seed_that_is_no_page(
     tmp_path: Path, half: HalfLinked, base: str
 ):

@@ -78,7 +78,7 @@ class LedgerQueue:
     def _first(self, host: str) -> Any:
         which, values = "", list[str | int]([host])
         if self.left and self._site_of(host) in self.left:
-            which = f" AND (id > ? OR (score >= {FIRST} AND NOT {OWN}))"
+            which = f" AND (id > ? OR (score >= {FIRST} AND kind != '{LinkKind.INDEX}'))"
             values.append(self._start.link if self._rounds.number > 1 else _LAST_LINK)
         return self._database.one(
             f"SELECT id, link, score, attempt FROM links WHERE host = ? AND state = {QUEUED}{which}"
