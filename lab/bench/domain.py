@@ -38,13 +38,13 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness
-from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.frontier import Budget, Frontier
+from bitrawl.crawl.loop import Crawl
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.job.crawl_wiring import Topic, strategy
 from bitrawl.job.topics import Examples, learned_terms, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance
-from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
+from bitrawl.simulation.replay import InFlightWeb, Replay, ReplayClock, opened_replay
 from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.url import Url
 from lab.bench.homes import HOMES, HomesWeb, homes_web
@@ -110,8 +110,15 @@ class Trial(NamedTuple):
     truth: Truth
 
 
-async def crawl(
-    replay: Replay | HomesWeb, trial: Trial, name: Strategy, folder: Path, *, oracle: bool, first: int | None = None
+async def crawl(  # noqa: PLR0913 - what is crawled, and how
+    replay: Replay | HomesWeb,
+    trial: Trial,
+    name: Strategy,
+    folder: Path,
+    *,
+    oracle: bool,
+    first: int | None = None,
+    in_flight: int = 1,
 ) -> tuple[list[Url], float]:
     """The pages in the order in which they were fetched, and the CPU time. `first`: end after so many, or sooner."""
     seeds = [Url.parse(STARTS[trial.web]), *trial.examples]
@@ -129,15 +136,24 @@ async def crawl(
     judge = TrueJudge(trial.truth) if oracle else topic_judge(job, shown)
     scorer = strategy(name, job.languages(), topic=Topic(judge.model, section, sites.of, judge.terms))
     focused = name is not Strategy.BREADTH_FIRST
+    web = InFlightWeb(replay.fetcher, clock, in_flight)
     made = Crawl(
-        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), ranked=focused, budget=Budget(pages=first)),
-        fetcher=replay.fetcher,
+        Frontier(
+            MemoryQueue(),
+            clock,
+            sites.of,
+            web.politeness,
+            ranked=focused,
+            returns=focused,
+            budget=Budget(pages=first),
+        ),
+        fetcher=web,
         analyser=replay.analyser,
         scorer=scorer,
         ledger=ledger,
         scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
-        settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=first is not None),
+        settings=web.settings(sitemaps=False, leave=first is not None),
         judge=judge,
     )
     made.seed([Link(url, LinkKind.SEED) for url in seeds])

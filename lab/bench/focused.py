@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness
-from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.frontier import Budget, Frontier
+from bitrawl.crawl.loop import Crawl
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.job.crawl_wiring import Topic, bucket_scores, strategy
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Visit
 from bitrawl.protocols import Analyser, Fetcher
-from bitrawl.simulation.replay import ReplayClock
+from bitrawl.simulation.replay import InFlightWeb, ReplayClock
 from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.url import Url
 
@@ -24,7 +24,7 @@ class Fetching(NamedTuple):
 
 
 async def crawled(
-    web: Fetching, seeds: Sequence[Url], job: Job, shown: Examples, *, pages: int | None = None
+    web: Fetching, seeds: Sequence[Url], job: Job, shown: Examples, *, pages: int | None = None, in_flight: int = 1
 ) -> list[Page]:
     """The pages in the order in which they were fetched, judged."""
     sites, clock = Sites(), ReplayClock()
@@ -36,18 +36,19 @@ async def crawled(
         if isinstance(visit.outcome, Page):
             fetched.append(visit.outcome)
 
+    live = InFlightWeb(web.fetcher, clock, in_flight)
     crawl = Crawl(
         Frontier(
-            MemoryQueue(), clock, sites.of, Politeness(delay=0.0),
-            budget=Budget(pages=pages), ranked=focused, steps=bucket_scores(job),
+            MemoryQueue(), clock, sites.of, live.politeness,
+            budget=Budget(pages=pages), ranked=focused, returns=focused, steps=bucket_scores(job),
         ),
-        fetcher=web.fetcher,
+        fetcher=live,
         analyser=web.analyser,
         scorer=strategy(job.strategy, job.languages(), topic=Topic(judge.model, job.topic, sites.of, judge.terms)),
         ledger=ReplayLedger(sites.of),
         scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
-        settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=False),
+        settings=live.settings(sitemaps=False, leave=False),
         judge=judge,
         observers=[keep],
     )  # fmt: skip

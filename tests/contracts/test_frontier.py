@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness, Spent
 from bitrawl.crawl.scope import Sites
 from bitrawl.endings import Failing
 from bitrawl.job.ledger import Ledger
@@ -393,19 +393,73 @@ async def test_the_host_with_the_best_link_comes_first(make_frontier):
     ]  # fmt: skip
 
 
-async def test_a_host_that_rests_is_not_waited_for_however_good_its_links_are(make_frontier):
+def best_and_others(count: int) -> list[tuple[Link, float]]:
+    best = [(link(f"best.org/{n}"), 0.9) for n in range(count)]
+    return best + [(link(f"{host}.org/{n}"), 0.1) for n in range(count) for host in "abcd"]
+
+
+async def test_one_visit_in_eight_goes_to_a_host_that_waits_for_one_that_rests(make_frontier):
+    frontier = make_frontier(ranked=True, budget=Budget(pages=32))
+    frontier.add(best_and_others(40))
+    visited = await ending(frontier)
+    assert hosts(visited) == (["best.org"] * 7 + ["a.org"] + ["best.org"] * 7 + ["b.org"]) + (
+        ["best.org"] * 7 + ["c.org"] + ["best.org"] * 7 + ["d.org"]
+    )
+
+
+async def test_without_a_number_of_pages_every_second_visit_goes_to_a_host_that_waits(make_frontier):
     frontier = make_frontier(ranked=True)
-    frontier.add([(link(f"best.org/{n}"), 0.9) for n in range(3)] + [(link(f"{host}.org/"), 0.1) for host in "abcd"])
-    visited = await ending(frontier)
-    assert [at for url, at in visited if "best" in url] == [0.0, 1.0, 2.0]
-    assert all(at == 0.0 for url, at in visited if "best" not in url)
+    frontier.add(best_and_others(10))
+    assert hosts(await ending(frontier))[:6] == ["best.org", "a.org", "best.org", "b.org", "best.org", "c.org"]
 
 
-async def test_a_host_that_has_rested_comes_before_worse_ones_that_have_waited(make_frontier):
-    frontier = make_frontier(ranked=True, politeness=Politeness(delay=2))
-    frontier.add([(link(f"best.org/{n}"), 0.9) for n in range(2)] + [(link(f"poor.org/{n}"), 0.1) for n in range(3)])
+async def test_where_pages_are_scarce_a_host_waits_for_a_little_better_one(make_frontier):
+    near = [(link(f"{host}.org/{n}"), score) for n in range(3) for host, score in (("a", 0.9), ("b", 0.85), ("c", 0.7))]
+    for budget, others in ((Budget(), [0.0, 1.0, 2.0]), (Budget(pages=50), [2.0, 3.0, 4.0])):
+        frontier = make_frontier(ranked=True, budget=budget)
+        frontier.add(near)
+        visited = await ending(frontier)
+        assert [at for url, at in visited if "b.org" in url] == [0.0, 1.0, 2.0]
+        assert [at for url, at in visited if "c.org" in url] == others
+
+
+async def test_what_has_no_rival_goes_on_at_once(make_frontier):
+    frontier = make_frontier(ranked=True, budget=Budget(pages=50))
+    frontier.add([(link(f"{host}.org/{n}"), 0.01) for n in range(3) for host in "abc"])
+    assert [at for _, at in await ending(frontier)] == [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0]
+
+
+async def test_a_host_that_rests_for_long_keeps_nobody_waiting(make_frontier):
+    frontier = make_frontier(ranked=True, budget=Budget(pages=50), floor=lambda host: 3600.0 * (host == "best.org"))
+    frontier.add(best_and_others(2))
     visited = await ending(frontier)
-    assert hosts(visited) == ["best.org", "poor.org", "best.org", "poor.org", "poor.org"]
+    assert [at for url, at in visited if "best.org" not in url] == [0.0] * 4 + [1.0] * 4
+
+
+async def test_a_link_waits_for_a_page_in_flight_that_was_much_better(make_frontier):
+    frontier = make_frontier(ranked=True, budget=Budget(pages=500), spent=Spent(pages=100))
+    frontier.add([(link("best.org/1"), 0.9), (link("a.org/1"), 0.8), (link("b.org/1"), 0.85)])
+    best, near = await given_out(frontier)
+    assert names([best, near]) == ["best.org", "b.org"]
+    answer(frontier, best)
+    assert names(await given_out(frontier)) == ["a.org"]
+
+
+async def test_at_most_a_tenth_of_the_visits_so_far_is_unread(make_frontier):
+    frontier = make_frontier(politeness=Politeness(delay=0), ranked=True, spent=Spent(pages=40))
+    frontier.add([(link(f"h{n}.org/"), 0.5) for n in range(20)])
+    leases = await given_out(frontier, InFlight())
+    assert len(leases) == 4
+    frontier.fetched(leases[0], took=0.0)
+    assert await given_out(frontier, InFlight()) == []  # it is answered, and not yet read
+    frontier.finish(leases[0])
+    assert len(await given_out(frontier, InFlight())) == 1
+
+
+async def test_seeds_wait_for_nothing(make_frontier):
+    frontier = make_frontier(ranked=True, budget=Budget(pages=500))
+    frontier.add([(link(f"h{n}.org/"), 1.0) for n in range(20)])
+    assert len(await given_out(frontier, InFlight())) == 20
 
 
 async def test_new_scores_and_new_links_change_the_ranking(make_frontier):
@@ -468,7 +522,7 @@ async def test_a_ranking_keeps_the_budgets(make_frontier, ranked, limits):
 
 
 async def test_a_ranking_goes_back_to_a_site_that_was_left_when_nothing_else_is_queued(make_frontier):
-    frontier = make_frontier(**RANKED)
+    frontier = make_frontier(**RANKED, returns=True)
     frontier.add([(link(f"{host}/{n}"), score) for n in range(2) for host, score in (("a.org", 0.9), ("b.org", 0.1))])
     lease = await frontier.take()
     frontier.leave("a.org", "enough")
@@ -478,7 +532,7 @@ async def test_a_ranking_goes_back_to_a_site_that_was_left_when_nothing_else_is_
 
 
 async def test_a_ranking_goes_back_only_once(make_frontier):
-    frontier = make_frontier(**RANKED)
+    frontier = make_frontier(**RANKED, returns=True)
     frontier.add([(link(f"a.org/{n}"), 0.9) for n in range(5)])
     for _ in range(2):
         lease = await frontier.take()
@@ -542,7 +596,7 @@ async def test_a_step_is_not_waited_for_on_a_host_that_fails(make_frontier):
 
 
 async def test_a_step_is_not_waited_for_on_a_site_that_was_left(make_frontier):
-    frontier = make_frontier(ranked=True, steps=(0.8,), floor=lambda _: 3600.0)
+    frontier = make_frontier(ranked=True, returns=True, steps=(0.8,), floor=lambda _: 3600.0)
     frontier.add([(link(f"high.org/{n}"), 0.9) for n in range(2)] + [(link("low.org/1"), 0.1)])
     lease = await frontier.take()
     frontier.fetched(lease, took=0.0)
@@ -567,14 +621,19 @@ async def test_a_step_is_waited_for_while_a_page_of_it_is_in_flight(make_frontie
         await asyncio.sleep(0)
     assert not waiting.done()
     frontier.fetched(lease, took=0.0)
+    frontier.finish(lease)
     assert (await asyncio.wait_for(waiting, 5)).link.url == "http://high.org/2"
 
 
-async def test_the_last_page_of_a_step_in_flight_keeps_nobody_waiting(make_frontier):
+async def test_what_the_last_page_of_a_step_brings_is_waited_for(make_frontier):
     frontier = make_frontier(ranked=True, steps=(0.8,))
     frontier.add([(link("high.org/1"), 0.9), (link("low.org/1"), 0.1)])
-    assert (await frontier.take()).link.url.host == "high.org"
-    assert (await asyncio.wait_for(frontier.take(), 5)).link.url.host == "low.org"
+    lease = await frontier.take()
+    waiting = asyncio.ensure_future(frontier.take())
+    frontier.fetched(lease, took=0.0)
+    frontier.add([(link("high.org/found"), 0.9)])
+    frontier.finish(lease)
+    assert (await asyncio.wait_for(waiting, 5)).link.url == "http://high.org/found"
 
 
 operations = st.lists(
@@ -829,8 +888,12 @@ async def test_hosts_that_answer_and_others_take_turns_four_to_one(make_frontier
 
 async def test_the_best_new_hosts_are_asked_first_and_not_more_than_work(make_frontier):
     frontier = make_frontier(politeness=HASTE, ranked=True)
-    frontier.add([(link(f"h{n}.org/"), n / 100) for n in range(1, 21)])
-    assert names(await given_out(frontier)) == ["h20.org", "h19.org"]
+    frontier.add([(link(f"h{n}.org/"), 0.5 + n / 100) for n in range(1, 21)])
+    assert names(await given_out(frontier)) == ["h20.org"]
+    frontier.clock.advance(1.0)  # nobody waits any longer for what it brings
+    assert names(await given_out(frontier)) == ["h19.org"]
+    frontier.clock.advance(1.0)
+    assert names(await given_out(frontier)) == []
 
 
 @pytest.mark.parametrize("limits", [{"budget": Budget(pages=3)}, {"site_budget": Budget(pages=3)}], ids=["job", "site"])

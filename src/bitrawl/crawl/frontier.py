@@ -19,11 +19,19 @@ from bitrawl.url import Url
 ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
 BACKOFF_CEILING = 300.0  # seconds
 MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes its turn, because comparing costs time
-# A host waits while another of its site has a link more than twice as good. Judgement; without such a rule some sites
-# spent half of their fetches on hosts that had nothing (lab/notes/frontier-and-queue.md).
+# A host waits while a rival has a link so much better: its own score is less than this share of the rival's. Without
+# such a rule some sites spent half of their fetches on hosts that had nothing (lab/notes/frontier-and-queue.md).
 MUCH_BETTER = 0.5
+# The same of all hosts where links are ranked and a number of pages or downloads is set: pages are scarce, not time. Tried
+# 0.5, 0.8 and 0.95 in virtual time (lab/notes/frontier-and-queue.md).
+SCARCE = 0.9
+TURN = 8  # visits for each one that goes to a host that should wait: nothing starves, and nothing is believed for ever
+LOOSE_TURN = 2  # the same where no such number is set, and time is what is scarce
+READ_FIRST = 10  # visits that were read, for each that may be unread where links are ranked
+WORTH_WAITING = 30.0  # seconds; a host that rests for longer (Crawl-delay, Retry-After) keeps nobody waiting
 MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed
 PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work
+FIRST = 1.0  # the score of seeds, and of what a host is asked first
 QUICK_FIRST = 4  # visits to hosts that answer quickly, before one to another host
 SILENCE = 5.0  # seconds without an answer after which nobody waits for a host any more, nor any budget
 
@@ -123,10 +131,11 @@ class Host:
             return Pace.NEW
         return Pace.SLOW if self.failures or self.took > PATIENCE else Pace.QUICK
 
-    @property
-    def is_awaited(self) -> bool:
+    def is_awaited(self, now: float) -> bool:
         """Whether others may have to wait for its links."""
-        return (self.waiting or self.busy > 0) and not (self.failures or self.silent or self.parked)
+        if self.failures or self.silent or self.parked or self.ready_at > now + WORTH_WAITING:
+            return False
+        return self.waiting or self.busy > 0
 
 
 @dataclass(eq=False)
@@ -136,9 +145,11 @@ class Flight:
     host: Host
     since: float
     pace: Pace  # of its host, when it was handed out
+    score: float = 1.0  # of its link
     busy: bool = True  # it still counts as a connection of its host
     answered: bool = False
     waits: bool = False  # it takes no place of those that work
+    late: bool = False  # so late that nobody waits for what it brings
     silent: bool = False
 
 
@@ -169,7 +180,8 @@ class Frontier:
     spent: Spent = field(default_factory=Spent)  # by the whole job
     spent_on: dict[str, Spent] = field(default_factory=dict)  # each site
     left: dict[str, LeaveReason] = field(default_factory=dict)  # sites that are not visited any more, and why
-    ranked: bool = False  # Of the hosts that may be visited now, the one with the best link; else each takes its turn.
+    ranked: bool = False  # All hosts are compared, and the one with the best link comes next; else each takes its turn.
+    returns: bool = False  # to sites that were left, once, when nothing else is queued
     # Scores that are worth waiting for: a link below one waits while a host that rests has a link above it.
     steps: Sequence[float] = ()
     # What a page brings may change the order. Then, where a host need not rest, its next link waits for that page.
@@ -190,6 +202,12 @@ class Frontier:
         self._limits = InFlight()
         self._waiting = dict.fromkeys(Pace, 0)  # visits that only wait, by the pace of their hosts
         self._quick_in_a_row = 0
+        self._rivals: list[
+            tuple[float, str]
+        ] = []  # a heap of all hosts by score, where they are ranked; see `_best_rival`
+        self._read = self.spent.pages  # visits that have ended
+        self._is_scarce = self.budget.pages is not None or self.budget.downloads is not None
+        self._since_turn = 0  # visits since one went to a host that should have waited
         self._unanswered: list[tuple[float, int, Flight]] = []  # a heap by the time to look at each again
         self._changed = asyncio.Event()
         self._stopped = False
@@ -202,8 +220,8 @@ class Frontier:
     def wake(self, names: set[str]) -> None:
         """Note that those hosts have work; at the start of a resumed run, once for each."""
         for name in sorted(names):  # a set's own order differs from run to run
-            self._rank_anew(name)
             self._schedule(self._host(name))
+            self._rank_anew(name)
 
     async def take(self, limits: InFlight | None = None) -> Lease | None:
         """The next link; waits while all hosts are resting. None: nothing is queued and nothing is leased.
@@ -231,6 +249,7 @@ class Frontier:
         host.failures = 0 if failed is None else host.failures + 1
         host.answered = host.answered or failed is None
         host.took = took
+        self._compare(host)
         most = self.politeness.failures if host.answered else self.politeness.first_failures
         if failed is not None and host.failures >= most:
             host.parked = Failing(failed.reason, host.failures, failed.detail)
@@ -263,6 +282,7 @@ class Frontier:
         if flight is None:
             return
         host = self._host(lease.link.url.host)
+        self._read += not retry
         for spent in (self.spent, self._spent_on(host.site)):
             spent.in_flight -= 1
             spent.pages += pages
@@ -285,7 +305,7 @@ class Frontier:
     def leave(self, site: str, why: LeaveReason) -> None:
         """Hand out nothing more of that site; its links stay queued.
 
-        Where hosts are ranked, it is gone back to once, when nothing else is queued: until it is left again.
+        With `returns` it is gone back to once, when nothing else is queued: until it is left again.
         """
         self.left[site] = why
 
@@ -320,7 +340,7 @@ class Frontier:
 
     def _return(self) -> bool:
         """Nothing better is queued: go back to the sites that were left, once. Whether there was one."""
-        sites = [site for site in self.left if self.ranked and site not in self._returned]
+        sites = [site for site in self.left if self.returns and site not in self._returned]
         self._returned.update(sites)
         for site in sites:
             self.come_back(site)
@@ -344,6 +364,7 @@ class Frontier:
             flight = heapq.heappop(self._unanswered)[2]
             if flight.answered:
                 continue
+            flight.late = True
             if not flight.waits and sum(self._waiting.values()) < self._limits.waiting:
                 flight.waits = True
                 self._waiting[flight.pace] += 1
@@ -354,7 +375,7 @@ class Frontier:
                 self._look_again(flight, now)
 
     def _look_again(self, flight: Flight, now: float) -> None:
-        at = max(now + PATIENCE, flight.since + SILENCE) if flight.waits else now + PATIENCE
+        at = max(now + PATIENCE, flight.since + SILENCE) if flight.waits and flight.late else now + PATIENCE
         heapq.heappush(self._unanswered, (at, next(self._order), flight))
 
     def _mark_silent(self, flight: Flight, by: int) -> None:
@@ -371,6 +392,7 @@ class Frontier:
         flight.answered = True
         if flight.silent:
             self._mark_silent(flight, by=-1)
+            self._compare(flight.host)
         if flight.waits:
             flight.waits = False
             self._waiting[flight.pace] -= 1
@@ -395,7 +417,7 @@ class Frontier:
         if host.ready_at > now:  # it was put off after it had been queued
             self._schedule(host)
             return None
-        if self._has_better(host):
+        if not self.ranked and self._has_better(host):
             self._blocked.setdefault(host.site, set()).add(host.name)
             return None
         lease = self.queue.pop(host.name)
@@ -413,15 +435,60 @@ class Frontier:
         if not tops:
             return None
         if self.ranked:
-            best = min(tops)
+            best = self._ranked_next(min(tops))
         else:  # Visits follow the hosts that answer, and the others get their share.
             quick, others = tops[: tops[0].pace is Pace.QUICK], tops[tops[0].pace is Pace.QUICK :]
             best = min(quick if quick and self._quick_in_a_row < QUICK_FIRST else others or quick)
-        if self._waits(-best.cost):
+        if best is None:
             return None
         del self._ready[best.host]
-        heapq.heappop(self._rankings[best.pace])
         return self._hosts[best.host]
+
+    def _ranked_next(self, best: FrontierPlace) -> FrontierPlace | None:
+        """The best of all that may be visited now; another whose turn it is, or nothing, if something better is awaited."""
+        if not 0 < -best.cost < FIRST:  # what is asked first, or a host that has no link any more
+            return best
+        unread = [flight.score for flight in self._leased.values() if flight.score < FIRST and not flight.late]
+        if len(unread) >= max(1, self._read // READ_FIRST):
+            return None
+        if not self._is_much_better(max(self._best_rival(), *unread, 0.0), -best.cost):
+            return best
+        if self.steps or self._since_turn < (TURN if self._is_scarce else LOOSE_TURN) - 1:
+            return None
+        self._since_turn = -1  # with this visit: 0
+        return min(
+            (place for place in self._ready.values() if self._has_room(place.pace)), key=lambda place: place.turn
+        )
+
+    def _best_rival(self) -> float:
+        """The score of the best link of all hosts that are awaited, where hosts are ranked."""
+        now, rivals = self.clock.now(), self._rivals
+        while rivals:
+            cost, name = rivals[0]
+            host = self._hosts.get(name)
+            if host is not None and -cost == self._score(name) and self._is_rival(host, now):
+                return -cost
+            heapq.heappop(rivals)
+        return 0.0
+
+    def _is_rival(self, host: Host, now: float) -> bool:
+        """Whether others may have to wait for it. What a host is asked first says nothing of its worth."""
+        if not host.is_awaited(now) or host.site in self.left or self._score(host.name) >= FIRST:
+            return False
+        return not self.site_budget.reached(self._spent_on(host.site), now)
+
+    def _compare(self, host: Host) -> None:
+        """It may be a rival from now on, or have another score."""
+        if self.ranked:
+            heapq.heappush(self._rivals, (-self._score(host.name), host.name))
+            if len(self._rivals) > MOST_STALE * len(self._hosts) + 100:
+                self._rivals = sorted((-self._score(name), name) for name in self._hosts)
+
+    def _is_much_better(self, rival: float, score: float) -> bool:
+        """With steps: on a higher one."""
+        if self.steps:
+            return any(score < step <= rival for step in self.steps)
+        return rival * (SCARCE if self.ranked and self._is_scarce else MUCH_BETTER) > score
 
     def _top(self, pace: Pace) -> FrontierPlace | None:
         ranking = self._rankings[pace]
@@ -429,26 +496,17 @@ class Frontier:
             heapq.heappop(ranking)
         return ranking[0] if ranking else None
 
-    def _waits(self, score: float) -> bool:
-        """Whether a host that cannot be visited now has a link on a higher step."""
-        higher = [step for step in self.steps if step > score]
-        if not higher:
-            return False
-        now = self.clock.now()
-        return any(
-            self._score(host.name) >= min(higher) and not self.site_budget.reached(self._spent_on(host.site), now)
-            for host in self._hosts.values()
-            if host.name not in self._ready and host.is_awaited and host.site not in self.left
-        )
-
     def _rank_anew(self, name: str) -> None:
         """What the host would give next has changed."""
         self._best.pop(name, None)
+        if name in self._hosts:
+            self._compare(self._hosts[name])
         if self.ranked and name in self._ready and -self._score(name) != self._ready[name].cost:
             self._rank(name, self._ready[name].turn)
 
     def _rank(self, name: str, turn: int) -> None:
-        pace = self._hosts[name].pace
+        self._compare(self._hosts[name])
+        pace = self._hosts[name].pace if self._limits.waiting else Pace.QUICK  # else no visit only waits
         place = self._ready[name] = FrontierPlace(-self._score(name) if self.ranked else 0.0, turn, name, pace)
         heapq.heappush(self._rankings[pace], place)
         if len(self._rankings[pace]) > MOST_STALE * len(self._ready) + 100:
@@ -473,8 +531,9 @@ class Frontier:
         names = self._of_site[host.site]
         if not 1 < len(names) <= MOST_COMPARED:
             return False
-        rivals = [name for name in names if name != host.name and self._hosts[name].is_awaited]
-        return any(self._score(name) * MUCH_BETTER > self._score(host.name) for name in rivals)
+        now = self.clock.now()
+        rivals = [name for name in names if name != host.name and self._hosts[name].is_awaited(now)]
+        return any(self._is_much_better(self._score(name), self._score(host.name)) for name in rivals)
 
     def _unblock(self, site: str) -> None:
         for name in sorted(self._blocked.pop(site, ())):
@@ -487,7 +546,9 @@ class Frontier:
 
     def _lend(self, lease: Lease, host: Host, now: float) -> None:
         host.busy += 1
-        flight = self._leased[lease.link.url] = Flight(host, now, host.pace)
+        flight = self._leased[lease.link.url] = Flight(host, now, host.pace, lease.score)
+        self._since_turn += 1
+        self._rank_anew(host.name)
         self._quick_in_a_row = self._quick_in_a_row + 1 if flight.pace is Pace.QUICK else 0
         if self._limits.waiting:
             if flight.pace is not Pace.QUICK:

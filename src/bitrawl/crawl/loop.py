@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bitrawl.crawl.fetch import understand
-from bitrawl.crawl.frontier import Frontier, InFlight
+from bitrawl.crawl.frontier import FIRST, Frontier, InFlight
 from bitrawl.crawl.rendering import Rendering
 from bitrawl.crawl.scope import NewLinks, Scope, sitemaps_allowed
 from bitrawl.crawl.traps import NEAR, SiteHosts, Traps
@@ -45,7 +45,6 @@ from bitrawl.protocols import Analyser, Clock, Fetcher, LinkScorer, Recorder
 from bitrawl.reasons import TRANSIENT, Reason, Stage
 from bitrawl.url import Url, without_credentials
 
-FIRST = 1.0  # the score of what the user names, and of what a host is asked before it
 BELOW_FIRST = 1 - 1e-6  # the highest score of a link that was found: what a host is asked first has 1, and goes before
 # Both are below the scores of all strategies. With --exhaustive, what a strategy would not follow comes after all else that it
 # wants. What may be a trap comes after that; of this, what is deepest comes first, because there something new shows itself.

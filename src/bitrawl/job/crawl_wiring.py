@@ -172,13 +172,16 @@ async def crawl(
         retry_seeds(queue, ledger, seeds)
     added = added_seeds(queue, ledger, seeds) if not whole else []
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds], added)
-    learns = judge is not None or not isinstance(strategy_asked, STATELESS)
+    learns = judge is not None or orders
     return Parts(made, ledger, queue, learns, site_walk, reasons_of(JUDGED_AGAIN, changed))
 
 
 def _loop_settings(job: Job, *, live: bool, searching: bool) -> LoopSettings:
-    """A search visits only what it looks for: the check of a site asks for what it needs."""
-    parallel = job.politeness.parallel
+    """A search visits only what it looks for: the check of a site asks for what it needs.
+
+    A replay makes one visit at a time: then nothing that is slow or busy changes its order.
+    """
+    parallel = 1 if job.replay else job.politeness.parallel
     return LoopSettings(
         parallel=parallel,
         waiting=most_waiting(parallel) if live else 0,  # an archive answers at once
@@ -320,14 +323,14 @@ def _frontier(  # noqa: PLR0913 - collaborators
     )
     left = {} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left and site.pages}
     queue.left = left
+    steered = job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE))
     return Frontier(
         queue,
         clock,
         sites.of,
         Politeness(
             delay=politeness.delay if live else 0.0,
-            # An archive minds no number of connections; a strategy that orders wants to have read what came before.
-            connections=politeness.per_host if live else 1 if orders else politeness.parallel,
+            connections=politeness.per_host if live else politeness.parallel,  # an archive minds no number of them
             attempts=politeness.attempts,
             backoff=politeness.backoff,
         ),
@@ -337,7 +340,8 @@ def _frontier(  # noqa: PLR0913 - collaborators
         spent=spent,
         spent_on=spent_on,
         left=left,
-        ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
+        ranked=steered or (orders and budget.pages is not None),
+        returns=steered,
         steps=bucket_scores(job),
         orders=orders,
         has_more=queue.has_more,

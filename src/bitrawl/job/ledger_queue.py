@@ -6,7 +6,7 @@ In a further round, pages that are due stand beside the links that are queued, a
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from typing import Any
 
-from bitrawl.crawl.loop import FIRST
+from bitrawl.crawl.frontier import FIRST
 from bitrawl.job.database import LEASED, OWN, QUEUED, SKIPPED, Blobs
 from bitrawl.job.ledger import Ledger
 from bitrawl.model import Lease, Link, LinkKind, pack

@@ -56,18 +56,26 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
             )
     # The other models learn from no page.
     lacks = model.lacks if isinstance(model, LearnedRelevance) else lambda _page: ""
-    annotate = _annotation(terms, languages)
-    if terms is None or not topic.terms or shown.texts:
-        return TopicJudge(model, annotate, _seed_examples(job), lacks=lacks, terms=None if topic.terms else terms)
-    # A seed is mostly the home page of a site. It must not outvote the list that the user wrote.
-    like = {Url.parse(raw) for raw in topic.like}
     return TopicJudge(
         model,
-        annotate,
-        _seed_examples(job),
-        lambda page: page.url in like or terms.judge([page])[0].relevant,
+        annotate=_annotation(terms, languages),
+        examples=map(Url.parse, topic.like),
+        seeds=() if topic.hub else job.seed_urls(),
+        agrees=_agreement(model, terms if topic.terms else None, shown),
         lacks=lacks,
+        terms=None if topic.terms else terms,
     )
+
+
+def _agreement(model: RelevanceModel, terms: TermRelevance | None, shown: Examples) -> Callable[[Page], bool]:
+    """Whether a seed may be an example. It is mostly the home page of a site, or a directory: where the user says in other
+    ways what the topic is, it must not outvote that.
+    """
+    if shown.texts and isinstance(model, LearnedRelevance):
+        return lambda page: not model.contradicts(page)
+    if terms is not None:
+        return lambda page: terms.judge([page])[0].relevant
+    return lambda _page: True
 
 
 def _annotation(terms: TermRelevance | None, languages: Sequence[Language]) -> Callable[[Page], Page]:
@@ -86,11 +94,6 @@ def _annotation(terms: TermRelevance | None, languages: Sequence[Language]) -> C
         return noted if noted is page else msgspec.structs.replace(noted, fingerprint=structure(noted.paragraphs))
 
     return annotated
-
-
-def _seed_examples(job: Job) -> list[Url]:
-    """The seeds are about the topic, unless they are hubs; the pages that it is like always are."""
-    return [Url.parse(raw) for raw in job.topic.like] if job.topic.hub else job.seed_urls()
 
 
 def _terms(job: Job, shown: Examples) -> TermRelevance | None:

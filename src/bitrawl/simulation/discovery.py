@@ -14,8 +14,8 @@ import msgspec
 from bitrawl import files
 from bitrawl.config import Reach, Walk
 from bitrawl.config.choices import SIMULATED_DOWNLOADS
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness
-from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.frontier import Budget, Frontier
+from bitrawl.crawl.loop import Crawl
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.graph_index import HostLanguages
@@ -25,7 +25,7 @@ from bitrawl.model import Language, Link, LinkKind
 from bitrawl.protocols import Analyser, BacklinkSource
 from bitrawl.show import harvest
 from bitrawl.show.plots import Series
-from bitrawl.simulation.replay import Replay, ReplayClock
+from bitrawl.simulation.replay import InFlightWeb, Replay, ReplayClock
 from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
@@ -44,6 +44,7 @@ class SimulatedSearch(msgspec.Struct, frozen=True):
     seeds: Sequence[Url]
     source: BacklinkSource | None  # None without a link graph
     downloads: int = SIMULATED_DOWNLOADS
+    in_flight: int = 1  # visits at once; see `InFlightWeb`
     check: NewCheck | None = None  # replaces the check that a live search uses
     analyser: Analyser | None = None  # replaces the one of the replay
     counted: HostLanguages | None = None  # which languages hosts have, by an index
@@ -84,20 +85,21 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
     """Until the downloads are used up, or nothing is left to visit. Every request for a page counts, whatever it brings."""
     clock, sites = ReplayClock(), Sites()
     ledger = ReplayLedger(sites.of)
-    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), clock, pause=0.0)
+    web = InFlightWeb(replay.fetcher, clock, search.in_flight)
+    robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
     check = search.check or new_site_check(search.languages, robots.sitemaps, search.counted)
     walked = walk(name, search.languages, search.source, check, search.counted)
     budget = Budget(downloads=search.downloads)
     judge = search.new_judge() if name is Walk.FOCUSED and search.new_judge is not None else None
     crawl = Crawl(
-        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), budget=budget, ranked=True),
+        Frontier(MemoryQueue(), clock, sites.of, web.politeness, budget=budget, ranked=True, returns=True),
         fetcher=robots,
         analyser=search.analyser or replay.analyser,
         scorer=walked,
         ledger=ledger,
         scope=Scope(sites, search.seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
-        settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, feeds=False, site_hosts=_ANY_HOSTS),
+        settings=web.settings(attempts=1, sitemaps=False, feeds=False, site_hosts=_ANY_HOSTS),
         judge=judge or (lambda _link, page: page),
         redirected=judge.redirected if judge else lambda _source, _target: None,
     )

@@ -6,11 +6,16 @@
 What every strategy asks of an archive is remembered, so that it is computed only once.
 """
 
+import asyncio
+import heapq
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
+from typing import Any
+from zlib import crc32
 
 import msgspec
 
@@ -24,6 +29,7 @@ from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.analyses import Analyses
 from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.job.crawl_wiring import strategy
+from bitrawl.job.fetching import most_waiting
 from bitrawl.job.site_mining import pairing
 from bitrawl.model import (
     MAX_REDIRECTS,
@@ -39,7 +45,7 @@ from bitrawl.model import (
     Skip,
 )
 from bitrawl.page.sandbox import SandboxedAnalyser, page_reader
-from bitrawl.protocols import Analyser, Fetcher, LinkScorer
+from bitrawl.protocols import Analyser, Clock, Fetcher, LinkScorer
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
 from bitrawl.simulation.trial import (
@@ -56,6 +62,8 @@ from bitrawl.simulation.trial import (
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
+TURNS = 50  # of the event loop, in which everybody acts at the current time
+QUICKEST, SPREAD = 0.05, 0.3  # seconds until an answer: the least, and how much hosts and pages differ
 KEPT_PAGES = 4000  # analysed pages in memory, about 150 kB each; the others are read from the cache on disk
 KEPT_BYTES = 256_000_000  # of bodies in memory; the others are read from the archive again
 _MISHAPS = frozenset(
@@ -139,13 +147,21 @@ class ReplaySettings(msgspec.Struct, frozen=True, kw_only=True):
     weights: dict[str, float] = {}  # of `adaptive`; they replace the package's weights
     exhaustive: bool = False  # visit what a strategy would not follow, too, after all else
     stop: bool = False  # end a replay where the strategy leaves the site; otherwise only note where
+    in_flight: int = 1  # visits at once; see `InFlightWeb`
 
 
 class ReplayClock:
-    """A clock that only `sleep` moves, so that a replay never depends on the machine."""
+    """A clock that only `sleep` moves, so that a replay never depends on the machine.
+
+    Who sleeps is woken in the order of time, one by one, when nobody else has anything to do. So what is waited for beside
+    the clock must be there: pages that were analysed before.
+    """
 
     def __init__(self) -> None:
         self._now = 0.0
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._order = count()
+        self._waking: asyncio.Task[None] | None = None
 
     def now(self) -> float:
         """Seconds since the replay began."""
@@ -156,8 +172,45 @@ class ReplayClock:
         return self._now
 
     async def sleep(self, seconds: float) -> None:
-        """Returns at once."""
-        self._now += seconds
+        """Takes no time of the machine."""
+        sleeper: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (self._now + seconds, next(self._order), sleeper))
+        if self._waking is None or self._waking.done():
+            self._waking = asyncio.ensure_future(self._wake())
+        await sleeper
+
+    async def _wake(self) -> None:
+        while self._sleepers:
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
+            at, _, sleeper = heapq.heappop(self._sleepers)
+            if not sleeper.done():  # cancelled
+                self._now = max(self._now, at)
+                sleeper.set_result(None)
+
+
+class InFlightWeb:
+    """Makes a replay like a crawl of the live web: answers take time, hosts rest, and several visits are in flight.
+
+    With one visit at a time, everything is there at once, and each page is read before the next is chosen.
+    """
+
+    def __init__(self, inner: Fetcher, clock: Clock, in_flight: int = 1) -> None:
+        self._inner, self._clock, self._in_flight = inner, clock, in_flight
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        """Some hosts are slower than others, and so are some pages, the same at each run."""
+        if self._in_flight > 1:
+            host, page = (crc32(name.encode()) % 1000 / 1000 for name in (link.url.host, link.url))
+            await self._clock.sleep(QUICKEST + SPREAD * (host + page))
+        return await self._inner.fetch(link)
+
+    @property
+    def politeness(self) -> Politeness:
+        return Politeness(delay=1.0 if self._in_flight > 1 else 0.0)
+
+    def settings(self, **others: Any) -> LoopSettings:
+        return LoopSettings(parallel=self._in_flight, waiting=most_waiting(self._in_flight), probe=False, **others)
 
 
 @asynccontextmanager
@@ -310,16 +363,17 @@ class Replay:
 
         def prepare(scorer: LinkScorer) -> Replayed:
             clock, ledger, counted = ReplayClock(), ReplayLedger(self._sites.of), CountingFetcher(self.fetcher)
-            robots = RobotsFetcher(counted, InMemoryRobots(), clock, pause=0.0)
+            web = InFlightWeb(counted, clock, settings.in_flight)
+            robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
             crawl = Crawl(
-                Frontier(MemoryQueue(), clock, self._sites.of, Politeness(delay=0.0)),
+                Frontier(MemoryQueue(), clock, self._sites.of, web.politeness),
                 fetcher=robots,
                 analyser=analyser,
                 scorer=scorer,
                 ledger=ledger,
                 scope=scope,
                 clock=clock,
-                settings=LoopSettings(parallel=1, probe=False, exhaustive=settings.exhaustive, leave=settings.stop),
+                settings=web.settings(exhaustive=settings.exhaustive, leave=settings.stop),
                 sitemaps_of=robots.sitemaps,
             )
             crawl.seed([Link(url, LinkKind.SEED) for url in seeds])

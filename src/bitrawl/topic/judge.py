@@ -23,12 +23,14 @@ from bitrawl.url import Url
 class TopicJudge:
     """Is called with each page before its links are scored, also with the pages of earlier runs."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is judged by, and what is known of the topic
         self,
         model: RelevanceModel,
+        *,
         annotate: Callable[[Page], Page] = lambda page: page,
         examples: Iterable[Url] = (),  # pages that the user named as being about the topic
-        agrees: Callable[[Page], bool] = lambda _page: True,  # whether a page may be an example after all
+        seeds: Iterable[Url] = (),  # pages that may be examples, too, where `agrees` says so
+        agrees: Callable[[Page], bool] = lambda _page: True,
         lacks: Callable[[Page], str] = lambda _page: "",  # why nothing can be learned from an example
         terms: RelevanceModel | None = None,  # a list out of the texts that the model was made from
     ) -> None:
@@ -36,6 +38,7 @@ class TopicJudge:
         self.terms = terms
         self._annotate = annotate
         self._examples = set(examples)
+        self._seeds = set(seeds)
         self._agrees = agrees
         self._lacks = lacks
         self.learned = 0  # examples that the model has learned from
@@ -43,7 +46,7 @@ class TopicJudge:
 
     def __call__(self, link: Link, page: Page) -> Page:
         """With its relevance, and with the terms that stand in each paragraph."""
-        if link.url in self._examples and self._agrees(page):
+        if link.url in self._examples or (link.url in self._seeds and self._agrees(page)):
             self._learn(page)
         relevance = self.model.judge([page])[0]
         return msgspec.structs.replace(self._annotate(page), relevance=relevance)
@@ -57,8 +60,9 @@ class TopicJudge:
 
     def redirected(self, source: Url, target: Url) -> None:
         """Where an example redirects to is the example: http to https to www is usual."""
-        if source in self._examples:
-            self._examples.add(target)
+        for pages in (self._examples, self._seeds):
+            if source in pages:
+                pages.add(target)
 
 
 # Of 1,880 pages about some subject of shared/domain (2026-11), 7 have less than 100: lists of links.

@@ -108,6 +108,11 @@ class LearnedRelevance:
         logits = [pair for subject in self._subjects.values() for pair in subject.revised()]
         return [(url, _probability(logit)) for url, logit in logits]
 
+    def contradicts(self, page: Page) -> bool:
+        """Whether what it has learned in the page's language says that the page is not about the topic."""
+        subject = self._subjects.get(self._wanted(page.language) or page.language)
+        return subject is not None and subject.taught and subject.logit(read_page(page)) < 0
+
     def lacks(self, page: Page) -> str:
         """Why the page cannot be an example, as the end of a sentence about it; empty if it can."""
         if not has_running_text(page):

@@ -1,9 +1,11 @@
-"""Rates of groups in a tree: what the young ones take from those above, and what counting does."""
+"""Rates of groups in a tree: what the young ones take from those above, and what counting does. And when a site is left."""
 
 import numpy as np
 import pytest
 
-from bitrawl.strategies.adaptive.rates import Rates
+from bitrawl.model import Language
+from bitrawl.reasons import FewPairs, LeaveReason
+from bitrawl.strategies.adaptive.rates import Rates, Stopping
 
 PRIOR = 0.3
 
@@ -94,3 +96,32 @@ def test_a_host_that_gained_nothing_is_less_worth_a_look_with_each_visit_whateve
     asked = ("marks/fr/poor/new/new", "marks/fr/rich/new/new", "marks/fr/unknown/new", "marks/fr/unknown")
     groups = np.array([rates.group(path.split("/")) for path in asked])
     assert rates.novelty(groups).tolist() == pytest.approx([1 / 4, 1.0, 1.0, 2 / 3])
+
+
+def reason(*, pairs: int, since: int, queued: int, score: float = 0.0) -> LeaveReason:
+    """Of a site whose every third fetch completed a pair, until the last fetches, which completed none."""
+    stopping = Stopping()
+    for fetch in range(3 * pairs + since):
+        stopping.fetched()
+        stopping.arrived(int(fetch < 3 * pairs and fetch % 3 == 0))
+    stopping.saw([Language("en"), Language("ko")])
+    return stopping.reason(pairs, queued, lambda most: np.full(min(most, queued), score, np.float32))
+
+
+def test_a_site_is_left_when_what_is_queued_promises_nothing():
+    assert reason(pairs=50, since=80, queued=1000) == FewPairs(50, 230, 80, 0, 1000, 20, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "since", "queued"),
+    [(112, 264, 50), (112, 264, 299), (13, 81, 170), (40, 77, 1000), (300, 400, 5000)],
+    ids=["little is queued", "a third is queued", "a small site", "a recent pair", "a pair in the last third"],
+)
+def test_a_site_is_not_left_when(pairs: int, since: int, queued: int):
+    assert reason(pairs=pairs, since=since, queued=queued) == ""
+
+
+def test_a_visit_of_a_site_that_brought_much_is_worth_it_for_less_than_of_one_that_brought_nothing():
+    assert reason(pairs=100, since=200, queued=1000, score=0.01) == ""
+    assert reason(pairs=0, since=500, queued=1000, score=0.01) != ""
+    assert reason(pairs=0, since=500, queued=1000, score=0.03) == ""

@@ -77,7 +77,7 @@ def test_the_page_is_annotated_and_the_verdict_is_on_the_annotated_page():
     def annotate(one: Page) -> Page:
         return msgspec.structs.replace(one, title=f"{one.title}, noted")
 
-    judging = TopicJudge(Pupil(), annotate)
+    judging = TopicJudge(Pupil(), annotate=annotate)
     found = judging(Link(url("/"), LinkKind.PAGE), page("/", "bees"))
     assert (found.title, found.is_on_topic) == ("bees, noted", True)
 
@@ -118,6 +118,19 @@ def test_a_seed_without_the_terms_of_the_list_does_not_outvote_it(tmp_path: Path
         for path, text in (("/", about), ("/bees", BEES), ("/goal", about))
     ]
     assert verdicts == [False, True, False]
+
+
+def test_a_seed_that_the_texts_contradict_is_no_example(tmp_path: Path):
+    """A directory that the crawl began at was an example beside ten texts: 53 pages of 200 were about them, now 176."""
+    (tmp_path / "bees.txt").write_text(BEES, "utf-8")
+    about = "The striker scored a goal and the referee showed him a card. " * 8
+    for path, text, like, learned in (
+        ("/", about, [], 0), ("/", BEES, [], 1), ("/", about, ["http://a.test/"], 1),
+    ):  # fmt: skip
+        described = job(tmp_path, texts=[str(tmp_path / "bees.txt")], like=like)
+        judging = topic_judge(described, Examples({EN: [BEES] * 6}))
+        judging(Link(url(path), LinkKind.SEED), Page(url(path), EN, paragraphs=(Paragraph(text),)))
+        assert judging.learned == learned
 
 
 def test_terms_stand_on_the_paragraphs_also_if_they_were_learned_from_texts(tmp_path: Path):

@@ -20,14 +20,16 @@ MAX_FOLDERS = 5  # judgement: directories of an address that have a rate of thei
 HOST_DEPTH = 3  # steps from the root to a host in the paths that `novelty` is asked about ("marks", fr, host)
 
 MONOLINGUAL_AFTER = 8  # judgement: pages after which a site without a sign of a second language is left
-# A site is left when the pairs that a recent fetch completed, and those that a fetch of the best queued links can be
-# expected to complete, are together below MIN_PAIRS_PER_FETCH. Swept on the site packs (weights left out; 2026-11), from
-# their own seeds and from their home pages: with these 0.3 to 0.4 % of the pairs come after that, 1.9 % on the worst
-# site, and 53 to 58 % of the fetches. A window of 40 fetches and a minimum of 60 loses 35 % of one site that begins
-# slowly.
+# A site is left when a recent fetch and a fetch of the best queued links together bring less than MIN_SHARE of what a fetch
+# of this site has brought on average. Where that average is below MIN_PAIRS_PER_FETCH, they must bring less than that. The
+# rest must be worth leaving, too: half as many links as were fetched, and of a site of MIN_KNOWN. Chosen on five site
+# packs, confirmed on five others (lab/notes/adaptive.md, "Leaving must be worth it").
+MIN_SHARE = 0.01
 MIN_PAIRS_PER_FETCH = 0.02
 MIN_FETCHES = 120
-RECENT = 80  # fetches, or a quarter of all
+MIN_KNOWN = 300  # links, fetched or queued; judgement: of a smaller site, all are fetched
+MIN_LEFT = 0.5  # queued links, for each fetch; judgement: a third of what is known
+RECENT = 80  # fetches, or a third of all
 BEST = 20  # queued links
 
 
@@ -166,18 +168,24 @@ class Stopping:
         self._signs.update(languages)
 
     def reason(self, pairs: int, queued: int, best: Callable[[int], Floats]) -> LeaveReason:
-        """Why to leave the site; empty while there is no reason. `best` tells the highest scores of what is queued."""
+        """Why to leave the site, which has brought so many pairs; empty while there is no reason.
+
+        `best` tells the highest scores of what is queued.
+        """
         if self._pages >= MONOLINGUAL_AFTER and len(self._signs) < 2:
             return OneLanguage(self._pages, min(self._signs, default=""))
         fetches = len(self._completed)
-        if fetches - self._before < MIN_FETCHES:
+        new = fetches - self._before
+        if new < MIN_FETCHES or queued < max(MIN_LEFT * fetches, MIN_KNOWN - fetches):
             return ""
-        window = max(RECENT, (fetches - self._before) // 4)
+        average = pairs / fetches
+        least = MIN_PAIRS_PER_FETCH if average < MIN_PAIRS_PER_FETCH else MIN_SHARE * average
+        window = max(RECENT, new // 3)
         recent = sum(islice(reversed(self._completed), window))
-        if recent / window >= MIN_PAIRS_PER_FETCH:
+        if recent / window >= least:
             return ""
         promised = float(best(BEST).sum())
-        if recent / window + promised / BEST >= MIN_PAIRS_PER_FETCH:
+        if recent / window + promised / BEST >= least:
             return ""
         return FewPairs(pairs, fetches, window, recent, int(queued), BEST, round(promised, 1))
 
