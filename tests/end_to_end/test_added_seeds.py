@@ -104,7 +104,8 @@ def test_a_seed_that_is_written_into_the_job_file_is_visited(
     folder = tmp_path / "job"
     flags = ["--out", folder, "--allow-private", "--delay", "0"]
     told = bitrawl("mine", f"{base}/", "--langs", "en,fr", *flags)[1]
-    assert "Add the URL of a page in French as a seed." in told
+    assert told.count("→") == 1, "that our own questions were in vain is nobody's fault"
+    assert "→ The job has 8 pages: 8 in English and 0 in French. Add the URL of a page in French as a seed." in told
     half.taken()
     description = folder / "job.toml"
     description.write_text(description.read_text().replace("seeds = [", f'seeds = [\n    "{base}{hidden(0)}",'))
