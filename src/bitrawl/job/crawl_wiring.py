@@ -53,7 +53,7 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.own_files import check_inputs, inputs_of
-from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, changed_settings, reasons_of, retry_seeds
+from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, added_seeds, changed_settings, reasons_of, retry_seeds
 from bitrawl.job.site_mining import lexicons
 from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.page_score import ScoreModel
@@ -171,7 +171,8 @@ async def crawl(
         queue.take_back(Reason.STRATEGY, UNWANTED)
     if archives is None:  # an archive answers as before
         retry_seeds(queue, ledger, seeds)
-    made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
+    added = added_seeds(queue, ledger, seeds) if not whole else []
+    made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds], added)
     learns = judge is not None or orders
     return Parts(made, ledger, queue, learns, site_walk, reasons_of(JUDGED_AGAIN, changed))
 

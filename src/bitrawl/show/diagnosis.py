@@ -237,9 +237,10 @@ def _ranked(counts: Mapping[str, int]) -> tuple[Message, ...]:
 def _about_skips(facts: JobFacts) -> Iterator[Point]:
     enough = _MANY * facts.crawl.links
     for skip in (*facts.crawled.skips, *facts.crawled.faults):
-        if skip.count > enough and skip.reason != Reason.OFF_SITE and skip.reason not in HARMLESS:
+        lost = skip.count - skip.guessed
+        if lost > enough and skip.reason != Reason.OFF_SITE and skip.reason not in HARMLESS:
             answers = f" ({answered(skip.statuses)})" if skip.statuses else ""
-            yield _skipped(Symptom.SKIPPED, Reason(skip.reason), skip.count, answers)
+            yield _skipped(Symptom.SKIPPED, Reason(skip.reason), lost, answers)
 
 
 def _about_pairing(facts: JobFacts) -> Iterator[Point]:

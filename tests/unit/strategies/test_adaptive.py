@@ -23,6 +23,7 @@ from bitrawl.model import (
 )
 from bitrawl.reasons import FewPairs, OneLanguage, Reason, Stage
 from bitrawl.strategies.adaptive.link_table import LinkColumn
+from bitrawl.strategies.adaptive.partners import MAX_ALL_TWINS
 from bitrawl.strategies.adaptive.rates import MONOLINGUAL_AFTER
 from bitrawl.strategies.adaptive.site_scorer import (
     ADDED_PER_VISIT,
@@ -453,8 +454,38 @@ async def test_a_site_without_a_sign_of_a_second_language_is_left_within_a_handf
     names = numbered("/n{}", 50)
     walk = Walk(Watched(), site(page("/", language, names), *pages_of(names, language)), ["/"])
     asked = await walk.run()
-    assert len(asked) == MONOLINGUAL_AFTER
+    assert asked[MONOLINGUAL_AFTER:] == (["/fr/", "/?lang=fr", "/francais/"] if language == "en" else [])
     assert walk.left == OneLanguage(MONOLINGUAL_AFTER, sign)
+
+
+@pytest.mark.parametrize("codes", ["en fr de it", "zh ja ko th", "ar he fa ur"])
+async def test_the_first_language_that_is_found_shows_where_the_others_are(codes: str):
+    first, second, *others = codes.split()
+    pages = site(
+        page("/", first, numbered("/n{}", 20)),
+        *pages_of(numbered("/n{}", 20), first),
+        *(page(f"/?lang={code}", code) for code in [second, *others]),
+    )
+    asked = await Walk(Watched(codes), pages, ["/"]).run()
+    extra = asked[MONOLINGUAL_AFTER:]
+    assert {f"/?lang={code}" for code in [second, *others]} <= set(extra)
+    assert sum(url(name) not in pages for name in extra) <= 2 * len(others) + 2
+
+
+async def test_however_many_languages_are_missing_a_site_is_asked_a_bounded_number_of_times():
+    codes = "en fr de it es pt nl da sv fi el cs pl sk sl hu ro bg hr et lv lt mt ga"
+    names = numbered("/n{}", 50)
+    asked = await Walk(Watched(codes), site(page("/", "en", names), *pages_of(names, "en")), ["/"]).run()
+    assert len(asked) == MONOLINGUAL_AFTER + MAX_ALL_TWINS
+    assert asked[MONOLINGUAL_AFTER:][:2] == ["/fr/", "/de/"]
+
+
+async def test_only_hosts_of_seeds_are_asked_and_of_these_the_one_that_a_seed_leads_to():
+    names = numbered("/n{}", 6)
+    pages = site(page("/home/", "en", [*names, "http://docs.site.test/"]), *pages_of(names, "en"))
+    pages |= site(page("http://docs.site.test/", "en"))
+    walk = Walk(Watched(), pages, ["/"], redirects=[moved("/", "/home/")])
+    assert (await walk.run())[-5:] == ["/home/fr/", "/home/?lang=fr", "/home/francais/", "/fr/home/", "/fr/"]
 
 
 @pytest.mark.parametrize("sign", ["a link", "a declaration", "a text"])

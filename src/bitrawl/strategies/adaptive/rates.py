@@ -156,6 +156,11 @@ class Stopping:
         self._completed: list[int] = []  # pairs that each fetch completed
         self._pages = 0
         self._signs: set[Language] = set()
+        self._before = 0  # fetches that say nothing of what is there now
+
+    def begin_anew(self) -> None:
+        """All fetches but the last one say nothing of what is there now."""
+        self._before, self._pages = len(self._completed) - 1, 1
 
     def fetched(self) -> None:
         """One fetch more, whatever comes of it."""
@@ -178,11 +183,12 @@ class Stopping:
         if self._pages >= MONOLINGUAL_AFTER and len(self._signs) < 2:
             return OneLanguage(self._pages, min(self._signs, default=""))
         fetches = len(self._completed)
-        if fetches < MIN_FETCHES or queued < max(MIN_LEFT * fetches, MIN_KNOWN - fetches):
+        new = fetches - self._before
+        if new < MIN_FETCHES or queued < max(MIN_LEFT * fetches, MIN_KNOWN - fetches):
             return ""
         average = pairs / fetches
         least = MIN_PAIRS_PER_FETCH if average < MIN_PAIRS_PER_FETCH else MIN_SHARE * average
-        window = max(RECENT, fetches // 3)
+        window = max(RECENT, new // 3)
         recent = sum(islice(reversed(self._completed), window))
         if recent / window >= least:
             return ""

@@ -30,7 +30,7 @@ from bitrawl.strategies.adaptive.link_table import (
     LinkTable,
     Rows,
 )
-from bitrawl.strategies.adaptive.partners import Partners, UnlinkedPartners
+from bitrawl.strategies.adaptive.partners import LanguageTwins, Partners, UnlinkedPartners
 from bitrawl.strategies.adaptive.rates import MAX_FOLDERS, OldestTurns, Rates, Stopping, largest
 from bitrawl.url import Url
 
@@ -189,8 +189,10 @@ class SiteScorer:
         self._sources = SourceGroups(self._rates, addresses)
         self._state_groups: dict[LinkState, int] = {}
         self._unlinked = UnlinkedPartners(self.partners, self._table, self._rates)
+        self._twins = LanguageTwins(self.partners, self._table)
         self._stopping = Stopping()
         self._turns = OldestTurns()
+        self._would_leave = False  # there was a reason to leave the site
         self._waiting: dict[Url, WaitingLink] = {}
         self._untold: set[int] = set()  # rows whose state has changed, and whose new score the queue does not have
         self._visits = 0  # since all rows were scored
@@ -218,8 +220,8 @@ class SiteScorer:
         else:
             expected = self._expected(linked[scored])
         values[scored] = expected
-        if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
-            values[scored & np.array([link.kind is LinkKind.SEED for link in links], bool)] = 1.0
+        if found_on is None:
+            values[scored & np.array([self._comes_first(link) for link in links], bool)] = 1.0
         # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
         rows = linked[scored]
         self._table.write(rows, np.maximum(self._table.written(rows), values[scored]))
@@ -228,6 +230,10 @@ class SiteScorer:
             self._waiting |= {url: WaitingLink(link, usual) for url, link in late.items()}
         listed: list[float] = values.tolist()
         return listed
+
+    def _comes_first(self, link: Link) -> bool:
+        """What the user names, until the first visit tells which of it; and what is asked for before the site is left."""
+        return link.url == self._twins.asked or (link.kind is LinkKind.SEED and not self.partners.visits)
 
     def learn(self, visit: Visit) -> None:
         link, outcome = visit.lease.link, visit.outcome
@@ -280,6 +286,12 @@ class SiteScorer:
         leave = self._stopping.reason(
             self.partners.paired, count, lambda most: largest(self._table.written(queued), most)
         )
+        if leave or not (count or links or self._waiting):
+            if twin := self._twins.next():
+                links = (*links, twin)
+            if twin or self._twins.waiting is not None:
+                leave = ""
+        self._would_leave |= bool(leave)
         return Advice(scores, links, leave)
 
     def features(self, url: Url) -> Floats | None:
@@ -338,6 +350,8 @@ class SiteScorer:
         higher = np.maximum(old, new)
         soon, top = (higher >= largest(new, count).min() for count in (SOON, TOP))
         changed = top & (np.abs(new - old) > np.where(soon, MIN_CHANGE, LARGE_CHANGE) * higher)
+        if (first := self._twins.waiting) is not None:
+            changed &= rows != first
         rows, new = rows[changed], new[changed]
         self._table.write(rows, new)
         urls = map(self._table.url, rows.tolist())
@@ -424,7 +438,10 @@ class SiteScorer:
         keys = self.partners.keys(url)
         row = self.partners.add(url, keys)
         marks = self.partners.marks(row)
-        self._states.signs.update(marks.wanted)
+        if link.kind is LinkKind.SEED:
+            self._twins.seed(url)
+        if url != self._twins.asked:  # that we ask for a language is no sign of it
+            self._states.signs.update(marks.wanted)
         self._states.read_address(row, url)
         named = "+".join(marks.wanted) + ("*" if marks.others else "")
         folders = keys[0].split("?")[0].split("/")[:-1][:MAX_FOLDERS]
@@ -476,6 +493,10 @@ class SiteScorer:
         language = self.partners.language(number)
         self._stopping.arrived(len(pairs))
         self._states.signs.update([language] if language != UNDETERMINED else [])
+        # No fetch before the first page in a language could complete a pair with it; and who names a new seed knows of more.
+        if self._twins.arrived(page, language) or (self._would_leave and self._twins.is_seed(url)):
+            self._stopping.begin_anew()
+            self._would_leave = False
         for partner in pairs:
             self._count(self._addresses.number(partner), 1.0)
             self._unlinked.paired(url, partner)
@@ -493,6 +514,7 @@ class SiteScorer:
 
     def _redirected(self, old: Url, new: Url) -> None:
         self.partners.failed(old)
+        self._twins.redirected(old, new)
         number = self.partners.add(new)
         self.partners.redirect(old, new)
         self._states.redirect(old, new)

@@ -122,6 +122,8 @@ class TopicalAdaptive:
         self._queue.expected[rows] = np.maximum(self._queue.expected[rows], expected)
         scores = np.maximum(self._expected(rows), LEAST)
         first = np.array([link.kind in FIRST for link in links], bool)
+        if self._inner:
+            first |= np.array(expected, np.float32) >= 1  # what it asks for before it leaves a site
         scores[first] = 1.0
         self._queue.first[rows[first]] = True
         self._queue.add(rows, scores)
