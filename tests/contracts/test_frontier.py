@@ -456,6 +456,15 @@ async def test_at_most_a_tenth_of_the_visits_so_far_is_unread(make_frontier):
     assert len(await given_out(frontier, InFlight())) == 1
 
 
+async def test_new_hosts_for_which_there_is_no_room_keep_nobody_waiting(make_frontier):
+    frontier = make_frontier(politeness=HASTE, ranked=True, budget=Budget(pages=500), spent=Spent(pages=100))
+    await heard(frontier, "a.org")
+    frontier.add([(link(f"new{n}.org/"), 0.9) for n in range(20)] + [(link("a.org/1"), 0.1)])
+    assert len(names(await given_out(frontier))) == 2  # as many as work
+    frontier.clock.advance(1.0)
+    assert names(await given_out(frontier)) == ["a.org"]
+
+
 async def test_seeds_wait_for_nothing(make_frontier):
     frontier = make_frontier(ranked=True, budget=Budget(pages=500))
     frontier.add([(link(f"h{n}.org/"), 1.0) for n in range(20)])

@@ -164,10 +164,16 @@ class FrontierPlace(NamedTuple):
 
 @dataclass
 class Frontier:
-    """Hands out one link at a time, so that no host is hit too often and none starves the rest.
+    """Hands out one link at a time, so that no host is hit too often, none starves the rest, and the best come first.
 
     A host with work lies in a heap by the time it may be visited; `take` waits for the first.
     The links themselves are the queue's. All methods belong to one event loop.
+
+    What is scarce is spent on what is best. A host waits, even if a place is free, while a rival that may be visited soon
+    has a link that is much better, or while a page is being read whose link was. Rivals are all hosts where links are
+    `ranked`, otherwise those of a site; `steps` say what is much better in another way. Where links are ranked, one visit
+    in eight goes to the host that has waited for longest (in two where time is what is scarce), and only a tenth as many
+    visits are unread as were read. What a host is asked first, and seeds, wait for nothing.
     """
 
     queue: Queue
@@ -472,8 +478,13 @@ class Frontier:
         return 0.0
 
     def _is_rival(self, host: Host, now: float) -> bool:
-        """Whether others may have to wait for it. What a host is asked first says nothing of its worth."""
-        if not host.is_awaited(now) or host.site in self.left or self._score(host.name) >= FIRST:
+        """Whether others may have to wait for it. What a host is asked first says nothing of its worth.
+
+        One that may be visited now is no rival: either it comes next, or there is no room for hosts of its pace.
+        """
+        if host.name in self._ready or host.site in self.left or not host.is_awaited(now):
+            return False
+        if self._score(host.name) >= FIRST:
             return False
         return not self.site_budget.reached(self._spent_on(host.site), now)
 
