@@ -88,7 +88,7 @@ def markdown_blocks(page: Outline, head: Head) -> tuple[MarkdownBlock, ...]:
 
 
 class _Blocks:
-    """The blocks of one page. By container: the innermost cell, table and <pre> that it is in, or -1."""
+    """The blocks of one page. By container: the innermost cell and table and the outermost <pre> that it is in, or -1."""
 
     def __init__(self, page: Outline, head: Head) -> None:
         self._page = page
@@ -99,7 +99,7 @@ class _Blocks:
         self._by_node = {node.mem_id: number for number, node in enumerate(page.containers.nodes)}
         self._cells = self._innermost("td", "th")
         self._tables = self._innermost("table")
-        self._codes = self._innermost("pre")
+        self._codes = self._innermost("pre", outermost=True)  # its text has that of those in it
         self._rows: dict[int, list[LexborNode]] = {}  # by table
         for number, tag in enumerate(page.containers.tags):
             if tag == "tr":
@@ -121,11 +121,12 @@ class _Blocks:
             yield MarkdownBlock(text or self._paragraph(number), number, end)
             number = end
 
-    def _innermost(self, *tags: str) -> list[int]:
+    def _innermost(self, *tags: str, outermost: bool = False) -> list[int]:
         containers = self._page.containers
         numbers = list[int]()
         for number, (tag, parent) in enumerate(zip(containers.tags, containers.parents, strict=True)):
-            numbers.append(number if tag in tags else numbers[parent] if parent >= 0 else -1)
+            above = numbers[parent] if parent >= 0 else -1
+            numbers.append(number if tag in tags and (above < 0 or not outermost) else above)
         return [*numbers, -1]  # for the text that no element bounds, whose container is -1
 
     def _find_layouts(self) -> set[int]:

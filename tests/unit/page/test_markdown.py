@@ -4,7 +4,7 @@ from html import escape
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -375,6 +375,7 @@ TREES = st.recursive(
 
 @settings(max_examples=40)
 @given(TREES)
+@example("<pre><pre>one</pre>two</pre>")
 def test_whatever_the_markup_all_of_the_text_is_there_once(html):
     page = read(f"<body>{html}<p>End.")
     assert letters(markdown(page)) == seen(page)
