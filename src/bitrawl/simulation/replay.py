@@ -245,7 +245,7 @@ class Replay:
         self.analyser = analyser
         self._sites = sites
         self._scopes: dict[tuple[Url, ...], RememberedScope] = {}
-        self._references: dict[tuple[tuple[Url, ...], bool], ReplayRun] = {}
+        self._references: dict[tuple[tuple[Url, ...], bool, int], ReplayRun] = {}
 
     def home_pages(self) -> list[Url]:
         """Where a replay starts if you name no seeds."""
@@ -349,7 +349,7 @@ class Replay:
 
     async def _reference(self, seeds: tuple[Url, ...], settings: ReplaySettings) -> ReplayRun:
         """Exhaustive breadth-first, which does not depend on the languages."""
-        key = (seeds, settings.alternates)
+        key = (seeds, settings.alternates, settings.in_flight)
         if key not in self._references:
             scorer = strategy(Strategy.BREADTH_FIRST, settings.languages)
             run = await run_trial(Strategy.BREADTH_FIRST, scorer, self.prepared(seeds, settings))
