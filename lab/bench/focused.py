@@ -47,14 +47,14 @@ async def crawled(  # noqa: PLR0913 - what is crawled, and how
         if isinstance(visit.outcome, Page):
             fetched.append(visit.outcome)
 
-    live = InFlightWeb(web.fetcher, clock, in_flight)
+    live = InFlightWeb(*web, clock, in_flight)
     crawl = Crawl(
         Frontier(
             MemoryQueue(), clock, sites.of, live.politeness,
             budget=Budget(pages=pages), ranked=focused, returns=focused, steps=bucket_scores(job),
         ),
         fetcher=live,
-        analyser=web.analyser,
+        analyser=live,
         scorer=strategy(job.strategy, job.languages(), topic=Topic(judge.model, job.topic, sites.of, judge.terms)),
         ledger=ReplayLedger(sites.of),
         scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
