@@ -3,6 +3,7 @@
 import gzip
 import random
 from collections.abc import Mapping
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -16,6 +17,7 @@ RARE = {"currencies": (7, 3, 10), "territories": (2, 5, 8)}  # the host that is 
 NAMES, WRITTEN = 60, 90  # of a subject; on a page
 
 
+@cache
 def vocabulary(code: str) -> dict[str, list[str]]:
     """Names by subject, and those that all subjects have: of months and days."""
     locale = Locale.parse(code)
