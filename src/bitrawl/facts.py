@@ -58,6 +58,7 @@ class SkipCount(msgspec.Struct, frozen=True):
     url: str
     detail: str
     statuses: dict[int, int] = {}  # how many got each HTTP status; redirects and errors only
+    guessed: int = 0  # of them, addresses that the strategy only tried: no page has a link to them
 
     @property
     def name(self) -> str:

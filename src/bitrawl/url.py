@@ -139,13 +139,14 @@ def with_scheme(typed: str) -> str:
     return f"http{'' if is_local or is_number or port not in _SECURE_PORTS else 's'}://{typed}"
 
 
+@lru_cache(maxsize=10_000)
 def has_registry(host: str) -> bool:
     """Whether the name ends as names on the internet do: `sites.txt` and `page.html` do not."""
     try:
         top = ada_url.URL(f"http://{host}").hostname.rpartition(".")[2]
     except ValueError:
         return False
-    return top in _SPECIAL or public_suffixes().publicsuffix(top, accept_unknown=False) is not None
+    return top in _SPECIAL or top in _top_levels()
 
 
 def has_credentials(raw: str) -> bool:
@@ -170,9 +171,19 @@ def _site(host: str) -> str:
 @lru_cache(maxsize=1)
 def public_suffixes() -> PublicSuffixList:
     """As the library reads them, in 14 ms instead of 24: it would encode all 10,000, and 500 need it."""
+    return PublicSuffixList(_suffix_rules(), accept_encoded_idn=False)
+
+
+@lru_cache(maxsize=1)
+def _suffix_rules() -> list[str]:
     lines = [line for line in Path(PSLFILE).read_text("utf-8").splitlines() if not line.startswith("//")]
-    encoded = [line.split()[0].encode("idna").decode() for line in lines if not line.isascii()]
-    return PublicSuffixList([*lines, *encoded], accept_encoded_idn=False)
+    return [*lines, *(line.split()[0].encode("idna").decode() for line in lines if not line.isascii())]
+
+
+@lru_cache(maxsize=1)
+def _top_levels() -> frozenset[str]:
+    """Also those that have only names below others: `co.za`, `*.bd`."""
+    return frozenset(rule.strip().rpartition(".")[2] for rule in _suffix_rules())
 
 
 def _shown(raw: str) -> str:

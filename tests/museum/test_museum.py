@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config
+from bitrawl.crawl.robots import RobotsRecord, RobotsRules
 from bitrawl.discover.backlinks import read_wat
 from bitrawl.errors import ConfigError
 from bitrawl.job.topics import segment_texts
@@ -13,6 +14,7 @@ from bitrawl.mine.aligned_pages import SiteAligner
 from bitrawl.mine.judging import Judge
 from bitrawl.model import UNDETERMINED, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
+from bitrawl.text.personal_data import personal_data
 from bitrawl.text.words import words
 from bitrawl.url import Url
 
@@ -52,6 +54,10 @@ def read(name: str) -> Page:
     page = page_reader().read(Capture(url, 200, (("content-type", "text/html"),), (MUSEUM / name).read_bytes(), 0.0))
     assert isinstance(page, Page)
     return page
+
+
+def test_a_list_of_languages_has_no_language():
+    assert read("list-of-languages.html").language == UNDETERMINED
 
 
 def test_big5_that_claims_to_be_gb2312_is_read():
@@ -103,3 +109,43 @@ def test_characters_that_nobody_sees_are_removed_and_those_that_scripts_need_sta
         "क्\u200dष और 👩\u200d💻 तथा ❤\ufe0f\u200d🔥",
         "השפה C++\u200e היא ישנה.",
     ]
+
+
+def test_a_record_between_two_agents_does_not_end_their_group():
+    body = (MUSEUM / "robots-with-a-crawl-delay-between-two-agents.txt").read_bytes()
+    rules = RobotsRules(RobotsRecord("https://museum.test", 200, body, 0.0))
+    assert not rules.allow(Url.parse("https://museum.test/archive/1"))
+    assert (rules.allow(Url.parse("https://museum.test/")), rules.delay) == (True, 20.0)
+
+
+def test_a_div_that_a_noscript_opens_hides_nothing():
+    assert [paragraph.text for paragraph in read("noscript-that-opens-a-div.html").paragraphs] == [
+        "The boats come in with the tide.",
+        "The market begins when the first boat is in.",
+        "魚市場は最初の船が着くと始まります。",
+    ]
+
+
+def test_segments_that_react_streamed_are_read_in_their_places():
+    assert [paragraph.text for paragraph in read("segments-that-react-streamed.html").paragraphs] == [
+        "Harbour",
+        "The boats come in with the tide.",
+        "漁船は潮とともに戻る。",
+        "A lamp is lit at the end of the pier.",
+        "القوارب تعود مع المد",
+        "The market begins when the first boat is in.",
+    ]
+
+
+def test_text_in_a_shadow_root_is_read_and_its_slots_are_filled():
+    assert [paragraph.text for paragraph in read("text-in-a-shadow-root.html").paragraphs] == [
+        "The harbour",
+        "The boats come in with the tide.",
+        "漁船は潮とともに戻る。",
+        "Free for all",
+        "A lamp is lit on the pier.",
+    ]
+
+
+def test_a_number_of_an_unknown_county_is_no_personal_data():
+    assert personal_data((MUSEUM / "number-of-an-unknown-county.txt").read_text("utf-8")) == []

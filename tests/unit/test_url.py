@@ -225,6 +225,7 @@ def test_the_short_way_for_canonical_addresses_gives_what_the_long_way_gives(sch
         ("intranet:8080", "http://intranet:8080/"),
         ("museum.test/en", "https://museum.test/en"),
         ("wiki.corp:8080", "http://wiki.corp:8080/"),
+        ("firm.co.za/en", "https://firm.co.za/en"),  # "za" alone is no rule of the list
         ("x.org/@me", "https://x.org/@me"),
         ("http://example.org", "http://example.org/"),
     ],

@@ -1,73 +1,105 @@
-"""Personal data out of a corpus: the same placeholder on both sides, or the segment left out."""
+"""Personal data out of a corpus: the same placeholder on both sides, or the segment left out.
+
+And out of all that goes with a corpus: URLs, titles, licences, what a report shows.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
+from functools import lru_cache
+from typing import Any, TypeVar
+from urllib.parse import quote, unquote
 
 import msgspec
 
 from bitrawl.config import Anonymise
 from bitrawl.mine.judging import Flag
-from bitrawl.model import Language, Page, Paragraph, SegmentPair
+from bitrawl.model import Language, Page, PagePair, Paragraph, SegmentPair
 from bitrawl.text.personal_data import (
     Found,
     PersonalKind,
     may_have_personal_data,
-    page_regions,
     personal_data,
     placeholder,
+    regions_among,
 )
+from bitrawl.url import Url
 
+Value = TypeVar("Value")
 Texts = tuple[str, ...]
 
 
 class Anonymiser:
-    """Takes personal data out, and counts what it finds by kind. Made with `OFF`, it changes nothing and looks at nothing."""
+    """Takes personal data out, and counts what it finds by kind. Made with `OFF`, it changes nothing and looks at nothing.
 
-    def __init__(self, how: Anonymise = Anonymise.OFF) -> None:
+    `languages` are all of the corpus: numbers in URLs can be of any of their countries.
+    """
+
+    def __init__(self, how: Anonymise = Anonymise.OFF, languages: Sequence[Language] = ()) -> None:
         self._how = how
+        self._languages = tuple(languages)
         self.counts: Counter[str] = Counter()  # different values of a segment pair or of a paragraph
         self.dropped = 0  # segment pairs and paragraphs
 
-    def kept(self, pairs: Iterable[SegmentPair], languages: Sequence[Language]) -> Iterator[SegmentPair]:
-        """All pairs but those that have to be left out. Nothing is replaced yet."""
-        if self._how is not Anonymise.DROP:
-            yield from pairs
-            return
-        for pair in pairs:
-            if self._count(_found_in(pair, languages)):
-                self.dropped += 1
-            else:
-                yield pair
+    def public(self, pair: SegmentPair, languages: Sequence[Language]) -> SegmentPair | None:
+        """With placeholders in the place of personal data, and flagged if there was any. None if the pair is left out.
 
-    def replaced(self, pair: SegmentPair, languages: Sequence[Language]) -> SegmentPair:
-        """With placeholders in the place of personal data, and flagged if there was any."""
-        if self._how is not Anonymise.REPLACE:
+        It is also left out if the two sides do not have as many values of each kind: one of them was probably not found.
+        """
+        if self._how is Anonymise.OFF:
             return pair
-        found = _found_in(pair, languages)
+        found, pair = _found_in(pair, languages), self._with_urls(pair)
         if not self._count(found):
             return pair
+        if (
+            self._how is Anonymise.DROP
+            or len({frozenset(Counter(one.kind for one in side).items()) for side in found}) > 1
+        ):
+            self.dropped += 1
+            return None
         replace, (a, b) = msgspec.structs.replace, with_placeholders((pair.a.text, pair.b.text), found)
         flags = (*pair.flags, str(Flag.ANONYMISED))
         return replace(pair, a=replace(pair.a, text=a), b=replace(pair.b, text=b), flags=flags)
 
+    def page_pair(self, pair: PagePair) -> PagePair:
+        return pair if self._how is Anonymise.OFF else self._with_urls(pair)
+
     def page(self, page: Page) -> Page:
-        """The same with its paragraphs, its title, and what it says about itself. One that is left out keeps its number."""
+        """The same with its paragraphs, its URL, its title, and what it says about itself. One left out keeps its number."""
         if self._how is Anonymise.OFF:
             return page
-        regions, replace = page_regions(page.url, page.language), msgspec.structs.replace
-
-        def text(original: str) -> str:
-            found = [personal_data(original, regions)]
-            return with_placeholders((original,), found)[0] if found[0] else original
-
-        about = {name: text(getattr(page.metadata, name)) for name in ("description", "keywords", "author", "licence")}
-        return replace(
-            page,
-            title=text(page.title),
-            metadata=replace(page.metadata, **about),
-            paragraphs=tuple(self._paragraph(paragraph, regions) for paragraph in page.paragraphs),
+        regions, replace = regions_among([page.url.host], [page.language]), msgspec.structs.replace
+        described = page.title, page.metadata, [paragraph.terms for paragraph in page.paragraphs]
+        title, metadata, terms = self.everywhere(described, [page.url.host], [page.language])
+        paragraphs = tuple(
+            replace(self._paragraph(paragraph, regions), terms=own)
+            for paragraph, own in zip(page.paragraphs, terms, strict=True)
         )
+        return replace(page, url=self.url(page.url), title=title, metadata=metadata, paragraphs=paragraphs)
+
+    def url(self, url: Url) -> Url:
+        """With placeholders in its path and its query. The host stays: it says who publishes, and is needed to find the rest."""
+        return url if self._how is Anonymise.OFF else _public_url(url, self._languages)
+
+    def everywhere(self, value: Value, hosts: Iterable[str], languages: Sequence[Language] = ()) -> Value:
+        """The same with placeholders in all of its texts and URLs, which are about these hosts. Nothing is counted."""
+        if self._how is Anonymise.OFF:
+            return value
+        regions = regions_among(hosts, languages or self._languages)
+
+        def public(text: str) -> str:
+            if text.startswith(("http://", "https://")) and not re.search(r"\s", text):
+                return self.url(Url.known(text))
+            found = [personal_data(text, regions)]
+            return with_placeholders((text,), found)[0] if found[0] else text
+
+        result: Value = _everywhere(value, public)
+        return result
+
+    def _with_urls(self, pair: Value) -> Value:
+        urls = {name: url for name in ("url_a", "url_b") if (url := self.url(own := getattr(pair, name))) != own}
+        return msgspec.structs.replace(pair, **urls) if urls else pair  # type: ignore[type-var]
 
     def _paragraph(self, paragraph: Paragraph, regions: Sequence[str]) -> Paragraph:
         found = [personal_data(paragraph.text, regions)]
@@ -87,12 +119,53 @@ class Anonymiser:
         return any(sides)
 
 
+def _everywhere(value: Any, public: Callable[[str], str]) -> Any:
+    match value:
+        case Enum():
+            return value
+        case str():
+            return type(value)(public(value))
+        case msgspec.Struct():
+            fields = {name: getattr(value, name) for name in value.__struct_fields__}
+            changed = {name: new for name, old in fields.items() if (new := _everywhere(old, public)) != old}
+            return msgspec.structs.replace(value, **changed) if changed else value
+        case dict():
+            return {_everywhere(key, public): _everywhere(item, public) for key, item in value.items()}
+        case tuple() | list():
+            return type(value)([_everywhere(item, public) for item in value])
+    return value
+
+
+_PIECE = re.compile(r"[^/?&=;]+")  # of a path or a query
+
+
+@lru_cache(maxsize=10_000)
+def _public_url(url: Url, languages: tuple[Language, ...]) -> Url:
+    tail = url.removeprefix(url.origin)
+    if not may_have_personal_data(tail):
+        return url
+    regions = regions_among([url.host], languages)
+
+    def public(match: re.Match[str]) -> str:
+        text = unquote(match[0])
+        found = [one for one in personal_data(text, regions) if not _is_name(one, text)]
+        return quote(with_placeholders((text,), [found])[0], safe="[]@:!$'()*,+~%") if found else match[0]
+
+    return Url.known(url.origin + _PIECE.sub(public, tail))
+
+
+def _is_name(one: Found, text: str) -> bool:
+    """A row of digits that does not begin with 0 is the name of a page more often than a number of a person."""
+    written = text[one.start : one.end]
+    return written.isdecimal() and not (one.kind is PersonalKind.PHONE and written.startswith("0"))
+
+
 def _found_in(pair: SegmentPair, languages: Sequence[Language]) -> list[list[Found]]:
     """On both sides. What is found on one of them counts on the other too, where it stands there in the same form."""
     texts = pair.a.text, pair.b.text
     if not any(map(may_have_personal_data, texts)):
         return [[], []]
-    regions = (*page_regions(pair.url_a, languages[0]), *page_regions(pair.url_b, languages[1]))
+    regions = regions_among((pair.url_a.host,), languages[:1]) + regions_among((pair.url_b.host,), languages[1:])
     sides = [personal_data(text, tuple(dict.fromkeys(regions))) for text in texts]
     return [_with_repeats(texts, sides, side) for side in (0, 1)] if any(sides) else sides
 
@@ -101,7 +174,7 @@ def _with_repeats(texts: Sequence[str], sides: Sequence[Sequence[Found]], side: 
     text, found = texts[side], list(sides[side])
     for other in sides[1 - side]:
         written = texts[1 - side][other.start : other.end]
-        for match in re.finditer(rf"(?<!\w){re.escape(written)}(?!\w)", text):
+        for match in re.finditer(rf"(?<![0-9A-Za-z]){re.escape(written)}(?![0-9A-Za-z])", text):
             if all(match.end() <= one.start or one.end <= match.start() for one in found):
                 found.append(Found(match.start(), match.end(), other.kind, other.value))
     return sorted(found)

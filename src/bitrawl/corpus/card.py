@@ -204,7 +204,12 @@ def _personal_data(facts: CardFacts, corpus: CorpusFacts) -> str:
         return ""
     what = "segment" if len(corpus.sides) > 1 else "paragraph"
     done: dict[str, str] = {
-        Anonymise.REPLACE: f"replaced by placeholders such as {placeholder(PersonalKind.EMAIL)}",
+        Anonymise.REPLACE: f"replaced by placeholders such as {placeholder(PersonalKind.EMAIL)}"
+        + (
+            ", or left out with a segment that does not have as many values on both sides"
+            if len(corpus.sides) > 1
+            else ""
+        ),
         Anonymise.DROP: f"left out with the {what} that has it",
     }
     told = done.get(str(how), "replaced, or left out with the segment that has it, by job")

@@ -39,6 +39,7 @@ ScoredRow = tuple[float, int]
 """A score, and the number of a row that represents its unit."""
 _SAID = (None, Verdict.ACCEPT, Verdict.REJECT)  # by the numbers of the columns that hold verdicts
 _LET_IN = 2.0  # more than any score
+_LEFT_OUT = np.iinfo(np.int64).min  # in place of a key
 _OPEN, _IN, _OUT = range(3)  # whether thresholds decide, or people have decided
 
 
@@ -48,7 +49,7 @@ def rows_of(
     """A row for each segment pair, in order. `kind_number` gives equal kinds the same number.
 
     With their languages, a pair with personal data has two different keys: that of its texts, and that of placeholders in
-    their place, `public`.
+    their place, `public`, or `_LEFT_OUT`.
     """
     rows = []
     written = list(map(as_written, listed := list(pairs)))
@@ -65,8 +66,11 @@ def rows_of(
 def _public_keys(pairs: Sequence[SegmentPair], languages: Sequence[Language]) -> dict[int, int]:
     """By the number of a pair with personal data."""
     hide = Anonymiser(Anonymise.REPLACE)
-    replaced = {n: public for n, pair in enumerate(pairs) if (public := hide.replaced(pair, languages)) is not pair}
-    return {number: keys.near for number, (_, keys) in zip(replaced, keyed(replaced.values()), strict=True)}
+    public = {number: hide.public(pair, languages) for number, pair in enumerate(pairs)}
+    left_out = {number: _LEFT_OUT for number, pair in public.items() if pair is None}
+    replaced = {number: pair for number, pair in public.items() if pair is not None and pair is not pairs[number]}
+    keys = zip(replaced, keyed(replaced.values()), strict=True)
+    return left_out | {number: keys.near for number, (_, keys) in keys}
 
 
 def signed(key: str) -> int:
@@ -126,6 +130,8 @@ class FoundSegments:
         is_out = by_kind(rows["kind"], kinds, lambda kind: kind.is_empty)
         if anonymise is Anonymise.DROP:
             is_out = is_out | (rows["public"] != rows["near"])
+        if anonymise is Anonymise.REPLACE:
+            is_out = is_out | (rows["public"] == _LEFT_OUT)
         self._near = "public" if anonymise is Anonymise.REPLACE else "near"
         order = np.flatnonzero(~is_out)
         # What becomes one unit stands together, in the order of the export.

@@ -309,6 +309,11 @@ class Frontier:
         """
         self.left[site] = why
 
+    def come_back(self, site: str) -> None:
+        """To a site that was left."""
+        del self.left[site]
+        self.wake(set(self._of_site.get(site, ())))
+
     def stop(self) -> None:
         """Hand out nothing more; `take` answers None once what is in flight has finished."""
         self._stopped = True
@@ -338,8 +343,7 @@ class Frontier:
         sites = [site for site in self.left if self.returns and site not in self._returned]
         self._returned.update(sites)
         for site in sites:
-            del self.left[site]
-            self.wake(set(self._of_site.get(site, ())))
+            self.come_back(site)
         return bool(sites)
 
     def _next(self) -> Lease | None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bitrawl.crawl.fetch import understand
-from bitrawl.crawl.frontier import Frontier, InFlight
+from bitrawl.crawl.frontier import FIRST, Frontier, InFlight
 from bitrawl.crawl.rendering import Rendering
 from bitrawl.crawl.scope import NewLinks, Scope, sitemaps_allowed
 from bitrawl.crawl.traps import NEAR, SiteHosts, Traps
@@ -91,6 +91,7 @@ class Crawl:
 
     def __post_init__(self) -> None:
         self.seeds: list[Url] = []
+        self._added: set[Url] = set()  # of them, those that an earlier run did not have; and where they redirect to
         self._new = NewLinks(
             self.scope.sites.of,
             probe=self.settings.probe and self.settings.follow,
@@ -127,14 +128,23 @@ class Crawl:
         self._fault = self._fault or fault
         self.stop()
 
-    def seed(self, links: Sequence[Link]) -> None:
-        """Where the crawl begins; known seeds are not visited again."""
+    def seed(self, links: Sequence[Link], added: Iterable[Url] = ()) -> None:
+        """Where the crawl begins; known seeds are not visited again.
+
+        Those that are `added` to an earlier run's come before all else, whatever its strategy thinks of them.
+        """
         self.seeds += [link.url for link in links]
         hosts = {link.url.host: link.url for link in links}
         self.hosts.seed(hosts)
         with self.ledger.transaction():
             new = [url for host, url in hosts.items() if self.hosts.ask(host)]
             self._enqueue([*(first for url in new for first in self._new.first_asked(url)), *links], None)
+            self._put_first(added)
+
+    def _put_first(self, urls: Iterable[Url]) -> None:
+        new = set(urls)
+        self._added |= new
+        self.frontier.rescore((url, FIRST) for url in sorted(new))
 
     def reconsider(self, batches: Iterable[Sequence[Link]]) -> None:
         """Queue those of the links refused earlier that belong to the job now."""
@@ -157,7 +167,7 @@ class Crawl:
         Queued links that stand on none of the pages that were kept (noindex, opt-outs) are told after them.
         """
         scored: set[Url] = set()
-        own = frozenset(self.seeds)
+        own = frozenset(self.seeds) - self._added
         seeds: dict[Url, float] = {}  # queued anew before this, with the highest score
         for visit in visits:
             page = visit.outcome if isinstance(visit.outcome, Page) else None
@@ -404,7 +414,7 @@ class Crawl:
             self._follow(lesson or visit, links, page)
             if self.settings.follow:
                 self._enqueue(self._sitemaps_named(link), None)
-                self._follow_advice(link.url)
+                self._follow_advice(visit)
             self._finish(visit)
         self._tell_observers(visit)
 
@@ -434,12 +444,18 @@ class Crawl:
             return []
         return [Link(url, LinkKind.INDEX, link.url) for url in self.sitemaps_of(link.url.origin)]
 
-    def _follow_advice(self, url: Url) -> None:
+    def _follow_advice(self, visit: Visit) -> None:
+        url, outcome = visit.lease.link.url, visit.outcome
         site = self._knowledge(url)
         advice = self.scorer.advise(site)
-        self.frontier.rescore((url, min(score, BELOW_FIRST)) for url, score in advice.scores)
+        scores = ((url, min(score, BELOW_FIRST)) for url, score in advice.scores if url not in self._added)
+        self.frontier.rescore(scores)
         self._enqueue(advice.links, None)
         leaves = self.settings.leave and not self.settings.exhaustive
+        if url in self._added and isinstance(outcome, Skip) and outcome.target is not None:
+            self._put_first([outcome.target])
+        elif url in self._added and isinstance(outcome, Page) and site.site in self.frontier.left and not advice.leave:
+            self.frontier.come_back(site.site)
         if leaves and site.left and site.site not in self.frontier.left:
             site = msgspec.structs.replace(site, left="")  # the frontier has gone back to it
             self.ledger.learn(site)

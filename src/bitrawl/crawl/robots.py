@@ -2,13 +2,13 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Protocol
+from urllib.parse import quote
 from weakref import WeakValueDictionary
 
 import msgspec
-from protego import Protego
 
 from bitrawl.crawl.fetch import MAX_DETAIL, MAX_RULES, redirect_target
 from bitrawl.crawl.traps import Recent
@@ -178,22 +178,21 @@ class RobotsRules:
 
     def __init__(self, record: RobotsRecord) -> None:
         self.record = record
-        ours = _OurGroups(record.body.decode("utf-8-sig", "replace"))
-        self._robots = Protego.parse(ours.text) if ours.text else None
-        self._training_refused = ours.training_refused
+        text = record.body.decode("utf-8-sig", "surrogateescape")
+        self._ours = _our_group(text)
         self._reservations = _reservations(record)
-        self.sitemaps = _urls(ours.sitemaps, Url.parse(f"{record.origin}/robots.txt"))
-        self.delay = self._delay()
+        self.sitemaps = _urls(text, Url.parse(f"{record.origin}/robots.txt"))
+        self.delay = min(self._ours.delay, MAX_DELAY)
 
     def allow(self, url: Url) -> bool:
         """What robots.txt says of that URL."""
-        return self._robots is None or bool(self._robots.can_fetch(url, PRODUCT))
+        return self._ours.allow(url[len(url.origin) :])
 
     def refusal(self, url: Url, *, reservations: bool) -> Skip | None:
         """Why that URL may not be fetched; None when it may."""
         if not self.allow(url):
             return Skip(url, Stage.ROBOTS, Reason.ROBOTS, f"{self.record.origin}/robots.txt")
-        if reservations and self._training_refused:
+        if reservations and self._ours.training_refused:
             return Skip(url, Stage.ROBOTS, Reason.OPT_OUT, "Content-Signal: ai-train=no")
         if reservations and self._reserved(url):
             return Skip(url, Stage.ROBOTS, Reason.OPT_OUT, "tdmrep.json")
@@ -204,73 +203,117 @@ class RobotsRules:
         # TDMRep, "TDM File on the Origin Server": the first rule that matches is the most specific one.
         return next((reserved for pattern, reserved in self._reservations if _matches(pattern, target)), False)
 
-    def _delay(self) -> float:
-        if self._robots is None:
-            return 0.0
-        rate = self._robots.request_rate(PRODUCT)
-        every = rate.seconds / rate.requests if rate else 0.0
-        return float(min(max(self._robots.crawl_delay(PRODUCT) or 0.0, every), MAX_DELAY))
-
 
 class _RobotsText(msgspec.Struct, frozen=True):
     status: int
     body: bytes = b""
 
 
-class _OurGroups:
-    """The part of a robots.txt that is about us: the groups of our token and of "*".
+class _Group:
+    """What robots.txt says to one agent."""
 
-    Protego gives each rule to each agent of its group: 20,000 agents over 30,000 rules, which fit into 500 KiB, would
-    take it half a minute and all memory. It also takes "User-agent: b" for a prefix of our name, where RFC 9309
-    (section 2.2.1) asks for the whole token.
+    def __init__(self) -> None:
+        self._rules: list[tuple[int, bool, str]] = []  # the length of the pattern, whether it allows, the pattern
+        self.delay = 0.0  # seconds between two requests
+        self.training_refused = False
+
+    def add(self, kind: str, value: str) -> None:
+        """Heed one record. Of two delays, the longer one counts."""
+        written = quote(value, _ASCII, errors="surrogateescape")
+        written = _ESCAPE.sub(lambda escape: escape[0].upper(), written)
+        if kind == "allow" and written:
+            self._rules.append((len(written), True, written))
+            folder, _, file = written.rpartition("/")
+            if file.startswith("index.htm"):  # a folder is its index, for Google
+                self._rules.append((len(folder) + 2, True, f"{folder}/$"))
+        elif kind == "disallow" and written:
+            self._rules.append((len(written), False, _as_browsers_write(written)))
+        elif kind == "signal" and _NO_TRAINING.search(value):
+            self.training_refused = True
+        elif kind in ("delay", "rate"):
+            self.delay = max(self.delay, _seconds(value if kind == "rate" else f"1/{value}"))
+
+    def close(self) -> None:
+        """Put the rules in order: the longest pattern decides, and of two that are equally long the one that allows."""
+        self._rules.sort(reverse=True)
+
+    def allow(self, target: str) -> bool:
+        """Whether the path and query of a URL may be fetched."""
+        as_written = _as_browsers_write(target)
+        return next(
+            (allows for _, allows, pattern in self._rules if _matches(pattern, target if allows else as_written)),
+            True,
+        )
+
+
+def _our_group(text: str) -> _Group:
+    """What a robots.txt says to us: the groups of our token, or those of "*" where there is none.
+
+    Groups and lines are read as Google's parser reads them. Only a rule ends the agents of a group: other records do
+    not interfere (RFC 9309, section 2.2.4). A name is compared as a whole token (section 2.2.1).
     """
-
-    def __init__(self, text: str) -> None:
-        self.sitemaps: list[str] = []
-        self._lines: list[str] = []
-        self._signals: dict[str, bool] = {}
-        self._read(text)
-        self.text = "\n".join(self._lines)
-        self.training_refused = self._signals.get(PRODUCT, self._signals.get("*", False))
-
-    def _read(self, text: str) -> None:
-        agents: set[str] = set()
-        in_agents = False
-        for raw in text.splitlines():
-            line = raw.partition("#")[0].strip()
-            if agent := _AGENT.fullmatch(line):
-                agents = self._agents(agents if in_agents else set(), agent[1])
-                in_agents = True
-            elif sitemap := _SITEMAP.fullmatch(line):
-                self.sitemaps.append(sitemap[1])
-            elif line:
-                in_agents = False
-                self._rule(line, agents)
-
-    def _agents(self, agents: set[str], value: str) -> set[str]:
-        token = _TOKEN_CHARACTERS.match(value.lower())
-        name = "*" if value == "*" else token[0] if token else ""
-        if name not in ("*", PRODUCT):
-            return agents
-        if not agents:
-            self._lines.append("Disallow:")  # ends the group before, and means nothing
-        self._lines.append(f"User-agent: {name}")
-        self._signals.setdefault(name, False)
-        return agents | {name}
-
-    def _rule(self, line: str, agents: set[str]) -> None:
-        if not agents:
-            return
-        self._lines.append(line)
-        if (signal := _SIGNAL.fullmatch(line)) and _NO_TRAINING.search(signal[1]):
-            self._signals.update(dict.fromkeys(agents, True))
+    groups: dict[str, _Group] = {}
+    agents: set[str] = set()
+    has_rules = False
+    for line in _LINE_END.split(text):
+        record = _RECORD.fullmatch(line.partition("\0")[0].partition("#")[0].strip(_BLANKS))
+        key = _KEY.match(record[1] or record[3]) if record else None
+        if record is None or key is None:
+            continue
+        value = (record[2] or record[4] or "").strip(_BLANKS)
+        if key.lastgroup == "agent":
+            if has_rules:
+                agents, has_rules = set(), False
+            token = _AGENT.match(value)
+            if token and token[0].lower() in ("*", PRODUCT):
+                agents.add(token[0].lower())
+                groups.setdefault(token[0].lower(), _Group())
+            continue
+        has_rules = has_rules or key.lastgroup in ("allow", "disallow")
+        for agent in agents:
+            groups[agent].add(str(key.lastgroup), value)
+    ours = groups.get(PRODUCT) or groups.get("*") or _Group()
+    ours.close()
+    return ours
 
 
-_AGENT = re.compile(r"user[ -]?agent(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
-_SITEMAP = re.compile(r"site-?maps?(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
-_SIGNAL = re.compile(r"content-signal\s*:\s*(.*)", re.IGNORECASE)  # https://contentsignals.org
+def _as_browsers_write(target: str) -> str:
+    """A path or a pattern with its letters escaped as in a URL: "/a b" and "/a%20b" are the same page.
+
+    Google compares letter by letter, so that a rule with a space in it says nothing. Rules that refuse are read in this
+    form: what their author meant is not fetched. Rules that allow are not, so nothing is allowed that Google refuses.
+    """
+    return quote(_ESCAPE.sub(_plain_if_unreserved, target), _RESERVED)
+
+
+def _plain_if_unreserved(escape: re.Match[str]) -> str:
+    character = chr(int(escape[0][1:], 16))
+    return character if quote(character, "") == character else escape[0]
+
+
+def _seconds(rate: str) -> float:
+    """The pause between two requests at that rate, for example "1/10m"; 0 if it cannot be read."""
+    match = _RATE.match(rate)
+    return float(match[2]) * _UNITS[match[3].lower()] / int(match[1]) if match and int(match[1]) else 0.0
+
+
+_LINE_END = re.compile(r"[\r\n]")
+_BLANKS = " \t\v\f"
+# A key, a colon and a value; without a colon, exactly two words.
+_RECORD = re.compile(r"([^:]+):(.*)|([^: \t]+)[ \t]+([^: \t]+)", re.DOTALL)
+_KEY = re.compile(
+    r"(?P<agent>user[ -]?agent)|(?P<allow>allow)|(?P<disallow>diss?all?ow|diasllow|disallaw)"
+    r"|(?P<delay>crawl[ -]delay)|(?P<rate>request[ -]rate)|(?P<signal>content-signal\s*$)",  # https://contentsignals.org
+    re.IGNORECASE | re.ASCII,
+)
+_AGENT = re.compile(r"\*(?!\S)|[a-z_-]+", re.IGNORECASE | re.ASCII)
+_RATE = re.compile(r"(\d{1,9})/(\d{1,9}(?:\.\d*)?|\.\d+)([smhd]?)\b", re.IGNORECASE | re.ASCII)
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _NO_TRAINING = re.compile(r"\bai-train\s*=\s*no\b", re.IGNORECASE)
-_TOKEN_CHARACTERS = re.compile(r"[a-z_-]+")
+_SITEMAP = re.compile(r"\s*site-?maps?(?:\s*:|\s)\s*([^#]*)", re.IGNORECASE)
+_ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+_ASCII = "".join(map(chr, range(128)))
+_RESERVED = "%:/?#[]@!$&'()*+,;="  # RFC 3986, section 2.2; and "%", so that no escape is escaped
 _MAX_SITEMAPS = 1000  # of one robots.txt; the loop reads 500 of a site
 
 
@@ -291,11 +334,15 @@ def _postponed(failure: Skip, wait: float) -> Skip:
 _FAULTS_ON_THE_WAY = frozenset({Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.TLS, Reason.PROXY})
 
 
-def _urls(texts: Sequence[str], base: Url) -> tuple[Url, ...]:
+def _urls(text: str, base: Url) -> tuple[Url, ...]:
+    """The sitemaps that a robots.txt names, wherever they stand."""
+    lines = (line for raw in _LINE_END.split(text) if (line := _SITEMAP.match(raw)))
     urls: dict[Url, None] = {}
-    for text in texts[:_MAX_SITEMAPS]:
+    for line in islice(lines, _MAX_SITEMAPS):
         with suppress(UrlError):
-            urls[Url.parse(text, base=base)] = None
+            urls[
+                Url.parse(line[1].strip().encode("utf-8", "surrogateescape").decode("utf-8", "replace"), base=base)
+            ] = None
     return tuple(urls)
 
 

@@ -352,8 +352,8 @@ def _records(capture: Capture, ids: _Ids, same_as: Answer | None) -> bytes:
         "WARC-Payload-Digest": same_as.digest if same_as else capture.digest or _digest(payload),
         "Content-Type": "application/http; msgtype=response",
     }
+    not_modified = bool(same_as) and capture.status == HTTPStatus.NOT_MODIFIED
     if same_as:
-        not_modified = capture.status == HTTPStatus.NOT_MODIFIED
         response["WARC-Profile"] = _PROFILE.format(
             "server-not-modified" if not_modified else "identical-payload-digest"
         )
@@ -361,7 +361,12 @@ def _records(capture: Capture, ids: _Ids, same_as: Answer | None) -> bytes:
         response["WARC-Refers-To-Date"] = _date(same_as.at)
     elif capture.media_type:
         response["WARC-Identified-Payload-Type"] = capture.media_type
-    data = _member(response, head) if same_as else _member(response, head, payload)
+    if not_modified:
+        # What a record holds is what a reader is shown (WARC 1.1, "Profile: Server Not Modified"): pywb would show an empty
+        # page with the status 304. With nothing in it, the earlier answer is shown, headers and all.
+        data = _member(response, b"")
+    else:
+        data = _member(response, head) if same_as else _member(response, head, payload)
     if not capture.request:
         return data
     request = {

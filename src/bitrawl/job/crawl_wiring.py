@@ -53,7 +53,7 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.own_files import check_inputs, inputs_of
-from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, changed_settings, reasons_of, retry_seeds
+from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, added_seeds, changed_settings, reasons_of, retry_seeds
 from bitrawl.job.site_mining import lexicons
 from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.page_score import ScoreModel
@@ -64,6 +64,7 @@ from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
 from bitrawl.reasons import Reason
+from bitrawl.strategies.adaptive.monolingual import Monolingual
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.strategies.arrival import GuardedScorer
@@ -170,7 +171,8 @@ async def crawl(
         queue.take_back(Reason.STRATEGY, UNWANTED)
     if archives is None:  # an archive answers as before
         retry_seeds(queue, ledger, seeds)
-    made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
+    added = added_seeds(queue, ledger, seeds) if not whole else []
+    made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds], added)
     learns = judge is not None or orders
     return Parts(made, ledger, queue, learns, site_walk, reasons_of(JUDGED_AGAIN, changed))
 
@@ -374,7 +376,7 @@ BUNDLED = UrlModelNames()
 
 
 # These keep nothing between visits, so a resumed crawl need not replay the earlier visits for them.
-STATELESS = (BreadthFirst, LanguageFilter)
+STATELESS = (BreadthFirst, LanguageFilter, Monolingual)
 
 
 class Topic(NamedTuple):
@@ -451,7 +453,7 @@ def _adaptive(
     pairs = Adaptive(languages, model, columns) if len(languages) > 1 else None
     if topic is not None:
         return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
-    return pairs or LanguageFilter(languages)
+    return pairs or Monolingual(languages)
 
 
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:

@@ -87,7 +87,7 @@ from bitrawl.version import __version__
 
 SHARD, PART = "shard", "part.json"
 SCRATCH = ".merging"
-_FORMAT = b"3"  # of the shards; another one is written anew
+_FORMAT = b"4"  # of the shards; another one is written anew
 
 Tell = Callable[[str], None]
 
@@ -158,13 +158,22 @@ def shard_corpora(job: Job, ledger: Ledger, to: Path, only: Collection[Language]
     """Write the shards of a job's corpora, and no file about them; with `only`, those of two languages."""
     verdicts = _verdicts(ledger)
     sources: set[Url] = set()
+    hide = Anonymiser(job.export.anonymise, job.languages())
     corpora = tuple(
         _write_corpus(job, Findings(ledger), verdicts, header, to, sources)
         for header in corpus_headers(job.languages(), 0.0)
         if len(header.languages) == 2 and (not only or set(header.languages) == set(only))
     )
-    licences = dict(ledger.licences(sources))
+    licences = _licences(ledger, sources, hide)
     return msgspec.structs.replace(_figures(job, ledger), corpora=corpora, source_pages=len(sources), licences=licences)
+
+
+def _licences(ledger: Ledger, sources: Collection[Url], hide: Anonymiser) -> dict[str, int]:
+    stated: Counter[str] = Counter()
+    hosts = {url.host for url in sources}
+    for licence, pages in ledger.licences(sources).items():
+        stated[hide.everywhere(licence, hosts)] += pages
+    return dict(stated)
 
 
 def check_shards(folder: Path) -> str:
@@ -241,7 +250,7 @@ def _write_corpus(
     first, second = header.languages
     languages, turned = ((first, second), False) if first <= second else ((second, first), True)
     good_enough = ThresholdFilter(job.judge, verdicts, accepted_only=job.export.accepted_only)
-    hide = Anonymiser(job.export.anonymise)
+    hide = Anonymiser(job.export.anonymise, job.languages())
     rows: list[SiteRows] = []
     with (
         shard_writer(page_pairs_shard(to, languages)) as write_pair,
@@ -251,20 +260,20 @@ def _write_corpus(
             pairs = segments = 0
             needed: set[PageUrls] = set()
             good = good_enough.accepted(revised(findings.segments(first, second, site), verdicts))
-            found, public = tee(hide.kept(good, header.languages))
-            public = (hide.replaced(segment, header.languages) for segment in public)
-            written = keyed(map(turned_segments, public) if turned else public)
-            for as_found, (segment, keys) in zip(found, written, strict=True):
+            both = ((pair, public) for pair in good if (public := hide.public(pair, header.languages)) is not None)
+            found, kept = tee(both)
+            written = keyed(turned_segments(public) if turned else public for _, public in kept)
+            for (as_found, _), (segment, keys) in zip(found, written, strict=True):
                 accepted = verdicts.of_segment(as_found) is Verdict.ACCEPT
                 if accepted:
                     needed.add((as_found.url_a, as_found.url_b))
                 # What a person accepted represents others.
                 write_segment(keys, segment.score + accepted, pack(segment))
-                sources.update((segment.url_a, segment.url_b))
+                sources.update((as_found.url_a, as_found.url_b))
                 segments += 1
             good_pairs = good_enough.accepted_pairs(findings.pairs(first, second, site), needed)
             for pair in map(turned_pages, good_pairs) if turned else good_pairs:
-                write_pair(page_pair_keys(pair), pair.score, pack(pair))
+                write_pair(page_pair_keys(pair), pair.score, pack(hide.page_pair(pair)))
                 pairs += 1
             rows.append(SiteRows(site, pairs, segments))
     counts = shard_counts(segments_shard(to, languages))
@@ -400,7 +409,7 @@ def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
         thresholds = {**facts.thresholds, **({"accepted_only": True} if settings.accepted_only else {})}
         known = {
             "thresholds": thresholds,
-            "job": config.public_text_of(job),
+            "job": config.public_text_of(Anonymiser(settings.anonymise, job.languages()).everywhere(job, facts.sites)),
             "reviewed": human_reviews(folder / VERDICTS),
         }
         write_about(corpus, msgspec.structs.replace(facts, **known), verdicts)
@@ -437,13 +446,17 @@ def corpus_units(
                         yield header, unit
 
 
-def corpus_pages(job: Job, ledger: Ledger, hide: Anonymiser | None = None) -> Iterator[Page]:
-    """The pages that the corpus of a job in one language holds. `hide` counts the personal data in them."""
-    hide = hide or Anonymiser(job.export.anonymise)
+def corpus_pages(job: Job, ledger: Ledger) -> Iterator[Page]:
+    """The pages that the corpus of a job in one language holds."""
+    return map(Anonymiser(job.export.anonymise, job.languages()).page, _chosen_pages(job, ledger))
+
+
+def _chosen_pages(job: Job, ledger: Ledger) -> Iterator[Page]:
+    """The same as they were found."""
     (language,), repeated = job.languages(), Findings(ledger).duplicates()
     for page in content_pages(ledger):
         if page.is_on_topic and page.url not in repeated and same_language(page.language, language):
-            yield hide.page(bounded(page, job.align.characters)[0])
+            yield bounded(page, job.align.characters)[0]
 
 
 def write_merged(
@@ -530,15 +543,16 @@ def _write_pages(
 ) -> tuple[list[CorpusOutput], JobPart]:
     """The corpus of one language, and the part with what its pages state."""
     (header,) = plan.headers
-    sources, hide = set[Url](), Anonymiser(job.export.anonymise)
+    hide = Anonymiser(job.export.anonymise, job.languages())
+    sources = set[Url]()
 
     def pages() -> Iterator[Page]:
-        for page in corpus_pages(job, ledger, hide):
+        for page in _chosen_pages(job, ledger):
             sources.add(page.url)
-            yield page
+            yield hide.page(page)
 
     counter, written = _write(pages(), header, plan, folder, wanted=True)
-    part = msgspec.structs.replace(part, source_pages=len(sources), licences=dict(ledger.licences(sources)))
+    part = msgspec.structs.replace(part, source_pages=len(sources), licences=_licences(ledger, sources, hide))
     dropped = {str(Rejection.PERSONAL_DATA): hide.dropped} if hide.dropped else {}
     facts = msgspec.structs.replace(counter.facts(dropped, written), personal_data=most_first(hide.counts))
     return [CorpusOutput(facts, counter)], part
@@ -579,9 +593,9 @@ def _units(segments: Groups, header: CorpusHeader, progress: Callable[[int], Non
 
 def _pages_in(job: Job, ledger: Ledger, languages: Mapping[Url, Language]) -> Iterator[Page]:
     """A pair may know better than the page's text: a page of code is in the language that it claims to be."""
-    hide = Anonymiser(job.export.anonymise)
+    hide = Anonymiser(job.export.anonymise, job.languages())
     for page in content_pages(ledger):
-        language = languages.get(page.url)
+        language = languages.get(hide.url(page.url))
         if language is not None:
             same = same_language(page.language, language)
             yield hide.page(page if same else msgspec.structs.replace(page, language=language))

@@ -31,7 +31,7 @@ from bitrawl.facts import (
 )
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED
 from bitrawl.job.ledger import Ledger
-from bitrawl.model import OWN_REQUESTS, DrawnBy
+from bitrawl.model import OWN_REQUESTS, DrawnBy, LinkKind
 from bitrawl.reasons import NO_ANSWER, Reason
 
 
@@ -115,17 +115,19 @@ def _own_requests(ledger: Ledger) -> Counter[int]:
 def _skips(ledger: Ledger) -> list[SkipCount]:
     """Links that were skipped, without our own requests, by stage and reason, the most frequent first."""
     counts: Counter[tuple[str, str]] = Counter()
+    guessed: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], int] = {}
     for stage, reason, kind, count, first in ledger.database.query(_SKIPS):
         if kind not in OWN_REQUESTS:
             counts[stage, reason] += count
+            guessed[stage, reason] += count * (kind == LinkKind.PARTNER)
             examples[stage, reason] = min(first, examples.get((stage, reason), first))
     skips = []
     for group in sorted(counts, key=lambda group: (-counts[group], group)):
         url, detail = ledger.database.one(
             "SELECT url, coalesce(detail, '') FROM links WHERE id = ?", (examples[group],)
         )
-        skips.append(SkipCount(*group, counts[group], url, detail))
+        skips.append(SkipCount(*group, counts[group], url, detail, guessed=guessed[group]))
     return skips
 
 

@@ -3,24 +3,32 @@
 In a further round, pages that are due stand beside the links that are queued, and the better of the two comes first.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from typing import Any
 
+from bitrawl.crawl.frontier import FIRST
 from bitrawl.job.database import LEASED, OWN, QUEUED, SKIPPED, Blobs
 from bitrawl.job.ledger import Ledger
-from bitrawl.model import Lease, Link, pack
+from bitrawl.model import Lease, Link, LinkKind, pack
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
+_LAST_LINK = (1 << 63) - 1  # no link has a higher number
 MOST_HANDED_OUT = 5000  # before those are forgotten whose visits were recorded
 
+_BECOMES_SEED = f"(excluded.kind = '{LinkKind.SEED}' AND kind != excluded.kind)"
+_NEW = f"state = {SKIPPED} OR {_BECOMES_SEED}"
 # Raise a known link's score while it is queued. Requeue it if it was skipped only because of the page that it was found on.
+# What the user names as a seed is one, whatever page had a link to it.
 PUT = f"""
 INSERT INTO links (url, host, site, kind, state, score, link) VALUES (?, ?, ?, ?, {QUEUED}, ?, ?)
 ON CONFLICT (url) DO UPDATE SET
-    score = excluded.score, state = {QUEUED}, link = CASE state WHEN {QUEUED} THEN link ELSE excluded.link END,
-    stage = NULL, reason = NULL, detail = NULL
+    score = excluded.score, state = {QUEUED}, stage = NULL, reason = NULL, detail = NULL,
+    kind = CASE WHEN {_NEW} THEN excluded.kind ELSE kind END,
+    link = CASE WHEN {_NEW} THEN excluded.link ELSE link END,
+    attempt = CASE WHEN {_NEW} THEN 1 ELSE attempt END
 WHERE (state = {QUEUED} AND excluded.score > score) OR (state = {SKIPPED} AND stage = '{Stage.SCOPE}')
+    OR ({_BECOMES_SEED} AND (state = {QUEUED} OR stage = '{Stage.FRONTIER}'))
 """
 
 
@@ -68,11 +76,14 @@ class LedgerQueue:
         return max(-1.0 if row is None else float(row[2]), -1.0 if due is None else float(due[1]))
 
     def _first(self, host: str) -> Any:
-        after = self._start.link if self.left and self._site_of(host) in self.left else -1
+        which, values = "", list[str | int]([host])
+        if self.left and self._site_of(host) in self.left:
+            which = f" AND (id > ? OR (score >= {FIRST} AND kind != '{LinkKind.INDEX}'))"
+            values.append(self._start.link if self._rounds.number > 1 else _LAST_LINK)
         return self._database.one(
-            f"SELECT id, link, score, attempt FROM links WHERE host = ? AND state = {QUEUED} AND id > ?"
+            f"SELECT id, link, score, attempt FROM links WHERE host = ? AND state = {QUEUED}{which}"
             " ORDER BY attempt, score DESC, id LIMIT 1",
-            (host, after),
+            values,
         )
 
     def _first_due(self, host: str) -> Any:
@@ -90,11 +101,12 @@ class LedgerQueue:
         return next((row for row in rows if row[3] not in self._handed_out), None)
 
     def has_more(self, host: str) -> bool:
-        """Whether a host of a site that the strategy left is visited all the same: what is due, and links that are new.
+        """Whether a host of a site that the strategy left is visited all the same: seeds that come first; and in a further
+        round what is due, and links that are new.
 
-        That is so in a further round only. What the strategy did not want before the round stays queued.
+        What the strategy did not want before stays queued.
         """
-        return self._rounds.number > 1 and self.best(host) >= 0
+        return self.best(host) >= 0
 
     def give_back(self, lease: Lease) -> None:
         url = lease.link.url
@@ -141,6 +153,15 @@ class LedgerQueue:
                 " OR url BETWEEN 'https://' || host || '/' AND 'https://' || host || '0')",
                 [(Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT, host) for host in hosts],
             )
+
+    def is_unread(self, url: Url, earlier: Container[str]) -> bool:
+        """Whether it was never visited, and is no seed yet but for those that `earlier` runs had to leave unread."""
+        row = self._database.one("SELECT kind, state, stage FROM links WHERE url = ?", (url,))
+        if row is None:
+            return True
+        kind, state, stage = row
+        is_new = kind != LinkKind.SEED or url in earlier
+        return is_new and (state == QUEUED or stage in (Stage.SCOPE, Stage.FRONTIER))
 
     def refused(self, reasons: Sequence[Reason], after: int, most: int) -> list[tuple[int, Link]]:
         """Links that were not queued for one of these reasons, each with its number, from that number on."""

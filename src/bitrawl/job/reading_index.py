@@ -70,7 +70,7 @@ CREATE TABLE kinds (id INTEGER PRIMARY KEY, kind TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE words USING fts5 (a, b, languages, tokenize = 'ascii', columnsize = 0);
 INSERT INTO words (words, rank) VALUES ('automerge', 8)
 """,
-    5,
+    6,
     derived=True,
 )
 

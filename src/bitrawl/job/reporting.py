@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.config import Anonymise, TopicModel
+from bitrawl.config import TopicModel
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.facts import (
@@ -152,7 +152,10 @@ def gather(folder: Path) -> JobFacts:
 def write_report(folder: Path, gathered: JobFacts | None = None) -> Path:
     """Write the job's report completely or not at all; of what was `gathered` while the corpus was being written."""
     path = JobFolder(folder).report
-    files.write(path, render(_with_corpus(gathered, JobFolder(folder)) if gathered else gather(folder)))
+    facts = _with_corpus(gathered, JobFolder(folder)) if gathered else gather(folder)
+    hosts = [*(site.site for site in facts.mined.sites), *(host.host for host in facts.crawl.hosts)]
+    hide = Anonymiser(facts.asked.export.anonymise, list(map(Language, facts.asked.langs)))
+    files.write(path, render(hide.everywhere(facts, hosts)))
     return path
 
 
@@ -306,10 +309,11 @@ def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: i
 
 def _public(samples: SpreadSample[SegmentSample], request: RequestedJob) -> Iterator[SegmentSample]:
     """A corpus without personal data has a report without it."""
-    hide = Anonymiser(Anonymise.OFF if request.export.anonymise is Anonymise.OFF else Anonymise.REPLACE)
+    hide = Anonymiser(request.export.anonymise)
     for sample in samples.items(lambda sample: (sample.segment.a.text, sample.segment.b.text)):
-        segment = hide.replaced(sample.segment, (sample.lang_a, sample.lang_b))
-        yield msgspec.structs.replace(sample, segment=segment)
+        segment = hide.public(sample.segment, (sample.lang_a, sample.lang_b))
+        if segment is not None:
+            yield msgspec.structs.replace(sample, segment=segment)
 
 
 # The topic: which pages are about it, what says so and, if hardly any is, the evidence

@@ -1,4 +1,4 @@
-"""Which links a resumed job visits after all: seeds that failed, and what was refused by a setting that has changed."""
+"""Which links a resumed job visits after all: new seeds, those that failed, and what a setting refused that has changed."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -13,7 +13,7 @@ from bitrawl.model import Link
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
-_KEY = "settings"  # a fact of the job
+_KEY, _ADDED = "settings", "added"  # facts of the job
 _BATCH = 500  # links that are judged together; judgement
 _SITE = (Reason.OFF_SITE, Reason.OFF_HOST)
 _BUSY = (Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT)
@@ -72,6 +72,16 @@ def retry_seeds(queue: LedgerQueue, ledger: Ledger, seeds: Sequence[Url]) -> Non
         chain = skip_chain(seed, ledger.skip_of)
         if chain and chain[-1].target is None and chain[-1].reason not in _NO_FAILURE:
             queue.retry({skip.url for skip in chain}, {skip.url.host for skip in chain})
+
+
+def added_seeds(queue: LedgerQueue, ledger: Ledger, seeds: Sequence[Url]) -> list[Url]:
+    """The seeds that the job did not begin with, as long as they have not been visited."""
+    if ledger.is_new():
+        return []
+    earlier = msgspec.json.decode(str(ledger.recall(_ADDED) or "[]"), type=set[str])
+    added = [seed for seed in dict.fromkeys(seeds) if queue.is_unread(seed, earlier)]
+    ledger.remember(_ADDED, msgspec.json.encode([*map(str, added)]).decode())
+    return added
 
 
 def refused_links(queue: LedgerQueue, reasons: Sequence[Reason]) -> Iterator[list[Link]]:

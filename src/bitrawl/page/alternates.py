@@ -318,6 +318,9 @@ MAX_WORDS = 4  # "Switch to English", "Version en français", "Lue lisää suome
 MAX_LENGTH = 40  # Characters: four long words.
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_ASIDE = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")  # "Español (Latinoamérica)"
+_LIST = 200  # Characters of a text that show whether it is a list of names.
+_MOST_WORDS = 3  # of a name in such a list
 _LONGEST_CODE = 8  # Letters: "zh-hant".
 _STEM = 4  # An inflected form must begin with at least this many letters of the endonym.
 
@@ -350,12 +353,51 @@ class LanguageNames:
                 self._names[name] = LanguageReading(code, Naming.ENDONYM)
                 self._add_stem(name, code)
         self._words = set(" ".join(self._names).split(" "))
+        self._starts = {name[: _start(name)] for name in self._names}
         self._beginnings = {stem[:_STEM] for stem in self._stems}
         self.read = lru_cache(maxsize=8192)(self._read)
 
     @classmethod
     def load(cls) -> "LanguageNames":
         return cls(language_table())
+
+    def fill(self, text: str) -> bool:
+        """Whether a text is a list of languages: most of its letters are those of names, or it has nothing but codes.
+
+        Such a text is in no language itself.
+        """
+        words = spaced(_ASIDE.sub(" ", text[:_LIST])).split(" ")
+        letters, named, place, are_codes = sum(map(len, words)), 0, 0, True
+        while place < len(words):
+            count = self._words_of_name(words[place : place + _MOST_WORDS])
+            if not count:
+                named += self._letters_of_names(words[place])
+                are_codes = are_codes and bool(language_code(words[place]))
+            named += sum(map(len, words[place : place + count]))
+            place += count or 1
+        return letters > 0 and (2 * named > letters or are_codes)
+
+    def _words_of_name(self, words: list[str]) -> int:
+        """How many of them, from the first on, are a name."""
+        if words[0] not in self._words:
+            return 0
+        names = ((count, " ".join(words[:count])) for count in range(len(words), 0, -1))
+        return next((count for count, name in names if name in self._names and _tells(name)), 0)
+
+    def _letters_of_names(self, word: str) -> int:
+        """Of an inflected endonym, or of names with no space between them, which are all of a word in most scripts."""
+        if self._inflected(word):
+            return len(word)
+        least, named, place = _start(word), 0, 0
+        while place < len(word):
+            longest = min(MAX_LENGTH // 2, len(word) - place) if word[place : place + least] in self._starts else 0
+            lengths = range(longest, least - 1, -1)
+            length = next((length for length in lengths if word[place : place + length] in self._names), 0)
+            if not length and least == _STEM:
+                return 0
+            named += length
+            place += length or 1
+        return named
 
     def one_of(self, asked: Sequence[Language], label: str) -> str:
         """Which of the languages asked for the label of a button names; empty if none."""
@@ -417,6 +459,11 @@ class LanguageNames:
         spans = ((start, length) for length in range(len(word) - 1, 1, -1) for start in range(len(word) - length + 1))
         readings = (self._names.get(word[start : start + length]) for start, length in spans)
         return next((reading.code for reading in readings if reading), "")
+
+
+def _start(name: str) -> int:
+    """Letters that show whether a name can begin there; names with fewer are only words of their own."""
+    return _STEM if name.isascii() or not _UNSPACED.match(name) else 2
 
 
 def _tells(word: str, letters: int = 3) -> bool:

@@ -35,8 +35,9 @@ from bitrawl.model import (
     Skip,
 )
 from bitrawl.page.alternates import LanguageNames, header_alternates, read_alternates
+from bitrawl.page.assembled import assemble
 from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
-from bitrawl.page.decode import Decoded, decode, shallow
+from bitrawl.page.decode import Decoded, decode, shallow, whole_notices
 from bitrawl.page.document import DocumentText, UnreadableError, document_reader, is_document
 from bitrawl.page.head import Head, bare_head, canonical, directives, machine_translation, read_head, read_metadata
 from bitrawl.page.links import MAX_LINKS, read_anchors, read_images, read_links
@@ -77,9 +78,9 @@ class PageAnalyser:
         *,
         markdown: bool = False,
     ) -> None:
-        self._languages = LanguageReader(identifier)
         self._classifier = classifier
         self._names = names or LanguageNames.load()
+        self._languages = LanguageReader(identifier, self._names)
         self._markdown = markdown
 
     def read(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
@@ -109,6 +110,7 @@ class PageAnalyser:
     def _html(self, capture: Capture) -> Page:
         text, charset = _decoded(capture)
         tree = LexborHTMLParser(_markup(capture.body, text, charset), options=LexborDocumentOptions.WO_EVENTS)
+        assemble(tree, capture.body)
         head = read_head(tree, capture)
         skeleton = outline(tree, detailed=self._markdown)
         metadata = read_metadata(head, tree, capture)
@@ -289,7 +291,7 @@ def _decoded(capture: Capture) -> Decoded:
 
 def _markup(body: bytes, text: str, charset: str) -> str | bytes:
     """What is parsed. The parser reads UTF-8: a body from which nothing was lost need not be encoded again."""
-    markup = shallow(text)
+    markup = shallow(whole_notices(text) if b"<noscript" in body.lower() else text)
     is_lossless = charset == "utf-8" and "\ufffd" not in text and not body.startswith(codecs.BOM_UTF8)
     return body if is_lossless and markup is text else markup
 
@@ -297,6 +299,7 @@ def _markup(body: bytes, text: str, charset: str) -> str | bytes:
 Verdict = tuple[Language, float]
 
 MIN_LETTERS = 24  # Fewer letters identify no language; about six words, or eight characters of Chinese.
+MUCH_TEXT = 500  # Characters after which lists of languages are not looked for.
 MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's language is identified from.
 CLEAR = 0.8  # A language with this share of the paragraphs needs no second opinion.
 _NO_VERDICT: Verdict = UNDETERMINED, 0.0
@@ -312,18 +315,19 @@ class PageLanguages(NamedTuple):
 class LanguageReader:
     """The language of a page, and those of its paragraphs as far as anybody needs them."""
 
-    def __init__(self, identifier: LanguageIdentifier) -> None:
+    def __init__(self, identifier: LanguageIdentifier, names: LanguageNames) -> None:
         self._identifier = identifier
+        self._names = names
 
     def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> PageLanguages:
-        """`main` says which of the texts are main text. If none is, all of them count for the page.
+        """`main` says which of the texts are main text. If none is, all of them count for the page, but for lists of languages.
 
         If the page is in the language that it claims, and most of its text is main text, nobody asks for the languages of
         the other texts, and they stay undetermined.
         """
         counted = [text for text, is_main in zip(texts, main, strict=True) if is_main]
         others = [text for text, is_main in zip(texts, main, strict=True) if not is_main] if counted else []
-        counted = counted or list(texts)
+        counted = self._telling(counted or texts)
         verdicts = self._identified(counted, claim)
         votes: dict[Language, float] = {}
         total = 0
@@ -338,6 +342,16 @@ class LanguageReader:
         if not is_all_told:
             verdicts |= self._identified([text for text in others if text not in verdicts], claim)
         return PageLanguages(page, [verdicts.get(text, _NO_VERDICT) for text in texts])
+
+    def _telling(self, texts: Sequence[str]) -> list[str]:
+        """Without lists of languages, which are in none. Where there is much else, they change nothing."""
+        telling: list[str] = []
+        size = 0
+        for text in texts:
+            if size > MUCH_TEXT or not self._names.fill(text):
+                telling.append(text)
+                size += len(text)
+        return telling
 
     def _identified(self, texts: Sequence[str], claim: Language | None) -> dict[str, Verdict]:
         different = list(dict.fromkeys(texts))

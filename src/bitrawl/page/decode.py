@@ -251,3 +251,50 @@ def shallow(html: str) -> str:
         return match[0] if depth <= (MAX_INLINE_DEPTH if group else MAX_DEPTH) else f"<{match[1]}wbr"
 
     return _TAG.sub(bounded, html)
+
+
+def whole_notices(html: str) -> str:
+    """The same text, without the contents of each `noscript` that has a start tag without its end tag, or half a tag.
+
+    To a browser that runs scripts, no markup is in there. To a parser that runs none, `<noscript><div></noscript>` has no
+    end, and nobody sees the rest of the page.
+    """
+    parts, done, end = [], 0, 0
+    for opening in _NOTICE.finditer(html):
+        if opening.start() < end:
+            continue
+        ending = _NOTICE_END.search(html, opening.end())
+        if ending is None:
+            break
+        end = ending.start()
+        if not _is_whole(html[opening.end() : end]):
+            parts.append(html[done : opening.end()])
+            done = end
+    return "".join((*parts, html[done:])) if parts else html
+
+
+def _is_whole(markup: str) -> bool:
+    """Whether all its elements end in it. An end tag also ends those inside its element, as that of a list its items."""
+    stack: list[str] = []
+    for match in _ELEMENT.finditer(markup):
+        name = (match[2] or "").lower()
+        if not name and match[0] == "<":
+            return False
+        if name and not match[1] and name not in _VOID:
+            stack.append(name)
+            if len(stack) > MAX_DEPTH:
+                return False
+        elif match[1]:
+            if name not in stack:
+                return False
+            del stack[len(stack) - 1 - stack[::-1].index(name) :]
+    return not stack
+
+
+_NOTICE = re.compile(r"<[nN][oO][sS][cC][rR][iI][pP][tT]\b[^<>]*+>")
+_NOTICE_END = re.compile(r"</[nN][oO][sS][cC][rR][iI][pP][tT]\b")
+# A comment, a tag, or what is left of one.
+_ELEMENT = re.compile(
+    r"""<!--.*?-->|<(/?)([A-Za-z][^\s/>]*)(?:[^"'>]++|"[^"]*"|'[^']*')*+>|<(?=[A-Za-z/!])""", re.DOTALL
+)
+_VOID = frozenset("area base br col embed frame hr img input link meta param source track wbr".split())

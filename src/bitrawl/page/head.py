@@ -24,8 +24,11 @@ MAX_JSON = 512 * 1024  # Characters of one JSON-LD script. Longer ones are shop 
 MAX_RECORDS = 2000  # JSON-LD records per page.
 
 # Possessive quantifiers, because white space could be split in quadratically many ways.
-_LINK_VALUE = re.compile(r'<([^<>]*+)>((?:\s*+;\s*+[\w!#$&+\-.^`|~*]++\s*+(?:=\s*+(?:"[^"]*+"|[^\s",;]*+))?+)*+)')
-_LINK_PARAMETER = re.compile(r';\s*+([\w\-*]++)\s*+(?:=\s*+(?:"([^"]*+)"|([^\s",;]*+)))?')
+_LINK_VALUE = re.compile(
+    r'<([^<>]*+)>((?:\s*+;\s*+[\w!#$&+\-.^`|~*]++\s*+(?:=\s*+(?:"(?:[^"\\]|\\.)*+"|[^\s",;]*+))?+)*+)'
+)
+_LINK_PARAMETER = re.compile(r';\s*+([\w\-*]++)\s*+(?:=\s*+(?:"((?:[^"\\]|\\.)*+)"|([^\s",;]*+)))?')
+_QUOTED_PAIR = re.compile(r"\\(.)")
 _WRAPPED = re.compile(r"^\s*(?:<!--|/\*\s*<!\[CDATA\[\s*\*/|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$")
 # The usual URLs that lead to no page. An image within a page can be a megabyte long.
 _FROM_ROOT = ("/", "http://", "https://")
@@ -126,14 +129,19 @@ def bare_head(capture: Capture) -> Head:
 
 
 def header_links(capture: Capture) -> list[Attributes]:
-    """The HTTP Link header (RFC 8288) in the form of link elements, marked by a key "header"."""
+    """The links of this page in the HTTP Link header (RFC 8288), in the form of link elements, marked by a key "header".
+
+    A link with an `anchor` is one of another page, or of a part of this one, and is left out.
+    """
     links = []
     for value in (value for key, value in capture.headers if key.lower() == "link"):
         for match in _LINK_VALUE.finditer(value[:65536]):
             link = {"href": match[1].strip(), "header": "1"}
             for name, quoted, bare in _LINK_PARAMETER.findall(match[2]):
-                link.setdefault(name.lower(), quoted or bare)
-            links.append(link)
+                link.setdefault(name.lower(), _QUOTED_PAIR.sub(r"\1", quoted) or bare)
+            anchor = link.get("anchor", "")
+            if not anchor or resolve(anchor, capture.url) == capture.url:
+                links.append(link)
     return links
 
 

@@ -161,6 +161,8 @@ class _Reader:
         self._text: list[str] | None = None
         self._language = ""  # of the feed
         self._target: Url | None = None
+        self._permalink: Url | None = None  # which counts where an item of RSS has no link
+        self._bases = [(0, url)]  # what addresses are relative to, and how deep the element is that says so (xml:base)
         self._dates = [0.0, 0.0]  # of the entry: published, modified
         self._declared: list[tuple[str, str]] = []  # addresses and languages of the entry, as written
         self._groups: dict[int, frozenset[Url]] = {}  # by the hash of what was declared, the addresses of that group
@@ -200,6 +202,8 @@ class _Reader:
         if len(stack) > MAX_DEPTH:
             self.cut = f"what comes after {MAX_DEPTH} elements within each other"
             raise _Stop
+        if "xml:base" in attributes and (base := _url(attributes["xml:base"], self._bases[-1][1])):
+            self._bases.append((len(stack), base))
         if name == "feed":
             self._language = attributes.get("xml:lang", "")
         elif name == "link":
@@ -216,6 +220,7 @@ class _Reader:
             (name == "loc" and parent in ("url", "sitemap"))
             or (name == "language" and parent == "channel")
             or (name in _DATES and parent in _DATED)
+            or (name == "guid" and parent == "item" and attributes.get("isPermaLink", "true").strip().lower() == "true")
         ):
             self._text = []
 
@@ -231,6 +236,8 @@ class _Reader:
         if relation != "alternate" and "alternate" not in relation.lower().split():
             return
         address, language = attributes["href"], attributes.get("hreflang", "")
+        if len(self._bases) > 1:
+            address = _url(address, self._bases[-1][1]) or ""
         if parent == "entry" and self._target is None:
             self._target = _url(address, self._source)
         if language and address and len(self._declared) < MAX_ALTERNATES:
@@ -241,14 +248,19 @@ class _Reader:
             self._text.append(data)
 
     def _end(self, _tag: str) -> None:
+        base = self._bases[-1][1]
+        if self._bases[-1][0] == len(self._stack):
+            self._bases.pop()
         name = self._stack.pop()
         if self._text is not None and name == "language":
             self._language, self._text = "".join(self._text).strip()[:_LANGUAGE_LENGTH], None
         elif self._text is not None and name in _DATES:
             text, self._text = "".join(self._text), None
             self._dates[name in _MODIFIED] = max(self._dates[name in _MODIFIED], _date(text))
+        elif self._text is not None and name == "guid":
+            self._permalink, self._text = _url("".join(self._text), None), None
         elif self._text is not None and name in ("loc", "link"):
-            target = _url("".join(self._text), self._source)
+            target = _url("".join(self._text), base)
             self._text = None
             if target and self._stack and self._stack[-1] == "sitemap":
                 self._keep(Link(target, LinkKind.INDEX, source=self._source))
@@ -259,11 +271,11 @@ class _Reader:
 
     def _close_entry(self) -> None:
         """Also called where the file breaks off, for an entry that has its address by then."""
-        target, declared = self._target, self._declared
+        target, declared = self._target or self._permalink, self._declared
         if target is None and not declared:
             return
         published, modified = self._dates
-        self._target, self._declared, self._dates = None, [], [0.0, 0.0]
+        self._target, self._permalink, self._declared, self._dates = None, None, [], [0.0, 0.0]
         if target is None or self._entries >= MAX_ENTRIES:
             return
         link = Link(target, LinkKind.SITEMAP, source=self._source, hreflang=self._language)

@@ -22,6 +22,7 @@ _OFF_TOPIC = "off-topic"  # as in `wording.REFUSALS`
 # One article of an encyclopaedia has 5 to 30 kB. With less, most words of a topic were never seen; judgement.
 _ENOUGH_TEXT = 20_000
 _MOST_NAMED = 3  # judgement
+_ADVISED = 2  # pages in a language before it is advised: a single short one may be read wrongly; judgement
 
 
 class Symptom(Wording):
@@ -196,7 +197,8 @@ def _about_languages(facts: JobFacts) -> Iterator[Point]:
     if others and max(others.values()) > max(min(wanted.values(), default=0), _MANY * summary.pages):
         most = list(others.items())[:4]
         listed = tuple(Symptom.NAMED.message(name=Code(code), count=count) for code, count in most)
-        tip = _asking_for(facts, [code for code, _ in most])
+        advised = [code for code, count in most if count >= _ADVISED]
+        tip = _asking_for(facts, advised) if advised else None
         yield Point((Symptom.OTHER_LANGUAGES.message(languages=listed),), tip)
     if summary.scripted > _MANY * summary.links:
         advice = None if facts.asked.render.runs_scripts else Tip(Reason.SCRIPTED)
@@ -235,9 +237,10 @@ def _ranked(counts: Mapping[str, int]) -> tuple[Message, ...]:
 def _about_skips(facts: JobFacts) -> Iterator[Point]:
     enough = _MANY * facts.crawl.links
     for skip in (*facts.crawled.skips, *facts.crawled.faults):
-        if skip.count > enough and skip.reason != Reason.OFF_SITE and skip.reason not in HARMLESS:
+        lost = skip.count - skip.guessed
+        if lost > enough and skip.reason != Reason.OFF_SITE and skip.reason not in HARMLESS:
             answers = f" ({answered(skip.statuses)})" if skip.statuses else ""
-            yield _skipped(Symptom.SKIPPED, Reason(skip.reason), skip.count, answers)
+            yield _skipped(Symptom.SKIPPED, Reason(skip.reason), lost, answers)
 
 
 def _about_pairing(facts: JobFacts) -> Iterator[Point]:

@@ -20,12 +20,14 @@ first_nations-eng).
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import chain
+from pathlib import PurePosixPath
+from string import ascii_letters
 from sys import intern
 from typing import NamedTuple, TypeVar
-from urllib.parse import unquote, unquote_plus
+from urllib.parse import quote, unquote, unquote_plus
 
 import langcodes
 from langcodes import data_dicts
@@ -33,7 +35,7 @@ from langcodes import data_dicts
 from bitrawl.languages import claimed_language, language_name, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.language_names import NamedLanguage, folded, language_code, language_table, three_letter_codes
-from bitrawl.url import Url
+from bitrawl.url import MAX_LENGTH, Url
 
 Tokens = tuple[str, ...]
 Shared = TypeVar("Shared", Tokens, tuple[Language | None, ...], frozenset[Language])
@@ -89,6 +91,12 @@ def raw_tokens(url: Url) -> Tokens:
     """The URL as written, cut into `runs`. The scheme stays in front. Joined, they are the URL again."""
     scheme, _, rest = url.partition("://")
     return (scheme, "://", *runs(rest))
+
+
+# Where an address names its page's language: a directory, a value, what begins or ends one of them or a file's name.
+_NAMING = re.compile(
+    rf"(?<=[/=])(?:{_LOCALE}|{_WORD})(?=[/&.?_-]|$)|(?<=[._-])(?:{_LOCALE}|{_WORD})(?=[/&.?]|$)", re.IGNORECASE
+)
 
 
 class UrlParts(NamedTuple):
@@ -192,12 +200,12 @@ def skeleton(url: Url, language: Language) -> str:
 
 
 @lru_cache(maxsize=64)
-def language_spellings(language: Language) -> frozenset[str]:
-    """What a site may call that language in its URLs: codes of two and three letters, English name, endonyms."""
+def language_spellings(language: Language) -> tuple[str, ...]:
+    """What a site may call that language in its URLs: codes, the shortest first, then English name, then endonyms."""
     code = str(language).partition("-")[0]
     tables = (data_dicts.LANGUAGE_ALPHA3, data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC)
-    codes = {code, *(table[code] for table in tables if code in table)}
-    return frozenset([*codes, folded(language_name(code)), *_endonyms().get(code, ())])
+    codes = [code, *(table[code] for table in tables if code in table)]
+    return tuple(dict.fromkeys([*codes, folded(language_name(code)), *_endonyms().get(code, ())]))
 
 
 @lru_cache(maxsize=4096)
@@ -267,6 +275,66 @@ def _address_languages(url: Url, beside: frozenset[int] | None) -> frozenset[str
 def _language_folders(url: Url) -> frozenset[int]:
     """The places of the folders that name a language. Cached for the page whose links are read."""
     return frozenset(place for place, folder in enumerate(UrlParts.of(url).segments) if language_code(folder))
+
+
+def renamed(url: Url, own: Language, language: Language) -> list[Url]:
+    """Addresses that a page's version in another language may have, if its address names its own: in the same manner.
+
+    A directory that is named so comes before what it holds: names of pages are often translated too.
+    """
+    text = unquote(url.removeprefix(url.origin))
+    made = []
+    for match in _NAMING.finditer(text):
+        if are_one(mark_language(match[0]), own):
+            before, after = text[: match.start()], text[match.end() :]
+            for name in _alike(match[0], language):
+                made += [f"{before}{name}/"] * after.startswith("/") + [f"{before}{name}{after}"]
+    return _parsed(url, made)
+
+
+def versions(url: Url, language: Language, extension: str = "") -> list[Url]:
+    """The same where the address names no language, as most sites do it: directory, end of the file's name, parameter.
+
+    The extension is that of other pages of the site, for an address without a file's name.
+    """
+    text = url.removeprefix(url.origin)
+    folder, _, name = text.partition("?")[0].rpartition("/")
+    stem, extension = (PurePosixPath(name).stem, PurePosixPath(name).suffix) if name else ("index", extension)
+    code = language_spellings(language)[0]
+    file = [f"{folder}/{stem}.{code}{extension}"] if extension else []
+    query = f"{text}{'&' if url.query else '?'}lang={code}"
+    above = [f"/{code}{text}", f"/{code}/"] if text != "/" else []
+    return _parsed(url, [f"{folder}/{code}/", *file, query, f"{folder}/{_own_name(language)}/", *above])
+
+
+def _parsed(url: Url, texts: Iterable[str]) -> list[Url]:
+    return [Url.parse(url.origin + text) for text in texts if len(url.origin + quote(text)) <= MAX_LENGTH]
+
+
+def _alike(mark: str, language: Language) -> list[str]:
+    """Names of a language like this one of another: with a country, by a code as long, or by a word."""
+    code, *_ = spellings = language_spellings(language)
+    if _LOCALES.fullmatch(mark):
+        country = langcodes.Language.get(language).maximize().territory or ""
+        separator = mark.lstrip(ascii_letters)[0]
+        return [f"{code}{separator}{country.lower() if mark.islower() else country}", code]
+    if len(mark) <= 3 and mark.isascii():
+        return [next((name for name in spellings if len(name) == len(mark)), code)]
+    is_english = folded(mark) == folded(language_name(mark_language(mark)))
+    return [folded(language_name(code)) if is_english else _own_name(language)]
+
+
+def page_extension(url: Url) -> str:
+    """The extension of a file that holds a page; empty where the address has none."""
+    match = _PAGE.search(url.path)
+    return match[0] if match else ""
+
+
+def _own_name(language: Language) -> str:
+    """The language's name in itself, as an address has it; its code if that name has spaces."""
+    code = language_spellings(language)[0]
+    names = _endonyms().get(str(language).lower()) or _endonyms().get(code, ())
+    return next((name for name in names if " " not in name), code)
 
 
 def _parameters(query: str, language: Language) -> list[str]:

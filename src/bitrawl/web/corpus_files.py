@@ -179,10 +179,9 @@ def _public(hits: Iterable[FoundSegment], anonymise: Anonymise) -> Iterator[Foun
     """As the corpus of the job has them, if it is written without personal data."""
     hide = Anonymiser(anonymise)
     for hit in hits:
-        languages = hit.pair.row.lang_a, hit.pair.row.lang_b
-        yield from (
-            hit._replace(segment=hide.replaced(kept, languages)) for kept in hide.kept([hit.segment], languages)
-        )
+        segment = hide.public(hit.segment, (hit.pair.row.lang_a, hit.pair.row.lang_b))
+        if segment is not None:
+            yield hit._replace(segment=segment)
 
 
 def _tsv_hits(hits: Iterable[FoundSegment], _query: SearchQuery) -> Iterator[str]:

@@ -81,7 +81,7 @@ def exported(
     how: Anonymise = Anonymise.OFF,
 ) -> list[TranslationUnit]:
     good, hide = ThresholdFilter(by, said, accepted_only=only).accepted(pairs), Anonymiser(how)
-    public = (hide.replaced(pair, LANGUAGES) for pair in hide.kept(good, LANGUAGES))
+    public = (public for pair in good if (public := hide.public(pair, LANGUAGES)) is not None)
     return list(merged(public, keep_duplicates=by.duplicates))
 
 

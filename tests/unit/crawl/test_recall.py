@@ -238,3 +238,51 @@ async def test_what_was_left_is_visited_when_all_of_it_is_asked_for(tmp_path: Pa
     ledger = Ledger(tmp_path / "job.sqlite", read_only=True)
     assert ledger.knowledge(NAME).left == "enough"
     ledger.close()
+
+
+# seeds
+
+
+def test_a_seed_takes_the_place_of_a_link_that_was_never_visited(tmp_path: Path):
+    ledger = Ledger(tmp_path / "job.sqlite")
+    queue = LedgerQueue(ledger, Sites().of)
+    deep, seed = [Link(url("/deep"), kind, depth=depth) for kind, depth in ((LinkKind.PAGE, 9), (LinkKind.SEED, 0))]
+    queue.put([(deep, 0.9), (Link(url("/other"), LinkKind.PAGE), 0.5)])
+    queue.give_back(queue.pop(NAME))
+    assert queue.is_unread(deep.url, ())
+    queue.put([(seed, 1.0)])
+    assert not queue.is_unread(deep.url, ())
+    assert queue.is_unread(deep.url, {deep.url})
+    lease = queue.pop(NAME)
+    assert (lease.link, lease.attempt) == (seed, 1)
+    with ledger.transaction():
+        ledger.record(Visit(lease, page("/deep", "en"), 200))
+    assert not queue.is_unread(deep.url, {deep.url})
+    ledger.close()
+
+
+@pytest.mark.parametrize("stage", [Stage.SCOPE, Stage.FRONTIER, Stage.FETCH])
+def test_a_link_that_was_refused_is_queued_as_a_seed_and_one_that_failed_is_not(tmp_path: Path, stage: Stage):
+    ledger = Ledger(tmp_path / "job.sqlite")
+    queue = LedgerQueue(ledger, Sites().of)
+    link, skip = Link(url("/x"), LinkKind.PAGE), Skip(url("/x"), stage, Reason.TRAP)
+    with ledger.transaction():
+        ledger.refuse([(link, skip)])
+    was_asked = stage is Stage.FETCH
+    assert queue.is_unread(link.url, ()) is not was_asked
+    queue.put([(Link(link.url, LinkKind.SEED), 1.0)])
+    assert (queue.pop(NAME) is None) is was_asked
+    ledger.close()
+
+
+def test_of_a_site_that_was_left_only_what_the_user_names_is_handed_out(tmp_path: Path):
+    ledger = Ledger(tmp_path / "job.sqlite")
+    queue = LedgerQueue(ledger, Sites().of)
+    kinds = {"/map": LinkKind.INDEX, "/seed": LinkKind.SEED, "/page": LinkKind.PAGE}
+    queue.put([(Link(url(path), kind), 0.9 if kind is LinkKind.PAGE else 1.0) for path, kind in kinds.items()])
+    queue.left = {NAME}
+    assert queue.has_more(NAME)
+    assert queue.pop(NAME).link.url == url("/seed")
+    assert not queue.has_more(NAME)
+    assert queue.pop(NAME) is None
+    ledger.close()

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from protego import Protego
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl import demo
+from bitrawl.crawl.robots import RobotsRecord, RobotsRules
 from bitrawl.demo.sites import Declared, SitemapKind, sites
 from bitrawl.errors import UrlError
 from bitrawl.url import Url
@@ -62,7 +62,7 @@ def links_on(url: Url) -> Iterator[Url]:
 
 def allowed(url: Url) -> bool:
     robots = WEB.documents.get(Url.parse("/robots.txt", base=url))
-    return robots is None or Protego.parse(robots.body.decode()).can_fetch(url, "bitrawl")
+    return robots is None or RobotsRules(RobotsRecord(url.origin, 200, robots.body, 0.0)).allow(url)
 
 
 def reachable(start: list[Url]) -> set[Url]:

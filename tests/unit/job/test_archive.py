@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import warcio
 from fastwarc.warc import ArchiveIterator
 
 from bitrawl.errors import DiskFullError, StoreError
 from bitrawl.job.archive import ArchivingFetcher, WarcArchive, archive_files
-from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPlace
+from bitrawl.model import Answer, Capture, Link, LinkKind, Skip, WarcPlace
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
@@ -89,6 +90,27 @@ def test_another_reader_finds_warcinfo_answer_and_request(tmp_path):
     assert answer["WARC-Block-Digest"] == digest(response)
     assert answer["WARC-Warcinfo-ID"] == info["WARC-Record-ID"]
     assert asked["WARC-Concurrent-To"] == answer["WARC-Record-ID"]
+
+
+def test_an_answer_that_has_not_changed_refers_to_the_earlier_one_and_holds_nothing(tmp_path):
+    first = capture()
+    again = capture(status=304, headers=(("ETag", '"a"'),), body=b"", payload=b"", at=first.at + 86400, unchanged=True)
+    earlier = Answer('"a"', "", digest(first.body), first.at)
+    with archive(tmp_path) as kept:
+        kept.write(first)
+        place = kept.write(again, earlier)
+    _, (answer, _), _, (revisit, block), (asked, _) = records(tmp_path / place.file)
+    assert revisit["WARC-Profile"] == "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+    assert revisit["WARC-Refers-To-Target-URI"] == answer["WARC-Target-URI"]
+    assert revisit["WARC-Refers-To-Date"] == answer["WARC-Date"]
+    assert revisit["WARC-Payload-Digest"] == answer["WARC-Payload-Digest"]
+    assert (revisit["Content-Length"], block) == ("0", b"")
+    assert asked["WARC-Concurrent-To"] == revisit["WARC-Record-ID"]
+    with (tmp_path / place.file).open(
+        "rb"
+    ) as file:  # by the reader of pywb, which then shows the headers of the earlier one
+        *_, record, _ = warcio.ArchiveIterator(file)
+    assert (record.rec_type, record.http_headers) == ("revisit", None)
 
 
 HEADS = [

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import msgspec
+import pyarrow.parquet as pq
 import pytest
 from kept_findings import Aligned, keep_findings
 
@@ -429,6 +430,67 @@ def test_no_format_has_personal_data_and_all_of_it_is_counted(mined, how, units)
     assert "merged: 2 e-mail addresses, 1 telephone number." in (mined.folder / "report.html").read_text()
     assert "; personal data: 2 e-mail addresses, 1 telephone number" in "\n".join(brief(gather(mined.folder)))
     assert ledger.read_bytes() == before  # what was found stays
+
+
+ANNA, PHONE, ACCOUNT = "anna@s.test", "+33142685300", "DE89370400440532013000"
+LEAKS = (ANNA, "anna%40s.test", PHONE, "33142685300", ACCOUNT, "0142685300", "bob@s.test")
+
+
+def everywhere(language: Language, number: int) -> Page:
+    """A page with personal data in all that is ever written of it."""
+    about = f"{ANNA}から {PHONE}"
+    return Page(
+        Url.parse(f"https://www.example.org/{language}/{number}/anna%40s.test?tel={PHONE}"),
+        language,
+        title=f"{ANNA}_{language}",
+        digest=f"{number}",
+        metadata=Metadata(about, about, about, about, f"© {ANNA}, {number}"),
+        paragraphs=(Paragraph(f"{TEXTS[language]} {ACCOUNT}です {number}", language=language, terms=(ANNA,)),),
+    )
+
+
+@pytest.mark.parametrize("how", ["replace", "drop"])
+def test_nothing_that_goes_with_a_corpus_has_personal_data(mined, how):
+    pages = [everywhere(language, number) for number in range(3) for language in (EN, FR)]
+    a, b = pages[:2]
+    pair = PagePair(a.url, b.url, EN, FR, 0.9, {"a": 0.4})
+    texts = [
+        (TEXTS[EN], TEXTS[FR]),
+        (f"Write to {ANNA}으로 now", f"Écrivez à {ANNA}へ maintenant"),
+        (f"Write to {ANNA} or bob@s.test now", f"Écrivez à {ANNA} ou à bob (s.test) maintenant"),
+    ]
+    segments = tuple(SegmentPair(a.url, b.url, Segment(x, 0, 0), Segment(y, 0, 0), 0.9) for x, y in texts)
+    mined.visited(*pages).found(Aligned(pair, segments))
+    asked = job(
+        seeds=[f"https://www.example.org/?by={ANNA}&tel=%2B33142685300"],
+        export={"formats": EVERYTHING, "anonymise": how},
+    )
+    figures = mined.written(asked)["en-fr"]
+    parquet = str(pq.read_table(mined.corpus / "en-fr.parquet").to_pylist())
+    names = "".join(path.name for path in mined.corpus.rglob("*"))
+    report = (mined.folder / "report.html").read_text()
+    everything = written_bytes(mined.corpus).decode(errors="replace") + parquet + names + report
+    assert [leak for leak in LEAKS if leak in everything] == []
+    assert figures["refused"] == {"personal data": 1 if how == "replace" else 2}
+    assert f"| personal data | {figures['refused']['personal data']} |" in mined.card()
+    assert "| © \\[EMAIL], 0 | 2 |" in mined.card()
+    assert "/en/0/[EMAIL]?tel=[PHONE]" in parquet
+    assert "[EMAIL]_en" in report
+    # The files of a page and of its pairs name each other.
+    (alignment,) = (mined.corpus / "xces" / "en-fr").glob("*_*.xml")
+    for document in ET.parse(alignment).iter(f"{CES}translation"):
+        assert (alignment.parent / document.get("trans.loc")).exists()
+    units = [unit for _, unit in corpus_units(asked, mined.folder)]
+    assert not [leak for leak in LEAKS if leak in str(units)]
+
+
+@pytest.mark.parametrize("how", ["replace", "drop"])
+def test_nothing_that_goes_with_a_corpus_in_one_language_has_personal_data(mined, how):
+    mined.visited(*(everywhere(EN, number) for number in range(3)))
+    mined.written(job("en", export={"formats": ["text", "jsonl", "xces"], "anonymise": how}))
+    everything = written_bytes(mined.corpus).decode() + (mined.folder / "report.html").read_text()
+    assert [leak for leak in LEAKS if leak in everything] == []
+    assert "| © \\[EMAIL], 0 | 1 |" in mined.card()
 
 
 def test_segments_that_differ_only_in_personal_data_are_one_unit_with_both_places(mined):

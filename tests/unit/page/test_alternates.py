@@ -199,6 +199,46 @@ def test_other_texts_name_none(text):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Deutsch | English | Français",
+        "DeutschEnglishEspañolFrançais",
+        "EN FR DE",
+        "Nederlands Engels Duits",
+        "Español (Latinoamérica), Português (Brasil)",
+        "po polsku · по-русски",
+        "Norsk bokmål, norsk nynorsk",
+        "日本語 英語 ドイツ語",
+        "日本語中文한국어",
+        "한국어 영어 독일어",
+        "العربية الإنجليزية الألمانية",
+        "עברית | ไทย | हिन्दी",
+    ],
+)
+def test_a_list_of_languages_is_told_by_its_names(text):
+    assert NAMES.fill(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2024 – 2026",
+        "Choose your language",
+        "English courses in Paris for everybody",
+        "Wir lernen Deutsch, weil wir in Wien wohnen.",
+        "To be or not to be",
+        "日本語を勉強しましょう",
+        "나는 한국어를 공부합니다",
+        "نتعلم العربية في المدرسة كل يوم",
+        "เราเรียนภาษาไทยที่โรงเรียนทุกวัน",
+    ],
+)
+def test_a_text_with_the_name_of_a_language_is_no_list_of_them(text):
+    assert not NAMES.fill(text)
+
+
+@pytest.mark.parametrize(
     ("text", "code"),
     [
         ("FR", "fr"),

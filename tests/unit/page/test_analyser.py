@@ -165,6 +165,45 @@ def test_too_little_text_has_no_language(text):
     assert (page.language, page.confidence) == ("und", 0.0)
 
 
+ENDONYMS = "Deutsch English Español Français Italiano Português"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ENDONYMS,
+        "日本語 英語 ドイツ語 フランス語 スペイン語 ポルトガル語",
+        "العربية الإنجليزية الألمانية الفرنسية الإسبانية الإيطالية",
+        "한국어 영어 독일어 프랑스어 스페인어 이탈리아어 포르투갈어",
+        "ไทย อังกฤษ เยอรมัน ฝรั่งเศส สเปน",
+        "English 日本語 العربية Русский 한국어 中文 Ελληνικά",
+    ],
+)
+@pytest.mark.parametrize("each", ["<li><a href=/{0}/>{0}</a>", "<a href=/{0}/>{0}</a> | ", "<button>{0}</button>"])
+@pytest.mark.parametrize("lang", ["", "en"])
+def test_a_page_of_names_of_languages_has_no_language(names: str, each: str, lang: str):
+    html = f"<html lang='{lang}'><h1>Handbook</h1><p>{''.join(map(each.format, names.split()))}"
+    assert read_html(html).language == "und"
+
+
+@pytest.mark.parametrize(
+    ("language", "heading", "sentence"),
+    [
+        ("de", "Handbuch", "Die Bücherei öffnet um neun Uhr."),
+        ("fr", "Bienvenue", "La bibliothèque ouvre à neuf heures."),
+        ("ja", "案内", "図書館は朝九時に開きます。"),
+        ("zh", "欢迎", "图书馆早上九点开门。"),
+        ("ko", "안내", "도서관은 아침 아홉 시에 문을 엽니다."),
+        ("th", "ยินดีต้อนรับ", "ห้องสมุดเปิดเวลาเก้าโมงเช้าทุกวัน"),
+        ("ar", "مرحبا", "تفتح المكتبة أبوابها في التاسعة صباحا."),
+        ("he", "ברוכים הבאים", "הספרייה נפתחת בתשע בבוקר."),
+    ],
+)
+def test_a_heading_and_a_sentence_have_a_language_also_beside_a_switcher(language: str, heading: str, sentence: str):
+    switcher = "".join(f"<li><a href=/{name}/>{name}</a>" for name in ENDONYMS.split())
+    assert read_html(f"<ul>{switcher}</ul><h1>{heading}</h1><p>{sentence}</p>").language == language
+
+
 def test_a_little_chinese_or_japanese_is_enough():
     assert read("<p>日本の港の朝は早い。</p>").language == "ja"
 

@@ -147,6 +147,28 @@ def test_the_http_link_header_is_read_with_commas_and_quotes_in_it():
     assert (second["href"], second["rel"], second["title"]) == ("/c", "next", "x, <y>; z")
 
 
+def test_a_quoted_pair_in_the_link_header_ends_nothing():
+    value = r'</a>; title="a \"quoted\" \\ word"; rel=alternate; hreflang=de, </b>; rel=next'
+    first, second = header_links(capture(("Link", value)))
+    assert (first["title"], first["hreflang"], second["rel"]) == ('a "quoted" \\ word', "de", "next")
+
+
+@pytest.mark.parametrize(
+    ("anchor", "is_ours"),
+    [
+        ("", True),
+        ("; anchor=", True),
+        ('; anchor="{}"', True),
+        ('; anchor="/other"', False),
+        ('; anchor="#note"', False),
+    ],
+)
+def test_a_link_of_another_page_in_the_link_header_is_not_one_of_this_page(anchor, is_ours):
+    answer = capture()
+    answer = capture(("Link", "</fr>; rel=alternate; hreflang=fr" + anchor.format(answer.url.path)))
+    assert bool(header_links(answer)) is is_ours
+
+
 @pytest.mark.parametrize(
     "script",
     [

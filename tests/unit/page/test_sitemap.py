@@ -257,3 +257,33 @@ def test_other_json_lists_nothing(body: bytes):
 def test_dates_of_entries_are_read(body: bytes, modified: float, published: float):
     [link] = read_sitemap(Url.parse("http://s.test/sitemap.xml"), body).links
     assert (link.modified, link.published) == (modified, published)
+
+
+@pytest.mark.parametrize(
+    ("item", "urls"),
+    [
+        ("<guid>https://example.org/a</guid>", ["https://example.org/a"]),
+        ('<guid isPermaLink="true">https://example.org/a</guid>', ["https://example.org/a"]),
+        ("<guid>https://example.org/a</guid><link>/b</link>", ["https://example.org/b"]),
+        ("<link>/b</link><guid>https://example.org/a</guid>", ["https://example.org/b"]),
+        ('<guid isPermaLink="false">https://example.org/a</guid>', []),
+        ("<guid>tag:example.org,2026:a</guid>", []),
+        ("<guid>1234</guid>", []),
+        ('<link xml:base="https://other.org/x/">b</link>', ["https://other.org/x/b"]),
+    ],
+)
+def test_an_item_without_a_link_is_at_its_permanent_address(item, urls):
+    body = f"<rss><channel><item>{item}</item></channel></rss>".encode()
+    assert [link.url for link in read_sitemap(Url.parse("https://example.org/feed"), body).links] == urls
+
+
+def test_addresses_of_atom_are_relative_to_the_base_that_is_declared():
+    body = b"""<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://example.org/blog/">
+    <entry><link href="one"/><link rel="alternate" hreflang="fr" href="fr/un"/></entry>
+    <entry xml:base="2026/"><link href="two"/></entry>
+    <entry><link xml:base="/other/" href="three"/></entry>
+    <entry xml:base="javascript:x"><link href="four"/></entry></feed>"""
+    links = read_sitemap(Url.parse("https://example.org/feed"), body).links
+    assert [link.url.partition("example.org")[2] for link in links] == [
+        *("/blog/one", "/blog/fr/un", "/blog/2026/two", "/other/three", "/blog/four"),
+    ]

@@ -316,6 +316,21 @@ def test_a_job_that_was_only_crawled_has_a_report(job: Job):
     assert "have not been paired yet" in render(facts)
 
 
+def test_one_page_in_a_language_is_no_reason_to_advise_it(job: Job):
+    job.pages("de", 1)
+    job.pages("it", 2)
+    said = " ".join("\n".join(brief(gather(job.end()))).split())
+    assert "Italian (2) and German (1)" in said
+    assert "--langs en,fr,it --out" in said
+
+
+def test_where_each_language_has_one_page_none_is_advised(job: Job):
+    job.pages("de", 1)
+    said = "\n".join(brief(gather(job.end())))
+    assert "German (1)" in said
+    assert "mine the site again" not in said
+
+
 def nothing(job: Job) -> None:
     job.skips(Reason.ROBOTS, Stage.ROBOTS, 4)
 

@@ -23,6 +23,7 @@ from bitrawl.model import (
 )
 from bitrawl.reasons import FewPairs, OneLanguage, Reason, Stage
 from bitrawl.strategies.adaptive.link_table import LinkColumn
+from bitrawl.strategies.adaptive.partners import MAX_ALL_TWINS
 from bitrawl.strategies.adaptive.rates import MONOLINGUAL_AFTER
 from bitrawl.strategies.adaptive.site_scorer import (
     ADDED_PER_VISIT,
@@ -136,6 +137,60 @@ async def test_links_marked_as_another_language_come_last(*, declared: bool):
     pages = site(home, *(made for code in groups for made in pages_of(groups[code], code)))
     asked = await Walk(Watched(), pages, ["/"]).run()
     assert set(asked[-8:]) == set(groups["de"])
+
+
+async def test_a_switchers_other_languages_come_after_all_that_may_bring_a_pair():
+    codes = ("en", "fr", "de", "ja")
+    names = {code: numbered(f"/{code}/page-{{}}", 30) for code in codes}
+    alone = numbered("/en/docs/old/alone-{}", 150)
+    pages = site(
+        *(
+            declaring(page(f"/{code}/", code, [*names[code], *(alone if code == "en" else ())]), **homes(codes))
+            for code in codes
+        ),
+        *(
+            declaring(page(name, code), **{other: name.replace(f"/{code}/", f"/{other}/") for other in codes})
+            for code in codes
+            for name in names[code]
+        ),
+        *pages_of(alone),
+    )
+    asked = await Walk(Watched(), pages, ["/en/"], exhaustive=True).run()
+    assert before(asked, [*names["en"], *names["fr"], *alone], [*names["de"], *names["ja"]]) == 0
+    assert {one.path for one in pages} <= set(asked)
+
+
+def homes(codes: Iterable[str]) -> dict[str, str]:
+    return {code: f"/{code}/" for code in codes}
+
+
+async def test_a_second_language_that_only_a_page_in_another_leads_to_is_found():
+    english, french = numbered("/en/a-{}", 40), numbered("/fr/a-{}", 40)
+    pages = site(
+        declaring(page("/en/", "en", english), de="/de/"),
+        declaring(page("/de/", "de"), fr="/fr/"),
+        page("/fr/", "fr", french),
+        *pages_of([*english, *french]),
+    )
+    walk = Walk(Watched(), pages, ["/en/"])
+    asked = await walk.run()
+    assert asked.index("/de/") < MONOLINGUAL_AFTER
+    assert set(french) <= set(asked)
+
+
+async def test_marks_that_are_wrong_are_not_held_against_links_once_they_bring_pairs():
+    """The English pages of the United Kingdom are below /uk/, where Ukrainian ones should be."""
+    wrong, french = numbered("/uk/page-{}", 60), numbered("/fr/page-{}", 60)
+    plain = numbered("/blog/{}", 60)
+    pages = site(
+        declaring(page("/uk/", "en", mixed(plain, wrong)), fr="/fr/"),
+        declaring(page("/fr/", "fr", french), en="/uk/"),
+        *(declaring(page(name, "en"), fr=name.replace("/uk/", "/fr/")) for name in wrong),
+        *pages_of(french),
+        *pages_of(plain, "en"),
+    )
+    asked = await Walk(Watched(), pages, ["/uk/"]).run()
+    assert before(asked, wrong[:30], plain) <= 40
 
 
 async def test_an_unmarked_language_is_learned_from_what_visits_brought():
@@ -399,8 +454,38 @@ async def test_a_site_without_a_sign_of_a_second_language_is_left_within_a_handf
     names = numbered("/n{}", 50)
     walk = Walk(Watched(), site(page("/", language, names), *pages_of(names, language)), ["/"])
     asked = await walk.run()
-    assert len(asked) == MONOLINGUAL_AFTER
+    assert asked[MONOLINGUAL_AFTER:] == (["/fr/", "/?lang=fr", "/francais/"] if language == "en" else [])
     assert walk.left == OneLanguage(MONOLINGUAL_AFTER, sign)
+
+
+@pytest.mark.parametrize("codes", ["en fr de it", "zh ja ko th", "ar he fa ur"])
+async def test_the_first_language_that_is_found_shows_where_the_others_are(codes: str):
+    first, second, *others = codes.split()
+    pages = site(
+        page("/", first, numbered("/n{}", 20)),
+        *pages_of(numbered("/n{}", 20), first),
+        *(page(f"/?lang={code}", code) for code in [second, *others]),
+    )
+    asked = await Walk(Watched(codes), pages, ["/"]).run()
+    extra = asked[MONOLINGUAL_AFTER:]
+    assert {f"/?lang={code}" for code in [second, *others]} <= set(extra)
+    assert sum(url(name) not in pages for name in extra) <= 2 * len(others) + 2
+
+
+async def test_however_many_languages_are_missing_a_site_is_asked_a_bounded_number_of_times():
+    codes = "en fr de it es pt nl da sv fi el cs pl sk sl hu ro bg hr et lv lt mt ga"
+    names = numbered("/n{}", 50)
+    asked = await Walk(Watched(codes), site(page("/", "en", names), *pages_of(names, "en")), ["/"]).run()
+    assert len(asked) == MONOLINGUAL_AFTER + MAX_ALL_TWINS
+    assert asked[MONOLINGUAL_AFTER:][:2] == ["/fr/", "/de/"]
+
+
+async def test_only_hosts_of_seeds_are_asked_and_of_these_the_one_that_a_seed_leads_to():
+    names = numbered("/n{}", 6)
+    pages = site(page("/home/", "en", [*names, "http://docs.site.test/"]), *pages_of(names, "en"))
+    pages |= site(page("http://docs.site.test/", "en"))
+    walk = Walk(Watched(), pages, ["/"], redirects=[moved("/", "/home/")])
+    assert (await walk.run())[-5:] == ["/home/fr/", "/home/?lang=fr", "/home/francais/", "/fr/home/", "/fr/"]
 
 
 @pytest.mark.parametrize("sign", ["a link", "a declaration", "a text"])

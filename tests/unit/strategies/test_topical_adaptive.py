@@ -117,3 +117,10 @@ def test_a_web_larger_than_the_first_tables_is_scored():
         scores = scorer.score(home.links, home, SITE)
         assert len(scores) == 3000
         assert all(0 < one <= 1 for one in scores)
+
+
+async def test_a_language_that_no_page_links_to_is_asked_for_with_a_topic_too():
+    names = numbered("/n{}", 30)
+    pages = site(page("/", "en", names), *(page(name, "en") for name in names), page("/fr/", "fr"))
+    asked = await JudgedWalk(pages, ["/"]).run()
+    assert "/fr/" in asked[:12]

@@ -13,8 +13,10 @@ from bitrawl.urls.tokens import (
     pieces,
     raw_tokens,
     readable_words,
+    renamed,
     runs,
     skeleton,
+    versions,
     without,
     words,
 )
@@ -100,3 +102,50 @@ def test_parts_are_as_written():
     parts = UrlParts.of(Url.parse("http://example.org:81/a%2Fb//c/?x=1&&y&z=a%26b"))
     assert parts == ("example.org:81", ("a%2Fb", "", "c", ""), "x=1&&y&z=a%26b")
     assert parameters(parts.query) == [("x", "1"), ("y", ""), ("z", "a%26b")]
+
+
+@pytest.mark.parametrize(
+    ("path", "own", "other", "expected"),
+    [
+        ("/en/", "en", "fr", ["/fr/"]),
+        ("/en/docs/start.html", "en", "fr", ["/fr/", "/fr/docs/start.html"]),
+        ("/en-US/x", "en", "fr", ["/fr-FR/", "/fr-FR/x", "/fr/", "/fr/x"]),
+        ("/zh_cn/", "zh", "ja", ["/ja_jp/", "/ja/"]),
+        ("/index.en.html", "en", "th", ["/index.th.html"]),
+        ("/index.html.ko", "ko", "en", ["/index.html.en"]),
+        ("/a_eng.php", "en", "fr", ["/a_fra.php"]),
+        ("/?id=en&lang=ar", "ar", "he", ["/?id=en&lang=he"]),
+        ("/english/a", "en", "fr", ["/french/", "/french/a"]),
+        ("/deutsch/", "de", "fr", ["/francais/"]),
+        ("/日本語/頁", "ja", "zh", ["/中文/", "/中文/頁"]),
+        ("/العربية/", "ar", "fa", ["/فارسی/"]),
+        ("/en/", "en", "gsw", ["/gsw/"]),
+        ("/it-services/", "en", "fr", []),  # "it" does not name the language of the page
+        ("/made-in-en-route", "en", "fr", []),
+        ("/about.html", "en", "fr", []),
+    ],
+)
+def test_another_language_is_named_in_an_address_as_its_own_is(path: str, own: str, other: str, expected: list[str]):
+    made = renamed(Url.parse(f"http://a.test{path}"), Language(own), Language(other))
+    assert list(dict.fromkeys(made)) == [Url.parse(f"http://a.test{path}") for path in expected]
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "expected"),
+    [
+        ("/", "fr", ["/fr/", "/index.fr.html", "/?lang=fr", "/francais/"]),
+        ("/", "zh", ["/zh/", "/index.zh.html", "/?lang=zh", "/中文/"]),
+        ("/", "zh-Hant", ["/zh/", "/index.zh.html", "/?lang=zh", "/繁体中文/"]),
+        ("/home.php", "ar", ["/ar/", "/home.ar.php", "/home.php?lang=ar", "/العربية/", "/ar/home.php"]),
+        ("/docs/?v=2", "th", ["/docs/th/", "/docs/index.th.html", "/docs/?v=2&lang=th", "/docs/ไทย/", "/th/docs/?v=2", "/th/"]),
+        ("/about", "nb", ["/nb/", "/about?lang=nb", "/nb/about"]),
+    ],
+)  # fmt: skip
+def test_where_an_address_names_no_language_the_usual_ones_are_tried(path: str, language: str, expected: list[str]):
+    made = versions(Url.parse(f"http://a.test{path}"), Language(language), ".html")
+    assert list(dict.fromkeys(made)) == [Url.parse(f"http://a.test{path}") for path in expected]
+
+
+def test_no_address_is_made_that_is_too_long_to_be_one():
+    long = Url.parse("http://a.test/en/" + "a" * 2066)
+    assert renamed(long, Language("en"), Language("gsw")) == [Url.parse("http://a.test/gsw/")]

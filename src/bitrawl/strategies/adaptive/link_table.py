@@ -16,6 +16,7 @@ from bitrawl.model import UNDETERMINED, Language
 from bitrawl.strategies.adaptive.addresses import Numbered, NumberedUrls
 from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.url import Url
+from bitrawl.urls.tokens import address_languages
 
 MIN_ANCHOR = 10  # judgement: letters of a link text; shorter ones ("next", "English") name many pages
 _NO_ANCHOR = 0  # no text of a link has this hash, but for one of 2 ** 32
@@ -29,7 +30,7 @@ class LinkState(msgspec.Struct, frozen=True, kw_only=True):
     """How a link relates to the addresses that may be its partner, each field a column of the model by its name."""
 
     declared: bool  # somebody names it as a version of another page
-    unwanted: bool  # it is said to be in a language that nobody asked for
+    unwanted: bool  # a link, a declaration or its address says that it is in a language that nobody asked for
     partner_visited: bool  # one of them was, and expects a partner here
     partner_queued: bool  # none was, one is queued
     partner_failed: bool  # visited, and no page of another language asked for, or paired with another
@@ -57,13 +58,19 @@ class LinkStates:
     """The state of any link of one site, from what links say of their targets and from what `Partners` knows."""
 
     def __init__(self, partners: Partners, known: Container[int], addresses: NumberedUrls) -> None:
-        self.signs: set[Language] = set()  # languages asked for that some link is said to be in
+        self.signs: set[Language] = set()  # languages asked for that a text, a declaration or an address hints at
         self._partners = partners
         self._known = known  # addresses that a link led to
         self._addresses = addresses
         self._anchors = addresses.column("I", _NO_ANCHOR)  # hashes of the link texts
         self._every_claim: Numbered[Language] = Numbered()
         self._claims = addresses.column("H", self._every_claim.number(UNDETERMINED))
+        self._marked = addresses.column("b", 0)  # whose address names other languages only
+
+    def read_address(self, number: int, url: Url) -> None:
+        """Remember whether the address itself names other languages only."""
+        marks = list(map(claimed_language, address_languages(url)))
+        self._marked[number] = bool(marks) and not any(map(self._is_asked, marks))
 
     def read_language(self, hreflang: str, number: int) -> bool:
         """Remember the language that a link says its target is in; whether that is news."""
@@ -128,10 +135,13 @@ class LinkStates:
         claim_number = self._claims[number]
         claim = self._every_claim.values[claim_number] if claim_number else self._partners.claim(number)
         if claim == UNDETERMINED:
-            return False
+            return bool(self._marked[number])
         wanted = [language for language in self._partners.languages if same_language(claim, language)]
         self.signs.update(wanted)
         return not wanted
+
+    def _is_asked(self, language: Language) -> bool:
+        return any(same_language(language, wanted) for wanted in self._partners.languages)
 
 
 class LinkColumn(IntEnum):
@@ -271,6 +281,11 @@ class LinkTable:
     def queued(self) -> Rows:
         """The rows of all links that were not visited yet."""
         return np.flatnonzero(np.frombuffer(self._queued, np.bool_))
+
+    def oldest(self) -> Url | None:
+        """The link that has been queued for longest; None without links."""
+        queued = np.frombuffer(self._queued, np.bool_)
+        return self.url(int(np.argmax(queued))) if queued.any() else None
 
     def are_queued(self, rows: Rows) -> NDArray[np.bool_]:
         queued: NDArray[np.bool_] = np.frombuffer(self._queued, np.bool_)[rows]

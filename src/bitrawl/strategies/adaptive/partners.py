@@ -3,11 +3,13 @@
 Declarations, equal addresses without language marks, and links at the same place of paired pages put two addresses side
 by side. Two visited pages are a pair when they are in two of the languages asked for and have similar texts. That only
 has to tell whether a visit paid: the pairs of the corpus are found later, from all pages and all evidence (mine/). A partner
-that no page links to may be at the address that the site's other pairs suggest.
+that no page links to may be at the address that the site's other pairs suggest; a language that no page links to, at those
+that most sites use.
 """
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, product
 from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
@@ -19,7 +21,7 @@ from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.strategies.visited_page import VisitedPage, aligned_targets, comparable
 from bitrawl.url import Url
 from bitrawl.urls.patterns import PatternCounts
-from bitrawl.urls.tokens import named_languages, skeleton
+from bitrawl.urls.tokens import named_languages, page_extension, renamed, skeleton, versions
 
 MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chance on the site packs
 # Of the longer of two texts, in characters. Of the pairs that were believed without it (2026-11), 13 wrong ones on apisix
@@ -39,6 +41,9 @@ MIN_PAIRS = 5  # of a site, before its habits are followed
 MIN_CONFIDENCE = 0.5  # of such a habit
 GROWTH = 1.3  # of the pairs, before all pages without a partner are looked at again
 MIN_RATE = 0.03  # of such links that led to a pair, as long as they are suggested
+
+# Addresses that a host is asked for in a language of which no page was read, and a site in all languages; judgement.
+MAX_TWINS, MAX_ALL_TWINS = 6, 24
 
 
 class NamedLanguages(NamedTuple):
@@ -402,3 +407,82 @@ class UnlinkedPartners:
 
     def _place(self, url: Url) -> int:
         return self._partners.languages.index(self._language(url))
+
+
+class LanguageTwins:
+    """Asks for the pages that a site should have in a language in which none was read, one after the other.
+
+    Only hosts of seeds are asked, at addresses made as the site makes its own, or as most sites do.
+    """
+
+    def __init__(self, partners: Partners, known: Container[int]) -> None:
+        self.asked: Url | None = None  # the last one
+        self._partners = partners
+        self._known = known  # addresses that a link led to
+        self._seeds: set[Url] = set()
+        self._read: set[Language] = set()
+        self._entries: dict[str, Url] = {}  # by host, as the next: a seed that was read
+        self._extensions: dict[str, str] = {}
+        self._named: dict[str, tuple[Url, Language]] = {}  # a page whose address names its language
+        self._ever_asked: set[Url] = set()
+        self._counts: Counter[tuple[str, Language]] = Counter()
+
+    def seed(self, url: Url) -> None:
+        """Where the crawl began, or where that redirects to."""
+        self._seeds.add(url)
+
+    def redirected(self, old: Url, new: Url) -> None:
+        """As above, and what is asked for is now the new address."""
+        if old in self._seeds:
+            self.seed(new)
+        if old == self.asked:
+            self.asked = new
+
+    def is_seed(self, url: Url) -> bool:
+        """Whether the user named it, or what leads there."""
+        return url in self._seeds
+
+    def arrived(self, page: Page, language: Language) -> bool:
+        """A page was read, in that one of the languages asked for; whether it is the first in one."""
+        is_first = language not in self._read and language != UNDETERMINED
+        self._read.add(language)
+        if page.url in self._seeds:
+            self._entries.setdefault(page.url.host, page.url)
+        if page.url.host not in self._extensions and (extension := page_extension(page.url)):
+            self._extensions[page.url.host] = extension
+        if page.url.host not in self._named and renamed(page.url, page.language, self._partners.languages[0]):
+            self._named[page.url.host] = page.url, page.language
+        return is_first
+
+    @property
+    def waiting(self) -> int | None:
+        """The one that was asked for last, as long as it is queued. What is out of scope never was."""
+        number = None if self.asked is None else self._partners.addresses.known(self.asked)
+        return None if number is None or number not in self._known or self._partners.is_visited(number) else number
+
+    def next(self) -> Link | None:
+        """The next one that nothing is known of."""
+        missing = [language for language in self._partners.languages if language not in self._read]
+        if self.waiting is not None or not self._read - {UNDETERMINED} or self._counts.total() >= MAX_ALL_TWINS:
+            return None
+        # The likeliest one of each: the first that is found shows how the site names its other languages.
+        for host, language in sorted(product(self._entries, missing), key=self._counts.__getitem__):
+            if self._counts[host, language] < MAX_TWINS and (twin := self._unasked(host, language)) is not None:
+                self._counts[host, language] += 1
+                self._ever_asked.add(twin)
+                self.asked = twin
+                return Link(twin, LinkKind.PARTNER)
+        return None
+
+    def _unasked(self, host: str, language: Language) -> Url | None:
+        if host in self._named:
+            twins = renamed(*self._named[host], language)
+        else:
+            twins = versions(self._entries[host], language, self._extensions.get(host, ""))
+        known = self._partners.addresses.known
+        return next(
+            (twin for twin in twins if twin not in self._ever_asked and not self._is_visited(known(twin))), None
+        )
+
+    def _is_visited(self, number: int | None) -> bool:
+        return number is not None and self._partners.is_visited(number)

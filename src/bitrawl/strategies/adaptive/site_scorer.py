@@ -30,8 +30,8 @@ from bitrawl.strategies.adaptive.link_table import (
     LinkTable,
     Rows,
 )
-from bitrawl.strategies.adaptive.partners import Partners, UnlinkedPartners
-from bitrawl.strategies.adaptive.rates import MAX_FOLDERS, Rates, Stopping, largest
+from bitrawl.strategies.adaptive.partners import LanguageTwins, Partners, UnlinkedPartners
+from bitrawl.strategies.adaptive.rates import MAX_FOLDERS, OldestTurns, Rates, Stopping, largest
 from bitrawl.url import Url
 
 # judgement: probabilities are clipped to this range, so that one URL never outweighs all other evidence
@@ -65,6 +65,9 @@ MAX_ADDED = 1500  # new links of one page that are worked out at once; a page of
 ADDED_PER_VISIT = 200  # of the others, after each visit
 MIN_CHANGE, LARGE_CHANGE = 0.03, 0.15  # of a score, before it is written
 LEAST = 1e-4  # 0 would refuse a link
+# What is left of a link that is said to be in a language that nobody asked for, as long as such links bring no pairs: it comes after
+# all others, in the order of their worth, and before what the loop itself puts last.
+UNWANTED, LEAST_UNWANTED = LEAST, 0.01
 LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: bounds the log-odds by 6, where a few hundred visits would take them
 _NO_ROW, _WAITING = -1, -2  # in the place of a row
 _BY_BOTH = GROUPS.index(LinkColumn.BY_BOTH)
@@ -182,10 +185,14 @@ class SiteScorer:
         self._table = LinkTable(addresses)
         self._states = LinkStates(self.partners, self._table, addresses)
         self._rates = Rates(PRIOR)
+        self._unwanted = self._rates.group(("unwanted",))
         self._sources = SourceGroups(self._rates, addresses)
         self._state_groups: dict[LinkState, int] = {}
         self._unlinked = UnlinkedPartners(self.partners, self._table, self._rates)
+        self._twins = LanguageTwins(self.partners, self._table)
         self._stopping = Stopping()
+        self._turns = OldestTurns()
+        self._would_leave = False  # there was a reason to leave the site
         self._waiting: dict[Url, WaitingLink] = {}
         self._untold: set[int] = set()  # rows whose state has changed, and whose new score the queue does not have
         self._visits = 0  # since all rows were scored
@@ -212,9 +219,9 @@ class SiteScorer:
             expected = self._all_expected[1][np.searchsorted(queued, linked[scored])]
         else:
             expected = self._expected(linked[scored])
-        values[scored] = np.maximum(expected, LEAST)
-        if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
-            values[scored & np.array([link.kind is LinkKind.SEED for link in links], bool)] = 1.0
+        values[scored] = expected
+        if found_on is None:
+            values[scored & np.array([self._comes_first(link) for link in links], bool)] = 1.0
         # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
         rows = linked[scored]
         self._table.write(rows, np.maximum(self._table.written(rows), values[scored]))
@@ -223,6 +230,10 @@ class SiteScorer:
             self._waiting |= {url: WaitingLink(link, usual) for url, link in late.items()}
         listed: list[float] = values.tolist()
         return listed
+
+    def _comes_first(self, link: Link) -> bool:
+        """What the user names, until the first visit tells which of it; and what is asked for before the site is left."""
+        return link.url == self._twins.asked or (link.kind is LinkKind.SEED and not self.partners.visits)
 
     def learn(self, visit: Visit) -> None:
         link, outcome = visit.lease.link, visit.outcome
@@ -247,9 +258,16 @@ class SiteScorer:
             self._redirected(link.url, outcome.target)
         else:
             self._failed(link.url)
+        gain = None if row is None else self._table.gain(row)
+        if gain is not None:
+            self._turns.visited(link.url, gain, visit.lease.score)
 
     def advise(self) -> Advice:
-        """New scores of what the visit changed; of everything near the top now and then."""
+        """New scores of what the visit changed, of everything near the top now and then, and the oldest link in its turn."""
+        advice = self._advised()
+        return msgspec.structs.replace(advice, scores=(*advice.scores, *self._turns.next(self._table.oldest)))
+
+    def _advised(self) -> Advice:
         self._add_waiting([self._waiting.pop(url) for url in list(islice(self._waiting, ADDED_PER_VISIT))])
         changed = np.array(sorted(self._untold.union(self._refresh().tolist())), np.int64)
         self._untold.clear()
@@ -268,6 +286,12 @@ class SiteScorer:
         leave = self._stopping.reason(
             self.partners.paired, count, lambda most: largest(self._table.written(queued), most)
         )
+        if leave or not (count or links or self._waiting):
+            if twin := self._twins.next():
+                links = (*links, twin)
+            if twin or self._twins.waiting is not None:
+                leave = ""
+        self._would_leave |= bool(leave)
         return Advice(scores, links, leave)
 
     def features(self, url: Url) -> Floats | None:
@@ -305,8 +329,18 @@ class SiteScorer:
         expected = np.where(named, half + half * chance, np.where(completes, chance, half * chance))
         # Nothing with its marks was visited in its directory: pairs may lie behind it.
         explored = np.float32(EXPLORATION) * self._rates.novelty(groups[:, _BY_BOTH])
-        worth: Floats = np.maximum(expected, explored * (features[:, LinkColumn.UNWANTED] == 0))
+        unwanted = features[:, LinkColumn.UNWANTED] > 0
+        worth: Floats = np.maximum(expected, np.where(unwanted, LEAST, np.maximum(explored, LEAST)), dtype=np.float32)
+        if self._has_better_than_unwanted():
+            worth[unwanted] = np.float32(UNWANTED) * np.maximum(worth[unwanted], np.float32(LEAST_UNWANTED))
         return worth
+
+    def _has_better_than_unwanted(self) -> bool:
+        """Whether pairs may lie behind other links than those that are said to be in a language that nobody asked for.
+
+        Until the site shows two of the languages asked for, the second may lie behind any page; and some sites say what is not true.
+        """
+        return len(self._states.signs) > 1 and self._rates.rate(self._unwanted) <= PRIOR
 
     def _rescored(self, rows: Rows, new: Floats) -> tuple[tuple[Url, float], ...]:
         """What the queue must be told: scores that have changed, and are or were near the top."""
@@ -316,10 +350,12 @@ class SiteScorer:
         higher = np.maximum(old, new)
         soon, top = (higher >= largest(new, count).min() for count in (SOON, TOP))
         changed = top & (np.abs(new - old) > np.where(soon, MIN_CHANGE, LARGE_CHANGE) * higher)
+        if (first := self._twins.waiting) is not None:
+            changed &= rows != first
         rows, new = rows[changed], new[changed]
         self._table.write(rows, new)
         urls = map(self._table.url, rows.tolist())
-        return tuple((url, max(LEAST, score)) for url, score in zip(urls, new.tolist(), strict=True))
+        return tuple(zip(urls, new.tolist(), strict=True))
 
     def _refresh(self) -> Rows:
         """Work out anew the states that may have changed; the rows that have them."""
@@ -402,7 +438,11 @@ class SiteScorer:
         keys = self.partners.keys(url)
         row = self.partners.add(url, keys)
         marks = self.partners.marks(row)
-        self._stopping.saw(marks.wanted)
+        if link.kind is LinkKind.SEED:
+            self._twins.seed(url)
+        if url != self._twins.asked:  # that we ask for a language is no sign of it
+            self._states.signs.update(marks.wanted)
+        self._states.read_address(row, url)
         named = "+".join(marks.wanted) + ("*" if marks.others else "")
         folders = keys[0].split("?")[0].split("/")[:-1][:MAX_FOLDERS]
         unlinked = link.kind is LinkKind.PARTNER
@@ -452,7 +492,11 @@ class SiteScorer:
         pairs = self.partners.arrived(page)
         language = self.partners.language(number)
         self._stopping.arrived(len(pairs))
-        self._stopping.saw([language] if language != UNDETERMINED else [])
+        self._states.signs.update([language] if language != UNDETERMINED else [])
+        # No fetch before the first page in a language could complete a pair with it; and who names a new seed knows of more.
+        if self._twins.arrived(page, language) or (self._would_leave and self._twins.is_seed(url)):
+            self._stopping.begin_anew()
+            self._would_leave = False
         for partner in pairs:
             self._count(self._addresses.number(partner), 1.0)
             self._unlinked.paired(url, partner)
@@ -470,6 +514,7 @@ class SiteScorer:
 
     def _redirected(self, old: Url, new: Url) -> None:
         self.partners.failed(old)
+        self._twins.redirected(old, new)
         number = self.partners.add(new)
         self.partners.redirect(old, new)
         self._states.redirect(old, new)
@@ -481,7 +526,8 @@ class SiteScorer:
             return
         before = self._table.gain(row)
         self._table.set_gain(row, gain)
-        for group in self._table.group_numbers(row):
+        unwanted = [self._unwanted] if self._table.are(np.array([row]), LinkColumn.UNWANTED)[0] else []
+        for group in self._table.group_numbers(row) + unwanted:
             self._rates.count(group, 1.0 if before is None else 0.0, gain - (before or 0.0))
 
     def _recount(self, others: Iterable[int]) -> None:
