@@ -34,7 +34,7 @@ def write_pack(folder: Path, *, articles: int, seed: int = 1) -> SitePack:
         (true if translated else doubtful).append((f"{host}/en/{name}", f"{host}/fr/{name}", "en", "fr"))
     for code in ("en", "fr"):
         pages[f"{host}/{code}/"] = _html(code, 0, [], ["/en/", "/fr/", *(f"/{code}/{name}" for name in names)])
-    (folder / FILES[0]).write_bytes(b"".join(gzip.compress(_record(url, html), mtime=0) for url, html in pages.items()))
+    (folder / FILES[0]).write_bytes(b"".join(gzip.compress(record(url, html), mtime=0) for url, html in pages.items()))
     counts = {"en-fr": len(true)}
     about = {"seeds": [f"{host}/en/", f"{host}/fr/"], "languages": ["en", "fr"], "pairs_by_languages": counts}
     (folder / "site.json").write_text(json.dumps(about))
@@ -54,7 +54,7 @@ def _html(code: str, number: int, blocks: list[list[list[str]]], links: list[str
     return f'<html lang="{code}"><title>{number}</title><body><ul>{menu}</ul><h1>{number}</h1>{body}{end}'
 
 
-def _record(url: str, html: str) -> bytes:
+def record(url: str, html: str) -> bytes:
     block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + html.encode()
     head = (
         f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nWARC-Target-URI: {url}\r\n"

@@ -24,6 +24,7 @@ SERVING = frozenset(
         "document_sites",
         "focused",
         "homes",
+        "in_flight",
         "keeping",
         "large_site",
         "libreoffice",

@@ -10,7 +10,8 @@ Each set of seeds has four bilingual sites, eight sites of any kind and eight ci
 configurations get the same graph and the same links. Every request counts as a download, also redirects, errors and what the check
 of a site asks for. Sites of the seeds are not counted. A second web has the same hubs, which cite at random: the targets of the
 generated hubs are drawn anew. The topic of focused is what the bilingual seeds are about. The index of languages is simulated: it
-counts half of the web's pages, drawn at random, by their language. false: sites held to be bilingual that are not, without thin and unknown ones.
+counts half of the web's pages, drawn at random, by their language. Each walk is made with as many visits in flight as users have,
+and one at a time (--in-flight); the last row of a configuration is the ratio of the two. false: sites held to be bilingual that are not, without thin and unknown ones.
 """
 
 import argparse
@@ -46,6 +47,7 @@ from bitrawl.simulation.discovery import WALKS, SimulatedSearch, WalkTrial, run_
 from bitrawl.simulation.replay import Replay, opened_replay
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
+from lab.bench.in_flight import add_option, ratio
 
 WEB = Path(__file__).parents[3] / "shared" / "discovery"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "discovery"
@@ -80,11 +82,18 @@ class Web(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """A row of the table."""
+    """What is compared."""
 
     name: str
     strategy: Strategy
     counted: HostLanguages | None = None
+
+
+class Walked(NamedTuple):
+    """Which walk of a configuration it is: a row of the table."""
+
+    name: str
+    in_flight: int
 
 
 class Trial(NamedTuple):
@@ -95,8 +104,8 @@ class Trial(NamedTuple):
     seconds: float
 
 
-Compared = dict[str, list[Trial]]
-"""The walks of each configuration, one for each set of seeds."""
+Compared = dict[Walked, list[Trial]]
+"""The walks of each configuration and number in flight, one for each set of seeds."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -129,42 +138,59 @@ def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--downloads", type=int, default=max(MARKS))
     parser.add_argument("--check", choices=("site", "truth"), default="site")
     parser.add_argument("--webs", default="real,random")
+    add_option(parser)
     return parser.parse_args(arguments)
 
 
 async def _table_of(
     replay: Replay, web: Web, truth: Truth, tried: Sequence[Configuration], asked: argparse.Namespace
 ) -> Compared:
-    by_name = {}
+    by_walk: Compared = {}
     print(f"{asked.langs}, hubs cite {'as they do' if web.name == 'real' else 'at random'}")
-    print(f"{'':12}" + "".join(f"{f'at {mark}':>16}" for mark in MARKS) + f"{'false':>8}{'s each':>8}")
+    print(f"{'':12}{'in flight':>10}" + "".join(f"{f'at {mark}':>16}" for mark in MARKS) + f"{'false':>8}{'s each':>8}")
     for one in tried:
-        trials = [await _trial(replay, web, truth, one, number, asked) for number in range(asked.sets)]
-        by_name[one.name] = trials
-        _print(one.name, trials)
-    return by_name
+        rows = [Walked(one.name, in_flight) for in_flight in asked.in_flight]
+        for row in rows:
+            searches = (
+                _trial(replay, web, truth, one, number, asked, in_flight=row.in_flight) for number in range(asked.sets)
+            )
+            by_walk[row] = [await search for search in searches]
+            _print(row, by_walk[row])
+        for row in rows[1:]:
+            cells = [ratio(*(_sites(by_walk[which], mark) for which in (rows[0], row))) for mark in MARKS]
+            numbers = f"{rows[0].in_flight} / {row.in_flight}"
+            print(f"{one.name:12}{numbers:>10}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
+    return by_walk
 
 
-def _print(name: str, trials: Sequence[Trial]) -> None:
+def _sites(trials: Sequence[Trial], mark: int) -> list[int]:
+    return [trial.walked.sites_at(mark) for trial in trials]
+
+
+def _print(row: Walked, trials: Sequence[Trial]) -> None:
     cells = []
     for mark in MARKS:
-        found = [trial.walked.sites_at(mark) for trial in trials]
+        found = _sites(trials, mark)
         spread = f" ± {stdev(found):.1f}" if len(found) > 1 else ""
         cells.append(f"{mean(found):.1f}{spread}")
     false = sum(trial.false for trial in trials) / max(1, sum(len(trial.walked.held) for trial in trials))
     print(
-        f"{name:12}" + "".join(f"{cell:>16}" for cell in cells) + f"{false:8.3f}{mean(t.seconds for t in trials):8.1f}"
+        f"{row.name:12}{row.in_flight:10}"
+        + "".join(f"{cell:>16}" for cell in cells)
+        + f"{false:8.3f}{mean(t.seconds for t in trials):8.1f}",
+        flush=True,
     )
-    sys.stdout.flush()
 
 
-async def _trial(
+async def _trial(  # noqa: PLR0913 - what is searched, and how
     replay: Replay,
     web: Web,
     truth: Truth,
     tried: Configuration,
     number: int,
     asked: argparse.Namespace,
+    *,
+    in_flight: int,
 ) -> Trial:
     started = time.process_time()
     languages = [Language(code) for code in asked.langs.split(",")]
@@ -174,6 +200,7 @@ async def _trial(
         seeds,
         web.source,
         downloads=asked.downloads,
+        in_flight=in_flight,
         check=partial(TruthfulCheck, truth=truth) if asked.check == "truth" else None,
         analyser=web.analyser,
         counted=tried.counted,

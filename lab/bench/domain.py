@@ -14,10 +14,12 @@ counted, and neither are neutral ones (home pages, contact). A page is relevant 
 subject, and it is in the language that most pages on the subject are in. The crawl starts at the directory of `web`, and at one article about something else in `wiki`.
 
 area: the area under the recall, of all fetches, relative to that of the best order. at 100: the share of relevant pages among
-the first 100 pages that count.
+the first 100 pages that count. least: of all points of the crawl at which breadth-first has found five or more, the least number of
+relevant pages relative to breadth-first's, with as many visits in flight. Each crawl is made with as many visits in flight as users
+have, and one at a time (--in-flight).
 
 --first ends each crawl after so many pages, as `bitrawl crawl --max-pages` does: sites may be left. It is from texts alone, and all pages
-count. --homes is for webs with a directory page (lab/bench/homes.py says what is there).
+count. same: of the first pages of adaptive, the share that it also has one at a time. --homes is for webs with a directory page (lab/bench/homes.py says what is there).
 """
 
 import argparse
@@ -28,26 +30,21 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack
-from itertools import product
+from itertools import accumulate, product, starmap
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-import msgspec
-
-from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Budget, Frontier
-from bitrawl.crawl.loop import Crawl
-from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.job.crawl_wiring import Topic, strategy
-from bitrawl.job.topics import Examples, learned_terms, topic_judge
-from bitrawl.model import Language, Link, LinkKind, Page, Relevance
-from bitrawl.simulation.replay import InFlightWeb, Replay, ReplayClock, opened_replay
-from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
+from bitrawl.config import Strategy, TopicModel, TopicSection
+from bitrawl.job.topics import Examples, learned_terms
+from bitrawl.model import Language, Page
+from bitrawl.simulation.replay import Replay, opened_replay
 from bitrawl.url import Url
+from lab.bench.focused import Fetching, crawled, job_for, model_of
 from lab.bench.homes import HOMES, HomesWeb, homes_web
+from lab.bench.in_flight import ONE, add_option, least_ratio, ratio, shown
 
 DOMAIN = Path(__file__).parents[3] / "shared" / "domain"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "domain"
@@ -73,7 +70,18 @@ class Row(NamedTuple):
 
     area: float
     at: tuple[float, ...]  # the share of relevant pages among the first so many
+    least: float | None  # beside breadth-first
     seconds: float  # of CPU
+
+
+class Crawled(NamedTuple):
+    """Which crawl of a trial it is."""
+
+    strategy: Strategy
+    in_flight: int
+
+    def __str__(self) -> str:
+        return f"{self.strategy:15}{self.in_flight:3}"
 
 
 FIRST = (100, 200, 500)
@@ -88,16 +96,19 @@ def is_about(row: dict[str, str], subject: str) -> bool:
     return subject in (row["topic"], row["also"])
 
 
-def measured(order: Sequence[Url], truth: Truth, reachable: frozenset[Url], seconds: float) -> Row:
-    wanted = truth.relevant & reachable
+def measured(order: Sequence[Url], plain: Sequence[Url], truth: Truth, seconds: float) -> Row:
+    """`plain` is the order of breadth-first."""
+    wanted = truth.relevant & frozenset(plain)
     counted = [url in wanted for url in order if url in truth.counted]
-    found = best = area = ideal = 0
-    for hit in counted:
-        found += hit
-        best = min(best + 1, len(wanted))
-        area += found
-        ideal += best
-    return Row(area / max(ideal, 1), tuple(mean(counted[:first]) for first in FIRST), seconds)
+    found = found_so_far(counted)
+    ideal = sum(min(at, len(wanted)) for at in range(1, len(counted) + 1))
+    plain_found = found_so_far(url in wanted for url in plain if url in truth.counted)
+    shares = tuple(mean(counted[:first]) for first in FIRST)
+    return Row(sum(found) / max(ideal, 1), shares, least_ratio(found, plain_found), seconds)
+
+
+def found_so_far(hits: Iterable[bool]) -> list[int]:
+    return list(accumulate(map(int, hits)))
 
 
 class Trial(NamedTuple):
@@ -117,76 +128,32 @@ async def crawl(  # noqa: PLR0913 - what is crawled, and how
     folder: Path,
     *,
     oracle: bool,
+    in_flight: int,
     first: int | None = None,
-    in_flight: int = 1,
 ) -> tuple[list[Url], float]:
     """The pages in the order in which they were fetched, and the CPU time. `first`: end after so many, or sooner."""
     seeds = [Url.parse(STARTS[trial.web]), *trial.examples]
-    sites, clock = Sites(), ReplayClock()
-    ledger = ReplayLedger(sites.of)
-    model = TopicModel(name) if name in (Strategy.TERMS, Strategy.PERPLEXITY) else TopicModel.LEARNED
     section = TopicSection(
-        texts=[str(folder)], model=model, hub=True, max_perplexity=1e12, like=[str(url) for url in trial.examples]
+        texts=[str(folder)],
+        model=model_of(name),
+        hub=True,
+        max_perplexity=1e12,
+        like=[str(url) for url in trial.examples],
     )
-    if model is TopicModel.TERMS:
-        section = TopicSection(terms=str(term_list(trial, folder)), model=model, hub=True, like=section.like)
+    if section.model is TopicModel.TERMS:
+        section = TopicSection(terms=str(term_list(trial, folder)), model=section.model, hub=True, like=section.like)
     began = time.process_time()
-    job = Job(langs=[trial.language], seeds=[STARTS[trial.web]], strategy=name, topic=section)
-    shown = Examples({trial.language: [text_of(page) for page in trial.texts.values()]} if trial.texts else {})
-    judge = TrueJudge(trial.truth) if oracle else topic_judge(job, shown)
-    scorer = strategy(name, job.languages(), topic=Topic(judge.model, section, sites.of, judge.terms))
-    focused = name is not Strategy.BREADTH_FIRST
-    web = InFlightWeb(replay.fetcher, clock, in_flight)
-    made = Crawl(
-        Frontier(
-            MemoryQueue(),
-            clock,
-            sites.of,
-            web.politeness,
-            ranked=focused,
-            returns=focused,
-            budget=Budget(pages=first),
-        ),
-        fetcher=web,
-        analyser=replay.analyser,
-        scorer=scorer,
-        ledger=ledger,
-        scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
-        clock=clock,
-        settings=web.settings(sitemaps=False, leave=first is not None),
-        judge=judge,
+    pages = await crawled(
+        Fetching(replay.fetcher, replay.analyser),
+        seeds,
+        job_for(name, [trial.language], [Url.parse(STARTS[trial.web])], section),
+        Examples({trial.language: [text_of(page) for page in trial.texts.values()]} if trial.texts else {}),
+        pages=first,
+        in_flight=in_flight,
+        leave=first is not None,
+        truth=(lambda page: page.url in trial.truth.relevant) if oracle else None,
     )
-    made.seed([Link(url, LinkKind.SEED) for url in seeds])
-    await made.run()
-    return [url for url in ledger.kept if url is not None], time.process_time() - began
-
-
-class Oracle:
-    """Knows the truth of pages, and nothing of links: what a strategy can do with a perfect judge."""
-
-    def judge(self, pages: Sequence[Page]) -> list[Relevance]:
-        raise NotImplementedError
-
-    def weigh(self, texts: Sequence[str], language: Language) -> list[float]:  # noqa: ARG002
-        return [0.0] * len(texts)
-
-    def learn(self, page: Page, *, relevant: bool) -> None:
-        pass
-
-    def revised(self) -> Sequence[tuple[Url, float]]:
-        return []
-
-
-class TrueJudge:
-    """Judges pages by the truth."""
-
-    def __init__(self, truth: Truth) -> None:
-        self.model, self.terms = Oracle(), None
-        self._truth = truth
-
-    def __call__(self, link: Link, page: Page) -> Page:  # noqa: ARG002
-        relevant = page.url in self._truth.relevant
-        return msgspec.structs.replace(page, relevance=Relevance(0.99 if relevant else 0.01, relevant=relevant))
+    return [page.url for page in pages], time.process_time() - began
 
 
 class Web(NamedTuple):
@@ -238,7 +205,7 @@ async def chosen(stack: AsyncExitStack, asked: argparse.Namespace) -> AsyncItera
         yield Chosen(name, *webs[name], other, wanted)
 
 
-async def run(asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
+async def run(asked: argparse.Namespace) -> list[tuple[str, Crawled, Row]]:
     rows = []
     async with AsyncExitStack() as stack:
         async for name, web, replay, other, wanted in chosen(stack, asked):
@@ -251,11 +218,14 @@ async def run(asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
 
 
 class FirstPages(NamedTuple):
-    """Relevant pages among the first ones, of one subject and draw."""
+    """Relevant pages among the first ones, of one subject and draw, with so many visits in flight."""
 
     what: str
     share: float  # of the pages of the web that are relevant
+    in_flight: int
     counts: dict[Strategy, int]
+    least: float | None  # of adaptive beside breadth-first
+    same: float | None = None  # of the pages of adaptive: those that it also has one at a time
 
 
 async def run_first(asked: argparse.Namespace) -> list[FirstPages]:
@@ -274,7 +244,7 @@ async def run_first(asked: argparse.Namespace) -> list[FirstPages]:
                 one = drawn["examples"]._replace(texts={}, examples=drawn["examples"].examples[:1])
                 trial = moved_trial(one if asked.like else drawn["texts"], served[kind])
                 what = f"{name}/{subject} {language} {kind} {seed}"
-                rows.append(await first_pages(served[kind], trial, what, len(web.pages), asked))
+                rows += await first_pages(served[kind], trial, what, len(web.pages), asked)
     return rows
 
 
@@ -287,38 +257,73 @@ def moved_trial(trial: Trial, served: Replay | HomesWeb) -> Trial:
 
 async def first_pages(
     served: Replay | HomesWeb, trial: Trial, what: str, pages: int, asked: argparse.Namespace
-) -> FirstPages:
-    counts = {}
+) -> list[FirstPages]:
+    names = dict.fromkeys([Strategy.BREADTH_FIRST, *asked.strategies])
+    orders: dict[Crawled, list[Url]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name in dict.fromkeys([Strategy.BREADTH_FIRST, *asked.strategies]):
-            order, _ = await crawl(served, trial, name, Path(folder), oracle=asked.oracle, first=asked.first)
-            counts[name] = len(trial.truth.relevant & set(order))
-    row = FirstPages(what, len(trial.truth.relevant) / pages, counts)
-    print(f"{what:34}{row.share:8.3f}" + "".join(f"{count:15}" for count in counts.values()), flush=True)
-    return row
+        for which in starmap(Crawled, product(names, asked.in_flight)):
+            orders[which], _ = await crawl(
+                served,
+                trial,
+                which.strategy,
+                Path(folder),
+                oracle=asked.oracle,
+                in_flight=which.in_flight,
+                first=asked.first,
+            )
+    found = {which: found_so_far(url in trial.truth.relevant for url in order) for which, order in orders.items()}
+    rows = []
+    for number in asked.in_flight:
+        counts = {name: max(found[Crawled(name, number)], default=0) for name in names}
+        row = FirstPages(what, len(trial.truth.relevant) / pages, number, counts, None)
+        if (ours := Crawled(Strategy.ADAPTIVE, number)) in orders:
+            least = least_ratio(found[ours], found[Crawled(Strategy.BREADTH_FIRST, number)])
+            alone = orders.get(Crawled(Strategy.ADAPTIVE, ONE))
+            same = len(set(orders[ours]).intersection(alone)) / max(len(alone), 1) if alone is not None else None
+            row = row._replace(least=least, same=same)
+        cells = "".join(f"{count:15}" for count in counts.values())
+        print(f"{what:34}{row.share:8.3f}{number:11}{cells}{shown(row.least):>8}{shown(row.same):>8}", flush=True)
+        rows.append(row)
+    return rows
 
 
-def print_first(rows: Sequence[FirstPages]) -> None:
-    """Each strategy beside breadth-first: where it finds fewer, and how many times as many in the mean."""
-    rare = [row for row in rows if row.share <= RARE]
-    for name in rows[0].counts:
-        behind = [row.what for row in rows if row.counts[name] < row.counts[Strategy.BREADTH_FIRST]]
-        times = [row.counts[name] / max(row.counts[Strategy.BREADTH_FIRST], 1) for row in rare]
+def print_first(rows: Sequence[FirstPages], in_flight: Sequence[int]) -> None:
+    """Each strategy beside breadth-first: where it finds fewer, and how many times as many in the mean; then beside one at a time."""
+    by_number = {number: [row for row in rows if row.in_flight == number] for number in in_flight}
+    for name, (number, some) in product(rows[0].counts, by_number.items()):
+        behind = [row.what for row in some if row.counts[name] < row.counts[Strategy.BREADTH_FIRST]]
+        times = [row.counts[name] / max(row.counts[Strategy.BREADTH_FIRST], 1) for row in some if row.share <= RARE]
         print(
-            f"{name:15} mean {mean(row.counts[name] for row in rows):6.1f}; of subjects that are a tenth or less"
-            f" {mean(times) if times else 0:5.1f} times breadth-first; behind it on {len(behind)} of {len(rows)}: {behind}"
+            f"{Crawled(name, number)} mean {mean(row.counts[name] for row in some):6.1f}; of subjects that are a tenth or less"
+            f" {mean(times) if times else 0:5.1f} times breadth-first; behind it on {len(behind)} of {len(some)}: {behind}"
         )
+    for number, some in by_number.items():
+        if least := [row.least for row in some if row.least is not None]:
+            print(f"{Crawled(Strategy.ADAPTIVE, number)} at every point at least {min(least):.3f} times breadth-first")
+    usual, *others = by_number
+    for name, other in product(rows[0].counts, others):
+        ratios = [
+            row.counts[name] / max(beside.counts[name], 1)
+            for row, beside in zip(by_number[usual], by_number[other], strict=True)
+        ]
+        told = ratio(*([row.counts[name] for row in by_number[number]] for number in (usual, other)))
+        print(f"{name:15} {usual} / {other}: {told}, at least {min(ratios):.3f}")
+    if same := [row.same for row in by_number[usual] if row.same is not None]:
+        print(f"{Strategy.ADAPTIVE:15} {usual} / {ONE}: the same pages {mean(same):.3f}, at least {min(same):.3f}")
 
 
-async def run_trial(replay: Replay, trial: Trial, what: str, asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
+async def run_trial(
+    replay: Replay, trial: Trial, what: str, asked: argparse.Namespace
+) -> list[tuple[str, Crawled, Row]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        reachable = frozenset((await crawl(replay, trial, Strategy.BREADTH_FIRST, Path(folder), oracle=True))[0])
-        for name in asked.strategies:
-            order, seconds = await crawl(replay, trial, name, Path(folder), oracle=asked.oracle)
-            row = measured(order, trial.truth, reachable, seconds)
-            rows.append((what, name, row))
-            print(line(what, name, row), flush=True)
+        for number in asked.in_flight:
+            plain, _ = await crawl(replay, trial, Strategy.BREADTH_FIRST, Path(folder), oracle=True, in_flight=number)
+            for name in asked.strategies:
+                order, seconds = await crawl(replay, trial, name, Path(folder), oracle=asked.oracle, in_flight=number)
+                row = measured(order, plain, trial.truth, seconds)
+                rows.append((what, Crawled(name, number), row))
+                print(line(what, Crawled(name, number), row), flush=True)
     return rows
 
 
@@ -349,9 +354,32 @@ def term_list(trial: Trial, folder: Path) -> Path:
     return path
 
 
-def line(what: str, name: str, row: Row) -> str:
+def line(what: str, which: Crawled, row: Row) -> str:
     shares = "".join(f"{share:9.2f}" for share in row.at)
-    return f"{what:34}{name:15}{row.area:8.3f}{shares}{row.seconds:9.1f}"
+    return f"{what:34}{which}{row.area:8.3f}{shares}{shown(row.least):>8}{row.seconds:9.1f}"
+
+
+def print_means(rows: Sequence[tuple[str, Crawled, Row]], in_flight: Sequence[int]) -> None:
+    """`least` is the least of all."""
+    print()
+    by_crawl: dict[tuple[str, Crawled], list[Row]] = {}
+    for what, which, row in rows:
+        by_crawl.setdefault((what.split()[2], which), []).append(row)
+    for (kind, which), some in by_crawl.items():
+        average = Row(
+            mean(row.area for row in some),
+            tuple(map(mean, zip(*(row.at for row in some), strict=True))),
+            min((row.least for row in some if row.least is not None), default=None),
+            mean(row.seconds for row in some),
+        )
+        print(line(f"mean, {kind}", which, average))
+    for (kind, which), some in by_crawl.items():
+        if which.in_flight == in_flight[0]:
+            for other in in_flight[1:]:
+                told = ratio(
+                    *([row.area for row in one] for one in (some, by_crawl[kind, which._replace(in_flight=other)]))
+                )
+                print(f"{f'{kind}, area {which.in_flight} / {other}':34}{which.strategy:18}{told:>8}")
 
 
 def main() -> None:
@@ -372,31 +400,19 @@ def main() -> None:
     )
     parser.add_argument("--like", action="store_true", help="with --first: one page as the only example, and as a seed")
     parser.add_argument("--texts", type=int, default=TEXTS, help="with --first: how many are shown")
+    add_option(parser)
     asked = parser.parse_args()
     if not DOMAIN.is_dir():
         raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/benchmarks.md)")
     if asked.first:
         names = dict.fromkeys([Strategy.BREADTH_FIRST, *asked.strategies])
-        print(f"{'web/subject, homes, draw':34}{'share':>8}" + "".join(f"{name:>15}" for name in names))
-        print_first(asyncio.run(run_first(asked)))
+        heads = "".join(f"{name:>15}" for name in names)
+        print(f"{'web/subject, homes, draw':34}{'share':>8}{'in flight':>11}{heads}{'least':>8}{'same':>8}")
+        print_first(asyncio.run(run_first(asked)), asked.in_flight)
         return
-    print(
-        f"{'web/subject, known, draw':34}{'strategy':15}{'area':>8}"
-        + "".join(f"{f'at {n}':>9}" for n in FIRST)
-        + f"{'CPU s':>9}"
-    )
-    rows = asyncio.run(run(asked))
-    print()
-    for kind in ("texts", "examples"):
-        for name in asked.strategies:
-            some = [row for what, strategy_name, row in rows if f" {kind} " in what and strategy_name == name]
-            if some:
-                average = Row(
-                    mean(row.area for row in some),
-                    tuple(mean(row.at[place] for row in some) for place in range(len(FIRST))),
-                    mean(row.seconds for row in some),
-                )
-                print(line(f"mean, {kind}", name, average))
+    marks = "".join(f"{f'at {n}':>9}" for n in FIRST)
+    print(f"{'web/subject, known, draw':34}{'strategy, in flight':18}{'area':>7}{marks}{'least':>8}{'CPU s':>9}")
+    print_means(asyncio.run(run(asked)), asked.in_flight)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """A crawl that stays with a subject, on whatever stands in for the web."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Budget, Frontier
@@ -9,11 +11,12 @@ from bitrawl.crawl.loop import Crawl
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.job.crawl_wiring import Topic, bucket_scores, strategy
 from bitrawl.job.topics import Examples, topic_judge
-from bitrawl.model import Language, Link, LinkKind, Page, Visit
+from bitrawl.model import Language, Link, LinkKind, Page, Relevance, Visit
 from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.simulation.replay import InFlightWeb, ReplayClock
 from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.url import Url
+from lab.bench.in_flight import USUAL
 
 
 class Fetching(NamedTuple):
@@ -23,12 +26,20 @@ class Fetching(NamedTuple):
     analyser: Analyser
 
 
-async def crawled(
-    web: Fetching, seeds: Sequence[Url], job: Job, shown: Examples, *, pages: int | None = None, in_flight: int = 1
+async def crawled(  # noqa: PLR0913 - what is crawled, and how
+    web: Fetching,
+    seeds: Sequence[Url],
+    job: Job,
+    shown: Examples,
+    *,
+    pages: int | None = None,
+    in_flight: int = USUAL,
+    leave: bool = False,
+    truth: Callable[[Page], bool] | None = None,
 ) -> list[Page]:
-    """The pages in the order in which they were fetched, judged."""
+    """The pages in the order in which they were fetched, judged: by the texts that are shown, or by the truth."""
     sites, clock = Sites(), ReplayClock()
-    judge = topic_judge(job, shown)
+    judge = TrueJudge(truth) if truth else topic_judge(job, shown)
     focused = job.strategy is not Strategy.BREADTH_FIRST
     fetched: list[Page] = []
 
@@ -36,19 +47,19 @@ async def crawled(
         if isinstance(visit.outcome, Page):
             fetched.append(visit.outcome)
 
-    live = InFlightWeb(web.fetcher, clock, in_flight)
+    live = InFlightWeb(*web, clock, in_flight)
     crawl = Crawl(
         Frontier(
             MemoryQueue(), clock, sites.of, live.politeness,
             budget=Budget(pages=pages), ranked=focused, returns=focused, steps=bucket_scores(job),
         ),
         fetcher=live,
-        analyser=web.analyser,
+        analyser=live,
         scorer=strategy(job.strategy, job.languages(), topic=Topic(judge.model, job.topic, sites.of, judge.terms)),
         ledger=ReplayLedger(sites.of),
         scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
-        settings=live.settings(sitemaps=False, leave=False),
+        settings=live.settings(sitemaps=False, leave=leave),
         judge=judge,
         observers=[keep],
     )  # fmt: skip
@@ -63,3 +74,31 @@ def job_for(name: Strategy, languages: Sequence[Language], seeds: Sequence[Url],
 
 def model_of(name: Strategy) -> TopicModel:
     return TopicModel(name) if name in (Strategy.TERMS, Strategy.PERPLEXITY) else TopicModel.LEARNED
+
+
+class Oracle:
+    """Knows the truth of pages, and nothing of links: what a strategy can do with a perfect judge."""
+
+    def judge(self, pages: Sequence[Page]) -> list[Relevance]:
+        raise NotImplementedError
+
+    def weigh(self, texts: Sequence[str], language: Language) -> list[float]:  # noqa: ARG002
+        return [0.0] * len(texts)
+
+    def learn(self, page: Page, *, relevant: bool) -> None:
+        pass
+
+    def revised(self) -> Sequence[tuple[Url, float]]:
+        return []
+
+
+class TrueJudge:
+    """Judges pages by the truth."""
+
+    def __init__(self, truth: Callable[[Page], bool]) -> None:
+        self.model, self.terms = Oracle(), None
+        self._truth = truth
+
+    def __call__(self, link: Link, page: Page) -> Page:  # noqa: ARG002
+        relevant = self._truth(page)
+        return msgspec.structs.replace(page, relevance=Relevance(0.99 if relevant else 0.01, relevant=relevant))

@@ -13,7 +13,8 @@
 --train writes). `python -m lab.train adaptive` makes those that the package ships.
 
 How it is counted: docs/reference/simulate.md. Each language pair with English that has at least 30 true pairs is a
-simulation of its own, from the seeds of site.json; a site's figure is the mean over its language pairs, the last line
+simulation of its own, from the seeds of site.json, once with as many visits in flight as users have and once one at a time
+(--in-flight; on a site of one host it is the same); a site's figure is the mean over its language pairs, the last line
 the mean over sites. Of doubtful.tsv `language`, `partial` and `short` count neither for nor against a strategy. Pages
 are analysed once and kept in BITRAWL_BENCH_CACHE (by default below the temporary folder); after a change to page/ run
 with --fresh.
@@ -34,6 +35,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
@@ -45,10 +47,11 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Sitemap
-from bitrawl.simulation.measure import TrialFigures
+from bitrawl.simulation.measure import SiteTrials, TrialFigures
 from bitrawl.simulation.replay import Replay, ReplayClock, ReplaySettings, opened_replay
 from bitrawl.simulation.trial import Truth, run_trial
 from bitrawl.url import Url
+from lab.bench.in_flight import USUAL, add_option, least_ratio, ratio, shown
 from lab.bench.small_sites import CUTS, Cut, opened_cut
 from lab.train.adaptive import LEAST_PAIRS, fit, named, traces
 from lab.train.folds import without as others
@@ -67,15 +70,32 @@ class Asked(NamedTuple):
     langs: str
     alternates: bool
     models: bool
+    in_flight: tuple[int, ...] = (USUAL,)
+
+    def settings(self, site: str, languages: tuple[Language, ...]) -> list[ReplaySettings]:
+        """One for each number in flight, with weights that have not seen the site; breadth-first is always beside."""
+        return [
+            ReplaySettings(
+                weights=without(site),
+                languages=languages,
+                strategies=tuple(dict.fromkeys([Strategy.BREADTH_FIRST, *self.strategies])),
+                alternates=self.alternates,
+                models=self.models,
+                in_flight=number,
+            )
+            for number in self.in_flight
+        ]
 
 
 class Line(NamedTuple):
-    """The figures of one strategy on one language pair."""
+    """The figures of one strategy on one language pair, with so many visits in flight."""
 
     site: str
     languages: str
     strategy: str
+    in_flight: int
     figures: TrialFigures
+    least: float | None  # pairs beside breadth-first, at the worst point
     true: int
     reachable: int
     length: int
@@ -110,17 +130,20 @@ def language_pairs(pack: SitePack, langs: str) -> list[tuple[Language, ...]]:
 
 async def simulate_cut(cut: Cut, asked: Asked) -> list[Line]:
     async with opened_cut(cut, SITES, CACHE) as small:
-        settings = ReplaySettings(
-            weights=without(cut.site),
-            languages=cut.languages,
-            strategies=asked.strategies,
-            alternates=asked.alternates,
-            models=asked.models,
-        )
-        (trials,) = await small.replay.trials(settings, small.truth, small.seeds)
-        about = (len(trials.truth.pairs), trials.reachable, trials.length)
-        name = f"{cut.site}/{trials.length}/{trials.reachable}"
-        return [Line(name, "-".join(cut.languages), one.strategy, one, *about) for one in trials.figures]
+        lines: list[Line] = []
+        for settings in asked.settings(cut.site, cut.languages):
+            (trials,) = await small.replay.trials(settings, small.truth, small.seeds)
+            lines += lines_of(f"{cut.site}/{trials.length}/{trials.reachable}", trials, settings)
+        return lines
+
+
+def lines_of(name: str, trials: SiteTrials, settings: ReplaySettings) -> list[Line]:
+    about = (len(trials.truth.pairs), trials.reachable, trials.length)
+    languages, number, plain = "-".join(settings.languages), settings.in_flight, trials.figures[0].curve
+    return [
+        Line(name, languages, one.strategy, number, one, least_ratio(one.curve, plain), *about)
+        for one in trials.figures
+    ]
 
 
 async def simulate_site(name: str, asked: Asked) -> list[Line]:
@@ -130,20 +153,13 @@ async def simulate_site(name: str, asked: Asked) -> list[Line]:
 
 async def simulate_pairs(pack: SitePack, pairs: Iterable[tuple[Language, ...]], asked: Asked) -> list[Line]:
     uncounted = pack.uncounted_pairs()
-    lines = []
+    lines: list[Line] = []
     async with opened_replay([pack.archive], cache=CACHE) as replay:
         for languages in pairs:
             truth = Truth(pack.true_pairs(languages), uncounted)
-            settings = ReplaySettings(
-                weights=without(pack.name),
-                languages=languages,
-                strategies=asked.strategies,
-                alternates=asked.alternates,
-                models=asked.models,
-            )
-            for trials in await replay.trials(settings, truth, pack.seeds):
-                about = (len(trials.truth.pairs), trials.reachable, trials.length)
-                lines += [Line(pack.name, "-".join(languages), one.strategy, one, *about) for one in trials.figures]
+            for settings in asked.settings(pack.name, languages):
+                for trials in await replay.trials(settings, truth, pack.seeds):
+                    lines += lines_of(pack.name, trials, settings)
     return lines
 
 
@@ -261,46 +277,72 @@ class Mean(NamedTuple):
         return format(self.value, style) + (f"({self.missing}-)" if self.missing else "")
 
 
+class Run(NamedTuple):
+    """Which simulation of a site it is: a row of the table."""
+
+    strategy: str
+    in_flight: int
+
+    @classmethod
+    def of(cls, line: Line) -> "Run":
+        return cls(line.strategy, line.in_flight)
+
+
+Means = dict[str, Mean]
+"""The figures of a row, by column."""
+
+
 def table(lines: Sequence[Line], *, detailed: bool) -> None:
     sites = list(dict.fromkeys(line.site for line in lines))
-    strategies = list(dict.fromkeys(line.strategy for line in lines))
+    runs = list(dict.fromkeys(map(Run.of, lines)))
     if detailed:
-        print(_head("site", "strategy"))
+        print(_head("site"))
         for line in lines:
-            print(
-                _row(f"{line.site} {line.languages}", line.strategy, {n: Mean.of([figure(line, n)]) for n in COLUMNS})
-            )
+            print(_row(f"{line.site} {line.languages}", Run.of(line), _means([line]), [line]))
         print()
-    means: dict[tuple[str, str], dict[str, Mean]] = {}
-    print(_head("site", "strategy"))
-    for site in sites:
-        for strategy in strategies:
-            of_site = [line for line in lines if (line.site, line.strategy) == (site, strategy)]
-            means[site, strategy] = {n: Mean.of(figure(line, n) for line in of_site) for n in COLUMNS}
-            print(_row(site, strategy, means[site, strategy]))
+    means: dict[tuple[str, Run], Means] = {}
+    print(_head("site"))
+    for site, run in product(sites, runs):
+        of_site = [line for line in lines if (line.site, Run.of(line)) == (site, run)]
+        means[site, run] = _means(of_site)
+        print(_row(site, run, means[site, run], of_site))
     print()
-    for strategy in strategies:
-        over = {n: Mean.of(means[site, strategy][n].value for site in sites) for n in COLUMNS}
-        behind = max(_area(means, site, s) - _area(means, site, strategy) for site in sites for s in strategies)
-        print(f"{_row(f'mean of {len(sites)} sites', strategy, over)}   {behind:.3f} behind the best at worst")
+    over = {run: {n: Mean.of(means[site, run][n].value for site in sites) for n in COLUMNS} for run in runs}
+    for run in runs:
+        behind = max(_area(means[site, one]) - _area(means[site, run]) for site in sites for one in runs)
+        of_run = [line for line in lines if Run.of(line) == run]
+        print(f"{_row(f'mean of {len(sites)} sites', run, over[run], of_run)}   {behind:.3f} behind the best at worst")
     targets = "".join(f"{column.target:>12}" for column in COLUMNS.values())
-    print(f"{'target for adaptive':<26}{'':<16}{targets}   0.020")
+    print(f"{'target for adaptive':<26}{'':<18}{targets}{'>= .9':>8}   0.020")
+    for run in runs:
+        if run.in_flight != runs[0].in_flight:
+            usual = run._replace(in_flight=runs[0].in_flight)
+            ratios = [_area(means[site, usual]) / (_area(means[site, run]) or 1) for site in sites]
+            told = ratio([_area(over[usual])], [_area(over[run])])
+            print(f"area {usual.in_flight} / {run.in_flight}, {run.strategy:<16}{told}, at least {min(ratios):.3f}")
     print(
         "(n-): n without a figure are not in the mean: nothing examined, no stop, or 95 % of the pairs never reached."
     )
+    print("least: the pairs at the worst point of the crawl, beside breadth-first with as many visits in flight.")
 
 
-def _area(means: dict[tuple[str, str], dict[str, Mean]], site: str, strategy: str) -> float:
-    return means[site, strategy]["area"].value or 0.0
+def _means(lines: Sequence[Line]) -> Means:
+    return {name: Mean.of(figure(line, name) for line in lines) for name in COLUMNS}
 
 
-def _head(site: str, strategy: str) -> str:
-    return f"{site:<26}{strategy:<16}" + "".join(f"{column.head:>12}" for column in COLUMNS.values())
+def _area(means: Means) -> float:
+    return means["area"].value or 0.0
 
 
-def _row(site: str, strategy: str, values: dict[str, Mean]) -> str:
-    shown = "".join(f"{values[name].shown(column.style):>12}" for name, column in COLUMNS.items())
-    return f"{site:<26}{strategy:<16}{shown}"
+def _head(site: str) -> str:
+    columns = "".join(f"{column.head:>12}" for column in COLUMNS.values())
+    return f"{site:<26}{'strategy, in flight':<18}{columns[1:]}{'least':>8}"
+
+
+def _row(site: str, run: Run, values: Means, lines: Sequence[Line]) -> str:
+    columns = "".join(f"{values[name].shown(column.style):>12}" for name, column in COLUMNS.items())
+    least = min((line.least for line in lines if line.least is not None), default=None)
+    return f"{site:<26}{run.strategy:<15}{run.in_flight:3}{columns}{shown(least):>8}"
 
 
 def simulate_here(name: str, asked: Asked) -> list[Line]:
@@ -320,6 +362,7 @@ def main() -> None:
     parser.add_argument("--train", action="store_true", help="write the weights without each site, and nothing else")
     parser.add_argument("--reach", action="store_true", help="the pages reached with --exhaustive, and nothing else")
     parser.add_argument("--small", action="store_true", help="small sites, cut from these")
+    add_option(parser)
     given = parser.parse_args()
     if not SITES.exists():
         print(f"strategies: {SITES} is not here (frozen copies of the sites that src/bitrawl/models/pairs.md names)")
@@ -328,7 +371,7 @@ def main() -> None:
     if given.fresh and CACHE.exists():
         shutil.rmtree(CACHE)
     strategies = UNFOCUSED if given.strategies == "all" else tuple(map(Strategy, given.strategies.split(",")))
-    asked = Asked(strategies, given.langs, not given.ignore_alternates, not given.no_models)
+    asked = Asked(strategies, given.langs, not given.ignore_alternates, not given.no_models, tuple(given.in_flight))
     names = given.sites or sorted(path.name for path in SITES.iterdir() if path.is_dir())
     began = time.perf_counter()
     if given.train:

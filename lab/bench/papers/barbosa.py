@@ -29,6 +29,7 @@ from bitrawl.show.plots import Series
 from bitrawl.simulation.discovery import WalkTrial
 from lab.bench.detector import PAIRS, Bench, Judged, Make, Site, as_judged, opened_bench, ours, paper
 from lab.bench.discovery import MARKS, WEB, Compared, compared
+from lab.bench.in_flight import USUAL
 
 PARTS = ("walks", "detector")
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
@@ -65,7 +66,10 @@ PAPER_TABLE = {  # by the least likelihood of a link: the link predictor alone, 
 
 
 async def walks(sets: int, folder: Path) -> None:
-    by_web = {web: walked(trials) for web, trials in (await compared(["--sets", str(sets)])).items()}
+    by_web = {
+        web: walked(trials)
+        for web, trials in (await compared(["--sets", str(sets), "--in-flight", str(USUAL)])).items()
+    }
     for web, by_name in by_web.items():
         today = datetime.now(UTC).date()
         title = f"{WEBS[web].capitalize()}: mean and spread of {sets} sets of seeds ({today})"
@@ -80,8 +84,8 @@ Walks = Mapping[str, Sequence[WalkTrial]]
 """By strategy, one for each set of seeds."""
 
 
-def walked(by_name: Compared) -> Walks:
-    return {name: [trial.walked for trial in trials] for name, trials in by_name.items()}
+def walked(by_walk: Compared) -> Walks:
+    return {one.name: [trial.walked for trial in trials] for one, trials in by_walk.items()}
 
 
 def curve(name: str, trials: Sequence[WalkTrial]) -> Series:

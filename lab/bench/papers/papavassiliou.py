@@ -40,6 +40,7 @@ from bitrawl.topic.term_list import TermList
 from bitrawl.url import Url
 from lab.bench.domain import DOMAIN, STARTS, SUBJECTS, Web, is_about, opened_web, text_of
 from lab.bench.focused import Fetching, crawled, job_for, model_of
+from lab.bench.in_flight import add_option, ratio
 from lab.bench.pairs import paired
 from lab.bench.strategies import CACHE, SITES
 from lab.train.pairs import LabelledSite, fit_without_each, labelled_site, lessons
@@ -265,7 +266,8 @@ def together(both: Sequence[Accepted]) -> Accepted:
     return Accepted(*map(sum, zip(*both, strict=True)))
 
 
-async def topics(draws: Sequence[int]) -> None:
+async def topics(draws: Sequence[int], in_flight: Sequence[int]) -> None:
+    """With so many visits in flight, and then what the first has relative to the others."""
     async with AsyncExitStack() as stack:
         web, replay = await opened_web(stack, "web")
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -276,15 +278,24 @@ async def topics(draws: Sequence[int]) -> None:
         )
         print(f"\n{'subject, language, list':42}{'strategy':10}{columns}", flush=True)
         for name in (Strategy.TERMS, Strategy.ADAPTIVE):
-            await topic_rows(web, replay, GIVEN, name)
-            print_mean(name, [await topic_rows(web, replay, topic, name) for topic in learned])
+            right = []
+            for number in in_flight:
+                print(f"{number} in flight", flush=True)
+                await topic_rows(web, replay, GIVEN, name, number)
+                rows = [await topic_rows(web, replay, topic, name, number) for topic in learned]
+                print_mean(name, rows)
+                right.append([first.right for first, _ in rows])
+            for number, other in zip(in_flight[1:], right[1:], strict=True):
+                print(f"first {FIRST}, {name}, {in_flight[0]} / {number}: {ratio(right[0], other)}", flush=True)
 
 
-async def topic_rows(web: Web, replay: Replay, topic: Topic, name: Strategy) -> tuple[Accepted, Accepted]:
+async def topic_rows(
+    web: Web, replay: Replay, topic: Topic, name: Strategy, in_flight: int
+) -> tuple[Accepted, Accepted]:
     """Print a row for each language. Returns what they have together: of the first fetches, and of all."""
     start = [Url.parse(STARTS[web.name])]
     job = job_for(name, topic.languages, start, TopicSection(terms=str(topic.terms), hub=True, model=model_of(name)))
-    pages = await crawled(Fetching(replay.fetcher, replay.analyser), start, job, Examples({}))
+    pages = await crawled(Fetching(replay.fetcher, replay.analyser), start, job, Examples({}), in_flight=in_flight)
     by_language = {
         language: [accepted(part, web, topic, language) for part in (pages[:FIRST], pages)]
         for language in topic.languages
@@ -322,6 +333,7 @@ def main() -> None:
     parser.add_argument(
         "--draws", type=lambda raw: [int(one) for one in raw.split(",")], default=[1], help="of texts for the topics"
     )
+    add_option(parser)
     asked = parser.parse_args()
     for part, folder in (("pairs", SITES), ("topics", DOMAIN)):
         if part in asked.parts and not folder.is_dir():
@@ -329,7 +341,7 @@ def main() -> None:
     if "pairs" in asked.parts:
         pairs(asked.sites)
     if "topics" in asked.parts:
-        asyncio.run(topics(asked.draws))
+        asyncio.run(topics(asked.draws, asked.in_flight))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ perplexity, on texts that no crawl sees, of models trained on the given texts an
 that the given texts do not have are left out of it, so that all models are asked the same words. The crawl starts at a directory of all
 sites and at one page about the subject. The first draw starts at a home page, and is the one whose tables and perplexities are
 shown. The others have other texts, and a page of the subject that is drawn too.
+
+Both with as many visits in flight as users have, and one at a time beside it (--in-flight). The figures are of the first number.
 """
 
 import argparse
@@ -42,6 +44,7 @@ from bitrawl.text.ngram_models import sequences
 from bitrawl.url import Url
 from lab.bench.domain import DOMAIN, STARTS, Web, opened_web, text_of
 from lab.bench.focused import Fetching, crawled, job_for, model_of
+from lab.bench.in_flight import add_option, ratio
 from lab.bench.servers import PagedWeb, Without, moved, on_server, redirects
 
 PARTS = ("sites", "harvest")
@@ -49,6 +52,9 @@ IMAGES = Path(__file__).parents[3] / "docs" / "images"
 EN, FR = Language("en"), Language("fr")
 FOCUSED = (Strategy.PERPLEXITY, Strategy.ADAPTIVE)
 COMPARED = (Strategy.BREADTH_FIRST, *FOCUSED)
+
+Found = Mapping[Strategy, Sequence[float]]
+"""What is compared: several visits in flight with one at a time."""
 
 # Table 1
 
@@ -103,7 +109,8 @@ class Trial(NamedTuple):
     definition: Definition
 
 
-async def four_sites(web: Web, replay: Replay, wiki: Web) -> None:
+async def four_sites(web: Web, replay: Replay, wiki: Web, in_flight: int) -> Found:
+    """Pages of the right server, by strategy."""
     print("pages of each server; the paper, cats and technology in English, then in German")
     print("".join(f"{name:15}" + "".join(f"{count:6}" for count in row) + "\n" for name, row in PAPER_TABLE.items()))
     leads_to = await redirects(replay.fetcher, list(web.pages.values()))
@@ -117,12 +124,13 @@ async def four_sites(web: Web, replay: Replay, wiki: Web) -> None:
             served = servers(web, kinds, without=definition.source)
             pages = moved(web.pages.values(), served.get, leads_to, linked=linked)
             for name in COMPARED if number == 0 else FOCUSED:
-                counts = await pages_by_server(pages, served, name, definition)
+                counts = await pages_by_server(pages, served, name, definition, in_flight)
                 told = f"{definition.kind} {definition.name}" if name in FOCUSED else "-"
                 print(f"{name:15}{told[:44]:45}" + "".join(f"{counts[kind]:16}" for kind in kinds), flush=True)
                 if name in FOCUSED:
                     right[name][Trial(linked, kinds, definition)] = counts[definition.kind]
     print("\n".join(summary(right)), flush=True)
+    return {name: list(counts.values()) for name, counts in right.items()}
 
 
 def summary(right: Mapping[Strategy, Mapping[Trial, int]]) -> Iterator[str]:
@@ -150,13 +158,14 @@ def servers(web: Web, kinds: Sequence[Kind], *, without: Url | None) -> dict[Url
 
 
 async def pages_by_server(
-    web: PagedWeb, served: Mapping[Url, str], name: Strategy, definition: Definition
+    web: PagedWeb, served: Mapping[Url, str], name: Strategy, definition: Definition, in_flight: int
 ) -> Counter[Kind]:
     homes = {kind: Url.parse(HOMES[kind]) for kind in map(Kind._make, HOMES)}
     seeds = {on_server(home, served[home]): kind for kind, home in homes.items() if home in served}
     language = definition.kind.language
     job = job_for(name, [language], list(seeds), section_for(name))
-    fetched = await crawled(Fetching(web, web), list(seeds), job, Examples({language: [definition.text]}), pages=LIMIT)
+    shown = Examples({language: [definition.text]})
+    fetched = await crawled(Fetching(web, web), list(seeds), job, shown, pages=LIMIT, in_flight=in_flight)
     by_host = {seed.host: kind for seed, kind in seeds.items()}
     return Counter(by_host[page.url.host] for page in fetched)
 
@@ -245,23 +254,27 @@ Shares = dict[Strategy, list[float | None]]  # on the subject, by amount; None i
 Curves = dict[Strategy, list[list[float]]]  # tokens on the subject after each STEP, of each draw
 
 
-async def harvests(webs: Mapping[str, tuple[Web, Replay]], draws: int, folder: Path) -> None:
+async def harvests(webs: Mapping[str, tuple[Web, Replay]], draws: int, folder: Path, in_flight: int) -> Found:
+    """Shares of the tokens that are on the subject, by strategy."""
+    found: dict[Strategy, list[float]] = {name: [] for name in COMPARED}
     print("share of the tokens downloaded that are German, in the paper, after " + amounts(PAPER_AMOUNTS))
     print("".join(f"{name:15}" + "".join(f"{one:12.3f}" for one in row) + "\n" for name, row in PAPER_SHARES))
     for one in HARVESTS:
         all_shares: list[Shares] = []
         curves: Curves = {name: [] for name in COMPARED}
         for draw in range(draws):
-            runs = await compared(webs, one, draw, folder)
+            runs = await compared(webs, one, draw, folder, in_flight)
             all_shares.append({name: [share_at(pages, amount) for amount in AMOUNTS] for name, pages in runs.items()})
             for name, pages in runs.items():
                 curves[name].append(curve(pages))
+                found[name] += [share or 0.0 for share in all_shares[-1][name]]
         print("\n".join(over_draws(one, all_shares)), flush=True)
         draw_harvest(folder / f"harvest-{one.subject}-{one.language}.svg", one, curves)
+    return found
 
 
 async def compared(
-    webs: Mapping[str, tuple[Web, Replay]], one: Harvest, draw: int, folder: Path
+    webs: Mapping[str, tuple[Web, Replay]], one: Harvest, draw: int, folder: Path, in_flight: int
 ) -> dict[Strategy, list[Fetched]]:
     """What each strategy downloads. Of the first draw, the tables are printed and the perplexities are drawn."""
     web, replay = webs[one.web]
@@ -275,7 +288,7 @@ async def compared(
         seeds = [Url.parse(STARTS[one.web]), drawn.seed]
         job = job_for(name, [one.language], seeds, section_for(name))
         without = Fetching(Without(replay.fetcher, hidden), replay.analyser)
-        pages = await crawled(without, seeds, job, Examples({one.language: texts}))
+        pages = await crawled(without, seeds, job, Examples({one.language: texts}), in_flight=in_flight)
         runs[name] = [fetched(page, web, one, wanted) for page in pages]
     if draw == 0:
         show_harvest(one, runs, sum(fetched(web.pages[url], web, one, wanted).tokens for url in wanted))
@@ -431,16 +444,23 @@ async def run(asked: argparse.Namespace) -> None:
     print(f"Remus and Biemann 2016, {datetime.now(UTC).date()}\n")
     async with AsyncExitStack() as stack:
         webs = {name: await opened_web(stack, name) for name in STARTS}
-        if "sites" in asked.parts:
-            await four_sites(*webs["web"], webs["wiki"][0])
-        if "harvest" in asked.parts:
-            await harvests(webs, asked.draws, asked.draw)
+        found: dict[str, list[Found]] = {part: [] for part in asked.parts}
+        for number in reversed(asked.in_flight):  # so the figures of the first one stay
+            print(f"\n{number} in flight\n")
+            if "sites" in asked.parts:
+                found["sites"].insert(0, await four_sites(*webs["web"], webs["wiki"][0], number))
+            if "harvest" in asked.parts:
+                found["harvest"].insert(0, await harvests(webs, asked.draws, asked.draw, number))
+        for part, (usual, *others) in found.items():
+            for name, (other, number) in product(usual, zip(others, asked.in_flight[1:], strict=True)):
+                print(f"{part}, {name}, {asked.in_flight[0]} / {number}: {ratio(usual[name], other[name])}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", type=lambda raw: raw.split(","), default=PARTS, help=f"of {', '.join(PARTS)}")
     parser.add_argument("--draws", type=int, default=4, help="draws of texts and pages for the harvest")
+    add_option(parser)
     parser.add_argument("--draw", type=Path, default=IMAGES, help="write the figures into this folder")
     asked = parser.parse_args()
     if not DOMAIN.is_dir():

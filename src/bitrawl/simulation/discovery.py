@@ -85,7 +85,7 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
     """Until the downloads are used up, or nothing is left to visit. Every request for a page counts, whatever it brings."""
     clock, sites = ReplayClock(), Sites()
     ledger = ReplayLedger(sites.of)
-    web = InFlightWeb(replay.fetcher, clock, search.in_flight)
+    web = InFlightWeb(replay.fetcher, search.analyser or replay.analyser, clock, search.in_flight)
     robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
     check = search.check or new_site_check(search.languages, robots.sitemaps, search.counted)
     walked = walk(name, search.languages, search.source, check, search.counted)
@@ -94,7 +94,7 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
     crawl = Crawl(
         Frontier(MemoryQueue(), clock, sites.of, web.politeness, budget=budget, ranked=True, returns=True),
         fetcher=robots,
-        analyser=search.analyser or replay.analyser,
+        analyser=web,
         scorer=walked,
         ledger=ledger,
         scope=Scope(sites, search.seeds, ScopeRules(reach=Reach.WEB)),

@@ -9,8 +9,8 @@ What every strategy asks of an archive is remembered, so that it is computed onl
 import asyncio
 import heapq
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -45,7 +45,7 @@ from bitrawl.model import (
     Skip,
 )
 from bitrawl.page.sandbox import SandboxedAnalyser, page_reader
-from bitrawl.protocols import Analyser, Clock, Fetcher, LinkScorer
+from bitrawl.protocols import Analyser, Fetcher, LinkScorer
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
 from bitrawl.simulation.trial import (
@@ -153,8 +153,8 @@ class ReplaySettings(msgspec.Struct, frozen=True, kw_only=True):
 class ReplayClock:
     """A clock that only `sleep` moves, so that a replay never depends on the machine.
 
-    Who sleeps is woken in the order of time, one by one, when nobody else has anything to do. So what is waited for beside
-    the clock must be there: pages that were analysed before.
+    Who sleeps is woken in the order of time, one by one, when nobody else has anything to do. What takes time beside the
+    clock, because it waits for a process, is done while the clock stands still.
     """
 
     def __init__(self) -> None:
@@ -162,6 +162,8 @@ class ReplayClock:
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
         self._order = count()
         self._waking: asyncio.Task[None] | None = None
+        self._still = 0
+        self._moves = asyncio.Event()
 
     def now(self) -> float:
         """Seconds since the replay began."""
@@ -179,10 +181,24 @@ class ReplayClock:
             self._waking = asyncio.ensure_future(self._wake())
         await sleeper
 
+    @contextmanager
+    def stand_still(self) -> Iterator[None]:
+        """Nobody is woken meanwhile."""
+        self._still += 1
+        try:
+            yield
+        finally:
+            self._still -= 1
+            self._moves.set()
+
     async def _wake(self) -> None:
         while self._sleepers:
             for _ in range(TURNS):
                 await asyncio.sleep(0)
+            if self._still:
+                self._moves.clear()
+                await self._moves.wait()
+                continue
             at, _, sleeper = heapq.heappop(self._sleepers)
             if not sleeper.done():  # cancelled
                 self._now = max(self._now, at)
@@ -192,18 +208,23 @@ class ReplayClock:
 class InFlightWeb:
     """Makes a replay like a crawl of the live web: answers take time, hosts rest, and several visits are in flight.
 
-    With one visit at a time, everything is there at once, and each page is read before the next is chosen.
+    Reading a page takes no time. With one visit at a time, everything is there at once, and each page is read before the
+    next is chosen.
     """
 
-    def __init__(self, inner: Fetcher, clock: Clock, in_flight: int = 1) -> None:
-        self._inner, self._clock, self._in_flight = inner, clock, in_flight
+    def __init__(self, fetcher: Fetcher, analyser: Analyser, clock: ReplayClock, in_flight: int = 1) -> None:
+        self._fetcher, self._analyser, self._clock, self._in_flight = fetcher, analyser, clock, in_flight
 
     async def fetch(self, link: Link) -> Capture | Skip:
         """Some hosts are slower than others, and so are some pages, the same at each run."""
         if self._in_flight > 1:
             host, page = (crc32(name.encode()) % 1000 / 1000 for name in (link.url.host, link.url))
             await self._clock.sleep(QUICKEST + SPREAD * (host + page))
-        return await self._inner.fetch(link)
+        return await self._fetcher.fetch(link)
+
+    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+        with self._clock.stand_still():
+            return await self._analyser.analyse(capture, index=index)
 
     @property
     def politeness(self) -> Politeness:
@@ -245,7 +266,7 @@ class Replay:
         self.analyser = analyser
         self._sites = sites
         self._scopes: dict[tuple[Url, ...], RememberedScope] = {}
-        self._references: dict[tuple[tuple[Url, ...], bool], ReplayRun] = {}
+        self._references: dict[tuple[tuple[Url, ...], bool, int], ReplayRun] = {}
 
     def home_pages(self) -> list[Url]:
         """Where a replay starts if you name no seeds."""
@@ -349,7 +370,7 @@ class Replay:
 
     async def _reference(self, seeds: tuple[Url, ...], settings: ReplaySettings) -> ReplayRun:
         """Exhaustive breadth-first, which does not depend on the languages."""
-        key = (seeds, settings.alternates)
+        key = (seeds, settings.alternates, settings.in_flight)
         if key not in self._references:
             scorer = strategy(Strategy.BREADTH_FIRST, settings.languages)
             run = await run_trial(Strategy.BREADTH_FIRST, scorer, self.prepared(seeds, settings))
@@ -363,12 +384,12 @@ class Replay:
 
         def prepare(scorer: LinkScorer) -> Replayed:
             clock, ledger, counted = ReplayClock(), ReplayLedger(self._sites.of), CountingFetcher(self.fetcher)
-            web = InFlightWeb(counted, clock, settings.in_flight)
+            web = InFlightWeb(counted, analyser, clock, settings.in_flight)
             robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
             crawl = Crawl(
                 Frontier(MemoryQueue(), clock, self._sites.of, web.politeness),
                 fetcher=robots,
-                analyser=analyser,
+                analyser=web,
                 scorer=scorer,
                 ledger=ledger,
                 scope=scope,

@@ -20,9 +20,11 @@ from bitrawl.discover.walk_plan import Citations, NaiveBayes, Neighbourhood, Pla
 from bitrawl.job.crawl_wiring import walk as new_walk
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip, Visit
 from bitrawl.reasons import Reason, Stage
+from bitrawl.simulation.discovery import SimulatedSearch, WalkTrial, run_walk
 from bitrawl.simulation.replay import ReplayClock
 from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.url import Url
+from lab.bench.focused import Fetching
 
 EN, FR = Language("en"), Language("fr")
 
@@ -276,6 +278,27 @@ def test_cocitation_finds_sites_before_the_others_do():
     }
     assert found[Strategy.COCITATION] >= 9
     assert found[Strategy.COCITATION] > 2 * found[Strategy.OBFC]
+
+
+def searched(name: Strategy, downloads: int, in_flight: int) -> tuple[WalkTrial, list[str]]:
+    """In virtual time: the walk, and the pages in the order in which they were asked for."""
+    pages = small_web()
+    web, source, seeds = PagesOfWords(pages), LinkTable(links_of(pages)), [Url.parse("http://good0.org/")]
+    search = SimulatedSearch([EN, FR], seeds, source, downloads=downloads, in_flight=in_flight, check=MarkedCheck)
+    return asyncio.run(run_walk(Fetching(web, web), search, name)), web.asked  # type: ignore[arg-type] # as a replay
+
+
+def test_with_many_visits_in_flight_a_search_finds_what_it_finds_one_at_a_time_and_more_than_the_others():
+    one, many = (searched(Strategy.COCITATION, 40, in_flight)[0].sites_at(40) for in_flight in (1, 16))
+    assert many >= 0.95 * one
+    assert many >= 9 > 2 * searched(Strategy.OBFC, 40, 16)[0].sites_at(40)
+
+
+@pytest.mark.parametrize("in_flight", [1, 4, 16, 64])
+def test_a_search_has_the_same_order_each_time(in_flight: int):
+    orders = [searched(Strategy.COCITATION, 40, in_flight)[1] for _ in range(5)]
+    assert len(orders[0]) > 40
+    assert orders[1:] == orders[:1] * 4
 
 
 def test_hosts_with_pages_in_both_languages_by_an_index_are_visited_first():

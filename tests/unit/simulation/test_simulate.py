@@ -1,18 +1,26 @@
 """How a strategy's way through a site is measured."""
 
+import asyncio
+import random
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from made_up_pack import write_pack
 
+from bitrawl.config import Reach, Strategy
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError
+from bitrawl.job.analyses import Analyses
+from bitrawl.job.archived_web import Archives
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
+from bitrawl.page.analyser import page_reader
 from bitrawl.simulation.measure import best_harvest, harvest, measure
-from bitrawl.simulation.replay import landed
+from bitrawl.simulation.replay import InFlightWeb, RememberedAnalyses, Replay, ReplayClock, ReplaySettings, landed
 from bitrawl.simulation.trial import (
     CountingFetcher,
     MemoryQueue,
@@ -26,7 +34,7 @@ from bitrawl.simulation.trial import (
     run_trial,
 )
 from bitrawl.strategies.papers.url_models import BreadthFirst
-from bitrawl.testing import FakeClock, FakeWeb
+from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")
@@ -273,3 +281,71 @@ async def test_a_true_page_may_be_named_by_an_address_that_redirects_to_it():
     assert await landed(web, url("old")) == url("new")
     assert await landed(web, url("nowhere")) == url("nowhere")
     assert await landed(web, url("round")) == url("round")
+
+
+# Several visits in flight
+
+
+class SlowReader:
+    """Reads pages in some other order than they came, if it is let."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = random.Random(seed)
+
+    async def analyse(self, capture: Capture, *, index: bool = False) -> Page:
+        for _ in range(self._chance.randrange(500)):
+            await asyncio.sleep(0)
+        links = tuple(Link(Url.parse(raw), LinkKind.PAGE, capture.url) for raw in capture.body.decode().split())
+        return Page(capture.url, EN, links=links, digest=capture.url)
+
+
+def several_hosts() -> FakeWeb:
+    """Each page links to the next of its host and to the same of the next host."""
+    hosts, pages = "abcdef", "opqrstuv"
+    return FakeWeb(
+        {
+            f"http://{host}.test/{page}": f"http://{host}.test/{following} http://{next_host}.test/{page}"
+            for host, next_host in zip(hosts, hosts[1:] + hosts[0], strict=True)
+            for page, following in zip(pages, pages[1:] + pages[0], strict=True)
+        }
+    )
+
+
+async def replayed(in_flight: int, seed: int) -> list[Url]:
+    """The pages in the order in which they came."""
+    clock, sites, seeds = ReplayClock(), Sites(), [Url.parse("http://a.test/o")]
+    web, ledger = InFlightWeb(several_hosts(), SlowReader(seed), clock, in_flight), ReplayLedger(sites.of)
+    crawl = Crawl(
+        Frontier(MemoryQueue(), clock, sites.of, web.politeness, ranked=True),
+        fetcher=web,
+        analyser=web,
+        scorer=BreadthFirst(),
+        ledger=ledger,
+        scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
+        clock=clock,
+        settings=web.settings(sitemaps=False),
+    )
+    crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
+    await crawl.run()
+    return [url for url in ledger.kept if url is not None]
+
+
+@pytest.mark.parametrize("in_flight", [1, 16])
+async def test_a_reader_that_is_slow_now_and_then_does_not_change_the_order_of_a_replay(in_flight: int):
+    orders = [await replayed(in_flight, seed) for seed in range(3)]
+    assert len(orders[0]) == 48
+    assert orders[1:] == orders[:1] * 2
+
+
+@pytest.mark.parametrize("name", [Strategy.BREADTH_FIRST, Strategy.ADAPTIVE])
+async def test_the_order_on_one_host_is_the_same_however_many_visits_are_in_flight(tmp_path: Path, name: Strategy):
+    pack = write_pack(tmp_path / "pack", articles=12)
+    orders = []
+    with Archives([pack.archive]) as archives, closing(Analyses(tmp_path / "cache", [pack.archive])) as analyses:
+        replay = Replay(archives, RememberedAnalyses(InlineAnalyser(page_reader()), analyses), Sites())
+        for in_flight in (1, 16):
+            settings = ReplaySettings(languages=(EN, FR), in_flight=in_flight)
+            made = replay.prepared(list(pack.seeds), settings)
+            orders.append((await run_trial(name, replay.strategy(name, settings), made)).kept)
+    assert len(orders[0]) == 26
+    assert orders[0] == orders[1]
