@@ -270,6 +270,7 @@ NUMBERS = {
     "Parameters in one URL": scope.MAX_PARAMETERS,
     "Parameters that a page adds to its own URL": scope.MAX_FACETS,
     "Latest visits to one kind of URL that are looked at": traps.WINDOW,
+    "New words of a page like another of its kind": traps.NEW_PASSAGES,
     "URLs of one host with the same text": traps.COPIES,
     "Links that come last and bring nothing new": traps.TRIES,
     "Links of one page": links.MAX_LINKS,

@@ -9,7 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bitrawl.model import Link, Page
+from bitrawl.text.words import plain_words
 from bitrawl.url import Url
 
 # Judgement where nothing else is said; tests/end_to_end/test_hostile_web.py holds that a calendar, a shop, a maze and
@@ -27,13 +31,21 @@ PAGES = 50_000  # pages remembered for what is found on them, and their texts: a
 KINDS = 20_000  # kinds of address kept; the one not visited for the longest time is forgotten first
 # Bits in which two signatures of the same text, but for a word or two, may differ (Manku et al. 2007: 3 of 64).
 NEAR = 3
-ALIKE = 8  # the same for texts that bring nothing new; unrelated pages differ in 17 and more (199 pages of ours)
+ALIKE = 8  # the same for texts that may bring nothing new; unrelated pages differ in 17 and more (199 pages of ours)
+# Pages that share a template or a small vocabulary are alike, too. Such a page is new by its passages: words in a row that no page
+# alike had. A word that differs makes PASSAGE of them, so a calendar runs out of them with its last weekday or month.
+PASSAGE = 4
+NEW_PASSAGES = 8  # a paragraph of eight words, or five new words within one
+PASSAGES = 4096  # of pages alike, kept of one kind: about twice as many at most, 64 kB
+READ = 20_000  # characters of a page whose passages are read, as many as its signature reads
+READ_KINDS = 2000  # kinds whose passages are kept
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _FRESH, _STALE = b"\1", b"\0"
 _NUMBER = re.compile(r"\d+|[0-9a-f]{16,}", re.IGNORECASE)
+_CODE = re.compile(r"\b[a-z_]*+\d\w*+", re.IGNORECASE | re.ASCII)  # a session id, a version: no word
 
 
 class Traps:
@@ -44,6 +56,7 @@ class Traps:
 
     def __init__(self) -> None:
         self._kinds: Recent[str, _Kind] = Recent(KINDS)
+        self._passages: Recent[str, _Passages] = Recent(READ_KINDS)  # of the pages alike, by their kind
         self._texts: Recent[int, _TrapText] = Recent(PAGES)  # by the hash of host and signature
         self._queries: Recent[str, Url] = Recent(REMEMBERED)
         self._pages: Recent[int, _Visited] = Recent(PAGES)  # by the hash of the address
@@ -64,14 +77,18 @@ class Traps:
 
         `leads_on` is false for a page without new links, which costs one visit and nothing more.
         """
-        address, content = kind_of(page.url), hash((page.url.host, page.signature))
+        address = kind_of(page.url)
         kind = self._kinds.note(address, self._kinds.get(address) or _Kind())
+        alike = kind.alike(page.signature)
+        says_more = self._says_more(page, address, alike)
+        is_known = not says_more and (bool(alike) or not page.signature)
+        # Pages with a long template and little else may have one signature.
+        content = hash((page.url.host, page.digest if says_more else page.signature))
         text = self._texts.note(content, self._texts.get(content) or _TrapText())
         text.copies += 1
         way = list(self._way(source))
         # Pages without new links are no trap, unless it is an endless row of pages of one text that lists them.
         counts = leads_on or (bool(way) and way[0].text in [passed.text for passed in way[1:]])
-        is_known = kind.knows(page.signature)
         kind.count(fresh=not (is_known and counts), last=last)
         self._pages.note(hash(page.url), _Visited(kind, text, hash(source) if source else 0, text.like(page)))
         if page.signature and text.copies == 1 and not is_known:
@@ -80,6 +97,13 @@ class Traps:
         elif way and leads_on:
             way[0].text.dry += 1
             way[0].text.tries += last
+
+    def _says_more(self, page: Page, kind: str, alike: set[int]) -> bool:
+        """Whether it says what none that it is alike has said. Pages of an earlier run have no paragraphs here."""
+        passages = self._passages.get(kind)
+        if not page.paragraphs or (passages is None and not alike):
+            return False
+        return self._passages.note(kind, passages or _Passages()).are_new(page, alike or {page.signature})
 
     def redirected(self, url: Url, source: Url | None) -> None:
         """What is found at the address that it leads to was found on the page that had the link."""
@@ -173,12 +197,12 @@ class _Kind:
         self.tries = 0  # of links that came last: more brought nothing new than something
         self._signatures: tuple[int, ...] = ()
 
-    def knows(self, signature: int) -> bool:
-        """Whether a text of its latest pages is alike, or there is none; remembered from now on."""
-        is_known = signature == 0 or any((signature ^ other).bit_count() <= ALIKE for other in self._signatures)
-        if not is_known:
+    def alike(self, signature: int) -> set[int]:
+        """Those of its latest texts that this one is alike. If there are none, it is remembered from now on."""
+        alike = {other for other in self._signatures if signature and (signature ^ other).bit_count() <= ALIKE}
+        if signature and not alike:
             self._signatures = (*self._signatures[1 - MEMORY :], signature)
-        return is_known
+        return alike
 
     def count(self, *, fresh: bool, last: bool) -> None:
         self.fresh = self.fresh[1 - WINDOW :] + (_FRESH if fresh else _STALE)
@@ -195,6 +219,47 @@ class _Kind:
     def _weigh(self) -> None:
         if len(self.fresh) >= WINDOW:
             self.doubted = sum(self.fresh) < (TRUSTED if self.doubted else MIN_FRESH) * WINDOW
+
+
+class _Passages:
+    """The passages of the pages of one kind since two were alike, and which texts were read for them.
+
+    Those of the latest PASSAGES mentions at least.
+    """
+
+    __slots__ = ("_old", "_read", "_young")
+
+    def __init__(self) -> None:
+        self._young = self._old = np.empty(0, np.int64)
+        self._read: Recent[int, None] = Recent(4 * MEMORY)
+
+    def are_new(self, page: Page, alike: set[int]) -> bool:
+        """Whether the page says what none that it is alike has said; noted from now on.
+
+        A page that is alike a text that was not read may be a copy of it, and stands for it from now on.
+        """
+        hashes = _passages(page)
+        new = ~(np.isin(hashes, self._young) | np.isin(hashes, self._old))
+        self._young = np.union1d(self._young, hashes)
+        if len(self._young) >= PASSAGES:
+            self._young, self._old = self._young[:0], self._young
+        is_copy = any(text not in self._read for text in alike)
+        for text in alike:
+            self._read.note(text, None)
+        return not is_copy and int(new.sum()) >= NEW_PASSAGES
+
+
+def _passages(page: Page) -> NDArray[np.int64]:
+    """Each word with the words before it in its paragraph: of the main text, or of all that the page says.
+
+    Paragraphs are apart, because what is sorted in another way says nothing new.
+    """
+    text = page.text or "\n".join(paragraph.text for paragraph in page.paragraphs)
+    found: set[int] = set()
+    for paragraph in _CODE.sub(" ", text[:READ]).split("\n"):
+        words = [*[""] * (PASSAGE - 1), *plain_words(paragraph)]
+        found.update(map(hash, zip(*(words[at:] for at in range(PASSAGE)), strict=False)))
+    return np.fromiter(found, np.int64, len(found))
 
 
 class _TrapText:

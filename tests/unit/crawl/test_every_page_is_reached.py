@@ -1,5 +1,6 @@
 """With --exhaustive, every strategy visits the same pages: all that can be reached from the seeds inside the scope."""
 
+import random
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from hub_web import HOST, hub_web
+from small_site import WORDS
 
 from bitrawl import demo
 from bitrawl.config import FOCUSED, Strategy
@@ -125,3 +127,38 @@ async def test_what_a_strategy_refused_is_visited_when_the_job_goes_on_exhaustiv
 async def test_every_strategy_visits_every_page_of_the_bundled_web(tmp_path: Path, name: Strategy):
     visited = await Job(tmp_path, name, bundled_answers(), demo.seeds()).run()
     assert visited == set(demo.pages())
+
+
+ROW = "http://row.test"
+
+
+def chained_web(count: int) -> dict[str, str]:
+    """Numbered pages, each of which links to the next and says a fifth of its text alone, as the pages of many generators."""
+    template = f"<p>{_words('template', 80)}</p>"
+    web = {f"{ROW}/": '<html lang="en"><title>Home</title><a href="/page/1">The first page</a>'}
+    for number in range(1, count + 1):
+        following = f'<a href="/page/{number + 1}">next</a>' if number < count else ""
+        text = f"{template}<p>{_words(f'page {number}', 40)}</p>{template}"
+        web[f"{ROW}/page/{number}"] = f'<html lang="en"><title>Page {number}</title>{text}{following}'
+    return web
+
+
+def _words(seed: str, count: int) -> str:
+    return " ".join(random.Random(seed).choices(list(WORDS), k=count))
+
+
+async def test_a_long_row_of_numbered_pages_with_a_template_is_visited_to_its_end(tmp_path: Path):
+    web = chained_web(150)
+    assert await Job(tmp_path, Strategy.BREADTH_FIRST, web, [Url.parse(f"{ROW}/")], exhaustive=False).run() == set(web)
+
+
+async def test_a_row_of_numbered_pages_is_visited_to_its_end_by_a_job_that_goes_on(tmp_path: Path):
+    web, seeds = chained_web(150), [Url.parse(f"{ROW}/")]
+    first = Job(tmp_path, Strategy.BREADTH_FIRST, web, seeds)
+    first.crawl.observers.append(lambda _visit: first.crawl.stop() if len(first.web.asked) >= 60 else None)
+    await first.crawl.run()
+    first.ledger.close()
+    again = Job(tmp_path, Strategy.BREADTH_FIRST, web, seeds)
+    again.go_on()
+    assert await again.run() == set(web)
+    assert again.web.asked

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from random import Random
 
 import msgspec
@@ -9,7 +10,7 @@ from bitrawl.crawl.scope import Scope, ScopeRules, Sites, trap_shape
 from bitrawl.crawl.traps import COPIES, TRIES, WINDOW, Recent, Traps, kind_of
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import check
-from bitrawl.model import Language, Link, LinkKind, Page
+from bitrawl.model import Language, Link, LinkKind, Page, Paragraph
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
@@ -205,6 +206,73 @@ def test_a_calendar_that_brings_nothing_new_comes_last_and_is_closed_and_its_nei
     assert traps.closed(Url.parse("http://a.org/calendar/999"), before)
     assert not traps.doubtful(Url.parse("http://a.org/article/999"))
     assert not traps.doubtful(Url.parse("http://a.org/never-seen"))
+
+
+SAME = {  # one template in scripts with and without spaces, with the words that only one page has
+    "en": ("The lamp of the old lighthouse is lit every evening by its keeper", " ", "abcdefghijklmnop"),
+    "ar": ("يضيء حارس المنارة القديمة مصباحها كل مساء قبل غروب الشمس", " ", "ابتثجحخدذرزسشصضط"),
+    "ko": ("등대지기는 매일 저녁 해가 지기 전에 오래된 등대의 등불을 켠다", " ", "가나다라마바사아자차카타파하거너"),
+    "zh": ("灯塔管理员每天傍晚在日落之前点亮旧灯塔的灯", "", "天地玄黄宇宙洪荒日月盈昃辰宿列张"),
+    "th": ("ผู้ดูแลประภาคารจุดตะเกียงทุกเย็นก่อนพระอาทิตย์ตก", "", "กขคงจฉชซญดตถทธนบ"),
+}
+
+
+def own_words(code: str, number: int, count: int) -> str:
+    _, space, letters = SAME[code]
+    chance = Random(number)
+    return space.join("".join(chance.choices(letters, k=4)) for _ in range(count))
+
+
+def visit_alike(texts: Sequence[str], template: str) -> Traps:
+    """A chain of pages whose signatures are near, as a SimHash has them of one template."""
+    traps, before = Traps(), None
+    for number, text in enumerate(texts):
+        found = msgspec.structs.replace(
+            text_page(f"/page/{number}", 12345 << (number % 2)),
+            paragraphs=(Paragraph(template), Paragraph(text)),
+            digest=f"{number}",
+        )
+        traps.visited(found, before)
+        before = found.url
+    return traps
+
+
+@pytest.mark.parametrize("code", SAME)
+def test_a_long_row_of_pages_alike_is_no_trap_if_each_says_something_of_its_own(code):
+    texts = [own_words(code, number, 12) for number in range(WINDOW * 10)]
+    traps = visit_alike(texts, SAME[code][0])
+    assert not traps.doubtful(Url.parse("http://a.org/page/999"))
+    assert not traps.repeats(Url.parse(f"http://a.org/page/{len(texts) - 1}"))
+
+
+@pytest.mark.parametrize("code", SAME)
+def test_a_row_of_pages_alike_is_doubted_if_they_differ_in_dates_or_take_turns(code):
+    days, space = [own_words(code, number, 1) for number in range(7)], SAME[code][1]
+    dates = [
+        f"{days[number % 7]} {number}{space}{days[number // 30 % 7]} {1900 + number}" for number in range(WINDOW * 3)
+    ]
+    assert visit_alike(dates, SAME[code][0]).doubtful(Url.parse("http://a.org/page/999"))
+    turns = [own_words(code, number % 10, 12) for number in range(WINDOW * 3)]
+    assert visit_alike(turns, SAME[code][0]).doubtful(Url.parse("http://a.org/page/999"))
+
+
+def test_a_row_of_pages_alike_is_doubted_if_only_a_code_in_them_is_new():
+    texts = [f"Your session is {Random(number).getrandbits(128):032x}" for number in range(WINDOW * 2)]
+    assert visit_alike(texts, SAME["en"][0]).doubtful(Url.parse("http://a.org/page/999"))
+
+
+def test_a_copy_of_an_unlike_page_says_nothing_new_although_its_words_were_not_noted():
+    """Forty pages under ever new session ids: the first of each is unlike all others, the next is the same text."""
+    traps, before = Traps(), None
+    for visit in range(80):
+        number = visit % 40
+        found = msgspec.structs.replace(
+            text_page(f"/list?session={visit}", other_text(number)),
+            paragraphs=(Paragraph(own_words("en", number, 30)),),
+        )
+        traps.visited(found, before)
+        before = found.url
+    assert traps.doubtful(Url.parse("http://a.org/list?session=999"))
 
 
 def test_pages_of_one_text_without_new_links_are_no_trap():

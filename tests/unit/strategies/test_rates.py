@@ -5,7 +5,8 @@ import pytest
 
 from bitrawl.model import Language
 from bitrawl.reasons import FewPairs, LeaveReason
-from bitrawl.strategies.adaptive.rates import Rates, Stopping
+from bitrawl.strategies.adaptive.rates import OldestTurns, Rates, Stopping
+from bitrawl.url import Url
 
 PRIOR = 0.3
 
@@ -125,3 +126,41 @@ def test_a_visit_of_a_site_that_brought_much_is_worth_it_for_less_than_of_one_th
     assert reason(pairs=100, since=200, queued=1000, score=0.01) == ""
     assert reason(pairs=0, since=500, queued=1000, score=0.01) != ""
     assert reason(pairs=0, since=500, queued=1000, score=0.03) == ""
+
+
+LINKS = [Url.parse(f"http://a.org/{n}") for n in range(400)]
+
+
+def turns_of(own: float, oldest: float, promised: float) -> str:
+    """400 visits: o for those of oldest links."""
+    turns, visits = OldestTurns(), ""
+    for link in LINKS:
+        turn = turns.next(lambda link=link: link)
+        visits += "o" if turn else "."
+        turns.visited(link, oldest if turn else own, promised)
+    return visits
+
+
+def test_a_strategy_that_keeps_what_it_promises_gives_no_turns():
+    assert turns_of(own=0.6, oldest=0.9, promised=0.8).count("o") == 0
+
+
+def test_a_strategy_that_brings_nothing_where_old_links_do_becomes_breadth_first():
+    assert turns_of(own=0.05, oldest=0.5, promised=0.8).count("o") > 350
+
+
+def test_oldest_links_that_bring_no_more_cost_a_logarithm_of_the_visits():
+    assert turns_of(own=0.2, oldest=0.1, promised=0.8).count("o") <= 7
+
+
+def test_a_turn_that_never_comes_is_given_up():
+    turns = OldestTurns()
+    for link in LINKS[:16]:
+        turns.visited(link, 0.0, 0.8)
+    waiting = LINKS[399]
+    for link in LINKS[16:80]:
+        if not turns.next(lambda: waiting):
+            break
+        turns.visited(link, 0.0, 0.8)
+    else:
+        pytest.fail("it waits for ever")

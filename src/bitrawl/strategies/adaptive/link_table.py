@@ -282,6 +282,11 @@ class LinkTable:
         """The rows of all links that were not visited yet."""
         return np.flatnonzero(np.frombuffer(self._queued, np.bool_))
 
+    def oldest(self) -> Url | None:
+        """The link that has been queued for longest; None without links."""
+        queued = np.frombuffer(self._queued, np.bool_)
+        return self.url(int(np.argmax(queued))) if queued.any() else None
+
     def are_queued(self, rows: Rows) -> NDArray[np.bool_]:
         queued: NDArray[np.bool_] = np.frombuffer(self._queued, np.bool_)[rows]
         return queued

@@ -31,7 +31,7 @@ from bitrawl.strategies.adaptive.link_table import (
     Rows,
 )
 from bitrawl.strategies.adaptive.partners import Partners, UnlinkedPartners
-from bitrawl.strategies.adaptive.rates import MAX_FOLDERS, Rates, Stopping, largest
+from bitrawl.strategies.adaptive.rates import MAX_FOLDERS, OldestTurns, Rates, Stopping, largest
 from bitrawl.url import Url
 
 # judgement: probabilities are clipped to this range, so that one URL never outweighs all other evidence
@@ -190,6 +190,7 @@ class SiteScorer:
         self._state_groups: dict[LinkState, int] = {}
         self._unlinked = UnlinkedPartners(self.partners, self._table, self._rates)
         self._stopping = Stopping()
+        self._turns = OldestTurns()
         self._waiting: dict[Url, WaitingLink] = {}
         self._untold: set[int] = set()  # rows whose state has changed, and whose new score the queue does not have
         self._visits = 0  # since all rows were scored
@@ -251,9 +252,16 @@ class SiteScorer:
             self._redirected(link.url, outcome.target)
         else:
             self._failed(link.url)
+        gain = None if row is None else self._table.gain(row)
+        if gain is not None:
+            self._turns.visited(link.url, gain, visit.lease.score)
 
     def advise(self) -> Advice:
-        """New scores of what the visit changed; of everything near the top now and then."""
+        """New scores of what the visit changed, of everything near the top now and then, and the oldest link in its turn."""
+        advice = self._advised()
+        return msgspec.structs.replace(advice, scores=(*advice.scores, *self._turns.next(self._table.oldest)))
+
+    def _advised(self) -> Advice:
         self._add_waiting([self._waiting.pop(url) for url in list(islice(self._waiting, ADDED_PER_VISIT))])
         changed = np.array(sorted(self._untold.union(self._refresh().tolist())), np.int64)
         self._untold.clear()

@@ -15,7 +15,7 @@ from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, 
 from bitrawl.protocols import LinkScorer, RelevanceModel
 from bitrawl.reasons import FewRelevant, LeaveReason, Stage
 from bitrawl.strategies.adaptive.link_relevance import Floats, LinkRelevance, LinkWordTable, Rows, WordWeights
-from bitrawl.strategies.adaptive.rates import Rates, folders, largest
+from bitrawl.strategies.adaptive.rates import NEXT, OldestTurns, Rates, folders, largest
 from bitrawl.strategies.arrival import FIRST
 from bitrawl.url import Url
 from bitrawl.urls.tokens import address_languages
@@ -42,7 +42,6 @@ TURNS = 12
 # pages of a topic wait for the turns of other hosts; with less, other sites about it are found late.
 SURE = 0.33
 FIRST_LOOK = 4
-NEXT = 0.97
 # A home page that has no running text, or is in another language, says nothing of its site. What it leads to is looked at in its
 # place: the links that name a language asked for, or the first ones. Judgements.
 WAYS_IN = 3
@@ -100,6 +99,7 @@ class TopicalAdaptive:
         self._visits = 0  # since all rows were scored
         self._all_visits = 0
         self._look_after = FIRST_LOOK
+        self._turns = OldestTurns()
         self._site_numbers: dict[str, int] = {}
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
@@ -144,6 +144,8 @@ class TopicalAdaptive:
             self._queue.visit(row)
         if page is not None or outcome.stage in (Stage.FETCH, Stage.ANALYSE):  # type: ignore[union-attr]
             self._count_gain(site.site, page)
+            gain = page.relevance.score if page is not None and page.relevance else 0.0
+            self._turns.visited(link.url, gain, self._promised(row))
         if isinstance(outcome, Skip) and self._leads_on(outcome):
             return
         if row is not None and page is not None:
@@ -157,6 +159,13 @@ class TopicalAdaptive:
         self._tunnels.pop(link.url.host, None)
         self._places.add(_place(link.url))
         self._links.arrived(link.url, page)
+
+    def _promised(self, row: int | None) -> float:
+        """What was expected of a link, without what curiosity adds."""
+        if row is None or self._queue.first[row]:
+            return 0.0
+        rows = np.array([row])
+        return float((self._links.chance(rows) * self._languages.chance(rows) * self._queue.expected[rows])[0])
 
     def _says_something(self, page: Page) -> bool:
         """For or against the topic. A page without running text does not, nor one in a language that was not asked for."""
@@ -209,13 +218,17 @@ class TopicalAdaptive:
         changed = [(self._links.row(url), score) for url, score in inner.scores]
         rows = np.array([row for row, _ in changed if row is not None], np.int64)
         self._queue.expected[rows] = [score for row, score in changed if row is not None]
-        leave = inner.leave
+        leave, turns = inner.leave, self._turns.next(self._oldest)
         if self._visits * ROWS_PER_VISIT > self._queue.count:
             self._visits = 0
             rows = self._queue.rows()
         if len(self._gains.get(site.site, ())) % LOOK_BACK == 0:
             leave = leave or self._reason(site.site)
-        return Advice((*self._rescored(rows), *self._look()), inner.links, leave)
+        return Advice((*self._rescored(rows), *self._look(), *turns), inner.links, leave)
+
+    def _oldest(self) -> Url | None:
+        rows = self._queue.rows()
+        return self._links.url(int(rows[0])) if len(rows) else None
 
     def _look(self) -> tuple[tuple[Url, float], ...]:
         """The most promising place of which nothing is known, now and then."""
