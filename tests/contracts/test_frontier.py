@@ -407,6 +407,12 @@ async def test_one_visit_in_eight_goes_to_a_host_that_waits_for_one_that_rests(m
     )
 
 
+async def test_where_the_strategy_explores_itself_all_others_wait_for_the_best(make_frontier):
+    frontier = make_frontier(ranked=True, explores=True, budget=Budget(pages=32))
+    frontier.add(best_and_others(20))
+    assert hosts(await ending(frontier))[:20] == ["best.org"] * 20
+
+
 async def test_without_a_number_of_pages_every_second_visit_goes_to_a_host_that_waits(make_frontier):
     frontier = make_frontier(ranked=True)
     frontier.add(best_and_others(10))
