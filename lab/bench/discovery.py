@@ -51,7 +51,7 @@ from lab.bench.in_flight import add_option, ratio
 
 WEB = Path(__file__).parents[3] / "shared" / "discovery"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "discovery"
-MARKS = (100, 500)
+MARKS = (100, 300, 500)
 
 
 class Row(NamedTuple):

@@ -172,8 +172,8 @@ class Frontier:
     What is scarce is spent on what is best. A host waits, even if a place is free, while a rival that may be visited soon
     has a link that is much better, or while a page is being read whose link was. Rivals are all hosts where links are
     `ranked`, otherwise those of a site; `steps` say what is much better in another way. Where links are ranked, one visit
-    in eight goes to the host that has waited for longest (in two where time is what is scarce), and only a tenth as many
-    visits are unread as were read. What a host is asked first, and seeds, wait for nothing.
+    in eight goes to the host that has waited for longest (in two where time is what is scarce) unless the strategy
+    `explores` itself, and only a tenth as many visits are unread as were read. What a host is asked first, and seeds, wait for nothing.
     """
 
     queue: Queue
@@ -187,6 +187,8 @@ class Frontier:
     spent_on: dict[str, Spent] = field(default_factory=dict)  # each site
     left: dict[str, LeaveReason] = field(default_factory=dict)  # sites that are not visited any more, and why
     ranked: bool = False  # All hosts are compared, and the one with the best link comes next; else each takes its turn.
+    # The strategy chooses itself what is tried out. In a search for sites, turns of others cost a sixth of the sites.
+    explores: bool = False
     returns: bool = False  # to sites that were left, once, when nothing else is queued
     # Scores that are worth waiting for: a link below one waits while a host that rests has a link above it.
     steps: Sequence[float] = ()
@@ -451,7 +453,7 @@ class Frontier:
         return self._hosts[best.host]
 
     def _ranked_next(self, best: FrontierPlace) -> FrontierPlace | None:
-        """The best of all that may be visited now; another whose turn it is, or nothing, if something better is awaited."""
+        """The best of all that may be visited now; nothing if something better is awaited, and it is not its turn."""
         if not 0 < -best.cost < FIRST:  # what is asked first, or a host that has no link any more
             return best
         unread = [flight.score for flight in self._leased.values() if flight.score < FIRST and not flight.late]
@@ -459,7 +461,7 @@ class Frontier:
             return None
         if not self._is_much_better(max(self._best_rival(), *unread, 0.0), -best.cost):
             return best
-        if self.steps or self._since_turn < (TURN if self._is_scarce else LOOSE_TURN) - 1:
+        if self.steps or self.explores or self._since_turn < (TURN if self._is_scarce else LOOSE_TURN) - 1:
             return None
         self._since_turn = -1  # with this visit: 0
         return min(

@@ -342,6 +342,7 @@ def _frontier(  # noqa: PLR0913 - collaborators
         spent_on=spent_on,
         left=left,
         ranked=steered or (orders and budget.pages is not None),
+        explores=job.discovery.is_set,
         returns=steered,
         steps=bucket_scores(job),
         orders=orders,

@@ -92,7 +92,9 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
     budget = Budget(downloads=search.downloads)
     judge = search.new_judge() if name is Walk.FOCUSED and search.new_judge is not None else None
     crawl = Crawl(
-        Frontier(MemoryQueue(), clock, sites.of, web.politeness, budget=budget, ranked=True, returns=True),
+        Frontier(
+            MemoryQueue(), clock, sites.of, web.politeness, budget=budget, ranked=True, explores=True, returns=True
+        ),
         fetcher=robots,
         analyser=web,
         scorer=walked,
