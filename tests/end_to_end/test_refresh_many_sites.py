@@ -99,6 +99,21 @@ def test_every_site_is_visited_again_and_the_merged_corpus_is_that_of_a_fresh_ru
 
 
 @pytest.mark.usefixtures("no_children")
+def test_the_merged_corpus_does_not_depend_on_what_was_tried_again_or_on_how_sites_were_divided(
+    web: Web, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(web.sites[0], "answer", lambda _path: None)
+        assert "add --retry-failed" in run("out", "--bundle-sites", "2")
+    run("out", "--bundle-sites", "2", "--retry-failed")
+    run("apart")
+    assert len(list((web.folder / "out/parts").iterdir())) == len(list((web.folder / "apart/parts").iterdir())) == 2
+    for kind in ("documents", "sentences"):
+        again, apart = (web.folder / out / f"merged/corpus/en-fr.{kind}.jsonl" for out in ("out", "apart"))
+        assert again.read_bytes() == apart.read_bytes() != b""
+
+
+@pytest.mark.usefixtures("no_children")
 def test_a_killed_round_of_a_run_goes_on_with_the_same_command(web: Web, run: Callable[..., str]):
     run("out")
     web.advance()
