@@ -184,7 +184,12 @@ class WarcArchive:
 
 
 class ArchivingFetcher:
-    """Archives every answer of the inner fetcher, also redirects, errors and robots.txt, before passing it on."""
+    """Archives every capture of the inner fetcher before passing it on: pages, redirects, robots.txt and the like.
+
+    In a further round it is told that a page is as it was, or gone, and archives that too. Other errors are no captures: the
+    ledger has their status. They would add nothing, because what an archive does not have does not exist in a replay, and
+    here the latest record of a URL counts: a 403 that will pass would hide the page (`Archives`).
+    """
 
     def __init__(
         self, inner: Fetcher, archive: WarcArchive, earlier: Callable[[Url], Answer | None] = lambda _url: None

@@ -44,6 +44,7 @@ from bitrawl.corpus.figures import (
     summary,
 )
 from bitrawl.corpus.merger import (
+    Block,
     Groups,
     data_file,
     grouped,
@@ -472,24 +473,52 @@ def write_merged(
     corpora = {job.name: corpus for job in parts if (corpus := job.part.corpus(languages))}
     folders = {job.name: job.folder for job in parts if job.name in corpora}.values()
     wanted = len(plan.headers) == 1 or any(corpus.page_pairs or corpus.segment_pairs for corpus in corpora.values())
+    sites = _site_by_site(corpora)
     tell(f"{header.name}: comparing the segments of {counted(len(corpora), 'job')}")
     pair_shards = [page_pairs_shard(folder, languages) for folder in folders]
     shards = [segments_shard(folder, languages) for folder in folders]
     with (
-        grouped(pair_shards, scratch / "page_pairs") as pairs,
-        grouped(shards, scratch / "segments", keep_duplicates=plan.keep_duplicates) as segments,
+        grouped(pair_shards, scratch / "page_pairs", blocks=[site.page_pairs for site in sites]) as pairs,
+        grouped(
+            shards,
+            scratch / "segments",
+            blocks=[site.segments for site in sites],
+            keep_duplicates=plan.keep_duplicates,
+        ) as segments,
     ):
         counter, written = _write(_items(pairs, segments, header, plan, tell), header, plan, folder, wanted=wanted)
         rows, exact, near = segments.counts
         counts = MergedCounts(header.languages, corpora, rows, rows - exact, exact - near, near, pairs.counts.near)
-        sites = [(name, site) for name, corpus in corpora.items() for site in corpus.sites]
-        starts = [0, *accumulate(site.segment_pairs for _, site in sites)][: len(sites)]
+        starts = [0, *accumulate(site.segments.last - site.segments.first for site in sites)][: len(sites)]
         represented = segments.represented(starts) if sites else []
     rejected = sum((Counter(corpus.rejected) for corpus in corpora.values()), Counter[str]())
-    units = {(name, site.site): count for (name, site), count in zip(sites, represented, strict=True)}
+    units = {(site.job, site.site): count for site, count in zip(sites, represented, strict=True)}
     personal = sum((Counter(corpus.personal_data) for corpus in corpora.values()), Counter[str]())
     facts = msgspec.structs.replace(counter.facts(rejected, written, counts), personal_data=most_first(personal))
     return CorpusOutput(facts, counter, units)
+
+
+class _SiteBlocks(NamedTuple):
+    """The rows of one site of one job."""
+
+    site: str
+    job: str
+    page_pairs: Block
+    segments: Block
+
+
+def _site_by_site(corpora: Mapping[str, CorpusPart]) -> list[_SiteBlocks]:
+    """The rows of all jobs in the order of the corpus: it is the same however the sites are divided into jobs."""
+    blocks: list[_SiteBlocks] = []
+    for shard, (job, corpus) in enumerate(corpora.items()):
+        pairs = segments = 0
+        for rows in corpus.sites:
+            first_pair, first_segment = pairs, segments
+            pairs, segments = pairs + rows.page_pairs, segments + rows.segment_pairs
+            blocks.append(
+                _SiteBlocks(rows.site, job, Block(shard, first_pair, pairs), Block(shard, first_segment, segments))
+            )
+    return sorted(blocks, key=lambda rows: rows.site)
 
 
 def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[CorpusOutput]) -> CardFacts:
