@@ -14,7 +14,7 @@ from typing import Self
 import msgspec
 
 from bitrawl.crawl.ending import stored_doing, stored_end
-from bitrawl.endings import HostRest, LastRun
+from bitrawl.endings import EndKind, HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.job.database import PAGE, SKIPPED, Blobs, Database, stored_skip
 from bitrawl.job.rounds import DatedLink, PageChange, Rounds, is_verdict, may_stay
@@ -446,6 +446,12 @@ class Ledger:
         rows = self.database.query("SELECT file, max(offset) FROM fetches WHERE file IS NOT NULL GROUP BY file")
         return [WarcPlace(*row) for row in rows]
 
+    def is_finished(self) -> bool:
+        """Whether there is nothing left to do in this round, or nothing that its budget allows."""
+        run = self.last_run()
+        is_ended = run.ended is not None and run.ended.kind is not EndKind.STOPPED and run.doing is None
+        return is_ended and (self.rounds.number == 1 or self.rounds.is_ended)
+
     def remember(self, key: str, value: str | float | msgspec.Struct | None) -> None:
         """Store a fact about the whole job: a text, a number, or a value as JSON; None as an empty text."""
         if isinstance(value, msgspec.Struct):
@@ -523,6 +529,15 @@ def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:
             outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{outcome.size} link{'' if outcome.size == 1 else 's'}"
         )
     return outcome if isinstance(outcome, Skip) else None
+
+
+def listed(ledger: Ledger) -> Iterator[Url]:
+    """What pages and sitemaps list as they were read last; pages that are kept although they are gone list nothing."""
+    unpack: Blobs[_Outlinks] = Blobs(_Outlinks, ledger.path, compressed=True)
+    for (blob,) in ledger.database.query("SELECT page FROM pages LEFT JOIN answers USING (url) WHERE gone IS NULL"):
+        yield from (link.url for link in unpack(blob).links)
+    for (url,) in ledger.database.query("SELECT url FROM sitemaps"):
+        yield from (link.url for part in ledger.sitemap(url).parts() for link in part.links)
 
 
 class _Outlinks(msgspec.Struct, frozen=True):
