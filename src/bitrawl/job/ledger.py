@@ -435,11 +435,13 @@ class Ledger:
         )
         return stored_skip(self.path, url, row) if row else None
 
-    def archived_at(self, file: str, places: Iterable[int]) -> list[Url]:
-        """The URLs whose answers were archived at these places of a file."""
-        question = "SELECT url FROM fetches WHERE file = ? AND offset = ?"
-        rows = (self.database.one(question, (file, place)) for place in places)
-        return [Url.known(row[0]) for row in rows if row]
+    def archive_names(self) -> list[str]:
+        """The files of the archive, by their names."""
+        return [row[0] for row in self.database.query("SELECT DISTINCT file FROM fetches WHERE file IS NOT NULL")]
+
+    def archived(self, file: str) -> dict[int, str]:
+        """The URLs whose answers were archived in a file, by their places in it."""
+        return dict(self.database.query("SELECT offset, url FROM fetches WHERE file = ? ORDER BY offset", (file,)))
 
     def last_places(self) -> list[WarcPlace]:
         """The last record of each archive file that is certainly complete."""

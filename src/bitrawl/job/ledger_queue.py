@@ -32,7 +32,11 @@ WHERE (state = {QUEUED} AND excluded.score > score) OR (state = {SKIPPED} AND st
 """
 
 
-REQUEUE = f"UPDATE links SET state = {QUEUED}, attempt = 1, stage = NULL, reason = NULL, detail = NULL WHERE state = {SKIPPED}"
+# What is due in this round is asked anyway.
+REQUEUE = (
+    f"UPDATE links SET state = {QUEUED}, attempt = 1, stage = NULL, reason = NULL, detail = NULL WHERE state = {SKIPPED}"
+    " AND NOT EXISTS (SELECT 1 FROM answers WHERE answers.url = links.url AND due IS NOT NULL)"
+)
 
 
 class LedgerQueue:
@@ -144,15 +148,11 @@ class LedgerQueue:
             )
 
     def retry(self, urls: Iterable[str], hosts: Iterable[str]) -> None:
-        """Queue these links again, and what hosts that have brought no page were asked first, in vain.
-
-        What is due in this round is asked anyway.
-        """
-        again = f"{REQUEUE} AND NOT EXISTS (SELECT 1 FROM answers WHERE answers.url = links.url AND due IS NOT NULL)"
+        """Queue these links again, and what hosts that have brought no page were asked first, in vain."""
         with self._ledger.transaction():
-            self._database.query_many(f"{again} AND stage != '{Stage.SCOPE}' AND url = ?", [(url,) for url in urls])
+            self._database.query_many(f"{REQUEUE} AND stage != '{Stage.SCOPE}' AND url = ?", [(url,) for url in urls])
             self._database.query_many(
-                f"{again} AND {OWN} AND reason NOT IN (?, ?, ?) AND host = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE"
+                f"{REQUEUE} AND {OWN} AND reason NOT IN (?, ?, ?) AND host = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE"
                 " url BETWEEN 'http://' || host || '/' AND 'http://' || host || '0'"  # 0 comes after the slash
                 " OR url BETWEEN 'https://' || host || '/' AND 'https://' || host || '0')",
                 [(Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT, host) for host in hosts],

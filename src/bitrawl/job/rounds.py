@@ -116,7 +116,9 @@ class Rounds:
 
     def lost(self) -> set[str]:
         """What has been missing for so long that it is asked for only if something that stands lists it."""
-        rows = self._query(f"SELECT url FROM answers JOIN links USING (url) WHERE missing >= ? AND NOT {_NAMED}", (MOST_MISSING,))
+        rows = self._query(
+            f"SELECT url FROM answers JOIN links USING (url) WHERE missing >= ? AND NOT {_NAMED}", (MOST_MISSING,)
+        )
         return {url for (url,) in rows}
 
     def begin(self, date: float, seconds: float, listed: Container[str] = ()) -> None:
@@ -132,7 +134,9 @@ class Rounds:
             row = (self.number, date, last + 1, links, seconds, "")
             self._query("INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?)", row)
             self._query(_MAKE_KNOWN)
-            self._database.query_many("UPDATE answers SET due = ?, attempt = 1 WHERE url = ?", self._order(date, listed))
+            self._database.query_many(
+                "UPDATE answers SET due = ?, attempt = 1 WHERE url = ?", self._order(date, listed)
+            )
 
     def leave_out(self, sites: Iterable[str]) -> None:
         """Do not visit these sites in this round."""
