@@ -82,7 +82,10 @@ def check_corpus(folder: Path, again: str) -> Checked | None:
         return None
     expected, wrong = written, list[str]()
     if not written and card is not None:
-        text = card.read_bytes().decode(errors="replace")
+        try:
+            text = card.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            text = ""
         expected = dict(_LISTED.findall(text))
         wrong = [f"{card.name} is not a complete card"] if _is_cut(folder, text) or is_foreign_card(card) else []
     wrong += _differing(folder, expected)
@@ -243,13 +246,15 @@ def _archive_file(name: str, path: Path | None, recorded: Mapping[int, str], *, 
     except OSError as error:
         return Checked(name, Condition.DAMAGED, f"it cannot be read: {error.strerror}")
     lost = [url for place, url in recorded.items() if place not in facts.places]
+    if path is None:
+        missing = f"it is missing, with {counted(len(lost), 'answer')} that the ledger names"
+        return Checked(name, Condition.DAMAGED, missing, _lost_answers(lost))
     readable = counted(facts.answers, "answer")
     if not facts.damaged and not lost:
         cut = f"; the last {facts.cut:,} bytes are an incomplete record, which the next crawl cuts off"
         return Checked(name, Condition.SOUND, readable + (cut if facts.cut else ""))
     places = ", ".join(map(str, facts.damaged[:5]))
     wrong = (
-        "it is missing" if path is None else "",
         f"{counted(len(facts.damaged), 'record')} cannot be read (at byte {places})" if places else "",
         f"of {counted(len(recorded), 'answer')} that the ledger names in it, {len(lost):,} cannot be read"
         if lost
