@@ -163,7 +163,7 @@ class Rounds:
             elif url not in lost:
                 pages.append(RevisitedPage(url, visits, changes, span, visited))
             elif url in listed:  # How often it changed while it was there says nothing of whether it comes back.
-                missing.append(RevisitedPage(url, rounds, 0, span, visited))
+                missing.append(RevisitedPage(url, rounds, 0, span * rounds / max(visits, rounds), visited))
         rated = [(page, rates) for group in (pages, missing) for rates in (ChangeRates(group),) for page in group]
         gains = [rates.gain(page, date) for page, rates in rated]
         likeliest = max((rates.likelihood(page, date) for page, rates in rated), default=0.0)
