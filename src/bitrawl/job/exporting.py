@@ -24,7 +24,7 @@ from bitrawl.config import Anonymise, Job
 from bitrawl.config.choices import corpus_format
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.card import check_card, write_card
-from bitrawl.corpus.export import CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
+from bitrawl.corpus.export import CARD, CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
 from bitrawl.corpus.figures import (
     CardFacts,
     CorpusCounter,
@@ -57,11 +57,12 @@ from bitrawl.corpus.merger import (
 from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.job.database import locked
 from bitrawl.job.folder import JobFolder, not_mined
-from bitrawl.job.folder_kinds import FolderKind, kind_of, no_corpus_of_search, no_job
+from bitrawl.job.folder_kinds import SUMMARY, FolderKind, kind_of, no_corpus_of_search, no_job
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import SiteTroubles, site_troubles, summarise
 from bitrawl.job.reporting import write_report
 from bitrawl.job.review_results import human_reviews
+from bitrawl.job.seal import seal_files
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.languages import same_language
@@ -413,7 +414,7 @@ def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
             "job": config.public_text_of(Anonymiser(settings.anonymise, job.languages()).everywhere(job, facts.sites)),
             "reviewed": human_reviews(folder / VERDICTS),
         }
-        write_about(corpus, msgspec.structs.replace(facts, **known), verdicts)
+        write_about(corpus, msgspec.structs.replace(facts, **known), verdicts, sealed=to is None)
 
 
 @contextmanager
@@ -545,13 +546,19 @@ def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[Corp
     )
 
 
-def write_about(folder: Path, facts: CardFacts, verdicts: int = 0) -> None:
-    """The figures and the card. `verdicts` counts what people had said and taken back before."""
+def write_about(folder: Path, facts: CardFacts, verdicts: int = 0, *, sealed: bool) -> None:
+    """The figures and the card. `verdicts` counts what people had said and taken back before.
+
+    `sealed`: what was written is noted beside the folder too.
+    """
     about: dict[str, object] = {"verdicts": verdicts} if verdicts else {}
     about |= {"thresholds": facts.thresholds} if facts.bilingual else {}
     figures = {corpus.name: {**summary(corpus), **about} for corpus in facts.corpora}
-    files.write(folder / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
+    files.write(folder / SUMMARY, msgspec.json.format(msgspec.json.encode(figures)))
     write_card(folder, facts)
+    if sealed:
+        written = [*file_facts(folder, [SUMMARY, CARD]), *(file for corpus in facts.corpora for file in corpus.files)]
+        seal_files(folder, {file.name: file.sha256 for file in written})
 
 
 def _alone(written: CorpusOutput, part: JobPart) -> CorpusOutput:
