@@ -238,7 +238,8 @@ def _hidden_in_word(styles: Element | None) -> _Hides:
     by_style = _inherited(own)
 
     def hides(element: Element, *, around: bool) -> bool | None:
-        if element.tag in _WORD_UNSEEN or element.find(f"{_WORD}trPr/{_WORD}del") is not None:
+        is_row = element.tag == f"{_WORD}tr"
+        if element.tag in _WORD_UNSEEN or (is_row and element.find(f"{_WORD}trPr/{_WORD}del") is not None):
             return None
         if element.tag == f"{_WORD}p":
             return by_style.get(_attribute(element, f"{_WORD}pPr/{_WORD}pStyle", f"{_WORD}val") or default) is True

@@ -99,8 +99,9 @@ class _Reader:
             self._bytes += text[skipped:]
 
     def _write(self, text: str) -> None:
-        """Add a character that was written as a sign or a word, unless it belongs to a fallback."""
-        if self._left:
+        """Add a character that was written as a sign or a word, unless it belongs to a fallback. No fallback has lines."""
+        self._left = 0 if text == "\n" else self._left
+        if text and self._left:
             self._left -= 1
         elif text and self._is_seen():
             self.decode()

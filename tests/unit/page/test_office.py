@@ -139,6 +139,8 @@ def read_texts(kind: str, body: bytes) -> list[str]:
         (rb"\u-10179?", ""),
         (rb"\u-8694?\u-10179?", ""),
         (rb"\u1105\'b8", "ё"),
+        (rb"\u1105\b ?", "ё"),
+        (rb"\u8212\emdash", "—"),
         (rb"{\uc2 \u28207\'b8\'db}", "港"),
         (rb"\f1\'ec\'ee\'f0\'e5", "море"),
         (rb"\f2\'8d`", "港"),  # the second byte is a letter of ASCII
@@ -153,6 +155,10 @@ def test_characters_of_an_rtf_file_are_read_as_word_writes_them(written: bytes, 
     fonts = rb"{\fonttbl{\f0 A;}{\f1\fcharset204 B;}{\f2\fcharset128 C;}{\f3\fcharset134 D;}{\f4\fcharset178 E;}}"
     body = rb"{\rtf1\ansi\ansicpg1252\deff0" + fonts + rb"\f0 [" + written + rb"]\par}"
     assert read_texts(RTF, body) == [f"[{text}]"]
+
+
+def test_a_character_without_a_fallback_ends_no_paragraph():
+    assert read_texts(RTF, rb"{\rtf1 one\u1105\par two}") == ["oneё", "two"]
 
 
 def test_an_unknown_encoding_of_an_rtf_file_costs_no_text():
