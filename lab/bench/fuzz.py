@@ -1,6 +1,6 @@
 """Broken inputs: files that users bring, and documents from the web, mutated in thousands of ways, through their readers.
 
-    python -m lab.bench.fuzz                       # 20,000 of each kind: about half an hour
+    python -m lab.bench.fuzz                       # 20,000 of each kind: about fifteen minutes
     python -m lab.bench.fuzz tmx wat --count 500
     python -m lab.bench.fuzz tmx --only 1234       # one case again, kept as a file
 
