@@ -236,7 +236,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     digest: str = ""  # of the normalised text; equal digests mean the same text
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
     relevance: Relevance | None = None  # None in a job without a topic
-    cut: str = ""  # what was left out because there is too much of it; empty if nothing was
+    cut: str = ""  # what was left out because there is too much of it, or it is broken; empty if nothing was
     drawn_by: DrawnBy | None = None  # None for a page that needs no scripts
     markdown: tuple[MarkdownBlock, ...] = ()  # only if it was asked for, because no corpus needs it
 
@@ -326,7 +326,7 @@ class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):
     alternates: tuple[tuple[Alternate, ...], ...] = ()  # a group for each entry that has any, itself included
     rest: tuple[bytes, ...] = ()  # the further parts, each a sitemap, packed and compressed
     more: int = 0  # links in the rest
-    cut: str = ""  # what was left out because there is too much of it; empty if nothing was
+    cut: str = ""  # what was left out because there is too much of it, or it is broken; empty if nothing was
 
     @classmethod
     def of(cls, url: Url, links: Sequence[Link], groups: Sequence[tuple[int, tuple[Alternate, ...]]] = ()) -> "Sitemap":

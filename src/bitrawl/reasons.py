@@ -133,7 +133,7 @@ class Reason(StrEnum):
         "Try again later, with a longer --delay.",
         "Try again later.", Action.RESUME)
     TOO_LARGE = ("too-large", "too large",
-        "The answer is larger than fetch.megabytes, or only the first part of it was read.",
+        "The answer is larger than fetch.megabytes, or only a part of it was read.",
         "Raise fetch.megabytes in the job file.",
         "Tell the operator of this server.")
     BOMB = ("bomb", "too large when unpacked", "The compressed answer would expand to an unreasonable size.")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config
+from bitrawl.crawl.bodies import SNIFFED, media_type
 from bitrawl.crawl.robots import RobotsRecord, RobotsRules
 from bitrawl.discover.backlinks import read_wat
 from bitrawl.errors import ConfigError
@@ -149,3 +150,44 @@ def test_text_in_a_shadow_root_is_read_and_its_slots_are_filled():
 
 def test_a_number_of_an_unknown_county_is_no_personal_data():
     assert personal_data((MUSEUM / "number-of-an-unknown-county.txt").read_text("utf-8")) == []
+
+
+def read_document(name: str) -> Page:
+    """By its first bytes, as what a server gives no type."""
+    body = (MUSEUM / name).read_bytes()
+    kind = media_type(body[:SNIFFED], "")
+    page = page_reader().read(Capture(Url.parse(f"https://museum.test/{name}"), 200, (), body, 0.0, media_type=kind))
+    assert isinstance(page, Page)
+    return page
+
+
+def texts(page: Page) -> list[str]:
+    return [paragraph.text for paragraph in page.paragraphs]
+
+
+def test_an_emoji_in_an_rtf_file_is_one_character():
+    assert texts(read_document("emoji-as-word-writes-it.rtf")) == [
+        "The boats come in 😊 with the tide.",
+        "Half of one is none.",
+    ]
+
+
+@pytest.mark.parametrize("ending", ["rtf", "docx", "odt"])
+def test_hidden_and_deleted_text_of_a_document_is_not_read(ending: str):
+    assert texts(read_document(f"text-that-is-hidden-or-deleted.{ending}")) == ["The boats come in with the tide."]
+
+
+def test_a_text_box_is_read_once():
+    assert texts(read_document("text-box-that-is-written-twice.docx")) == ["The boats come in.", "The market begins."]
+
+
+@pytest.mark.parametrize("what", ["a-page-that-cannot-be-loaded", "letters-of-a-negative-size"])
+def test_a_broken_page_of_a_pdf_costs_only_itself(what: str):
+    page = read_document(f"pdf-with-{what}.pdf")
+    assert texts(page) == ["This is sheet 1.", "This is sheet 3."]
+    assert page.cut
+
+
+def test_half_a_character_in_a_title_costs_no_text():
+    page = read_document("title-that-is-half-a-character.pdf")
+    assert (page.title, texts(page)) == ("", ["This is sheet 1."])
