@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from app.program import chromium
+from app.program import chromium, kill
 from app.script_web import ARTICLES, HOST, Answered, Article
 
 from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer
@@ -20,18 +20,23 @@ from bitrawl.errors import ConfigError
 from bitrawl.job.fetching import SystemClock
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.refreshing import changes
-from bitrawl.model import Capture, DrawnBy
+from bitrawl.model import Capture, DrawnBy, Link, Skip
+from bitrawl.reasons import Reason
 from bitrawl.testing import FakeWeb
 from bitrawl.url import Url
-from lab.loopback import answering
+from lab.loopback import Reply, answering
 
 Result = TypeVar("Result")
 ANSWER = "http://a.test/app.js"
 
 
-def bitrawl(*arguments: object) -> str:
+def done(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "bitrawl", *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+
+
+def bitrawl(*arguments: object) -> str:
+    return done(*arguments).stdout
 
 
 def pairs_of(folder: Path) -> set[tuple[str, str]]:
@@ -40,11 +45,12 @@ def pairs_of(folder: Path) -> set[tuple[str, str]]:
     return {(document["url_a"], document["url_b"]) for document in documents}
 
 
-def mine(port: int, folder: Path, *more: str) -> None:
+def mine(port: int, folder: Path, *more: str) -> str:
+    """What it said on standard error."""
     seed = f"http://{HOST}/en/{next(iter(ARTICLES))}"
     reach = ("--allow-private", "--connect-to", f"*.test=127.0.0.1:{port}", "--delay", "0")
     options = ("--langs", "en,fr", "--exhaustive", "--quiet", "--render", "auto", "--browser", chromium())
-    bitrawl("mine", seed, *options, *reach, "--out", folder, *more)
+    return done("mine", seed, *options, *reach, "--out", folder, *more).stderr
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +105,33 @@ def test_a_round_draws_pages_anew_and_ends_as_a_fresh_job(mined: tuple[Path, lis
     assert names == [set(), {changed}, {gone}]
 
 
+def test_pages_whose_browser_is_killed_are_told_and_drawn_by_the_same_command(
+    mined: tuple[Path, list[str], int], tmp_path: Path
+) -> None:
+    web, key = Answered(), list(ARTICLES)[1]
+    kills = 0
+
+    def answer(address: str) -> Reply:
+        nonlocal kills
+        if kills < 4 and address.endswith(f"/data/fr/{key}.json"):
+            kills += 1
+            kill("browser")
+        return web(address)
+
+    with answering(answer) as port:
+        said = mine(port, tmp_path / "job", "--render", "always")
+        status = bitrawl("status", tmp_path / "job")
+        assert mine(port, tmp_path / "job", "--render", "always") == ""
+
+    assert kills == 4
+    assert "1 page, page pair or site is left out" in said
+    assert "1  analyse: killed" in status
+    assert "killed     1 page, page pair or site is left out" in status
+    assert not any(word in status for word in ("scripted", "drawn by scripts", "--render"))
+    assert pairs_of(tmp_path / "job") == pairs_of(mined[0])
+    assert "left out" not in bitrawl("status", tmp_path / "job")
+
+
 # One page at a time
 
 
@@ -137,7 +170,7 @@ def drawn(*pages: Capture, web: FakeWeb | None = None, megabytes: int = 512, sec
 
     async def work(renderer: ChromiumRenderer) -> list[str]:
         captures = [(await renderer.render(page))[0] for page in pages]
-        return [capture.body.decode() if capture is not None else "" for capture in captures]
+        return [capture.body.decode() if isinstance(capture, Capture) else "" for capture in captures]
 
     return with_renderer(work, web, megabytes=megabytes, seconds=seconds)
 
@@ -224,16 +257,69 @@ def test_routes_and_languages_behind_buttons_have_addresses_of_their_own() -> No
     assert "before the sun. #/boats" in route
 
 
-def test_a_browser_that_dies_is_started_again() -> None:
-    good = page("document.getElementById('root').textContent = 'drawn'")
+class DeadlyWeb(FakeWeb):
+    """Where a page asks for this name, part of the browser is killed, so many times."""
 
-    async def work(renderer: ChromiumRenderer) -> bool:
-        await renderer.render(good)
-        assert renderer._browser is not None
-        await renderer._browser.close()
-        return (await renderer.render(good))[0] is not None
+    def __init__(self, parts: str, name: str, times: int) -> None:
+        super().__init__({})
+        self._parts = parts
+        self._name = name
+        self.times = times
 
-    assert with_renderer(work)
+    async def fetch(self, link: Link) -> Capture | Skip:
+        if link.url.endswith(self._name) and self.times:
+            self.times -= 1
+            kill(self._parts)
+        return await super().fetch(link)
+
+
+def asking(host: str) -> Capture:
+    """A page that asks for data, and draws then."""
+    script = "fetch('/data').finally(() => document.getElementById('root').textContent = 'drawn')"
+    return page(script, f"http://{host}/")
+
+
+HOSTS = ("a.test", "b.test", "c.test", "d.test")
+
+
+@pytest.mark.parametrize("parts", ["browser", "tab", "driver"])
+def test_kills_while_several_pages_are_drawn_cost_none_of_them(parts: str) -> None:
+    web = DeadlyWeb(parts, "/data", times=2)
+
+    async def work(renderer: ChromiumRenderer) -> list[Capture | Skip | None]:
+        return [drawn for drawn, _ in await asyncio.gather(*(renderer.render(asking(host)) for host in HOSTS))]
+
+    for drawn in with_renderer(work, web):
+        assert isinstance(drawn, Capture)
+        assert b">drawn<" in drawn.body
+    assert not web.times
+
+
+@pytest.mark.parametrize("parts", ["browser", "tab", "driver"])
+def test_a_page_at_which_all_is_killed_each_time_gets_no_verdict_and_the_next_is_drawn(parts: str) -> None:
+    web = DeadlyWeb(parts, "//b.test/data", times=99)
+
+    async def work(renderer: ChromiumRenderer) -> list[Capture | Skip | None]:
+        return [(await renderer.render(asking(host)))[0] for host in HOSTS[:3]]
+
+    outcomes = with_renderer(work, web)
+    assert [isinstance(drawn, Capture) for drawn in outcomes] == [True, False, True]
+    assert isinstance(outcomes[1], Skip)
+    assert outcomes[1].reason is Reason.KILLED
+    assert web.times == 99 - 4
+
+
+@pytest.mark.parametrize("order", ["kill -9 $$", "exit 127"])
+def test_a_browser_that_is_killed_as_it_starts_is_none_that_is_missing(order: str, tmp_path: Path) -> None:
+    program = tmp_path / "chromium"
+    program.write_text(f"#!/bin/sh\n{order}\n")
+    program.chmod(0o755)
+
+    async def work(renderer: ChromiumRenderer) -> Capture | Skip | None:
+        return (await renderer.render(asking("a.test")))[0]
+
+    drawn = with_renderer(work, browser=str(program))
+    assert (drawn.reason if isinstance(drawn, Skip) else drawn) == (Reason.KILLED if "kill" in order else None)
 
 
 def test_a_browser_that_runs_is_used_and_left_running(tmp_path: Path) -> None:

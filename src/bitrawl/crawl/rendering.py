@@ -56,9 +56,11 @@ class Rendering:
         if not (_may_be_drawn(answer, outcome) and self._is_worth_it(answer.url, outcome)):
             return None
         capture, size = await self._renderer.render(answer)
-        if capture is None:
-            return Drawn(outcome, size)
+        if not isinstance(capture, Capture):
+            return Drawn(capture or _undrawn(outcome), size)
         drawn = await analyser.analyse(capture)
+        if isinstance(drawn, Skip) and drawn.reason is Reason.KILLED:  # Nothing is kept in its place.
+            return Drawn(drawn, size)
         is_empty = isinstance(drawn, Skip) and drawn.reason is Reason.EMPTY
         gained = _is_more(drawn, outcome)
         if isinstance(drawn, Page) or is_empty:  # A reader that failed says nothing about the page.
@@ -154,6 +156,13 @@ def _may_be_drawn(answer: Capture, outcome: Page | Sitemap | Skip) -> bool:
     return isinstance(outcome, Page) or (
         isinstance(outcome, Skip) and outcome.reason in (Reason.SCRIPTED, Reason.EMPTY)
     )
+
+
+def _undrawn(outcome: Page | Sitemap | Skip) -> Page | Sitemap | Skip:
+    """What a page is that a browser could not draw."""
+    if isinstance(outcome, Skip) and outcome.reason is Reason.SCRIPTED:
+        return msgspec.structs.replace(outcome, reason=Reason.UNDRAWN)
+    return outcome
 
 
 def _has_sign(outcome: Page | Sitemap | Skip) -> bool:
