@@ -90,6 +90,10 @@ class Capture(msgspec.Struct, frozen=True):
         return ", ".join(value for key, value in self.headers if key.lower() == name)
 
 
+COMPUTED = "bitrawl-computed"  # no `data-`: scripts that fade in what is scrolled to have such attributes
+"""The attribute in which a `rendered` page tells what a browser computed for an element; its root has it in any case."""
+
+
 class Answer(msgspec.Struct, frozen=True, gc=False):
     """What is remembered of an answer, to ask later whether it has changed."""
 

@@ -20,14 +20,15 @@ from bitrawl.errors import ConfigError
 from bitrawl.job.fetching import SystemClock
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.refreshing import changes
-from bitrawl.model import Capture, DrawnBy, Link, Skip
+from bitrawl.model import Capture, DrawnBy, Link, Page, Skip
+from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason
 from bitrawl.testing import FakeWeb
 from bitrawl.url import Url
 from lab.loopback import Reply, answering
 
 Result = TypeVar("Result")
-ANSWER = "http://a.test/app.js"
+READER = page_reader()
 
 
 def done(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -135,8 +136,9 @@ def test_pages_whose_browser_is_killed_are_told_and_drawn_by_the_same_command(
 # One page at a time
 
 
-def page(script: str, url: str = "http://a.test/") -> Capture:
-    html = f'<!doctype html><html lang="en"><head></head><body><div id="root"></div><script>{script}</script></body></html>'
+def page(script: str, url: str = "http://a.test/", *, head: str = "", body: str = "") -> Capture:
+    root = f'<div id="root"></div>{body}<script>{script}</script>'
+    html = f'<!doctype html><html lang="en"><head>{head}</head><body>{root}</body></html>'
     headers = (("Content-Type", "text/html"),)
     return Capture(Url.parse(url), 200, headers, html.encode(), at=0.0, media_type="text/html")
 
@@ -233,6 +235,130 @@ def test_shadow_trees_are_part_of_the_document() -> None:
     (html,) = drawn(page(script))
 
     assert "<p>Inside &amp; <slot><b>outside</b></slot></p>" in html
+
+
+def read(capture: Capture) -> str:
+    """The text of a page."""
+    outcome = READER.read(capture)
+    assert isinstance(outcome, Page), outcome
+    return "\n".join(paragraph.text for paragraph in outcome.paragraphs)
+
+
+def seen(*pages: Capture) -> list[str]:
+    """The texts that are read of pages, as a browser draws them."""
+
+    async def work(renderer: ChromiumRenderer) -> list[str]:
+        captures = [(await renderer.render(page))[0] for page in pages]
+        return [read(capture) for capture in captures if isinstance(capture, Capture)]
+
+    return with_renderer(work)
+
+
+LONG = "The old harbour wakes before the sun, and the boats come in with the tide. " * 4
+DRAW = "document.getElementById('root').innerHTML = "
+INSERTED = """const sheet = document.head.appendChild(document.createElement("style")).sheet;
+const rule = (text) => sheet.insertRule(text, sheet.cssRules.length);"""
+ADOPTED = """const sheet = new CSSStyleSheet(); document.adoptedStyleSheets = [sheet];
+const rule = (text) => sheet.insertRule(text, sheet.cssRules.length);"""
+
+
+HIDING = (
+    "display: none",
+    "visibility: hidden",
+    "opacity: 0",
+    "font-size: 0",
+    "text-indent: -9999px",
+    "position: absolute; left: -9999px",
+    "position: absolute; clip: rect(0, 0, 0, 0)",
+    "height: 0; overflow: hidden",
+    "transform: scale(0)",
+)
+
+
+@pytest.mark.parametrize("sheet", [INSERTED, ADOPTED], ids=["inserted", "adopted"])
+def test_what_scripts_hide_by_rules_that_are_in_no_markup_is_not_read(sheet: str) -> None:
+    draw = f"{DRAW} `<p>{LONG}</p><div class=x1>Casino 赌场 카지노</div>`;"
+    texts = seen(*(page(f'{sheet} rule(".x1 {{ {hides} }}"); {draw}') for hides in HIDING))
+
+    assert all("harbour" in text for text in texts)
+    assert [hides for hides, text in zip(HIDING, texts, strict=True) if "Casino" in text] == []
+
+
+OPENED = {
+    "menu that opens under the pointer": (
+        "nav ul { display: none } nav:hover ul { display: block }",
+        "<nav><ul><li>Menu</ul></nav>",
+    ),
+    "tab of another class": (".tab { display: none } .tab.is-open { display: block }", '<div class="tab">Menu</div>'),
+    "accordion with a button": (
+        ".c1 { height: 0; overflow: hidden; visibility: hidden }",
+        '<button aria-controls="part">More</button><div class="c1"><div id="part" role="region">Menu</div></div>',
+    ),
+    "wide screens": (
+        ".y { display: none } @media (min-width: 9000px) { .y { display: block } }",
+        '<p class="y">Menu</p>',
+    ),
+    "transition": (".z { opacity: 0; transition: opacity 1s }", '<p class="z">Menu</p>'),
+    "popover": ("div { color: black }", "<div popover>Menu</div>"),
+    "details": ("p { color: black }", "<details><summary>More</summary><p>Menu</p></details>"),
+    "part that is shown again": (
+        ".v { visibility: hidden } .w { visibility: visible }",
+        '<div class="v"><p class="w">Menu</p></div>',
+    ),
+}
+
+
+def test_what_a_reader_can_open_is_read_whichever_way_its_rules_came() -> None:
+    pages = []
+    for rules, html in OPENED.values():
+        draw = f"{DRAW} `<p>{LONG}</p>{html}`;"
+        pages += [page(f"{ADOPTED} sheet.replaceSync(`{rules}`); {draw}"), page(draw, head=f"<style>{rules}</style>")]
+    shown = ["Menu" in text for text in seen(*pages)]
+
+    assert {name: shown[2 * at : 2 * at + 2] for at, name in enumerate(OPENED)} == dict.fromkeys(OPENED, [True, True])
+
+
+TREE = """customElements.define("my-card", class extends HTMLElement {
+  connectedCallback() { this.attachShadow({ mode: "MODE" }).innerHTML = `CONTENT`; }
+});"""
+
+
+@pytest.mark.parametrize("mode", ["open", "closed"])
+def test_styles_hold_for_their_own_tree_only(mode: str) -> None:
+    html = '<style>.y { display: none }</style><p class="x">Shown in the tree</p><p class="y">Hidden in the tree</p><slot></slot>'
+    tree = TREE.replace("MODE", mode).replace("CONTENT", html)
+    card = '<p class="y">Shown outside</p><p class="x">Hidden outside</p><my-card><i>In the slot</i></my-card>'
+    (text,) = seen(page(f"{tree} {DRAW} `<p>{LONG}</p>{card}`;", head="<style>.x { display: none }</style>"))
+
+    assert all(part in text for part in ("Shown in the tree", "Shown outside", "In the slot"))
+    assert "Hidden" not in text
+
+
+def test_a_closed_tree_that_is_written_in_the_page_is_read() -> None:
+    host = (
+        "<section><template shadowrootmode='closed'><p>Inside of it</p><slot></slot></template><b>outside</b></section>"
+    )
+
+    (text,) = seen(page(f"{DRAW} `<p>{LONG}</p>`", body=host))
+    assert "Inside of it" in text
+
+
+def test_a_page_cannot_tell_for_the_browser_what_it_computed() -> None:
+    own = f"""{DRAW} `<p bitrawl-computed="display:none">{LONG}</p>`;"""
+
+    (text,) = seen(page(own))
+    assert "harbour" in text
+
+
+def test_a_page_whose_texts_come_by_post_says_so() -> None:
+    script = "fetch('/graphql', { method: 'POST', body: '{}' }).then((answer) => answer.text()).catch(() => {})"
+
+    async def work(renderer: ChromiumRenderer) -> str:
+        drawn, _ = await renderer.render(page(script))
+        assert isinstance(drawn, Capture)
+        return drawn.header("Bitrawl-Refused")
+
+    assert with_renderer(work) == "1 request by POST"
 
 
 def test_routes_and_languages_behind_buttons_have_addresses_of_their_own() -> None:

@@ -23,7 +23,9 @@ import msgspec
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page, Playwright, Route, async_playwright
 
 from bitrawl.crawl.document_states import (
+    COMPUTE,
     LANGUAGE_BUTTONS,
+    OPEN,
     PARAMETER,
     SCROLL,
     SIZE,
@@ -35,7 +37,7 @@ from bitrawl.crawl.document_states import (
 from bitrawl.crawl.rendering import rendered
 from bitrawl.crawl.resources import PageRequests, Resources
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import Capture, Skip
+from bitrawl.model import COMPUTED, Capture, Skip
 from bitrawl.process import ATTEMPTS
 from bitrawl.protocols import Clock
 from bitrawl.reasons import Reason, Stage
@@ -151,7 +153,7 @@ class ChromiumRenderer:
         html = await self._drawn(chromium.browser, answer, requests)
         if html:
             self._unproven = 0
-            return rendered(answer, html, self._clock.date(), self._clock.now() - began)
+            return rendered(answer, html, self._clock.date(), self._clock.now() - began, refused=requests.refused)
         return None if await chromium.lives() and chromium.kills == kills else killed
 
     async def _drawn(self, browser: Browser, answer: Capture, requests: PageRequests) -> str:
@@ -266,6 +268,7 @@ class ChromiumRenderer:
                     headers |= {"access-control-allow-origin": origin, "access-control-allow-credentials": "true"}
                 await route.fulfill(status=given.status, headers=headers, body=given.body)
 
+        await context.add_init_script(OPEN)
         await context.route("**/*", answer)
         await context.route_web_socket("**/*", lambda socket: socket.close())
         return context
@@ -278,6 +281,7 @@ class ChromiumRenderer:
         if state.language and not await self._press(page, state.language, requests, deadline):
             raise Error(f"there is no button for {state.language}")
         await self._scroll(page, requests, deadline)
+        await page.evaluate(COMPUTE, COMPUTED)
         html = str(await page.evaluate(SNAPSHOT, [PARAMETER, MAX_DOCUMENT]))
         if state.language:
             return state.declaring(html, [(base_language or "x-default", state.base.url)])

@@ -62,6 +62,8 @@ class Rendering:
         if isinstance(drawn, Skip) and drawn.reason is Reason.KILLED:  # Nothing is kept in its place.
             return Drawn(drawn, size)
         is_empty = isinstance(drawn, Skip) and drawn.reason is Reason.EMPTY
+        if isinstance(drawn, Skip) and (refused := capture.header(_REFUSED)):
+            drawn = msgspec.structs.replace(drawn, detail=drawn.detail or f"refused {refused}")
         gained = _is_more(drawn, outcome)
         if isinstance(drawn, Page) or is_empty:  # A reader that failed says nothing about the page.
             self._learn(answer.url, outcome, gained=gained)
@@ -133,12 +135,16 @@ class _Record:
         return self.passed % CHECKED == 0
 
 
-def rendered(answer: Capture, html: str, at: float, took: float) -> Capture:
-    """A page as a browser drew it. What its server said about it in HTTP headers still holds."""
+def rendered(answer: Capture, html: str, at: float, took: float, *, refused: int = 0) -> Capture:
+    """A page as a browser drew it. What its server said about it in HTTP headers still holds.
+
+    `refused` is how many requests for data it made by other methods than GET.
+    """
+    told = ((_REFUSED, f"{refused} request{'s' * (refused > 1)} by POST"),) if refused else ()
     kept = [(name, value) for name, value in answer.headers if not name.lower().startswith(_OF_THE_BODY)]
     return msgspec.structs.replace(
         answer,
-        headers=(("Content-Type", "text/html; charset=utf-8"), *kept),
+        headers=(("Content-Type", "text/html; charset=utf-8"), *told, *kept),
         body=html.encode("utf-8", "replace"),
         at=at,
         took=took,
@@ -147,6 +153,7 @@ def rendered(answer: Capture, html: str, at: float, took: float) -> Capture:
     )
 
 
+_REFUSED = "Bitrawl-Refused"
 _OF_THE_BODY = ("content-type", "content-length", "content-encoding", "content-md5", "transfer-", "etag", "digest")
 
 

@@ -49,6 +49,7 @@ _ADDRESS = re.compile(rb"""\b(?:src|href)\s{0,9}=\s{0,9}["']?([^"'\s<>]{1,2000})
 _LATER = re.compile(rb"\basync\b", re.IGNORECASE)
 _MODULE = re.compile(rb"""\b(?:type|rel)\s{0,9}=\s{0,9}["']?module""", re.IGNORECASE)
 _MOST_TAGS = 500
+_CLOSED_TREE = re.compile(rb"""(<template\b[^<>]{0,500}\bshadowrootmode\s{0,9}=\s{0,9}["']?)closed""", re.IGNORECASE)
 
 
 class Resource(NamedTuple):
@@ -116,12 +117,13 @@ class PageRequests:
         self._origins = named_origins(page)
         self.pending = 0  # requests that the browser waits for
         self.bytes = 0
+        self.refused = 0  # requests for data that are not by GET, and may ask a server for more than an answer
         self.begin()
 
     def begin(self) -> None:
         """Before the first request, and before the first of another try."""
         self._served = False
-        self._answered = 0
+        self._answered = self.refused = 0
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -138,6 +140,7 @@ class PageRequests:
             return self._document()
         if kind == _UNSTYLED:
             return _NO_STYLE
+        self.refused += kind in _FETCHED and method not in ("GET", "HEAD", "OPTIONS")
         if kind not in _FETCHED or method != "GET" or self._answered >= MAX_REQUESTS or self.bytes >= MAX_BYTES:
             return None
         self._answered += 1
@@ -151,7 +154,7 @@ class PageRequests:
         if self._served:
             return _STAY
         self._served = True
-        return Resource(self._page.status, _with_charset(self._page), self._page.body)
+        return Resource(self._page.status, _with_charset(self._page), _CLOSED_TREE.sub(rb"\1open", self._page.body))
 
     async def _fetched(self, address: str, *, is_script: bool) -> Resource | None:
         url = Url.parse(address)
