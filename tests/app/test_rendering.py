@@ -277,6 +277,7 @@ HIDING = (
 
 @pytest.mark.parametrize("sheet", [INSERTED, ADOPTED], ids=["inserted", "adopted"])
 def test_what_scripts_hide_by_rules_that_are_in_no_markup_is_not_read(sheet: str) -> None:
+    # A longer name that a script of the page has would count as one that it may show.
     draw = f"{DRAW} `<p>{LONG}</p><div class=x1>Casino 赌场 카지노</div>`;"
     texts = seen(*(page(f'{sheet} rule(".x1 {{ {hides} }}"); {draw}') for hides in HIDING))
 
@@ -315,7 +316,9 @@ def test_what_a_reader_can_open_is_read_whichever_way_its_rules_came() -> None:
         pages += [page(f"{ADOPTED} sheet.replaceSync(`{rules}`); {draw}"), page(draw, head=f"<style>{rules}</style>")]
     shown = ["Menu" in text for text in seen(*pages)]
 
-    assert {name: shown[2 * at : 2 * at + 2] for at, name in enumerate(OPENED)} == dict.fromkeys(OPENED, [True, True])
+    assert {name: shown[2 * at : 2 * at + 2] for at, name in enumerate(OPENED)} == {
+        name: [True, True] for name in OPENED
+    }
 
 
 TREE = """customElements.define("my-card", class extends HTMLElement {

@@ -115,6 +115,8 @@ COMPUTE = r"""(mark) => {
   const plain = ["opacity", "filter", "clip", "clip-path", "position", "left", "right", "top", "bottom", "transform", "translate",
     "scale", "margin-left", "margin-top", "width", "height", "max-width", "max-height", "padding-top", "padding-bottom"];
   const inherited = ["visibility", "font-size", "text-indent"];
+  const moved = Object.entries({ opacity: "1", filter: "none", clip: "auto", clipPath: "none", position: "static",
+    transform: "none", translate: "none", scale: "none", overflowX: "visible" });
   const hides = new RegExp("display:none|visibility:(hidden|collapse)|opacity:0(?!\\.[1-9])|opacity\\(0|font-size:[01](\\.\\d+)?px"
     + "|text-indent:-?\\d{3}|clip:rect|clip-path:|(left|right|top|bottom):-?\\d{3}|margin-(left|top):-\\d{3}|translate:"
     + "|translate.*\\d{3}|scale.*\\(0|scale:0|(width|height):[01](\\.\\d+)?(px|%)");
@@ -123,18 +125,21 @@ COMPUTE = r"""(mark) => {
   const tell = (element) => {
     element.removeAttribute(mark);
     if (element.matches(silent)) return;
-    const style = getComputedStyle(element), map = element.computedStyleMap();
+    const style = getComputedStyle(element);
     const around = element.assignedSlot || element.parentElement || element.getRootNode().host;
-    const before = values.get(around) || [], own = inherited.map((name) => `${name}:${map.get(name)}`);
+    const before = values.get(around) || [], own = inherited.map((name) => `${name}:${style.getPropertyValue(name)}`);
     values.set(element, own);
     const told = own.filter((value, i) => value !== before[i] && (hides.test(value) || hides.test(before[i])));
     if (!element.matches(opened)) {
       if (style.display === "none") told.push("display:none");
       if (style.contentVisibility === "hidden") told.push("content-visibility:hidden");
     }
-    for (const name of plain) {
+    const map = moved.some(([name, usual]) => style[name] !== usual) || parseFloat(style.marginLeft) < -99
+      || parseFloat(style.marginTop) < -99 ? element.computedStyleMap() : null;
+    for (const name of map ? plain : []) {
       const value = String(map.get(name) ?? "");
-      if (value && !/^(auto|none|static|1|100%)$/.test(value)) told.push(`${name}:${value}`);
+      const isUsual = /^(|auto|none|static|1|100%)$/.test(value) || (/^(margin|padding)/.test(name) && value === "0px");
+      if (!isUsual) told.push(`${name}:${value}`);
     }
     if (!hides.test(told.join(";")) && !before.some((value) => hides.test(value))) return;
     if (style.overflowX !== "visible") told.push(`overflow:${style.overflowX}`);
@@ -163,6 +168,7 @@ COMPUTE = r"""(mark) => {
   look(document);
   document.documentElement.toggleAttribute(mark, true);
   const element = document.createElement("style");
+  element.setAttribute(mark, "");
   element.textContent = sheets.map((sheet) => { try { return showing(sheet.cssRules); } catch { return ""; } }).join("");
   if (!element.textContent) return;
   (document.head || document.documentElement).append(element);

@@ -138,7 +138,7 @@ class _Record:
 def rendered(answer: Capture, html: str, at: float, took: float, *, refused: int = 0) -> Capture:
     """A page as a browser drew it. What its server said about it in HTTP headers still holds.
 
-    `refused` is how many requests for data it made by other methods than GET.
+    `refused` is how many requests for data it made by POST.
     """
     told = ((_REFUSED, f"{refused} request{'s' * (refused > 1)} by POST"),) if refused else ()
     kept = [(name, value) for name, value in answer.headers if not name.lower().startswith(_OF_THE_BODY)]

@@ -107,7 +107,7 @@ class PageRequests:
     The page itself is answered with what was fetched before. Scripts and data are fetched by GET, from the page's own
     site and from the origins of scripts that the page names without `async`: frameworks are loaded so, and trackers are
     not. Stylesheets are answered with nothing, since some scripts wait for them. All else is refused: images, media, fonts,
-    frames, other documents, beacons, forms, sockets.
+    frames (which the crawl visits as pages), other documents, beacons, forms, sockets.
     """
 
     def __init__(self, page: Capture, resources: Resources) -> None:
@@ -117,7 +117,7 @@ class PageRequests:
         self._origins = named_origins(page)
         self.pending = 0  # requests that the browser waits for
         self.bytes = 0
-        self.refused = 0  # requests for data that are not by GET, and may ask a server for more than an answer
+        self.refused = 0  # requests by POST for data of the page's own: they may ask for more than an answer
         self.begin()
 
     def begin(self) -> None:
@@ -140,12 +140,15 @@ class PageRequests:
             return self._document()
         if kind == _UNSTYLED:
             return _NO_STYLE
-        self.refused += kind in _FETCHED and method not in ("GET", "HEAD", "OPTIONS")
-        if kind not in _FETCHED or method != "GET" or self._answered >= MAX_REQUESTS or self.bytes >= MAX_BYTES:
+        if kind not in _FETCHED or self._answered >= MAX_REQUESTS or self.bytes >= MAX_BYTES:
             return None
-        self._answered += 1
         try:
-            return await self._fetched(address, is_script=kind == "script")
+            url = Url.parse(address)
+            if method != "GET":
+                self.refused += method == "POST" and self._is_needed(url)
+                return None
+            self._answered += 1
+            return await self._fetched(url, is_script=kind == "script")
         except UrlError:
             return None
 
@@ -156,8 +159,7 @@ class PageRequests:
         self._served = True
         return Resource(self._page.status, _with_charset(self._page), _CLOSED_TREE.sub(rb"\1open", self._page.body))
 
-    async def _fetched(self, address: str, *, is_script: bool) -> Resource | None:
-        url = Url.parse(address)
+    async def _fetched(self, url: Url, *, is_script: bool) -> Resource | None:
         for _ in range(1 + MAX_REDIRECTS):
             if not self._is_needed(url):
                 return None

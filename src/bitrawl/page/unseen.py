@@ -126,6 +126,7 @@ class _Styled:
         self.certain: set[int] = set()  # hidden by what the element itself says
         self.sheets: list[tuple[str, bool]] = []  # and whether it holds for all readers
         self.unread: list[str] = []
+        self.untold: list[str] = []  # of a page that was computed
         self.inks: dict[str, list[LexborNode]] = {}  # elements with a colour of their own
         self.inline_grounds: set[str] = set()
         self.index: dict[
@@ -166,8 +167,11 @@ class _Styled:
         media, css = on_screen(node.attributes.get("media") or ""), node.text()
         if media is None:
             return
-        if len(css) > min(MAX_SHEET, MAX_SHEETS - sum(len(sheet) for sheet, _ in self.sheets)):
-            self.unread.append(css)
+        is_told = self.is_computed and COMPUTED in node.attributes  # by the browser: all rules about what is hidden
+        if len(css) > (
+            MAX_SHEETS if is_told else min(MAX_SHEET, MAX_SHEETS - sum(len(sheet) for sheet, _ in self.sheets))
+        ):
+            (self.untold if is_told else self.unread).append(css)
         else:  # What holds for some readers only can show a text, and hides none.
             self.sheets.append((css, media and (node.parent is None or node.parent.tag != "noscript")))
 
@@ -413,7 +417,8 @@ class _Styled:
 
     def is_unread(self, element: _Element) -> bool:
         """Whether a style sheet that is not read has a rule with the name of the rule that hides the element."""
-        return any(name in css for css in self.unread for name in element.hidden_by if name[0] in ".#")
+        unread = self.untold if self.is_computed else self.unread
+        return any(name in css for css in unread for name in element.hidden_by if name[0] in ".#")
 
     def texts_inside(self, root: _Element, ways: set[Way]) -> Iterator[int]:
         """The texts in an element that is hidden in a way that elements inside may undo, unless they do."""

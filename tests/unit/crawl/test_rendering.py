@@ -192,6 +192,17 @@ async def test_an_empty_page_that_stays_empty_is_empty() -> None:
     assert outcome.reason is Reason.EMPTY
 
 
+async def test_a_page_that_stays_empty_and_asks_by_post_says_so() -> None:
+    class RefusingRenderer(FakeRenderer):
+        async def render(self, answer: Capture) -> tuple[Capture | Skip | None, int]:
+            return rendered(answer, SHELL, 1e9 + 1, 0.5, refused=2), 1000
+
+    outcome = await outcome_of(rendering(RefusingRenderer()), "http://a.org/x")
+
+    assert isinstance(outcome, Skip)
+    assert (outcome.reason, outcome.detail) == (Reason.EMPTY, "refused 2 requests by POST")
+
+
 async def test_always_draws_every_page_but_keeps_what_a_script_has_emptied() -> None:
     renderer = FakeRenderer(lambda url: "<p>Sorry" if "gone" in url else drawn_page(url))
     decided = rendering(renderer, always=True)
