@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl import config
 from bitrawl.crawl.bodies import SNIFFED, media_type
@@ -15,6 +16,7 @@ from bitrawl.mine.aligned_pages import SiteAligner
 from bitrawl.mine.judging import Judge
 from bitrawl.model import UNDETERMINED, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
+from bitrawl.page.outline import outline
 from bitrawl.text.personal_data import personal_data
 from bitrawl.text.words import words
 from bitrawl.url import Url
@@ -145,6 +147,16 @@ def test_text_in_a_shadow_root_is_read_and_its_slots_are_filled():
         "漁船は潮とともに戻る。",
         "Free for all",
         "A lamp is lit on the pier.",
+    ]
+
+
+def test_what_a_browser_computed_says_what_is_hidden_in_a_page_that_it_drew():
+    drawn = outline(LexborHTMLParser((MUSEUM / "page-whose-scripts-make-styles.html").read_bytes()), drawn=True)
+    assert [block.text for block in drawn.blocks] == [
+        "Harbour",
+        "The boats come in with the tide.",
+        "القائمة تفتح تحت المؤشر",
+        "漁船は潮とともに戻る。",
     ]
 
 

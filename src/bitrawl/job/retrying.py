@@ -34,7 +34,9 @@ FETCHED_AGAIN: Mapping[str, Collection[Reason]] = {
     "politeness.opt_outs": (Reason.OPT_OUT,),
     "scope.probe": (Reason.SOFT_404,),
     "scope.types": (Reason.CONTENT_TYPE,),
-    "render.mode": (Reason.SCRIPTED,),
+    "render.mode": (Reason.SCRIPTED, Reason.UNDRAWN),
+    "render.seconds": (Reason.UNDRAWN,),
+    "render.megabytes": (Reason.UNDRAWN,),
     "analysis.seconds": (Reason.ANALYSIS_TIMEOUT,),
     "analysis.megabytes": (Reason.ANALYSIS_CRASH,),
 }
