@@ -140,6 +140,18 @@ def test_segments_that_react_streamed_are_read_in_their_places():
     ]
 
 
+def test_segments_that_solid_and_marko_streamed_are_read_in_their_places():
+    assert [paragraph.text for paragraph in read("segments-that-solid-and-marko-streamed.html").paragraphs] == [
+        "Harbour",
+        "The boats come in with the tide.",
+        "漁船は潮とともに戻る。",
+        "القوارب تعود مع المد",
+        "Loading fish",  # its segment never came
+        "A lamp is lit at the end of the pier.",
+        "The market begins when the first boat is in.",
+    ]
+
+
 def test_text_in_a_shadow_root_is_read_and_its_slots_are_filled():
     assert [paragraph.text for paragraph in read("text-in-a-shadow-root.html").paragraphs] == [
         "The harbour",
