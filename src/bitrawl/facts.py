@@ -79,7 +79,7 @@ class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
     languages: dict[str, int]  # pages, the most frequent first
     types: dict[str, int]  # pages by kind of document, the most frequent first
     rendered: int  # pages that a browser has drawn
-    scripted: int  # pages and skips that look drawn by scripts, which nobody ran
+    scripted: int  # pages and skips that look drawn by scripts, and that no browser has drawn
     skips: dict[str, int]  # by "stage: reason"
     fetches: int  # visits, the lines of the log: requests, and links that robots.txt forbids
     answers: int  # requests that a server answered, with any status

@@ -280,7 +280,7 @@ def _flat(now: JobFacts) -> dict[str, object]:
 def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
     from bitrawl.job.corpora import written_figures
-    from bitrawl.job.reporting import gather
+    from bitrawl.job.reporting import gather, request_of
     from bitrawl.job.reporting import status as status_of
     from bitrawl.show.job_report import explained
 
@@ -302,8 +302,10 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
         rows.append(("documents", "   ".join(f"{name} {count}" for name, count in summary.types.items())))
     if summary.rendered:
         rows.append(("rendered", f"{counted(summary.rendered, 'page')}, drawn by a browser"))
-    if undrawn := looks_scripted(summary, now.asked.render):
+    if undrawn := looks_scripted(summary, request_of(folder.path).render):
         rows.append(("scripts", undrawn))
+    if now.killed and not now.running:
+        rows.append(("killed", _kills(folder, now)))
     if summary.relevant is not None:
         rows.append(("on topic", f"{summary.relevant} of {counted(summary.pages, 'page')}"))
     rows += _block("rounds", map(_round, now.rounds[-5:]))
@@ -412,11 +414,15 @@ def tell_of_kills(folder: JobFolder) -> None:
 
     now = status_of(folder)
     if now.killed:
-        things = counted(now.killed, "page, page pair or site is", "pages, page pairs or sites are")
-        complain(
-            f"{things} left out, because the processes at work on them were killed or had too little memory."
-            f" To try them again: {_resume(folder, now)}"
-        )
+        complain(_kills(folder, now))
+
+
+def _kills(folder: JobFolder, now: JobFacts) -> str:
+    things = counted(now.killed, "page, page pair or site is", "pages, page pairs or sites are")
+    return (
+        f"{things} left out, because the processes at work on them were killed or had too little memory."
+        f" To try them again: {_resume(folder, now)}"
+    )
 
 
 def tell(folder: JobFolder, *, ended: bool = False) -> None:

@@ -47,6 +47,7 @@ _REMEMBERED = 1000  # answers whose record a later one may refer to
 # Members are shorter than this. With a larger buffer, each would copy more of the data that follows it.
 _READ_BYTES = 1 << 15
 _MEMBER = b"\x1f\x8b\x08"
+_KEPT = re.compile(rb"\r\nWARC-Type: (?:response|revisit|conversion)\r\n")  # what a fetch may have been kept as
 _BLOCK = 1 << 16
 _FILE_NAME = re.compile(r"bitrawl-\d{5,}-\d{14}\.warc\.gz")
 _PHRASES = {int(status): status.phrase for status in HTTPStatus}
@@ -184,7 +185,12 @@ class WarcArchive:
 
 
 class ArchivingFetcher:
-    """Archives every answer of the inner fetcher, also redirects, errors and robots.txt, before passing it on."""
+    """Archives every capture of the inner fetcher before passing it on: pages, redirects, robots.txt and the like.
+
+    In a further round it is told that a page is as it was, or gone, and archives that too. Other errors are no captures: the
+    ledger has their status. They would add nothing, because what an archive does not have does not exist in a replay, and
+    here the latest record of a URL counts: a 403 that will pass would hide the page (`Archives`).
+    """
 
     def __init__(
         self, inner: Fetcher, archive: WarcArchive, earlier: Callable[[Url], Answer | None] = lambda _url: None
@@ -267,12 +273,13 @@ class ArchiveFacts(msgspec.Struct, frozen=True):
     last: int = -1  # where the last of them begins
     damaged: tuple[int, ...] = ()  # where something begins that cannot be read
     cut: int = 0  # bytes of an incomplete record at the end
+    places: frozenset[int] = frozenset()  # where a record of a fetch begins that can be read
 
 
 def archive_facts(path: Path) -> ArchiveFacts:
     """Read every record of a file that is compressed record by record, with its checksums. Raises `OSError`."""
     with path.open("rb") as file, _mapped(file) as data:
-        place, answers, last, damaged = 0, 0, -1, list[int]()
+        place, answers, last, damaged, places = 0, 0, -1, list[int](), set[int]()
         while 0 <= place < len(data):
             member = _member_at(data, place)
             if member is None:
@@ -280,14 +287,16 @@ def archive_facts(path: Path) -> ArchiveFacts:
                 while following >= 0 and _member_at(data, following) is None:
                     following = data.find(_MEMBER, following + 1)
                 if following < 0 and _is_cut_off(data, place):
-                    return ArchiveFacts(answers, last, tuple(damaged), len(data) - place)
+                    return ArchiveFacts(answers, last, tuple(damaged), len(data) - place, frozenset(places))
                 damaged.append(place)
                 place = following
                 continue
             if b"\r\nWARC-Type: response\r\n" in member.head:
                 answers, last = answers + 1, place
+            if _KEPT.search(member.head):
+                places.add(place)
             place = member.end
-    return ArchiveFacts(answers, last, tuple(damaged))
+    return ArchiveFacts(answers, last, tuple(damaged), places=frozenset(places))
 
 
 class _Member(NamedTuple):

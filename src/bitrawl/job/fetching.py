@@ -33,7 +33,7 @@ from bitrawl.job.archived_web import (
 )
 from bitrawl.job.database import Blobs
 from bitrawl.job.ledger import Ledger
-from bitrawl.model import Capture, Language, WarcPlace, pack
+from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
 from bitrawl.page.sandbox import SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
@@ -179,7 +179,7 @@ class LateRenderer:
                 self._renderer = await self._make()
         return self._renderer
 
-    async def render(self, answer: Capture) -> tuple[Capture | None, int]:
+    async def render(self, answer: Capture) -> tuple[Capture | Skip | None, int]:
         return await (await self.made()).render(answer)
 
 

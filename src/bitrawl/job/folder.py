@@ -99,7 +99,7 @@ class JobFolder(NamedTuple):
             files.discard(draft)
 
     def _drafts(self) -> list[Path]:
-        named = (self.path / f"{name}{files.NEW}" for name in ("job.toml", "job.seal", "report.html"))
+        named = (self.path / f"{name}{files.NEW}" for name in ("job.toml", "job.seal", "corpus.seal", "report.html"))
         return [
             *(path for path in named if path.exists()),
             *drafts(self.corpus),

@@ -72,7 +72,7 @@ def merge(
             }
             files.write(out / MERGE, msgspec.json.format(msgspec.json.encode(description)))
         written = [write_merged(jobs, header, plan, corpus, scratch, tell) for header in plan.headers]
-        write_about(corpus, card_facts([job.part for job in jobs], plan, written))
+        write_about(corpus, card_facts([job.part for job in jobs], plan, written), sealed=to is None)
         facts = _merge_facts(jobs, written, notes)
         if to is None:
             files.write(out / "sites.tsv", site_table(facts.sites))

@@ -14,7 +14,7 @@ from typing import Self
 import msgspec
 
 from bitrawl.crawl.ending import stored_doing, stored_end
-from bitrawl.endings import HostRest, LastRun
+from bitrawl.endings import EndKind, HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.job.database import PAGE, SKIPPED, Blobs, Database, stored_skip
 from bitrawl.job.rounds import DatedLink, PageChange, Rounds, is_verdict, may_stay
@@ -435,16 +435,24 @@ class Ledger:
         )
         return stored_skip(self.path, url, row) if row else None
 
-    def archived_at(self, file: str, places: Iterable[int]) -> list[Url]:
-        """The URLs whose answers were archived at these places of a file."""
-        question = "SELECT url FROM fetches WHERE file = ? AND offset = ?"
-        rows = (self.database.one(question, (file, place)) for place in places)
-        return [Url.known(row[0]) for row in rows if row]
+    def archive_names(self) -> list[str]:
+        """The files of the archive, by their names."""
+        return [row[0] for row in self.database.query("SELECT DISTINCT file FROM fetches WHERE file IS NOT NULL")]
+
+    def archived(self, file: str) -> dict[int, str]:
+        """The URLs whose answers were archived in a file, by their places in it."""
+        return dict(self.database.query("SELECT offset, url FROM fetches WHERE file = ? ORDER BY offset", (file,)))
 
     def last_places(self) -> list[WarcPlace]:
         """The last record of each archive file that is certainly complete."""
         rows = self.database.query("SELECT file, max(offset) FROM fetches WHERE file IS NOT NULL GROUP BY file")
         return [WarcPlace(*row) for row in rows]
+
+    def is_finished(self) -> bool:
+        """Whether there is nothing left to do in this round, or nothing that its budget allows."""
+        run = self.last_run()
+        is_ended = run.ended is not None and run.ended.kind is not EndKind.STOPPED and run.doing is None
+        return is_ended and (self.rounds.number == 1 or self.rounds.is_ended)
 
     def remember(self, key: str, value: str | float | msgspec.Struct | None) -> None:
         """Store a fact about the whole job: a text, a number, or a value as JSON; None as an empty text."""
@@ -523,6 +531,15 @@ def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:
             outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{outcome.size} link{'' if outcome.size == 1 else 's'}"
         )
     return outcome if isinstance(outcome, Skip) else None
+
+
+def listed(ledger: Ledger) -> Iterator[Url]:
+    """What pages and sitemaps list as they were read last; pages that are kept although they are gone list nothing."""
+    unpack: Blobs[_Outlinks] = Blobs(_Outlinks, ledger.path, compressed=True)
+    for (blob,) in ledger.database.query("SELECT page FROM pages LEFT JOIN answers USING (url) WHERE gone IS NULL"):
+        yield from (link.url for link in unpack(blob).links)
+    for (url,) in ledger.database.query("SELECT url FROM sitemaps"):
+        yield from (link.url for part in ledger.sitemap(url).parts() for link in part.links)
 
 
 class _Outlinks(msgspec.Struct, frozen=True):

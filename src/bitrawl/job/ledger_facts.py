@@ -92,7 +92,8 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
         languages=dict(sorted((+languages).items(), key=lambda item: (-item[1], item[0]))),
         types=dict((types + Counter(html=max(0, pages - types.total()))).most_common()),
         rendered=drawn[DrawnBy.BROWSER],
-        scripted=drawn.total() - drawn[DrawnBy.BROWSER],
+        scripted=sum(drawn[sign] for sign in DrawnBy if sign is not DrawnBy.BROWSER)
+        + sum(skip.count for skip in skips if skip.reason in (Reason.SCRIPTED, Reason.UNDRAWN)),
         skips={skip.name: skip.count for skip in skips},
         fetches=fetches,
         answers=answers,

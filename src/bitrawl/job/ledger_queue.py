@@ -32,7 +32,11 @@ WHERE (state = {QUEUED} AND excluded.score > score) OR (state = {SKIPPED} AND st
 """
 
 
-REQUEUE = f"UPDATE links SET state = {QUEUED}, attempt = 1, stage = NULL, reason = NULL, detail = NULL WHERE state = {SKIPPED}"
+# What is due in this round is asked anyway.
+REQUEUE = (
+    f"UPDATE links SET state = {QUEUED}, attempt = 1, stage = NULL, reason = NULL, detail = NULL WHERE state = {SKIPPED}"
+    " AND NOT EXISTS (SELECT 1 FROM answers WHERE answers.url = links.url AND due IS NOT NULL)"
+)
 
 
 class LedgerQueue:

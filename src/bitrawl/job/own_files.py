@@ -28,7 +28,7 @@ _LANGUAGES = "[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*"
 _LOG = "(?:-wal|-shm|-journal)?"
 # What a job writes into its folder beside its corpus. Starting over deletes it, or sets it aside: the archive.
 _JOB = re.compile(
-    r"(?:job\.toml|job\.seal|report\.html|sites\.jsonl|sites\.tsv|sites\.txt|discovery\.json"
+    r"(?:job\.toml|(?:job|corpus)\.seal|report\.html|sites\.jsonl|sites\.tsv|sites\.txt|discovery\.json"
     rf"|job\.sqlite{_LOG}|{re.escape(INDEX)}{_LOG}"
     r"|rejected/[0-9a-f]+\.(?:html|pages|json)"
     rf"|shard/(?:part\.json|{_LANGUAGES}(?:\.documents)?\.(?:keys|data))"
@@ -42,7 +42,7 @@ _KEPT = re.compile(
     rf"|(?:{GIVEN}|simulated|damaged|warc-\d+)/.*"
 )
 _WRITTEN = (
-    *"job.toml job.seal job.sqlite report.html warc rejected corpus shard".split(),
+    *"job.toml job.seal job.sqlite corpus.seal report.html warc rejected corpus shard".split(),
     *"sites.jsonl sites.tsv sites.txt discovery.json".split(),
     *(INDEX, VERDICTS, MINED_SITES),
 )

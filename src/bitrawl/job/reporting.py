@@ -119,7 +119,7 @@ def is_stale(folder: JobFolder) -> bool:
 
 def gather(folder: Path) -> JobFacts:
     """All that a report says of a job, running or ended. Memory grows by 16 bytes per page."""
-    where, request = JobFolder(folder), _request(folder / "job.toml")
+    where, request = JobFolder(folder), request_of(folder)
     with _reading(where) as ledger:
         crawl = tables.crawl_facts(ledger, hosts=1)
         fetches = crawl.summary.fetches
@@ -181,7 +181,8 @@ def _language_pairs(folder: JobFolder, ledger: Ledger) -> tuple[LanguagePair, ..
     return tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in pairs)
 
 
-def _request(path: Path) -> RequestedJob:
+def request_of(folder: Path) -> RequestedJob:
+    path = folder / "job.toml"
     try:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8")), RequestedJob)
     except FileNotFoundError:

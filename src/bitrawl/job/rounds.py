@@ -6,7 +6,7 @@ turn has come. So a round that is killed goes on where it was, and its figures a
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 from zlib import crc32
@@ -15,23 +15,21 @@ import msgspec
 
 from bitrawl.facts import RoundFacts
 from bitrawl.job.database import OWN, PAGE, SKIPPED, Database
-from bitrawl.model import Answer, DrawnBy, Link, Page, Skip, Visit
+from bitrawl.model import Answer, DrawnBy, Link, LinkKind, Page, Skip, Visit
 from bitrawl.reasons import NO_ANSWER, TRANSIENT, Reason, Stage
 from bitrawl.url import Url
 
 PAIR, UNIT = "pair", "unit"  # kinds of history
 FIRST = 1.0  # due before all others: what a host is asked for its links
 LEAST = 1e-6  # due after all others, and before what may be a trap
-MOST_MISSING = (
-    2  # rounds in a row that a missing page is asked for; after that, only if a page that is read links to it
-)
+MOST_MISSING = 2  # rounds in a row that a missing page is asked for; after that, only if something that stands lists it
 LIKELY = 0.9  # that a page has changed which a sitemap or a feed calls new
 MOST_LIES = 0.05  # of what sitemaps call unchanged, to be trusted; judgement
 CHECKED = 10  # one in so many pages that a trusted sitemap calls unchanged is asked, each in another round; judgement
 PRIOR = 2.0  # visits to a page that its directory counts for; judgement
 _GONE = (404, 410)
 # What a new round does not ask for: it was never asked, or is no page whatever its text says.
-_NOT_ASKED = (Reason.CONTENT_TYPE, Reason.TOO_LARGE, Reason.BOMB)
+_NEVER_AGAIN = (Stage.SCOPE, Stage.FRONTIER, Reason.CONTENT_TYPE, Reason.TOO_LARGE, Reason.BOMB)
 _FORBIDDEN = frozenset((Reason.NOINDEX, Reason.OPT_OUT))
 
 
@@ -116,8 +114,18 @@ class Rounds:
         row = self._database.one("SELECT facts FROM rounds WHERE number = ?", (self.number,)) if self._known else None
         return row is not None and bool(row[0])
 
-    def begin(self, date: float, seconds: float) -> None:
-        """Begin the next round: all that was visited is due, that first by which most pages are current."""
+    def lost(self) -> set[str]:
+        """What has been missing for so long that it is asked for only if something that stands lists it."""
+        rows = self._query(
+            f"SELECT url FROM answers JOIN links USING (url) WHERE missing >= ? AND NOT {_NAMED}", (MOST_MISSING,)
+        )
+        return {url for (url,) in rows}
+
+    def begin(self, date: float, seconds: float, listed: Container[str] = ()) -> None:
+        """Begin the next round: all that was visited is due, that first by which most pages are current.
+
+        What is lost, see `lost`, is due if it is `listed`.
+        """
         with self._database.transaction():
             self._remember_first()
             self.number += 1
@@ -126,7 +134,9 @@ class Rounds:
             row = (self.number, date, last + 1, links, seconds, "")
             self._query("INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?)", row)
             self._query(_MAKE_KNOWN)
-            self._database.query_many("UPDATE answers SET due = ?, attempt = 1 WHERE url = ?", self._order(date))
+            self._database.query_many(
+                "UPDATE answers SET due = ?, attempt = 1 WHERE url = ?", self._order(date, listed)
+            )
 
     def leave_out(self, sites: Iterable[str]) -> None:
         """Do not visit these sites in this round."""
@@ -143,17 +153,23 @@ class Rounds:
             facts = msgspec.json.encode(self._facts(1, began)).decode()
             self._query("INSERT INTO rounds VALUES (1, ?, 1, 0, 0, ?)", (began, facts))
 
-    def _order(self, date: float) -> list[tuple[float, str]]:
+    def _order(self, date: float, listed: Container[str]) -> list[tuple[float, str]]:
         """The addresses to visit again. What a visit gains is told on the scale of the likelihood of a change: 0 to 1."""
-        rows = self._query(_ASKED_AGAIN, (Stage.SCOPE, Stage.FRONTIER, *_NOT_ASKED, MOST_MISSING)).fetchall()
-        pages = [RevisitedPage(url, *row) for url, is_own, *row in rows if not is_own]
-        rates = ChangeRates(pages)
-        gains = [rates.gain(page, date) for page in pages]
-        scale = max((rates.likelihood(page, date) for page in pages), default=0.0) / (max(gains, default=0.0) or 1.0)
-        return [
-            *((FIRST, url) for url, is_own, *_ in rows if is_own),
-            *((max(gain * scale, LEAST), page.url) for gain, page in zip(gains, pages, strict=True)),
-        ]
+        lost = self.lost()
+        own, pages, missing = list[str](), list[RevisitedPage](), list[RevisitedPage]()
+        for url, is_own, rounds, visits, changes, span, visited in self._query(_ASKED_AGAIN, _NEVER_AGAIN).fetchall():
+            if is_own:
+                own.append(url)
+            elif url not in lost:
+                pages.append(RevisitedPage(url, visits, changes, span, visited))
+            elif url in listed:  # How often it changed while it was there says nothing of whether it comes back.
+                missing.append(RevisitedPage(url, rounds, 0, span * rounds / max(visits, rounds), visited))
+        rated = [(page, rates) for group in (pages, missing) for rates in (ChangeRates(group),) for page in group]
+        gains = [rates.gain(page, date) for page, rates in rated]
+        likeliest = max((rates.likelihood(page, date) for page, rates in rated), default=0.0)
+        scale = likeliest / (max(gains, default=0.0) or 1.0)
+        due = [(max(gain * scale, LEAST), page.url) for gain, (page, _) in zip(gains, rated, strict=True)]
+        return [*((FIRST, url) for url in own), *due]
 
     def earlier(self, url: Url) -> Answer | None:
         """The last answer, if the address is to be visited again and what was read there is still known."""
@@ -185,10 +201,7 @@ class Rounds:
         born = self.number if isinstance(visit.outcome, Page) else None
         missing = int(visit.status in _GONE)
         known = (answer.etag, answer.last_modified, answer.digest, answer.at, seq)
-        self._query(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, NULL, NULL, NULL, 1, 0, 0, 0)",
-            (url, url.host, *known, self.number, visit.at, missing, born),
-        )
+        self._query(_ANSWERED_FIRST, (url, url.host, *known, self.number, visit.at, missing, born))
 
     def _visited_again(self, visit: Visit, seq: int, change: PageChange) -> None:
         url, outcome, number = visit.lease.link.url, visit.outcome, self.number
@@ -250,7 +263,7 @@ class Rounds:
         return (crc32(url.encode()) + self.number) % CHECKED == 0
 
     def found_again(self, links: Iterable[tuple[float, str]]) -> None:
-        """Ask once more for pages that were missing for some rounds, since a page that was read links to them."""
+        """Ask once more for pages that were missing for some rounds, since a page that has changed links to them."""
         rows = [(max(score, LEAST), url, self.number, MOST_MISSING) for score, url in links]
         self._database.query_many(
             "UPDATE answers SET due = ? WHERE url = ? AND due IS NULL AND round < ? AND missing >= ?", rows
@@ -381,10 +394,19 @@ SELECT url, host, '', '', '', at, last, 1, at, 0, 0, 0, status IN (404, 410),
 FROM (SELECT url, max(seq) AS last, at, status FROM fetches GROUP BY url) JOIN links USING (url)
 """
 
+_NAMED = f"({OWN} OR links.kind = '{LinkKind.SEED}')"  # What is asked for whether or not anything lists it.
 _ASKED_AGAIN = f"""
-SELECT url, {OWN}, visits, changes, span, visited FROM answers JOIN links USING (url)
+SELECT url, {OWN}, missing, visits, changes, span, visited FROM answers JOIN links USING (url)
 WHERE state IN ({PAGE}, {SKIPPED}) AND coalesce(stage, '') NOT IN (?, ?) AND coalesce(reason, '') NOT IN (?, ?, ?)
-    AND ({OWN} OR missing < ?)
+"""
+
+# A seed that failed is asked once more by the same command: in which rounds it was a page stands.
+_ANSWERED_FIRST = """
+INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, NULL, NULL, NULL, 1, 0, 0, 0)
+ON CONFLICT (url) DO UPDATE SET etag = excluded.etag, last_modified = excluded.last_modified, digest = excluded.digest,
+    at = excluded.at, seq = excluded.seq, round = excluded.round, visited = excluded.visited, missing = excluded.missing,
+    changed = CASE WHEN born IS NULL OR excluded.born IS NULL THEN changed ELSE excluded.born END,
+    born = coalesce(born, excluded.born), gone = CASE WHEN excluded.born IS NULL THEN gone END, due = NULL
 """
 
 

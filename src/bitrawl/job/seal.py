@@ -1,4 +1,4 @@
-"""A checksum beside a database that nobody writes: it tells whether the file is still as bitrawl left it.
+"""Checksums beside what bitrawl wrote, a database or a corpus: they tell whether it is still as bitrawl left it.
 
 SQLite notices damage to the structure of its file, and none to a text in it. So a database gets a seal when it is closed,
 and loses it when it is opened for writing. The log of one that was killed has checksums of its own.
@@ -6,9 +6,11 @@ and loses it when it is opened for writing. The log of one that was killed has c
 
 import shlex
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from struct import Struct
+from typing import TypeVar
 
 import msgspec
 
@@ -19,6 +21,7 @@ SEAL = ".seal"
 _LOG_HEAD, _FRAME_HEAD = Struct(">8I"), Struct(">6I")
 _LAST_FRAME = Struct("=I")  # in the index of the log, which is in the order of this machine
 _LAST_FRAME_AT = 16
+Kind = TypeVar("Kind")
 
 
 class Seal(msgspec.Struct, frozen=True):
@@ -26,6 +29,23 @@ class Seal(msgspec.Struct, frozen=True):
 
     size: int
     crc: int
+
+
+class SealedFiles(msgspec.Struct, frozen=True):
+    """The files that were written into a folder, each with its checksum."""
+
+    files: dict[str, str]
+
+
+def seal_files(folder: Path, sums: Mapping[str, str]) -> None:
+    """Beside the folder, so that what damages its files leaves their list."""
+    write(_seal_of(folder), with_sum(msgspec.json.encode(SealedFiles(dict(sums)))))
+
+
+def sealed_files(folder: Path) -> dict[str, str]:
+    """Nothing where an earlier version wrote them, or if the list itself is damaged."""
+    sealed = _read(folder, SealedFiles)
+    return sealed.files if sealed is not None else {}
 
 
 def seal(path: Path) -> None:
@@ -40,14 +60,14 @@ def unseal(path: Path) -> None:
 
 def is_sealed(path: Path) -> bool:
     """A seal that is damaged itself is none, and so is that of a file to which something was added since."""
-    return _read(path) is not None and not _size(log_of(path))
+    return _read(path, Seal) is not None and not _size(log_of(path))
 
 
 def verify_seal(path: Path) -> None:
     """Raise `DamagedError` if the file is not what was sealed; one that a process opens for writing meanwhile is sound."""
-    sealed = _read(path)
+    sealed = _read(path, Seal)
     while sealed is not None and _measured(path) != sealed:
-        before, sealed = sealed, _read(path)
+        before, sealed = sealed, _read(path, Seal)
         if sealed == before:
             advice = f"if you changed it yourself, delete {_seal_of(path)}"
             raise damaged(path, f"its content is not what bitrawl wrote; {advice}")
@@ -115,9 +135,9 @@ def _measured(path: Path) -> Seal:
     return Seal(path.stat().st_size, checksum(path))
 
 
-def _read(path: Path) -> Seal | None:
+def _read(path: Path, kind: type[Kind]) -> Kind | None:
     try:
-        return msgspec.json.decode(checked(_seal_of(path).read_bytes()), type=Seal)
+        return msgspec.json.decode(checked(_seal_of(path).read_bytes()), type=kind)
     except (OSError, ValueError, *NO_JSON):
         return None
 

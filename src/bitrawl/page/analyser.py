@@ -112,7 +112,7 @@ class PageAnalyser:
         tree = LexborHTMLParser(_markup(capture.body, text, charset), options=LexborDocumentOptions.WO_EVENTS)
         assemble(tree, capture.body)
         head = read_head(tree, capture)
-        skeleton = outline(tree, detailed=self._markdown)
+        skeleton = outline(tree, detailed=self._markdown, drawn=capture.rendered)
         metadata = read_metadata(head, tree, capture)
         anchors = read_anchors(skeleton, head)
         alternates = read_alternates(head, anchors, self._names)

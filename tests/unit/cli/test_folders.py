@@ -179,7 +179,7 @@ WORKS = {
                "copy": f"a corpus without its job en-fr 1 page pair, {UNITS} units", "search": "1 page"},
     "report": {"job": "job/report.html", "crawled": "crawled/report.html", "one-language": "report.html", "run": "run/merged/report.html",
                "merged": "merged/report.html", "search": "search/report.html"},
-    "check": dict.fromkeys(("job", "one-language", "run", "merged", "copy"), "files, as the card lists them"),
+    "check": dict.fromkeys(("job", "one-language", "run", "merged", "copy"), "files, as written"),
     "log": dict.fromkeys(("job", "crawled", "one-language", "search"), "https://example.org/en"),
     "merge --out new": dict.fromkeys(("job", "run", "unmerged"), f"{UNITS} units from"),
 }  # fmt: skip

@@ -69,6 +69,7 @@ def test_a_card_under_its_earlier_name_is_read_and_goes_when_the_corpus_is_writt
     folder = corpora["one language"].folder
     job = JobFolder(folder.parent)
     (folder / "README.md").rename(folder / "card.md")
+    (folder.parent / "corpus.seal").unlink()
     assert card_of(folder) == folder / "card.md"
     assert check_corpus(folder, "").condition is Condition.SOUND
     export(job, {})

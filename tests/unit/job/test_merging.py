@@ -150,6 +150,13 @@ def test_the_same_command_again_gives_the_same_bytes(jobs, two):
     assert {"corpus/en-fr.tmx", "corpus/en-fr.ids", "sites.tsv", "report.html", "corpus/README.md"} <= set(first)
 
 
+def test_lines_are_in_the_order_of_their_sites_whichever_job_comes_first(jobs, two):
+    jobs.merge(*two)
+    lines = (jobs.out / "corpus/en-fr.sentences.jsonl").read_bytes()
+    jobs.merge(*reversed(two))
+    assert (jobs.out / "corpus/en-fr.sentences.jsonl").read_bytes() == lines
+
+
 def test_shards_are_kept_while_the_job_stays_as_it_is(jobs, two, monkeypatch):
     jobs.merge(*two)
     monkeypatch.setattr(exporting, "keyed", None)

@@ -1,9 +1,12 @@
 """How likely pages have changed, and what a visit of a further round decides."""
 
+from pathlib import Path
+
 import pytest
 
+from bitrawl.job.ledger import Ledger
 from bitrawl.job.rounds import ChangeRates, RevisitedPage, is_verdict
-from bitrawl.model import Skip
+from bitrawl.model import Answer, Lease, Link, LinkKind, Page, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
@@ -45,6 +48,28 @@ def test_a_page_that_was_visited_once_is_judged_by_its_directory():
 def test_the_rate_is_that_of_cho_and_garcia_molina_once_much_is_known():
     page = observed("a/1", 300, visits=1000)
     assert ChangeRates([page]).likelihood(page, DAY) == pytest.approx(0.3, abs=0.005)
+
+
+def test_what_is_missing_is_asked_for_if_it_is_listed_and_the_later_the_longer_it_has_been_missing(tmp_path: Path):
+    names = ("stands", "recent", "long", "unlisted", "seed")
+    urls = {name: Url.parse(f"http://s.test/{name}") for name in names}
+    with Ledger(tmp_path / "job.sqlite") as ledger:
+        for name, url in urls.items():
+            link = Link(url, LinkKind.SEED if name == "seed" else LinkKind.PAGE)
+            with ledger.transaction():
+                ledger.refuse([(link, Skip(url, Stage.SCOPE, Reason.OFF_SITE))])
+                ledger.record(Visit(Lease(link, 1.0), Page(url, "en", digest=name), 200, at=0.0, answer=Answer(at=0.0)))
+        for name, missing in (("stands", 0), ("recent", 2), ("long", 9), ("unlisted", 2), ("seed", 2)):
+            seen = (missing, 10, 5, 10 * DAY, 10 * DAY, urls[name])
+            question = "UPDATE answers SET missing = ?, visits = ?, changes = ?, span = ?, visited = ? WHERE url = ?"
+            ledger.database.query(question, seen)
+        lost = ledger.rounds.lost()
+        ledger.rounds.begin(11 * DAY, 0.0, {urls["recent"], urls["long"]})
+        due = {name: ledger.database.one("SELECT due FROM answers WHERE url = ?", (urls[name],))[0] for name in names}
+    assert lost == {urls[name] for name in ("recent", "long", "unlisted")}
+    assert due["unlisted"] is None
+    assert due["stands"] > due["recent"] > due["long"] > 0
+    assert due["seed"] > 0
 
 
 @pytest.mark.parametrize(
