@@ -28,13 +28,13 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import config
+from bitrawl.archive.archived_web import Archives, home_pages
+from bitrawl.archive.writing import WarcArchive
 from bitrawl.demo import bundled
 from bitrawl.discover.backlinks import is_wat, read_table, read_wat
 from bitrawl.discover.graph_build import build_graph
 from bitrawl.discover.graph_index import GraphIndex
 from bitrawl.errors import BitrawlError
-from bitrawl.job.archive import WarcArchive
-from bitrawl.job.archived_web import Archives, home_pages
 from bitrawl.job.crawl_wiring import check
 from bitrawl.job.topics import segment_texts
 from bitrawl.model import Capture, Language

@@ -1,6 +1,6 @@
 """What is known about a job, as values. `JobFacts` is all of it; status, report, card, app and cluster only format it.
 
-`job/reporting.py` computes them, and `job/ledger_facts.py` has the queries. The types stand apart because the room that
+`job/reporting.py` computes them, and `store/ledger_facts.py` has the queries. The types stand apart because the room that
 shows a job, `show`, is below the room that computes.
 """
 

@@ -18,11 +18,11 @@ from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer
 from bitrawl.crawl.resources import Resources
 from bitrawl.errors import ConfigError
 from bitrawl.job.fetching import SystemClock
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.refreshing import changes
 from bitrawl.model import Capture, DrawnBy, Link, Page, Skip
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason
+from bitrawl.store.folder import JobFolder
 from bitrawl.testing import FakeWeb
 from bitrawl.url import Url
 from lab.loopback import Reply, answering

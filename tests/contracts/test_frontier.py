@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness, Spent
 from bitrawl.crawl.scope import Sites
 from bitrawl.endings import Failing
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Lease, Link, LinkKind, Skip
 from bitrawl.protocols import Queue
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.trial import MemoryQueue
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.testing import FakeClock
 from bitrawl.url import Url
 

@@ -10,8 +10,8 @@ from bitrawl import demo
 from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import Place, place
 from bitrawl.demo import Served
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import log
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import log
 
 SITES = ("beekeepers", "wend-gazette", "town-library", "harbour-museum", "musee-du-port", "mountain-rescue")
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for again by each run

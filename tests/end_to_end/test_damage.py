@@ -19,16 +19,16 @@ from kept_findings import Aligned, keep_findings
 from prose_site import keep, prose
 
 from bitrawl import config, demo
-from bitrawl.job import reading_index
-from bitrawl.job.archive import WarcArchive
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.reviewing import PairFilter, Reading
+from bitrawl.archive.writing import WarcArchive
 from bitrawl.job.running import crawl
-from bitrawl.job.segment_review import ReadSegment, Saved, Writer
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.model import Capture, Language, PagePair, Segment, SegmentPair, Verdict
+from bitrawl.review.reviewing import PairFilter, Reading
+from bitrawl.review.segment_review import ReadSegment, Saved, Writer
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import Subject, VerdictHistory
 from bitrawl.testing import FakeClock
 from bitrawl.url import Url
 
@@ -183,7 +183,7 @@ def test_answers_that_the_ledger_names_and_the_archive_has_lost_are_missed(
 def test_the_log_of_a_killed_job_that_is_damaged_is_named_and_repaired(job: Path, bitrawl: Bitrawl):
     right = shown(job)
     code = (
-        f"import sys; sys.path[:] = {sys.path!r}\nimport os\nfrom pathlib import Path\nfrom bitrawl.job.ledger import Ledger\n"
+        f"import sys; sys.path[:] = {sys.path!r}\nimport os\nfrom pathlib import Path\nfrom bitrawl.store.ledger import Ledger\n"
         f"ledger = Ledger(Path({str(job / 'job.sqlite')!r}))\n"
         "for number in range(9): ledger.remember(f'fact {number}', 'x' * 3000)\nos.kill(os.getpid(), 9)"
     )

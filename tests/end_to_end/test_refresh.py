@@ -20,15 +20,15 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.endings import State
 from bitrawl.errors import ConfigError
 from bitrawl.job import running
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.refreshing import changes
 from bitrawl.job.reporting import status
 from bitrawl.job.running import mine_again
 from bitrawl.job.site_mining import MiningWorkers
-from bitrawl.job.verdicts import Subject, SubjectKind, VerdictHistory
 from bitrawl.model import Advice, PagePair, Verdict, segment_key
 from bitrawl.reasons import FewPairs
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.verdicts import Subject, SubjectKind, VerdictHistory
 from bitrawl.strategies.arrival import GuardedScorer
 from lab.bench.changing_site import HOST, RULES, ChangingSite
 
@@ -189,7 +189,7 @@ def killed(site: ChangingSite, job: Path, where: str, seeds: Sequence[str] = (f"
 
 
 @pytest.mark.usefixtures("no_children")
-@pytest.mark.parametrize("where", ["bitrawl.job.running:note_findings", "bitrawl.job.rounds:Rounds.end"])
+@pytest.mark.parametrize("where", ["bitrawl.job.running:note_findings", "bitrawl.store.rounds:Rounds.end"])
 def test_a_kill_after_the_corpus_is_written_and_before_the_round_is_noted_changes_nothing(
     site: ChangingSite, job: Path, tmp_path: Path, where: str
 ):

@@ -16,7 +16,7 @@ from one_process import bundle_here
 from bitrawl.cluster import bundle_process
 from bitrawl.cluster.bundles import done
 from bitrawl.cluster.places import place
-from bitrawl.job.ledger import Ledger
+from bitrawl.store.ledger import Ledger
 from lab.bench.changing_site import HOST, RULES, ChangingSite
 
 HOSTS = (HOST, "http://www.haven.test")

@@ -53,16 +53,16 @@ from bitrawl.facts import JobFacts
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.exporting import SHARD, write_shards
 from bitrawl.job.fetching import SystemClock
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import log, site_counts
-from bitrawl.job.own_files import files_below, job_files
 from bitrawl.job.refreshing import begin_round
 from bitrawl.job.reporting import status
 from bitrawl.job.running import mine
-from bitrawl.job.verdicts import VERDICTS
 from bitrawl.model import Skip
 from bitrawl.process import Death, Running
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import log, site_counts
+from bitrawl.store.own_files import files_below, job_files
+from bitrawl.store.verdicts import VERDICTS
 from bitrawl.url import Url
 
 JOB, PROGRESS_FILE, OUTCOME = "job", "progress.json", "outcome.json"

@@ -55,16 +55,7 @@ from bitrawl.corpus.merger import (
     shard_writer,
 )
 from bitrawl.errors import ConfigError, DamagedError
-from bitrawl.job.database import locked
-from bitrawl.job.folder import JobFolder, not_mined
-from bitrawl.job.folder_kinds import SUMMARY, FolderKind, kind_of, no_corpus_of_search, no_job
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import SiteTroubles, site_troubles, summarise
 from bitrawl.job.reporting import write_report
-from bitrawl.job.review_results import human_reviews
-from bitrawl.job.seal import seal_files
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import PageUrls, Rejection, ThresholdFilter
 from bitrawl.mine.revising import revised
@@ -81,7 +72,16 @@ from bitrawl.model import (
     pack,
 )
 from bitrawl.reasons import Reason
+from bitrawl.review.results import human_reviews
 from bitrawl.show.wording import counted
+from bitrawl.store.database import locked
+from bitrawl.store.folder import JobFolder, not_mined
+from bitrawl.store.folder_kinds import SUMMARY, FolderKind, kind_of, no_corpus_of_search, no_job
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import SiteTroubles, site_troubles, summarise
+from bitrawl.store.seal import seal_files
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url

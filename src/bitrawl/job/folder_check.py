@@ -15,23 +15,23 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
+from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
 from bitrawl.corpus.card import card_of, is_foreign_card
 from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
-from bitrawl.job.archive import ArchiveFacts, archive_facts, archive_files
 from bitrawl.job.corpora import written_figures
-from bitrawl.job.database import locked, recovered, verify
 from bitrawl.job.exporting import SHARD, check_shards
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import language_pairs
-from bitrawl.job.ledger_queue import LedgerQueue
-from bitrawl.job.reading_index import check_index
-from bitrawl.job.revisions import RevisionHistory, is_sound
-from bitrawl.job.seal import is_sealed, log_of, sealed_files, unseal
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.show.wording import counted
+from bitrawl.store.database import locked, recovered, verify
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import language_pairs
+from bitrawl.store.ledger_queue import LedgerQueue
+from bitrawl.store.reading_index import check_index
+from bitrawl.store.revisions import RevisionHistory, is_sound
+from bitrawl.store.seal import is_sealed, log_of, sealed_files, unseal
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 
 DAMAGED = "damaged"
 _LISTED = re.compile(r"^\| (\S+?)/?(?: \(.*\))? \| [\d,]+ \| ([0-9a-f]{64}) \|$", re.MULTILINE)

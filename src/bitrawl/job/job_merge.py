@@ -28,11 +28,11 @@ from bitrawl.job.exporting import (
     write_about,
     write_merged,
 )
-from bitrawl.job.folder_kinds import MERGE, merge_description, named
-from bitrawl.job.own_files import check_inputs, files_below
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
 from bitrawl.show.merge_report import render
+from bitrawl.store.folder_kinds import MERGE, merge_description, named
+from bitrawl.store.own_files import check_inputs, files_below
 from bitrawl.version import __version__
 
 Pair = tuple[str, str]

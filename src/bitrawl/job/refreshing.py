@@ -10,12 +10,12 @@ import msgspec
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import corpus_units
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger, listed
-from bitrawl.job.rounds import PAIR, UNIT, Changes, HistoryEntry, Rounds
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import pair_key, segment_key
 from bitrawl.protocols import Clock
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger, listed
+from bitrawl.store.rounds import PAIR, UNIT, Changes, HistoryEntry, Rounds
+from bitrawl.store.stored_findings import Findings
 
 
 class UnitChanges(msgspec.Struct, frozen=True):

@@ -7,11 +7,11 @@ import msgspec
 
 from bitrawl.config import Job
 from bitrawl.crawl.ending import skip_chain
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_queue import LedgerQueue
-from bitrawl.job.rounds import is_verdict
 from bitrawl.model import Link
 from bitrawl.reasons import Reason
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_queue import LedgerQueue
+from bitrawl.store.rounds import is_verdict
 from bitrawl.url import Url
 
 _KEY, _ADDED = "settings", "added"  # facts of the job

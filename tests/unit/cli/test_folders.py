@@ -20,11 +20,11 @@ from bitrawl.cluster.run import RunRequest, plan
 from bitrawl.discover.walk import WalkFacts
 from bitrawl.errors import BitrawlError
 from bitrawl.job.exporting import write_shards
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 
 A, B = Url.parse("https://example.org/en"), Url.parse("https://example.org/fr")

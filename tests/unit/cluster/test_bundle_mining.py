@@ -28,9 +28,9 @@ from bitrawl.cluster.bundles import (
 )
 from bitrawl.cluster.places import Place, place
 from bitrawl.errors import ChildError, DiskFullError, StoreError, UnwantedError
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.process import Death
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
 
 ASKED = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 DONE = Done("00000", PartState.MINED, figures=Figures(sites=1, pages=3))

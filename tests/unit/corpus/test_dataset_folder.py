@@ -12,9 +12,9 @@ from written_corpora import TEXTS, CorpusFolder, written_corpora
 from bitrawl import files
 from bitrawl.corpus.card import card_of
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Condition, check_corpus
 from bitrawl.job.running import export, export_copy
+from bitrawl.store.folder import JobFolder
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bitrawl.archive.archived_web import Archives, KeptFetcher, ReplayFetcher, warc_records
+from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, answers
 from bitrawl.config import Job, Reach, Render, RenderSection
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
@@ -14,15 +16,13 @@ from bitrawl.crawl.rendering import CHECKED, TRIALS, Rendering, rendered
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError
 from bitrawl.job import crawl_wiring
-from bitrawl.job.archive import ArchivingFetcher, WarcArchive, answers
-from bitrawl.job.archived_web import Archives, KeptFetcher, ReplayFetcher, warc_records
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import summarise
-from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Capture, DrawnBy, Lease, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason, Stage
 from bitrawl.show.wording import looks_scripted
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import summarise
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url

@@ -18,10 +18,10 @@ from bitrawl.errors import ConfigError, DiskFullError
 from bitrawl.job import exporting
 from bitrawl.job.exporting import corpus_units, write_corpus
 from bitrawl.job.job_merge import merge
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 
 ONE = [("Good morning", "Bonjour", 0.9), ("Tea", "Thé", 0.5), ("Tea", "Thé", 0.4)]
