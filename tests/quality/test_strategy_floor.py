@@ -50,6 +50,8 @@ SITES: dict[str, Callable[[], Site]] = {
     "one language unmarked": lambda: bilingual("/{}/{}", "/fr/{}/{}"),
     "a parameter": lambda: bilingual("/{}/{}?lang=en", "/{}/{}?lang=fr"),
     "file names": lambda: bilingual("/{}/{}_en.html", "/{}/{}_fr.html"),
+    # As /faq/pf/ of a packet filter, which named a language that nobody asked for and came last.
+    "a folder like a country's code": lambda: bilingual("/faq/jp/{}/{}", "/faq/jp/fr/{}/{}"),
 }
 
 

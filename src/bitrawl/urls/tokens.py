@@ -243,17 +243,17 @@ def _table() -> list[NamedLanguage]:
     return language_table()
 
 
-def address_languages(url: Url, beside: Url | None = None) -> frozenset[str]:
+def address_languages(url: Url, beside: Url | None = None, *, countries: bool = True) -> frozenset[str]:
     """The languages that a URL names at the usual places: a parameter, a folder, the host's first label, a suffix.
 
     A folder counts if it is the first one, if it contains others, or if `beside` has a language at the same place: the
-    last folder of /tag/it/ is a subject.
+    last folder of /tag/it/ is a subject. Without `countries`, /faq/pf/ does not name the language of French Polynesia.
     """
-    return _address_languages(url, None if beside is None else _language_folders(beside))
+    return _address_languages(url, None if beside is None else _language_folders(beside), countries)
 
 
 @lru_cache(maxsize=8192)
-def _address_languages(url: Url, beside: frozenset[int] | None) -> frozenset[str]:
+def _address_languages(url: Url, beside: frozenset[int] | None, countries: bool) -> frozenset[str]:  # noqa: FBT001
     """Cached, because the pages of a site share links and the places of the folders that name a language."""
     host, folders, query = UrlParts.of(url)
     tokens = [named[1] for named in _IN_QUERY.finditer(query)] if query else []
@@ -268,7 +268,8 @@ def _address_languages(url: Url, beside: frozenset[int] | None) -> frozenset[str
         tokens.append(suffix[2])
     if not tokens:
         return _NONE
-    return frozenset(code for token in tokens if 2 <= len(token) <= 7 and (code := language_code(token)))
+    named = {token.lower(): code for token in tokens if 2 <= len(token) <= 7 and (code := language_code(token))}
+    return frozenset(code for token, code in named.items() if countries or len(token) > 2 or token == code)
 
 
 @lru_cache(maxsize=16)

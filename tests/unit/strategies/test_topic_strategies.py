@@ -60,9 +60,9 @@ def terms(*languages: Language) -> Terms:
 
 
 def score(total: float) -> float:
-    """The formula's sum, between 0 and 1."""
+    """The formula's sum, between 0 and 1; a sum of 0 is a tenth."""
     size = log1p(abs(total)) / log1p(HIGHEST)
-    return 0.5 + (size if total >= 0 else -size) / 2
+    return 0.1 + 0.9 * size if total >= 0 else 0.1 * (1 - size)
 
 
 def test_a_link_has_its_share_of_the_pages_weight_and_the_weight_of_the_terms_around_it():
@@ -80,7 +80,7 @@ def test_a_link_has_its_share_of_the_pages_weight_and_the_weight_of_the_terms_ar
 
 def test_a_page_without_terms_lends_its_links_nothing_but_they_are_followed():
     none, negative = terms().score([link("/a", "x"), link("/b", "football")], page(weight=0.0), SITE)
-    assert none == 0.5 > negative > 0
+    assert none == 0.1 > negative > 0
     assert terms().score([link("/a", "bee")], page(), SITE) == pytest.approx([score(50)])  # no verdict at all
     assert terms().score([link("/a", "bee")], page(links=0, weight=40.0), SITE) == pytest.approx([score(90)])
 

@@ -7,6 +7,7 @@ from bitrawl.url import Url
 from bitrawl.urls.tokens import (
     HostName,
     UrlParts,
+    address_languages,
     host_name,
     locales,
     parameters,
@@ -149,3 +150,21 @@ def test_where_an_address_names_no_language_the_usual_ones_are_tried(path: str, 
 def test_no_address_is_made_that_is_too_long_to_be_one():
     long = Url.parse("http://a.test/en/" + "a" * 2066)
     assert renamed(long, Language("en"), Language("gsw")) == [Url.parse("http://a.test/gsw/")]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected", "without_countries"),
+    [
+        ("/faq/pf/filter.html", {"fr"}, set()),  # a packet filter, and French Polynesia
+        ("/de/a", {"de"}, {"de"}),
+        ("/jp/a", {"ja"}, set()),
+        ("/pt-br/a", {"pt-br"}, {"pt-br"}),
+        ("/deu/a", {"de"}, {"de"}),
+    ],
+)
+def test_a_code_of_a_country_names_a_language_unless_only_those_of_languages_count(
+    path: str, expected: set[str], without_countries: set[str]
+):
+    url = Url.parse(f"http://a.test{path}")
+    assert address_languages(url) == expected
+    assert address_languages(url, countries=False) == without_countries

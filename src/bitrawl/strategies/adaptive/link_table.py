@@ -69,7 +69,7 @@ class LinkStates:
 
     def read_address(self, number: int, url: Url) -> None:
         """Remember whether the address itself names other languages only."""
-        marks = list(map(claimed_language, address_languages(url)))
+        marks = list(map(claimed_language, address_languages(url, countries=False)))
         self._marked[number] = bool(marks) and not any(map(self._is_asked, marks))
 
     def read_language(self, hreflang: str, number: int) -> bool:

@@ -27,7 +27,7 @@ class Monolingual:
     def _score(self, link: Link, *, follows: bool) -> float:
         if link.kind in FIRST:
             return 1.0
-        codes = [link.hreflang] if link.hreflang else address_languages(link.url)
+        codes = [link.hreflang] if link.hreflang else address_languages(link.url, countries=False)
         claims = {claimed_language(code) for code in codes} - {UNDETERMINED}
         if any(map(self._is_asked, claims)):
             return ARRIVAL
