@@ -356,6 +356,7 @@ def place(out: Path | None) -> Iterator[Path]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=5000)
+    parser.add_argument("--articles", type=int, default=4, help="of each host, in two languages")
     parser.add_argument(
         "--minutes", type=float, default=60.0, help="with faults; the calm before and after comes on top"
     )
