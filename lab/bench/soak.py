@@ -38,7 +38,7 @@ LINKS = 3  # to new articles, on each page
 LASTING = 6.0  # seconds of a fault that passes: less than the pause before the last attempt
 DEAD = 0.05  # of all hosts
 SPARE = 8 * MEGABYTE  # of address space, while memory is short
-DISK = 4096  # MB
+DISK = 1536  # MB
 DESCRIPTORS = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 POINTS = 10
 TROUBLE = b"<!DOCTYPE html><title>429</title><p>Later, please."
@@ -96,13 +96,13 @@ class Run(NamedTuple):
 class Soak:
     """A job that is given again and again, and what is seen of it."""
 
-    def __init__(self, base: Path, port: int, weather: Weather, hosts: int) -> None:
-        self.base, self.weather = base, weather
-        self.offset, self._scratch = base / "offset", base / "scratch"
+    def __init__(self, disk: Path, ours: Path, port: int, weather: Weather, hosts: int) -> None:
+        self.disk, self._ours, self.weather = disk, ours, weather
+        self.offset, self._scratch = ours / "offset", disk / "scratch"
         self._scratch.mkdir()
         set_offset(self.offset, 0)
-        self._environment = environment(base, self.offset, None) | {"TMPDIR": str(self._scratch)}
-        seeds = base / "seeds.txt"
+        self._environment = environment(ours, self.offset, None) | {"TMPDIR": str(self._scratch)}
+        seeds = ours / "seeds.txt"
         seeds.write_text("".join(f"http://h{number}.bench/\n" for number in range(hosts)))
         self._asked = ["--seeds-file", str(seeds), "--langs", "en,fr", "--exhaustive", "--quiet", "--delay", "0.1"]
         self._asked += ["--connect-to", f"*.bench=127.0.0.1:{port}", "--allow-private"]
@@ -111,7 +111,7 @@ class Soak:
         self.samples: list[Sample] = []
 
     async def run(self, folder: Path, attempts: int = 3) -> Run:
-        described = self.base / "job.toml"
+        described = self._ours / "job.toml"
         described.write_text(f"[politeness]\nattempts = {attempts}\n")
         command = ["mine", *self._asked, "--job", str(described), "--out", str(folder)]
         process = await asyncio.create_subprocess_exec(
@@ -197,14 +197,14 @@ class Faults:
             os.kill(self._soak.pid, 9)
 
     async def disk(self) -> None:
-        place = self._soak.base
-        if not os.path.ismount(place):
-            return await self._limited(self._soak.pid, resource.RLIMIT_FSIZE, 4096)
-        ballast = place / "ballast"
-        with ballast.open("wb") as file:
-            free = os.statvfs(place)
-            os.posix_fallocate(file.fileno(), 0, max(free.f_bavail * free.f_frsize, 1))
+        if not self._soak.disk.is_mount():
+            await self._limited(self._soak.pid, resource.RLIMIT_FSIZE, 4096)
+            return
+        ballast = self._soak.disk / "ballast"
         try:
+            with suppress(OSError), ballast.open("wb", buffering=0) as file:
+                while file.write(bytes(MEGABYTE)) == MEGABYTE:
+                    pass
             await asyncio.sleep(LASTING)
         finally:
             ballast.unlink()
@@ -247,7 +247,7 @@ class Faults:
 
 async def disturbed(soak: Soak, faults: Faults, seconds: float, every: float) -> list[Path]:
     """The folders of the jobs, the last of which may not be done."""
-    until, folders = time.monotonic() + seconds, [soak.base / "job1"]
+    until, folders = time.monotonic() + seconds, [soak.disk / "job1"]
 
     async def struck() -> None:
         while time.monotonic() < until:
@@ -262,7 +262,7 @@ async def disturbed(soak: Soak, faults: Faults, seconds: float, every: float) ->
         if not run.done():
             break
         if not run.result().status and time.monotonic() < until - every:
-            folders.append(soak.base / f"job{len(folders) + 1}")
+            folders.append(soak.disk / f"job{len(folders) + 1}")
     await striking
     await run
     set_offset(soak.offset, 0)
@@ -274,18 +274,20 @@ def shape(folder: Path) -> set[str]:
     return {re.sub(r"\d+", "N", str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file()}
 
 
-def pages(folder: Path) -> set[str]:
+def verdicts(folder: Path) -> dict[str, str]:
+    """Of all links: the reason if it brought no page."""
     with Ledger(folder / "job.sqlite", read_only=True) as ledger:
-        return {url for (url,) in ledger.database.query("SELECT url FROM pages")}
+        return dict(ledger.database.query("SELECT url, coalesce(reason, state) FROM links"))
 
 
 def compared(folder: Path, right: Path) -> list[str]:
     """What is not as it should be."""
     found = [text] if (text := difference(corpus(folder), corpus(right))) else []
-    lost, more = sorted(pages(right) - pages(folder)), sorted(pages(folder) - pages(right))
-    found += [
-        f"{len(urls)} pages {what}, such as {urls[0]}" for what, urls in (("lost", lost), ("too many", more)) if urls
-    ]
+    ends, expected = verdicts(folder), verdicts(right)
+    changed = Counter(
+        (expected.get(url), ends.get(url)) for url in {*ends, *expected} if ends.get(url) != expected.get(url)
+    )
+    found += [f"{count} links ended as {end}, and not as {before}" for (before, end), count in changed.items()]
     found += [f"left over: {name}" for name in sorted(shape(folder) ^ shape(right))]
     checked = subprocess.run(
         [sys.executable, "-m", "bitrawl", "check", folder], capture_output=True, text=True, check=False
@@ -293,18 +295,18 @@ def compared(folder: Path, right: Path) -> list[str]:
     return found + ([f"check: {checked.stdout[-500:]}{checked.stderr[-500:]}"] if checked.returncode else [])
 
 
-async def experiment(base: Path, given: argparse.Namespace) -> int:
+async def experiment(disk: Path, ours: Path, given: argparse.Namespace) -> int:
     weather, web = Weather(), ManyHosts(LINKS, given.articles)
     server = await asyncio.get_running_loop().create_server(
         lambda: FairOrFoul(web, weather), "127.0.0.1", 0, backlog=2000
     )
-    soak = Soak(base, server.sockets[0].getsockname()[1], weather, given.hosts)
+    soak = Soak(disk, ours, server.sockets[0].getsockname()[1], weather, given.hosts)
     sampling = asyncio.ensure_future(soak.sampled())
-    began, right = time.monotonic(), base / "undisturbed"
+    began, right = time.monotonic(), disk / "undisturbed"
     if (first := await soak.run(right)).status or first.said:
         sys.exit(f"the undisturbed job failed: {first.said}")
     units = corpus(right)["corpus/en-fr.sentences.jsonl"].count(b"\n")
-    print(f"undisturbed: {len(pages(right)):,} pages, {units:,} units, {weather.asked.total():,} requests", end="")
+    print(f"undisturbed: {len(verdicts(right)):,} links, {units:,} units, {weather.asked.total():,} requests", end="")
     print(f" in {time.monotonic() - began:.0f} s\n{soak.table()}", flush=True)
     weather.asked.clear()
     soak.runs.clear()
@@ -365,8 +367,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="keep all here, and limit files instead of filling a disk")
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))  # a connection for each host
-    with place(given.out) as base:
-        sys.exit(bool(asyncio.run(experiment(base, given))))
+    with place(given.out) as disk, tempfile.TemporaryDirectory() as ours:
+        sys.exit(bool(asyncio.run(experiment(disk, Path(ours), given))))
 
 
 if __name__ == "__main__":
