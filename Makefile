@@ -83,7 +83,7 @@ endif
 # Against a real S3 server on this machine: `make test` runs the same contract over a store in memory.
 test-cluster: .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group cluster-tests
-	$(BIN)/pytest tests/contracts/test_places.py tests/unit/cluster/test_s3.py tests/end_to_end/test_checkpoint.py
+	$(BIN)/pytest tests/contracts/test_places.py tests/unit/cluster/test_s3.py tests/end_to_end/test_checkpoint.py tests/end_to_end/test_refresh_many_sites.py
 
 # PyTorch is gigabytes: these tests have a venv of their own, and `make test` goes without them.
 .venv-neural: pyproject.toml

@@ -1,12 +1,16 @@
 """Says at the end of a run what was left out, since a silent skip looks like a pass; and which tests come first."""
 
 import gc
+import importlib.util
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from app.program import what_is_missing
 from inline_children import inline_children
+from s3_server import s3_server
+
+from bitrawl.cluster import places
 
 BROWSER_TESTS = Path(__file__).parent / "app"
 SLOW_TESTS = {BROWSER_TESTS, Path(__file__).parent / "end_to_end"}
@@ -58,3 +62,30 @@ def no_children() -> Iterator[None]:
     """For tests of jobs that are not about processes."""
     with inline_children():
         yield
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[str]:
+    """A real S3 server."""
+    if importlib.util.find_spec("moto") is None or importlib.util.find_spec("obstore") is None:
+        pytest.skip("moto is not installed; run: make test-cluster")
+    with s3_server("corpora") as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(params=["folder", "s3 in memory", "s3"])
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of an empty place: a folder, or a prefix of a bucket."""
+    if request.param == "folder":
+        return str(tmp_path / "there")
+    stores = pytest.importorskip("obstore.store")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    if request.param == "s3":
+        monkeypatch.setenv("AWS_ENDPOINT_URL", request.getfixturevalue("moto"))
+        places._store.cache_clear()
+    else:
+        store = stores.MemoryStore()
+        monkeypatch.setattr(places, "_store", lambda *_: store)
+    return f"s3://corpora/jobs/{tmp_path.name}"

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,11 @@ class Hostile:
     def _hang(self, *_: object) -> None:
         """Inside a library's loop, where Python sees no signal."""
         re.match(r"(a+)+$", "a" * 64 + "b")
+
+    def _starve(self, capture: Capture, _: object) -> str:
+        """As on a machine that has no time for it: so many seconds pass, and hardly any of them is its own."""
+        time.sleep(float(capture.body.split()[1]))
+        return "read"
 
     def _fault(self, *_: object) -> NoReturn:
         raise StoreError("a fault of one page must not end the job")
@@ -117,6 +123,11 @@ def dying() -> Hostile:
 def dying_service() -> Callable[[bytes, object], bytes]:
     """Of a child that dies at its first request."""
     return lambda _request, _report: os._exit(3)
+
+
+def sleeping_service() -> Callable[[bytes, object], bytes]:
+    """Of a child that waits for what never comes."""
+    return lambda _request, _report: bytes(threading.Event().wait())
 
 
 def mortal(marks: Path, starts: int) -> Hostile:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import PagePair, SegmentPair
+from bitrawl.store.stored_findings import Findings
 
 
 class Aligned(NamedTuple):

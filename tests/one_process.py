@@ -14,7 +14,7 @@ from bitrawl.cluster.bundles import Died
 from bitrawl.cluster.places import Place
 from bitrawl.crawl import frontier, robots
 from bitrawl.job import running
-from bitrawl.job.folder import JobFolder
+from bitrawl.store.folder import JobFolder
 from bitrawl.urls.language_model import UrlLanguageData
 from bitrawl.web import app as web_app
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from small_site import EN, FR, WORDS, page
 
-from bitrawl.job.ledger import Ledger
 from bitrawl.model import Lease, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.ledger import Ledger
 
 
 def prose(count: int, *, seed: int = 1) -> tuple[list[Page], set[tuple[str, str]]]:

@@ -7,13 +7,13 @@ from kept_findings import Aligned, keep_findings
 
 from bitrawl import config
 from bitrawl.job.exporting import write_corpus
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.job_merge import merge
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.running import export_copy
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Paragraph, Segment, SegmentPair, Skip, Visit
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 
 # What readers of tables stumble over: words that stand for nothing, quotes, formulas, other scripts, digits.

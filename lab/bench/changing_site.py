@@ -92,6 +92,9 @@ class ChangingSite:
         self.dates = dates
         self.tags = True  # whether answers have an ETag
         self.is_down = False
+        self.broken: set[str] = set()  # paths that answer 404 for now, whatever lists them
+        self.lists = True  # whether section pages have links to their articles
+        self.elsewhere: dict[str, str] = {}  # by address on another host: its page, or the URL that it redirects to
         self.after_request: Callable[[int], None] = lambda _count: None  # told how many there were
         self._began = time.time() - 1000
         self._sentences = sentences
@@ -116,6 +119,8 @@ class ChangingSite:
 
     def answer(self, path: str) -> bytes | None:
         """What stands there now; None for what does not exist."""
+        if path in self.broken:
+            return None
         if path == "/sitemap.xml":
             return self._sitemap().encode()
         text = self._home(path) or next(
@@ -138,7 +143,7 @@ class ChangingSite:
                 return _html(code, code, [], {f"/{code}/{name}/": name for name in SECTIONS})
             for section in SECTIONS:
                 if path == f"/{code}/{section}/":
-                    listed = [article for article in self.articles if article.section == section]
+                    listed = [article for article in self.articles if self.lists and article.section == section]
                     return _html(
                         code, section, [], {article.path(code): f"{section} {article.number}" for article in listed}
                     )
@@ -187,9 +192,13 @@ class _Handler(QuietHandler):
     site: ChangingSite
 
     def do_GET(self) -> None:  # noqa: N802 - its name in the standard library
-        body = self.site.answer(self.path)
+        host = f"http://{self.headers.get('Host')}"
+        is_other = any(address.startswith(f"{host}/") for address in self.site.elsewhere)
+        other = self.site.elsewhere.get(f"{host}{self.path}", "")
+        target = other if other.startswith("http") else ""
+        body = (other.encode() or None) if is_other else self.site.answer(self.path)
         is_down = self.site.is_down and self.path not in RULES
-        status = 503 if is_down else 404 if body is None else 200
+        status = 503 if is_down else 404 if body is None else 302 if target else 200
         content = body or b"<title>404</title><p>There is no such page.</p>"
         tag = f'"{hashlib.sha1(content, usedforsecurity=False).hexdigest()[:16]}"'
         if status == 200 and self.site.tags and self.headers.get("If-None-Match") == tag:
@@ -197,6 +206,8 @@ class _Handler(QuietHandler):
         payload = gzip.compress(content, 6, mtime=0) if content else b""
         self.site.requests.append(Request(self.path, status, len(payload)))
         self.send_response(status)
+        if target:
+            self.send_header("Location", target)
         if status in (200, 304) and self.site.tags:
             self.send_header("ETag", tag)
         if payload:

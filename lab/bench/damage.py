@@ -36,11 +36,11 @@ from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import place
 from bitrawl.demo import LOOPBACK, seeds
 from bitrawl.errors import BitrawlError
-from bitrawl.job import reading_index
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.model import Verdict
+from bitrawl.store import reading_index
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import Subject, VerdictHistory
 
 DATES = re.compile(rb'\d{8}T\d{6}Z|"at": ?[\d.]+')
 EVERY = 10  # cases after which slow commands are given

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.scope import Sites
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Link, LinkKind
 from bitrawl.protocols import Queue
 from bitrawl.simulation.trial import MemoryQueue
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.url import Url
 
 URLS, HOSTS, PER_PAGE, VISITS = 1_000_000, 10_000, 100, 20_000

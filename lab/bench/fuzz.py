@@ -1,10 +1,10 @@
-"""Broken inputs: files that users bring, mutated in thousands of ways, through the readers that read them.
+"""Broken inputs: files that users bring, and documents from the web, mutated in thousands of ways, through their readers.
 
-    python -m lab.bench.fuzz                       # 20,000 of each kind: about ten minutes
+    python -m lab.bench.fuzz                       # 20,000 of each kind: about fifteen minutes
     python -m lab.bench.fuzz tmx wat --count 500
     python -m lab.bench.fuzz tmx --only 1234       # one case again, kept as a file
 
-Each case must be read, or be refused with a sentence (`BitrawlError`), in less than a second of CPU time. What the memory
+Each case must be read, or be refused with a sentence (`BitrawlError`, `UnreadableError`), in less than a second of CPU time. What the memory
 grows by, over all cases of a kind, is bounded too.
 """
 
@@ -18,8 +18,9 @@ import sys
 import tempfile
 import time
 import traceback
+import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -27,16 +28,17 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import config
+from bitrawl.archive.archived_web import Archives, home_pages
+from bitrawl.archive.writing import WarcArchive
 from bitrawl.demo import bundled
 from bitrawl.discover.backlinks import is_wat, read_table, read_wat
 from bitrawl.discover.graph_build import build_graph
 from bitrawl.discover.graph_index import GraphIndex
 from bitrawl.errors import BitrawlError
-from bitrawl.job.archive import WarcArchive
-from bitrawl.job.archived_web import Archives, home_pages
 from bitrawl.job.crawl_wiring import check
 from bitrawl.job.topics import segment_texts
 from bitrawl.model import Capture, Language
+from bitrawl.page.document import UnreadableError, document_reader
 from bitrawl.testing import FakeClock
 from bitrawl.topic.term_list import read_terms
 from bitrawl.url import Url
@@ -77,6 +79,12 @@ def kinds() -> dict[str, Kind]:
             {"a.wat": wat()}, lambda path: wat_links(path / "a.wat"), (b"{", b"[", b'"', b"Content-Length: 9", b"1e9")
         ),
         "wat.gz": Kind({"a.wat.gz": gzip.compress(wat(), mtime=0)}, lambda path: wat_links(path / "a.wat.gz")),
+        "pdf": Kind({"a.pdf": pdf()}, lambda path: read_document(path / "a.pdf"), PDF_WORDS),
+        "rtf": Kind({"a.rtf": RTF}, lambda path: read_document(path / "a.rtf"), RTF_WORDS),
+        "docx": Kind(DOCX, lambda path: read_zipped(path, DOCX, "docx"), DOCX_WORDS),
+        "odt": Kind(ODT, lambda path: read_zipped(path, ODT, "odt"), ODT_WORDS),
+        "epub": Kind(EPUB, lambda path: read_zipped(path, EPUB, "epub"), EPUB_WORDS),
+        "zip": Kind({"a.docx": zipped(DOCX)}, lambda path: read_document(path / "a.docx")),
     }
 
 
@@ -132,6 +140,122 @@ def wat() -> bytes:
         head = f"WARC/1.0\r\nWARC-Type: metadata\r\nWARC-Target-URI: http://a.org/{number}\r\nContent-Type: application/json\r\n"
         records.append(head.encode() + b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(content), content))
     return b"".join(records)
+
+
+PDF_WORDS = (b" -12 Tf", b"1e38 ", b"<FEFFD83D>", b"/Kids", b"9 0 R", b" Tm", b"/MediaBox [0 0 1e9 -1]", b"/Rotate 90")
+RTF_WORDS = (rb"\u-10179", rb"\v", rb"\bin9", rb"\'ff", b"{", b"}", rb"\fcharset81", rb"\ansicpg9", rb"\uc99", rb"{\*")
+DOCX_WORDS = (b"<w:p>", b"<w:vanish/>", b"<w:del>", b"<w:txbxContent>", b"<mc:Choice>", b"<w:t>", b"&#55357;", b"&x;")
+ODT_WORDS = (b"<text:p>", b"<text:span>", b"<text:note>", b'text:display="none"', b"<text:section>", b"&#x0;", b"&x;")
+EPUB_WORDS = (b"<itemref", b"idref=", b"<p>", b"../", b"%00", b"&x;", b"<title>")
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+MARKUP = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+ODF = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "text", "style", "table")
+)
+ABOUT = (
+    b'<about xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The harbour</dc:title><dc:creator>Ann</dc:creator>'
+    b"<dc:language>en</dc:language><dc:date>2024-01-31</dc:date></about>"
+)
+PROSE = [f"The boats of day {n} come in with the tide, and 港 is a harbour {n} times." for n in range(12)]
+DOCX = {
+    "word/document.xml": f'<w:document xmlns:w="{WORD}" xmlns:mc="{MARKUP}"><w:body>'.encode()
+    + "".join(
+        f'<w:p><w:pPr><w:pStyle w:val="S{n % 4}"/><w:numPr/></w:pPr><w:r><w:t>{text}</w:t></w:r><w:del><w:r><w:t>x</w:t></w:r>'
+        "</w:del><w:r><w:rPr><w:vanish/></w:rPr><w:t>x</w:t></w:r><mc:AlternateContent><mc:Choice><w:txbxContent><w:p/>"
+        "</w:txbxContent></mc:Choice><mc:Fallback><w:t>y</w:t></mc:Fallback></mc:AlternateContent></w:p>"
+        for n, text in enumerate(PROSE)
+    ).encode()
+    + b"</w:body></w:document>",
+    "word/styles.xml": f'<w:styles xmlns:w="{WORD}">'.encode()
+    + b"".join(
+        b'<w:style w:styleId="S%d"><w:name w:val="heading %d"/><w:basedOn w:val="S%d"/></w:style>' % (n, n, n + 1)
+        for n in range(4)
+    )
+    + b"</w:styles>",
+    "docProps/core.xml": ABOUT,
+}
+ODT = {
+    "content.xml": f'<office:document {ODF}><office:automatic-styles><style:style style:name="T" style:family="text">'
+    '<style:text-properties text:display="none"/></style:style></office:automatic-styles><office:body><office:text>'.encode()
+    + "".join(
+        f'<text:p text:style-name="P">{text}<text:s/><text:span text:style-name="T">x</text:span><text:note><text:note-body>'
+        f"<text:p>Note {n}</text:p></text:note-body></text:note></text:p><text:list><text:list-item><text:h>{n}</text:h>"
+        "</text:list-item></text:list>"
+        for n, text in enumerate(PROSE)
+    ).encode()
+    + b"</office:text></office:body></office:document>",
+    "styles.xml": f'<office:styles {ODF}><style:style style:name="P" style:family="paragraph"/></office:styles>'.encode(),
+    "meta.xml": ABOUT,
+}
+EPUB = {
+    "META-INF/container.xml": b'<c><rootfiles><rootfile full-path="O/p.opf"/></rootfiles></c>',
+    "O/p.opf": b'<package xmlns="http://www.idpf.org/2007/opf"><metadata>%b</metadata><manifest><item id="a" href="a.xhtml"/>'
+    b'<item id="b" href="b.xhtml"/></manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>'
+    % ABOUT,
+    "O/a.xhtml": "<html><body><h1>The harbour</h1>{}</body></html>".format(
+        "".join(f"<p>{text}</p>" for text in PROSE)
+    ).encode(),
+    "O/b.xhtml": b"<html><body><p>The end.</p></body></html>",
+}
+RTF = (
+    rb"{\rtf1\ansi\ansicpg1251\deff0{\fonttbl{\f0\fcharset204 Arial;}{\f1\fcharset134 SimSun;}}{\info{\title x}}\f0 "
+    + b"".join(
+        rb"\pard Day %d \'ec\'ee\'f0\'e5 {\f1 \'b8\'db}\u-10179?\u-8694? {\v x}{\deleted x}"
+        rb'{\field{\*\fldinst{HYPERLINK "http://a.org/"}}{\fldrslt{here}}}{\pict\bin3 }{\}\cell\row\par ' % n
+        for n in range(12)
+    )
+    + b"}"
+)
+MEDIA_TYPES = {
+    "pdf": "application/pdf",
+    "rtf": "application/rtf",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "odt": "application/vnd.oasis.opendocument.text",
+    "epub": "application/epub+zip",
+}
+
+
+def pdf() -> bytes:
+    """Three pages with a running head, and a link."""
+    link = b"<< /Type /Annot /Subtype /Link /Rect [72 690 200 710] /A << /S /URI /URI (http://a.org/) >> >>"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R /Lang (en) >>",
+        b"<< /Type /Pages /Kids [5 0 R 7 0 R 9 0 R] /Count 3 >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        b"<< /Title (The harbour) /Author <FEFF0041006E006E> /ModDate (D:20240131120000) >>",
+    ]
+    for number in range(3):
+        lines = [b"BT /F1 8 Tf 72 815 Td (Report %d) Tj ET" % number]
+        lines += [b"BT /F1 10 Tf 72 %d Td (Line %d of the boats.) Tj ET" % (700 - 12 * n, n) for n in range(12)]
+        content = b"\n".join(lines)
+        objects += [
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F1 3 0 R >> >>"
+            b" /Annots [%b] >>" % (len(objects) + 2, link),
+            b"<< /Length %d >>\nstream\n%b\nendstream" % (len(content), content),
+        ]
+    body = b"%PDF-1.7\n" + b"".join(b"%d 0 obj\n%b\nendobj\n" % each for each in enumerate(objects, 1))
+    return body + b"trailer\n<< /Size %d /Root 1 0 R /Info 4 0 R >>\n%%%%EOF\n" % (len(objects) + 1)
+
+
+def read_document(path: Path) -> None:
+    read_body(path.read_bytes(), path.suffix[1:])
+
+
+def read_zipped(folder: Path, names: Iterable[str], ending: str) -> None:
+    read_body(zipped({name: (folder / name).read_bytes() for name in names}), ending)
+
+
+def read_body(body: bytes, ending: str) -> None:
+    """What is read must be text that can be stored."""
+    msgspec.msgpack.encode(document_reader(MEDIA_TYPES[ending])(body))
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return buffer.getvalue()
 
 
 def read_tmx(folder: Path, name: str = "a.tmx") -> None:
@@ -231,6 +355,7 @@ def case(kind: Kind, number: int, folder: Path) -> None:
     chance = random.Random(number)
     chosen = chance.choice(sorted(kind.files))
     for name, content in kind.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(mutated(content, chance, kind.words) if name == chosen else content)
 
 
@@ -258,7 +383,7 @@ def tried(kind: Kind, numbers: Iterable[int]) -> Outcome:
 def _read(kind: Kind, folder: Path, number: int, failures: list[str]) -> str:
     try:
         kind.read(folder)
-    except BitrawlError as error:
+    except (BitrawlError, UnreadableError) as error:
         if not str(error).strip():
             failures.append(f"case {number}: an error that says nothing")
         return "refused"

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from bitrawl.job.ledger import Ledger
+from bitrawl.store.ledger import Ledger
 from lab.bench.no_answer import Crawl, served
 
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from bitrawl import demo
 from bitrawl.demo import Served
 from bitrawl.errors import StoreError
-from bitrawl.job.ledger import Ledger
+from bitrawl.store.ledger import Ledger
 from lab.bench.memory import children
 
 LATEST = 0.9  # of the time that an undisturbed run takes after its last request: then the interpreter ends

@@ -7,11 +7,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.live_facts import Sampler
 from bitrawl.job.reporting import status
 from bitrawl.model import SiteKnowledge, pack
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
 
 LANGUAGES = ("en", "fr", "de", "und")
 

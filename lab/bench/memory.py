@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.job.database import OWN
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import Findings
+from bitrawl.store.database import OWN
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 from lab.bench.web import BenchWeb, Place
 

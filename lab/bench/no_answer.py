@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.job.ledger import Ledger
+from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 from lab.bench.web import vocabulary
 

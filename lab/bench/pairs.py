@@ -29,14 +29,14 @@ from typing import NamedTuple
 from msgspec import structs
 
 from bitrawl import demo
-from bitrawl.job.database import VERSION
-from bitrawl.job.ledger import Ledger
 from bitrawl.mine.evidence import ALL, METHODS_OF
 from bitrawl.mine.page_score import ScoreModel
 from bitrawl.mine.pairing import Pairing, PairingResult, PairingSettings
 from bitrawl.mine.site import language_of
 from bitrawl.model import Language, Method, Page
 from bitrawl.simulation.trial import UrlPair, in_order
+from bitrawl.store.database import VERSION
+from bitrawl.store.ledger import Ledger
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from lab.bench.changed_urls import ChangedUrls, with_changed_urls

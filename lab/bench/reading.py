@@ -16,18 +16,18 @@ from itertools import islice
 from pathlib import Path
 
 from bitrawl.config import Thresholds
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.reading_index import is_due
-from bitrawl.job.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, VerdictState
-from bitrawl.job.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
-from bitrawl.job.searching import all_hits, search
-from bitrawl.job.segment_list import LengthUnit, SegmentFilter, SegmentList, SegmentOrder, SegmentState
-from bitrawl.job.segment_review import Writer
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.thresholds import ThresholdSight
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
+from bitrawl.review.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, VerdictState
+from bitrawl.review.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
+from bitrawl.review.searching import all_hits, search
+from bitrawl.review.segment_list import LengthUnit, SegmentFilter, SegmentList, SegmentOrder, SegmentState
+from bitrawl.review.segment_review import Writer
+from bitrawl.review.thresholds import ThresholdSight
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.reading_index import is_due
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 
 EN, ZH, FR = Language("en"), Language("zh"), Language("fr")
@@ -112,7 +112,7 @@ def _segment(chance: random.Random, a: Url, b: Url, other: Language) -> SegmentP
 
 def refresh(folder: JobFolder, what: str) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "bitrawl.job.reading_index", str(folder.path)], check=True)
+    subprocess.run([sys.executable, "-m", "bitrawl.store.reading_index", str(folder.path)], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     size = folder.reading_index.stat().st_size / 1e6

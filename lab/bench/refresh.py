@@ -21,7 +21,7 @@ import threading
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.job.ledger import Ledger
+from bitrawl.store.ledger import Ledger
 from lab.bench.changing_site import HOST, ChangingSite, Request
 
 MOST_KILLS = 2  # in a round

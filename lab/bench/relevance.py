@@ -35,12 +35,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.job.analyses import Analyses
-from bitrawl.job.archived_web import Archives
+from bitrawl.archive.archived_web import Archives
 from bitrawl.job.topics import learned_terms
 from bitrawl.model import Capture, Language, Metadata, Page, Paragraph
 from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import RelevanceModel
+from bitrawl.store.analyses import Analyses
 from bitrawl.text.ngram_estimation import train
 from bitrawl.text.ngram_models import NgramModel, sequences
 from bitrawl.topic.judge import PerplexityRelevance, perplexities

@@ -28,10 +28,10 @@ from bitrawl.crawl.browser import PROGRAMS, BrowserSettings, ChromiumRenderer
 from bitrawl.crawl.fetch import FetchSettings, HttpFetcher
 from bitrawl.crawl.resources import RESOURCE_TYPES, Resources
 from bitrawl.job.fetching import SystemClock
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import summarise
 from bitrawl.model import DrawnBy, Link, LinkKind, Skip
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import summarise
 from bitrawl.url import Url
 from lab.bench.scripted_web import KINDS, Kind, ScriptedWeb, build, served
 

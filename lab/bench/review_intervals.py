@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from random import Random
 
-from bitrawl.job.review_statistics import Stratum, Z, estimate, wilson
+from bitrawl.review.statistics import Stratum, Z, estimate, wilson
 
 TRIALS = 4000
 Interval = tuple[float, float]

@@ -29,7 +29,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.job.ledger import Ledger
 from bitrawl.mine.pairing import Pairing
 from bitrawl.model import (
     Alternate,
@@ -46,6 +45,7 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.ledger import Ledger
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.template import template_of
 from bitrawl.url import Url

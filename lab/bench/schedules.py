@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from statistics import mean
 from typing import NamedTuple, Protocol
 
-from bitrawl.job.rounds import ChangeRates, RevisitedPage
+from bitrawl.store.rounds import ChangeRates, RevisitedPage
 
 DAY = 86_400.0  # seconds
 DAYS = 90

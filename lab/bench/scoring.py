@@ -25,10 +25,10 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import NamedTuple
 
+from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Strategy
 from bitrawl.crawl.scope import Sites
 from bitrawl.demo.web import bundled
-from bitrawl.job.archived_web import Archives
 from bitrawl.job.crawl_wiring import strategy
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.model_files import model_file

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from bitrawl.archive.archived_web import Archives
 from bitrawl.crawl.scope import Sites
-from bitrawl.job.analyses import Analyses
-from bitrawl.job.archived_web import Archives
 from bitrawl.languages import same_language
 from bitrawl.model import Capture, Language, Page, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
@@ -23,6 +22,7 @@ from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.replay import RememberedAnalyses, Replay
 from bitrawl.simulation.trial import Truth, UrlPair
+from bitrawl.store.analyses import Analyses
 from bitrawl.url import Url
 from lab.train.site_packs import SitePack
 

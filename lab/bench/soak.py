@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from bitrawl.job.ledger import Ledger
+from bitrawl.store.ledger import Ledger
 from lab.bench.dates import DAY, environment, set_offset
 from lab.bench.kills import corpus, difference
 from lab.bench.memory import MEGABYTE, children, used, used_by_children

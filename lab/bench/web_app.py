@@ -15,9 +15,9 @@ from pathlib import Path
 
 from bitrawl import config
 from bitrawl.config import BudgetSection, Job
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.model import SiteKnowledge, pack
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
 from lab.bench.reading import make, refresh
 
 ROUNDS = 5

@@ -18,11 +18,11 @@ from bitrawl.config.resolving import RULES
 from bitrawl.config.settings import SETTINGS
 from bitrawl.corpus.figures import SiteLack
 from bitrawl.endings import EndSentence, FaultSentence
-from bitrawl.job.search_query import QueryMistake
 from bitrawl.message import Wording
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
 from bitrawl.remedies import Remedy
+from bitrawl.review.search_query import QueryMistake
 from bitrawl.show.diagnosis import Symptom
 from bitrawl.show.wording import REFUSALS
 
@@ -75,7 +75,7 @@ def _tables() -> dict[str, list[str | tuple[str, str]]]:
         "corpus/figures.py": list(map(_forms, SiteLack)),
         "show/diagnosis.py": list(map(_forms, Symptom)),
         "show/wording.py": list(REFUSALS.values()),
-        "job/search_query.py": [str(mistake) for mistake in QueryMistake],
+        "review/search_query.py": [str(mistake) for mistake in QueryMistake],
         "config/choices.py": [str(name) for name in Strategy],
         "config/resolving.py": [rule.said for rule in RULES if rule.said],
         "config/settings.py": [row.label for row in SETTINGS.values() if row.label],

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.job.archived_web import Archives
+from bitrawl.archive.archived_web import Archives
 from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.mine.aligned_pages import SiteAligner, page_sentences
 from bitrawl.mine.lexical_aligner import LexicalAligner

@@ -19,10 +19,10 @@ from bitrawl.errors import ConfigError
 from bitrawl.facts import JobFacts
 from bitrawl.job import running
 from bitrawl.job.crawl_wiring import Parts, described_job
-from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.opened import OpenedJob
 from bitrawl.job.reporting import status
 from bitrawl.model import Page, Visit
+from bitrawl.store.folder import JobFolder, StartOver
 
 Result = TypeVar("Result")
 

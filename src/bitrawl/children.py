@@ -1,7 +1,8 @@
 """Child processes that answer requests, as their parent sees them: how many there are, what is asked, and what their death means.
 
 A child that dies tells little about its request: the system kills what is large when memory is short. So `Children` asks
-again, with nothing beside it, and only what is then fatal several times is a failure. Apart from `process.py`, because a
+again, with nothing beside it, and only what is then fatal several times is a failure. The same holds for one that gives no
+answer, if it is not its own work that takes so long. Apart from `process.py`, because a
 child need not load what waits for it.
 """
 
@@ -233,13 +234,15 @@ class Child:
     async def ask(self, request: bytes, report: Report = lambda _text: None) -> "bytes | Failure":
         """Its answer, or why there is none. To cancel it ends the child."""
         try:
-            async with asyncio.timeout(self._limits.seconds):
+            async with asyncio.timeout(self._limits.patience):
                 frame = await self._wire.ask(request, report)
         except TimeoutError:
             death = self.end(signal.SIGABRT)  # Its fault handler writes where it was.
-            return Failure(FailureKind.TIMEOUT, f"{self._limits.seconds:g} s", death.words)
+            return Failure(FailureKind.KILLED, f"no answer in {self._limits.patience:g} s", death.words)
         except ConnectionError:
-            return self.end().failure
+            failure = self.end().failure
+            spent = failure.kind is FailureKind.TIMEOUT
+            return failure._replace(detail=f"{self._limits.seconds:g} s") if spent else failure
         except BaseException:
             self.end()
             raise

@@ -1,6 +1,6 @@
 """What is known about a job, as values. `JobFacts` is all of it; status, report, card, app and cluster only format it.
 
-`job/reporting.py` computes them, and `job/ledger_facts.py` has the queries. The types stand apart because the room that
+`job/reporting.py` computes them, and `store/ledger_facts.py` has the queries. The types stand apart because the room that
 shows a job, `show`, is below the room that computes.
 """
 
@@ -79,7 +79,7 @@ class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
     languages: dict[str, int]  # pages, the most frequent first
     types: dict[str, int]  # pages by kind of document, the most frequent first
     rendered: int  # pages that a browser has drawn
-    scripted: int  # pages and skips that look drawn by scripts, which nobody ran
+    scripted: int  # pages and skips that look drawn by scripts, and that no browser has drawn
     skips: dict[str, int]  # by "stage: reason"
     fetches: int  # visits, the lines of the log: requests, and links that robots.txt forbids
     answers: int  # requests that a server answered, with any status

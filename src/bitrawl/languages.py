@@ -145,8 +145,12 @@ def _standard_tag(text: str) -> str | None:
         return "-".join([_KEPT[first], *langcodes.standardize_tag("-".join(["sr", *rest])).split("-")[1:]])
     try:
         parsed = langcodes.Language.get(_MICROSOFT.get(text.lower(), text).replace("_", "-"))
-        if not parsed.is_valid():
+        if not parsed.is_valid() or parsed.language is None:
             return None
+        if parsed.extlangs:  # the language itself, where it belongs to what stands before it
+            member, macro = parsed.extlangs[0], parsed.language
+            belongs = macro in ("sgn", data_dicts.MACROLANGUAGES.get(member))
+            parsed = parsed.update_dict({"language": member if belongs else macro, "extlangs": None})
         return parsed.prefer_macrolanguage().simplify_script().to_tag()
     except LanguageTagError:
         return None

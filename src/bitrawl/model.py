@@ -90,6 +90,10 @@ class Capture(msgspec.Struct, frozen=True):
         return ", ".join(value for key, value in self.headers if key.lower() == name)
 
 
+COMPUTED = "bitrawl-computed"  # no `data-`: scripts that fade in what is scrolled to have such attributes
+"""The attribute in which a `rendered` page tells what a browser computed for an element; its root has it in any case."""
+
+
 class Answer(msgspec.Struct, frozen=True, gc=False):
     """What is remembered of an answer, to ask later whether it has changed."""
 
@@ -236,7 +240,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     digest: str = ""  # of the normalised text; equal digests mean the same text
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
     relevance: Relevance | None = None  # None in a job without a topic
-    cut: str = ""  # what was left out because there is too much of it; empty if nothing was
+    cut: str = ""  # what was left out because there is too much of it, or it is broken; empty if nothing was
     drawn_by: DrawnBy | None = None  # None for a page that needs no scripts
     markdown: tuple[MarkdownBlock, ...] = ()  # only if it was asked for, because no corpus needs it
 
@@ -265,7 +269,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     bytes: int = 0
     languages: dict[str, int] = {}
     types: dict[str, int] = {}  # pages by `DocumentType`, without HTML
-    drawn: dict[str, int] = {}  # pages, and skips, that need scripts: by `DrawnBy`, a skip as "scripted"
+    drawn: dict[str, int] = {}  # pages that need scripts, by `DrawnBy`; earlier versions counted skips, too
     missing: dict[str, int] = {}  # by host: the signature of its answer to a URL that cannot exist
     left: LeaveReason = ""  # why the strategy left the site; empty if it did not
     sitemaps: int = 0  # files that were asked for because robots.txt or another sitemap names them
@@ -279,9 +283,8 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
             languages = {**languages, page.language: languages.get(page.language, 0) + 1}
             if page.type != "html":
                 types = {**types, page.type: types.get(page.type, 0) + 1}
-        scripted = isinstance(visit.outcome, Skip) and visit.outcome.reason is Reason.SCRIPTED
-        if sign := (page and page.drawn_by) or (Reason.SCRIPTED if scripted else ""):
-            drawn = {**drawn, sign: drawn.get(sign, 0) + 1}
+        if page is not None and page.drawn_by:
+            drawn = {**drawn, page.drawn_by: drawn.get(page.drawn_by, 0) + 1}
         named = visit.is_download and visit.lease.link.is_named_sitemap and not visit.lease.again
         return msgspec.structs.replace(
             self,
@@ -326,7 +329,7 @@ class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):
     alternates: tuple[tuple[Alternate, ...], ...] = ()  # a group for each entry that has any, itself included
     rest: tuple[bytes, ...] = ()  # the further parts, each a sitemap, packed and compressed
     more: int = 0  # links in the rest
-    cut: str = ""  # what was left out because there is too much of it; empty if nothing was
+    cut: str = ""  # what was left out because there is too much of it, or it is broken; empty if nothing was
 
     @classmethod
     def of(cls, url: Url, links: Sequence[Link], groups: Sequence[tuple[int, tuple[Alternate, ...]]] = ()) -> "Sitemap":

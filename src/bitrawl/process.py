@@ -33,9 +33,9 @@ ATTEMPTS = 3  # deaths of a child that is alone, at the same request, until that
 WORDS = 4000  # the last bytes that a process said, for its log and for the reason
 
 _TERMINAL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what a terminal or a service manager sends to a group
-# What a fault in a program brings about, and the timer of `main`. Every other signal comes from outside, as does a bus error:
-# the disk below a file that is in memory was full, or is broken.
-_OWN = {signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGSYS, signal.SIGTRAP, signal.SIGALRM}
+# What a fault in a program brings about. Every other signal comes from outside, as does a bus error: the disk below a file
+# that is in memory was full, or is broken.
+_OWN = {signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGSYS, signal.SIGTRAP}
 
 Report = Callable[[str], None]
 Service = Callable[[bytes, Report], bytes]
@@ -44,18 +44,26 @@ Service = Callable[[bytes, Report], bytes]
 class Limits(NamedTuple):
     """What a child may take; None means no limit."""
 
-    seconds: float | None = None  # for one answer, by the clock on the wall
+    seconds: float | None = None  # of a processor, for one answer: a slow machine changes no verdict
     megabytes: int | None = None  # beyond what its service has loaded
     written: int | None = None  # bytes of one file
     answer: int = 1 << 40  # bytes of one answer
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds by the clock on the wall in which a child has so much of a processor, unless it sleeps; judgement.
+
+        At load 20 it has a twentieth. Nobody waits for a miner that sleeps for longer than an hour more than it may work.
+        """
+        return None if self.seconds is None else min(20 * self.seconds, self.seconds + 3600)
 
 
 class FailureKind(StrEnum):
     """How a request can fail."""
 
-    TIMEOUT = "timeout"
+    TIMEOUT = "timeout"  # the child has worked for as long as it may
     CRASH = "crash"  # the child died by what it did
-    KILLED = "killed"  # the child was ended from outside, or there was no memory for it: another day it may live
+    KILLED = "killed"  # the child was ended from outside, or the machine had no memory or no time for it: another day it may live
     ERROR = "error"  # the service raised; the child lives on
 
 
@@ -96,6 +104,8 @@ class Death(NamedTuple):
     @property
     def failure(self) -> Failure:
         """What that means for the request that the process was working on."""
+        if self.status == -signal.SIGPROF:  # the timer of `_serve`
+            return Failure(FailureKind.TIMEOUT, self.cause, self.words)
         return Failure(FailureKind.KILLED if self.from_outside else FailureKind.CRASH, self.cause, self.words)
 
     @property
@@ -253,6 +263,7 @@ def main() -> None:
     wire = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     faulthandler.enable()
+    faulthandler.register(signal.SIGPROF, chain=True)  # says where it was, and ends
     order = _receive(wire)
     if order is None:
         return
@@ -267,10 +278,12 @@ def _serve(wire: socket.socket, service: Service, limits: Limits) -> None:
     tired = _confine(limits)
     _send(wire, ANSWER)
     while (request := _receive(wire)) is not None:
-        if limits.seconds is not None:
-            # The default action of this signal ends us even inside a library's loop, and with no parent alive.
-            signal.setitimer(signal.ITIMER_REAL, limits.seconds + _GRACE)
+        if limits.seconds is not None and limits.patience is not None:
+            # The default action of these signals ends us even inside a library's loop, and with no parent alive.
+            signal.setitimer(signal.ITIMER_PROF, limits.seconds)
+            signal.setitimer(signal.ITIMER_REAL, limits.patience + _GRACE)
         kind, content = _answered(service, request, wire, limits)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         _send(wire, kind, bytes([tired is not None and _data_bytes() > tired]), content)
 

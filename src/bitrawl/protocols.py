@@ -63,10 +63,11 @@ class Analyser(Protocol):
 class Renderer(Protocol):
     """Draws pages as a browser does, by running their scripts."""
 
-    async def render(self, answer: Capture) -> tuple[Capture | None, int]:
+    async def render(self, answer: Capture) -> tuple[Capture | Skip | None, int]:
         """The page as its scripts draw it, and the bytes that were fetched for it.
 
-        None if it could not be drawn: a tab that hangs or crashes costs one page. Never raises because of the page.
+        None if it could not be drawn: a tab that hangs or crashes costs one page. A `Skip` (`killed`) if what drew it was
+        killed each time, which says nothing about the page. Never raises because of the page.
         """
         ...
 

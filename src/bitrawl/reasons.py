@@ -133,7 +133,7 @@ class Reason(StrEnum):
         "Try again later, with a longer --delay.",
         "Try again later.", Action.RESUME)
     TOO_LARGE = ("too-large", "too large",
-        "The answer is larger than fetch.megabytes, or only the first part of it was read.",
+        "The answer is larger than fetch.megabytes, or only a part of it was read.",
         "Raise fetch.megabytes in the job file.",
         "Tell the operator of this server.")
     BOMB = ("bomb", "too large when unpacked", "The compressed answer would expand to an unreasonable size.")
@@ -152,6 +152,10 @@ class Reason(StrEnum):
     SCRIPTED = ("scripted", "drawn by scripts", "The page has neither text nor links before its scripts run.",
         "Draw such pages with --render auto, which needs the extra browser.",
         "Only the operator of this server can install the browser that runs scripts.")
+    UNDRAWN = ("undrawn", "could not be drawn",
+        "The page has neither text nor links before its scripts run, and in the browser they hung, crashed or took too much memory.",
+        "Raise render.seconds or render.megabytes in the job file.",
+        "Tell the operator of this server.")
     NO_TEXT_LAYER = ("no-text-layer", "document without text",
         "The document has pictures of its text only, or fonts that do not say which letters they draw.")
     UNREADABLE = ("unreadable", "document cannot be read", "The document is damaged, or protected by a password.")
@@ -181,7 +185,7 @@ class Reason(StrEnum):
         "Start again, and allow longer segments.", Action.REPEAT)
     # analysis and mining
     KILLED = ("killed", "process killed",
-        "The process that read or mined it was killed three times, or there was too little memory for it.",
+        "The process that read, drew or mined it was killed three times, or there was too little memory for it.",
         "Run the same command again: it is tried again. If that does not help, use --workers 1, or give the machine more memory.",
         "Try again later.", Action.RESUME)
     INTERNAL = ("internal", "bug in bitrawl", "This is a bug in bitrawl. Please report it.", "Please report it.",

@@ -10,7 +10,7 @@ from app.test_pages import check
 from app.watched import QUIET, Watched
 from playwright.sync_api import Browser, Page, expect
 
-from bitrawl.job.folder import JobFolder
+from bitrawl.store.folder import JobFolder
 
 ONE_LANGUAGE = "www.allotment-diary.test"
 TWO_LANGUAGES = "www.beekeepers.test"

@@ -11,27 +11,33 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from app.program import chromium
+from app.program import chromium, kill
 from app.script_web import ARTICLES, HOST, Answered, Article
 
 from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer
 from bitrawl.crawl.resources import Resources
 from bitrawl.errors import ConfigError
 from bitrawl.job.fetching import SystemClock
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.refreshing import changes
-from bitrawl.model import Capture, DrawnBy
+from bitrawl.model import Capture, DrawnBy, Link, Page, Skip
+from bitrawl.page.analyser import page_reader
+from bitrawl.reasons import Reason
+from bitrawl.store.folder import JobFolder
 from bitrawl.testing import FakeWeb
 from bitrawl.url import Url
-from lab.loopback import answering
+from lab.loopback import Reply, answering
 
 Result = TypeVar("Result")
-ANSWER = "http://a.test/app.js"
+READER = page_reader()
+
+
+def done(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "bitrawl", *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
 
 
 def bitrawl(*arguments: object) -> str:
-    command = [sys.executable, "-m", "bitrawl", *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
+    return done(*arguments).stdout
 
 
 def pairs_of(folder: Path) -> set[tuple[str, str]]:
@@ -40,11 +46,12 @@ def pairs_of(folder: Path) -> set[tuple[str, str]]:
     return {(document["url_a"], document["url_b"]) for document in documents}
 
 
-def mine(port: int, folder: Path, *more: str) -> None:
+def mine(port: int, folder: Path, *more: str) -> str:
+    """What it said on standard error."""
     seed = f"http://{HOST}/en/{next(iter(ARTICLES))}"
     reach = ("--allow-private", "--connect-to", f"*.test=127.0.0.1:{port}", "--delay", "0")
     options = ("--langs", "en,fr", "--exhaustive", "--quiet", "--render", "auto", "--browser", chromium())
-    bitrawl("mine", seed, *options, *reach, "--out", folder, *more)
+    return done("mine", seed, *options, *reach, "--out", folder, *more).stderr
 
 
 @pytest.fixture(scope="module")
@@ -99,11 +106,39 @@ def test_a_round_draws_pages_anew_and_ends_as_a_fresh_job(mined: tuple[Path, lis
     assert names == [set(), {changed}, {gone}]
 
 
+def test_pages_whose_browser_is_killed_are_told_and_drawn_by_the_same_command(
+    mined: tuple[Path, list[str], int], tmp_path: Path
+) -> None:
+    web, key = Answered(), list(ARTICLES)[1]
+    kills = 0
+
+    def answer(address: str) -> Reply:
+        nonlocal kills
+        if kills < 4 and address.endswith(f"/data/fr/{key}.json"):
+            kills += 1
+            kill("browser")
+        return web(address)
+
+    with answering(answer) as port:
+        said = mine(port, tmp_path / "job", "--render", "always")
+        status = bitrawl("status", tmp_path / "job")
+        assert mine(port, tmp_path / "job", "--render", "always") == ""
+
+    assert kills == 4
+    assert "1 page, page pair or site is left out" in said
+    assert "1  analyse: killed" in status
+    assert "killed     1 page, page pair or site is left out" in status
+    assert not any(word in status for word in ("scripted", "drawn by scripts", "--render"))
+    assert pairs_of(tmp_path / "job") == pairs_of(mined[0])
+    assert "left out" not in bitrawl("status", tmp_path / "job")
+
+
 # One page at a time
 
 
-def page(script: str, url: str = "http://a.test/") -> Capture:
-    html = f'<!doctype html><html lang="en"><head></head><body><div id="root"></div><script>{script}</script></body></html>'
+def page(script: str, url: str = "http://a.test/", *, head: str = "", body: str = "") -> Capture:
+    root = f'<div id="root"></div>{body}<script>{script}</script>'
+    html = f'<!doctype html><html lang="en"><head>{head}</head><body>{root}</body></html>'
     headers = (("Content-Type", "text/html"),)
     return Capture(Url.parse(url), 200, headers, html.encode(), at=0.0, media_type="text/html")
 
@@ -137,7 +172,7 @@ def drawn(*pages: Capture, web: FakeWeb | None = None, megabytes: int = 512, sec
 
     async def work(renderer: ChromiumRenderer) -> list[str]:
         captures = [(await renderer.render(page))[0] for page in pages]
-        return [capture.body.decode() if capture is not None else "" for capture in captures]
+        return [capture.body.decode() if isinstance(capture, Capture) else "" for capture in captures]
 
     return with_renderer(work, web, megabytes=megabytes, seconds=seconds)
 
@@ -202,6 +237,133 @@ def test_shadow_trees_are_part_of_the_document() -> None:
     assert "<p>Inside &amp; <slot><b>outside</b></slot></p>" in html
 
 
+def read(capture: Capture) -> str:
+    """The text of a page."""
+    outcome = READER.read(capture)
+    assert isinstance(outcome, Page), outcome
+    return "\n".join(paragraph.text for paragraph in outcome.paragraphs)
+
+
+def seen(*pages: Capture) -> list[str]:
+    """The texts that are read of pages, as a browser draws them."""
+
+    async def work(renderer: ChromiumRenderer) -> list[str]:
+        captures = [(await renderer.render(page))[0] for page in pages]
+        return [read(capture) for capture in captures if isinstance(capture, Capture)]
+
+    return with_renderer(work)
+
+
+LONG = "The old harbour wakes before the sun, and the boats come in with the tide. " * 4
+DRAW = "document.getElementById('root').innerHTML = "
+INSERTED = """const sheet = document.head.appendChild(document.createElement("style")).sheet;
+const rule = (text) => sheet.insertRule(text, sheet.cssRules.length);"""
+ADOPTED = """const sheet = new CSSStyleSheet(); document.adoptedStyleSheets = [sheet];
+const rule = (text) => sheet.insertRule(text, sheet.cssRules.length);"""
+
+
+HIDING = (
+    "display: none",
+    "visibility: hidden",
+    "opacity: 0",
+    "font-size: 0",
+    "text-indent: -9999px",
+    "position: absolute; left: -9999px",
+    "position: absolute; clip: rect(0, 0, 0, 0)",
+    "height: 0; overflow: hidden",
+    "transform: scale(0)",
+)
+
+
+@pytest.mark.parametrize("sheet", [INSERTED, ADOPTED], ids=["inserted", "adopted"])
+def test_what_scripts_hide_by_rules_that_are_in_no_markup_is_not_read(sheet: str) -> None:
+    # A longer name that a script of the page has would count as one that it may show.
+    draw = f"{DRAW} `<p>{LONG}</p><div class=x1>Casino 赌场 카지노</div>`;"
+    texts = seen(*(page(f'{sheet} rule(".x1 {{ {hides} }}"); {draw}') for hides in HIDING))
+
+    assert all("harbour" in text for text in texts)
+    assert [hides for hides, text in zip(HIDING, texts, strict=True) if "Casino" in text] == []
+
+
+OPENED = {
+    "menu that opens under the pointer": (
+        "nav ul { display: none } nav:hover ul { display: block }",
+        "<nav><ul><li>Menu</ul></nav>",
+    ),
+    "tab of another class": (".tab { display: none } .tab.is-open { display: block }", '<div class="tab">Menu</div>'),
+    "accordion with a button": (
+        ".c1 { height: 0; overflow: hidden; visibility: hidden }",
+        '<button aria-controls="part">More</button><div class="c1"><div id="part" role="region">Menu</div></div>',
+    ),
+    "wide screens": (
+        ".y { display: none } @media (min-width: 9000px) { .y { display: block } }",
+        '<p class="y">Menu</p>',
+    ),
+    "transition": (".z { opacity: 0; transition: opacity 1s }", '<p class="z">Menu</p>'),
+    "popover": ("div { color: black }", "<div popover>Menu</div>"),
+    "details": ("p { color: black }", "<details><summary>More</summary><p>Menu</p></details>"),
+    "part that is shown again": (
+        ".v { visibility: hidden } .w { visibility: visible }",
+        '<div class="v"><p class="w">Menu</p></div>',
+    ),
+}
+
+
+def test_what_a_reader_can_open_is_read_whichever_way_its_rules_came() -> None:
+    pages = []
+    for rules, html in OPENED.values():
+        draw = f"{DRAW} `<p>{LONG}</p>{html}`;"
+        pages += [page(f"{ADOPTED} sheet.replaceSync(`{rules}`); {draw}"), page(draw, head=f"<style>{rules}</style>")]
+    shown = ["Menu" in text for text in seen(*pages)]
+
+    assert {name: shown[2 * at : 2 * at + 2] for at, name in enumerate(OPENED)} == {
+        name: [True, True] for name in OPENED
+    }
+
+
+TREE = """customElements.define("my-card", class extends HTMLElement {
+  connectedCallback() { this.attachShadow({ mode: "MODE" }).innerHTML = `CONTENT`; }
+});"""
+
+
+@pytest.mark.parametrize("mode", ["open", "closed"])
+def test_styles_hold_for_their_own_tree_only(mode: str) -> None:
+    html = '<style>.y { display: none }</style><p class="x">Shown in the tree</p><p class="y">Hidden in the tree</p><slot></slot>'
+    tree = TREE.replace("MODE", mode).replace("CONTENT", html)
+    card = '<p class="y">Shown outside</p><p class="x">Hidden outside</p><my-card><i>In the slot</i></my-card>'
+    (text,) = seen(page(f"{tree} {DRAW} `<p>{LONG}</p>{card}`;", head="<style>.x { display: none }</style>"))
+
+    assert all(part in text for part in ("Shown in the tree", "Shown outside", "In the slot"))
+    assert "Hidden" not in text
+
+
+def test_a_closed_tree_that_is_written_in_the_page_is_read() -> None:
+    host = (
+        "<section><template shadowrootmode='closed'><p>Inside of it</p><slot></slot></template><b>outside</b></section>"
+    )
+
+    (text,) = seen(page(f"{DRAW} `<p>{LONG}</p>`", body=host))
+    assert "Inside of it" in text
+
+
+def test_a_page_cannot_tell_for_the_browser_what_it_computed() -> None:
+    own = f"""{DRAW} `<p bitrawl-computed="display:none">{LONG}</p>`;"""
+
+    (text,) = seen(page(own))
+    assert "harbour" in text
+
+
+def test_a_page_whose_texts_come_by_post_says_so() -> None:
+    script = "fetch('/graphql', { method: 'POST', body: '{}' }).then((answer) => answer.text()).catch(() => {})"
+
+    async def work(renderer: ChromiumRenderer) -> str:
+        drawn, _ = await renderer.render(page(script))
+        assert isinstance(drawn, Capture)
+        return drawn.header("Bitrawl-Refused")
+
+    assert with_renderer(work) == "1 request by POST"
+
+
 def test_routes_and_languages_behind_buttons_have_addresses_of_their_own() -> None:
     script = """
     const texts = { en: "The old harbour wakes before the sun.", fr: "Le vieux port se réveille avant le soleil." };
@@ -224,16 +386,69 @@ def test_routes_and_languages_behind_buttons_have_addresses_of_their_own() -> No
     assert "before the sun. #/boats" in route
 
 
-def test_a_browser_that_dies_is_started_again() -> None:
-    good = page("document.getElementById('root').textContent = 'drawn'")
+class DeadlyWeb(FakeWeb):
+    """Where a page asks for this name, part of the browser is killed, so many times."""
 
-    async def work(renderer: ChromiumRenderer) -> bool:
-        await renderer.render(good)
-        assert renderer._browser is not None
-        await renderer._browser.close()
-        return (await renderer.render(good))[0] is not None
+    def __init__(self, parts: str, name: str, times: int) -> None:
+        super().__init__({})
+        self._parts = parts
+        self._name = name
+        self.times = times
 
-    assert with_renderer(work)
+    async def fetch(self, link: Link) -> Capture | Skip:
+        if link.url.endswith(self._name) and self.times:
+            self.times -= 1
+            kill(self._parts)
+        return await super().fetch(link)
+
+
+def asking(host: str) -> Capture:
+    """A page that asks for data, and draws then."""
+    script = "fetch('/data').finally(() => document.getElementById('root').textContent = 'drawn')"
+    return page(script, f"http://{host}/")
+
+
+HOSTS = ("a.test", "b.test", "c.test", "d.test")
+
+
+@pytest.mark.parametrize("parts", ["browser", "tab", "driver"])
+def test_kills_while_several_pages_are_drawn_cost_none_of_them(parts: str) -> None:
+    web = DeadlyWeb(parts, "/data", times=2)
+
+    async def work(renderer: ChromiumRenderer) -> list[Capture | Skip | None]:
+        return [drawn for drawn, _ in await asyncio.gather(*(renderer.render(asking(host)) for host in HOSTS))]
+
+    for drawn in with_renderer(work, web):
+        assert isinstance(drawn, Capture)
+        assert b">drawn<" in drawn.body
+    assert not web.times
+
+
+@pytest.mark.parametrize("parts", ["browser", "tab", "driver"])
+def test_a_page_at_which_all_is_killed_each_time_gets_no_verdict_and_the_next_is_drawn(parts: str) -> None:
+    web = DeadlyWeb(parts, "//b.test/data", times=99)
+
+    async def work(renderer: ChromiumRenderer) -> list[Capture | Skip | None]:
+        return [(await renderer.render(asking(host)))[0] for host in HOSTS[:3]]
+
+    outcomes = with_renderer(work, web)
+    assert [isinstance(drawn, Capture) for drawn in outcomes] == [True, False, True]
+    assert isinstance(outcomes[1], Skip)
+    assert outcomes[1].reason is Reason.KILLED
+    assert web.times == 99 - 4
+
+
+@pytest.mark.parametrize("order", ["kill -9 $$", "exit 127"])
+def test_a_browser_that_is_killed_as_it_starts_is_none_that_is_missing(order: str, tmp_path: Path) -> None:
+    program = tmp_path / "chromium"
+    program.write_text(f"#!/bin/sh\n{order}\n")
+    program.chmod(0o755)
+
+    async def work(renderer: ChromiumRenderer) -> Capture | Skip | None:
+        return (await renderer.render(asking("a.test")))[0]
+
+    drawn = with_renderer(work, browser=str(program))
+    assert (drawn.reason if isinstance(drawn, Skip) else drawn) == (Reason.KILLED if "kill" in order else None)
 
 
 def test_a_browser_that_runs_is_used_and_left_running(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from app.watched import QUIET
 from kept_findings import Aligned, keep_findings
 from playwright.sync_api import Browser, Page, expect
 
-from bitrawl.job import reading_index
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 
 PATIENCE = 60_000.0

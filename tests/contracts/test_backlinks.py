@@ -14,10 +14,10 @@ import pytest_asyncio
 from bitrawl.discover.backlinks import Backlinks, BacklinkService
 from bitrawl.discover.graph_build import build_graph
 from bitrawl.discover.graph_files import reversed_host
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.site_search import open_backlinks
 from bitrawl.model import Capture, Lease, Link, LinkKind, Page, Visit
 from bitrawl.protocols import BacklinkSource
+from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 # Who links to whom: pages, with the anchor.

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness, Spent
 from bitrawl.crawl.scope import Sites
 from bitrawl.endings import Failing
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Lease, Link, LinkKind, Skip
 from bitrawl.protocols import Queue
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.trial import MemoryQueue
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.testing import FakeClock
 from bitrawl.url import Url
 
@@ -420,7 +420,7 @@ async def test_without_a_number_of_pages_every_second_visit_goes_to_a_host_that_
 
 
 async def test_where_pages_are_scarce_a_host_waits_for_a_little_better_one(make_frontier):
-    near = [(link(f"{host}.org/{n}"), score) for n in range(3) for host, score in (("a", 0.9), ("b", 0.85), ("c", 0.7))]
+    near = [(link(f"{host}.org/{n}"), score) for n in range(3) for host, score in (("a", 0.9), ("b", 0.87), ("c", 0.8))]
     for budget, others in ((Budget(), [0.0, 1.0, 2.0]), (Budget(pages=50), [2.0, 3.0, 4.0])):
         frontier = make_frontier(ranked=True, budget=budget)
         frontier.add(near)
@@ -444,7 +444,7 @@ async def test_a_host_that_rests_for_long_keeps_nobody_waiting(make_frontier):
 
 async def test_a_link_waits_for_a_page_in_flight_that_was_much_better(make_frontier):
     frontier = make_frontier(ranked=True, budget=Budget(pages=500), spent=Spent(pages=100))
-    frontier.add([(link("best.org/1"), 0.9), (link("a.org/1"), 0.8), (link("b.org/1"), 0.85)])
+    frontier.add([(link("best.org/1"), 0.9), (link("a.org/1"), 0.83), (link("b.org/1"), 0.87)])
     best, near = await given_out(frontier)
     assert names([best, near]) == ["best.org", "b.org"]
     answer(frontier, best)

@@ -1,40 +1,15 @@
 """What every place keeps, whether it is a folder or a prefix of a bucket."""
 
-import importlib.util
 import pickle
 
 import pytest
-from s3_server import s3_server
 
-from bitrawl.cluster import places
 from bitrawl.cluster.places import place
 
-BUCKET = "corpora"
 
-
-@pytest.fixture(scope="session")
-def moto():
-    if importlib.util.find_spec("moto") is None:
-        pytest.skip("moto is not installed; run: make test-cluster")
-    with s3_server(BUCKET) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(params=["folder", "s3 in memory", "s3"])
-def there(request, tmp_path, monkeypatch):
-    if request.param == "folder":
-        return place(str(tmp_path / "there"))
-    stores = pytest.importorskip("obstore.store")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.delenv("AWS_PROFILE", raising=False)
-    if request.param == "s3":
-        monkeypatch.setenv("AWS_ENDPOINT_URL", request.getfixturevalue("moto"))
-        places._store.cache_clear()
-    else:
-        store = stores.MemoryStore()
-        monkeypatch.setattr(places, "_store", lambda *_: store)
-    return place(f"s3://{BUCKET}/jobs/{tmp_path.name}")
+@pytest.fixture
+def there(anywhere):
+    return place(anywhere)
 
 
 def test_what_was_written_is_read(there):

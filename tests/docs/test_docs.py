@@ -11,17 +11,19 @@ import pytest
 
 import bitrawl
 from bitrawl import children, config, model, process, url
+from bitrawl.archive import archived_web
+from bitrawl.archive import writing as archive
 from bitrawl.cli import VERBS
 from bitrawl.cli.status import KEYS
 from bitrawl.config.settings import SETTINGS
 from bitrawl.crawl import bodies, browser, frontier, resources, robots, scope, traps
 from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
-from bitrawl.job import archive, archived_web, fetching, site_mining
+from bitrawl.job import fetching, site_mining
 from bitrawl.job.crawl_wiring import MAX_WORKERS
-from bitrawl.job.ledger_facts import LogLine
 from bitrawl.mine import site
-from bitrawl.page import alternates, analyser, decode, links, outline, sandbox, sitemap, unseen
+from bitrawl.page import alternates, analyser, decode, links, office, outline, sandbox, sitemap, unseen
 from bitrawl.reasons import Reason
+from bitrawl.store.ledger_facts import LogLine
 from bitrawl.topic import learned, subject
 
 ROOT = Path(__file__).parents[2]
@@ -304,6 +306,7 @@ NUMBERS = {
     "Elements of the tag sequence": outline.MAX_TAGS,
     "Elements within each other": decode.MAX_DEPTH,
     "Inline elements within each other": decode.MAX_INLINE_DEPTH,
+    "Elements within each other in DOCX and ODT": office.MAX_DEPTH,
     "Gigabytes of one WARC file (GiB)": archive.MAX_BYTES / (1 << 30),
     "Megabytes of one record of an archive that you bring (MiB)": archived_web.MAX_BLOCK / MIB,
     "Home pages of one host in an archive without seeds": archived_web.MOST_HOMES,

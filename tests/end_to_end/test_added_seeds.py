@@ -10,8 +10,8 @@ from bitrawl import config
 from bitrawl.endings import EndKind
 from bitrawl.facts import JobFacts
 from bitrawl.job import running
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.reporting import status
+from bitrawl.store.folder import JobFolder
 from bitrawl.strategies.adaptive.partners import MAX_TWINS
 from bitrawl.strategies.adaptive.rates import MONOLINGUAL_AFTER
 from lab.loopback import Reply, answering

@@ -1,39 +1,20 @@
 """A job that is saved while it runs, killed, and taken up on another machine."""
 
 import asyncio
-import importlib.util
 from pathlib import Path
 
 import pytest
 from forked_command import ForkedCommand
-from s3_server import s3_server
 
 from bitrawl import demo
-from bitrawl.cluster import places
 from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import Place, place
 from bitrawl.demo import Served
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import log
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import log
 
 SITES = ("beekeepers", "wend-gazette", "town-library", "harbour-museum", "musee-du-port", "mountain-rescue")
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for again by each run
-
-
-@pytest.fixture(params=["folder", "s3"])
-def there(request, tmp_path, monkeypatch):
-    if request.param == "folder":
-        yield place(str(tmp_path / "there"))
-        return
-    if importlib.util.find_spec("moto") is None or importlib.util.find_spec("obstore") is None:
-        pytest.skip("moto is not installed; run: make test-cluster")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.delenv("AWS_PROFILE", raising=False)
-    with s3_server("jobs") as endpoint:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-        places._store.cache_clear()
-        yield place("s3://jobs/parts/00001/checkpoint")
 
 
 def start(web: Served, out: Path) -> ForkedCommand:
@@ -65,7 +46,9 @@ def units(folder: Path) -> list[str]:
     return sorted((folder / "corpus" / "en-fr.tsv").read_text("utf-8").splitlines())
 
 
-async def test_a_job_goes_on_elsewhere_from_its_last_checkpoint(tmp_path: Path, there: Place):
+@pytest.mark.parametrize("anywhere", ["folder", "s3"], indirect=True)
+async def test_a_job_goes_on_elsewhere_from_its_last_checkpoint(tmp_path: Path, anywhere: str):
+    there = place(anywhere) / "parts/00001/checkpoint"
     async with demo.serve() as web:
         process = start(web, tmp_path / "first")
         await saved_after(web, process, tmp_path / "first", there)

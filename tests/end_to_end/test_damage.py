@@ -19,16 +19,16 @@ from kept_findings import Aligned, keep_findings
 from prose_site import keep, prose
 
 from bitrawl import config, demo
-from bitrawl.job import reading_index
-from bitrawl.job.archive import WarcArchive
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.reviewing import PairFilter, Reading
+from bitrawl.archive.writing import WarcArchive
 from bitrawl.job.running import crawl
-from bitrawl.job.segment_review import ReadSegment, Saved, Writer
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.model import Capture, Language, PagePair, Segment, SegmentPair, Verdict
+from bitrawl.review.reviewing import PairFilter, Reading
+from bitrawl.review.segment_review import ReadSegment, Saved, Writer
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import Subject, VerdictHistory
 from bitrawl.testing import FakeClock
 from bitrawl.url import Url
 
@@ -61,10 +61,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     history = VerdictHistory(folder / "verdicts.sqlite")
     for number, one in enumerate(found):
         history.say(Subject.of_segment(one.segments[0]), Verdict.REJECT, "Ana", float(number))
-    with WarcArchive(folder / "warc", clock=FakeClock()) as archive:
+    with WarcArchive(folder / "warc", clock=FakeClock()) as archive, Ledger(folder / "job.sqlite") as ledger:
         for page in pages:
             body = " ".join(paragraph.text for paragraph in page.paragraphs).encode()
-            archive.write(Capture(page.url, 200, (("Content-Type", "text/html"),), body, 1e9))
+            place = archive.write(Capture(page.url, 200, (("Content-Type", "text/html"),), body, 1e9))
+            with ledger.transaction():
+                where = (place.file, place.offset, page.url)
+                ledger.database.query("UPDATE fetches SET file = ?, offset = ? WHERE url = ?", where)
     reading_index.refresh(folder)
     return folder
 
@@ -110,10 +113,77 @@ def test_a_damaged_file_costs_a_sentence_and_never_another_corpus(kind: str, job
         assert bitrawl("export", job)[0] == 0
 
 
+@pytest.mark.parametrize(
+    "card", [b"", bytes(900), None, 0.3, 0.7], ids=["empty", "zeros", "no card", "a third", "most"]
+)
+@pytest.mark.parametrize("kind", ["job", "merged", "copy"])
+def test_a_card_that_is_damaged_hides_no_other_damage_and_is_written_again(
+    kind: str, card: bytes | float | None, job: Path, bitrawl: Bitrawl
+):
+    folder, again = {
+        "job": (job, ("export", job)),
+        "merged": (job.parent / "merged", ("merge", job, "--out", job.parent / "merged")),
+        "copy": (job.parent / "copy", ("export", job, "--to", job.parent / "copy")),
+    }[kind]
+    assert bitrawl(*again)[0] == 0
+    assert bitrawl("check", folder)[0] == 0
+    corpus = folder if kind == "copy" else folder / "corpus"
+    right = (corpus / "en-fr.tsv").read_bytes()
+    for whole in (True, False):
+        content = (corpus / "README.md").read_bytes()
+        (corpus / "README.md").unlink()
+        if card is not None:
+            (corpus / "README.md").write_bytes(content[: int(card * len(content))] if isinstance(card, float) else card)
+        if not whole:
+            (corpus / "en-fr.tsv").write_bytes(right[: len(right) // 2])
+        status, out, _ = bitrawl("check", folder)
+        # A copy has nothing but its card, which may be edited: what matters is its list.
+        assert status == 1 or (whole and kind == "copy" and card == 0.7), out
+        assert not status or whole or kind == "copy" or "en-fr.tsv" in out
+        assert not status or ("bitrawl export" in out and ("README.md" in out or "en-fr.tsv" in out))
+        assert bitrawl(*again)[0] == 0
+        assert bitrawl("check", folder)[0] == 0
+        assert (corpus / "en-fr.tsv").read_bytes() == right
+
+
+def test_a_corpus_that_is_deleted_is_missed(job: Path, bitrawl: Bitrawl):
+    assert bitrawl("export", job)[0] == 0
+    shutil.rmtree(job / "corpus")
+    status, out, _ = bitrawl("check", job)
+    assert (status, "en-fr.tsv is missing" in " ".join(out.split())) == (1, True), out
+
+
+def test_the_card_of_a_copy_may_be_edited(job: Path, bitrawl: Bitrawl):
+    copy = job.parent / "copy"
+    assert bitrawl("export", job, "--to", copy)[0] == 0
+    card = (copy / "README.md").read_text("utf-8")
+    (copy / "README.md").write_text(f"{card}\n## Our own remarks\n\n한국어, العربية, ไทย\n", "utf-8")
+    assert bitrawl("check", copy)[0] == 0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, None], ids=["empty", "half", "deleted"])
+def test_answers_that_the_ledger_names_and_the_archive_has_lost_are_missed(
+    share: float | None, job: Path, bitrawl: Bitrawl
+):
+    (path,) = (job / "warc").iterdir()
+    content = path.read_bytes()
+    path.unlink() if share is None else path.write_bytes(content[: int(share * len(content))])
+    status, out, _ = bitrawl("check", job)
+    out = " ".join(out.split())
+    assert status == 1, out
+    assert f"damaged warc/{path.name}" in out
+    assert "24 answers" in out or share == 0.5
+    assert "http://s.test/" in out
+    assert "--fresh" in out
+    assert bitrawl("check", job, "--repair")[0] == 1, "a repair cannot bring them back"
+    path.write_bytes(content)
+    assert bitrawl("check", job)[0] == 0
+
+
 def test_the_log_of_a_killed_job_that_is_damaged_is_named_and_repaired(job: Path, bitrawl: Bitrawl):
     right = shown(job)
     code = (
-        f"import sys; sys.path[:] = {sys.path!r}\nimport os\nfrom pathlib import Path\nfrom bitrawl.job.ledger import Ledger\n"
+        f"import sys; sys.path[:] = {sys.path!r}\nimport os\nfrom pathlib import Path\nfrom bitrawl.store.ledger import Ledger\n"
         f"ledger = Ledger(Path({str(job / 'job.sqlite')!r}))\n"
         "for number in range(9): ledger.remember(f'fact {number}', 'x' * 3000)\nos.kill(os.getpid(), 9)"
     )

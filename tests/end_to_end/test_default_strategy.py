@@ -14,12 +14,12 @@ from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.endings import left_message
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import log, summarise
 from bitrawl.job.running import crawl
-from bitrawl.job.stored_findings import Findings
 from bitrawl.reasons import LeaveReason, OneLanguage
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import log, summarise
+from bitrawl.store.stored_findings import Findings
 
 BILINGUAL = ("http://www.town-library.test/", "http://www.beekeepers.test/")
 ENGLISH = "http://www.allotment-diary.test/"

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from bitrawl import config
 from bitrawl.cli import app
 from bitrawl.errors import ConfigError
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import Findings
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 
 STAND_IN = """
 from prose_site import WordEncoder

@@ -630,11 +630,12 @@ async def tls_server(tmp_path, pem=None):
         yield port
 
 
-async def tls_answer(port, host, dates=()):
-    """After somebody has set the date to each of these."""
+async def tls_answer(port, host, dates=(1.8e9,)):
+    """On the first date, after somebody has set it to each of the others."""
     reached, clock = FetchSettings(connect_to={"*.test": ("127.0.0.1", port)}), FakeClock()
+    clock.set_date(dates[0])
     async with HttpFetcher(reached, clock) as fetcher:
-        for date in dates:
+        for date in dates[1:]:
             clock.set_date(date)
         return await fetcher.fetch(Link(Url.parse(f"https://{host}/"), LinkKind.PAGE))
 
@@ -656,8 +657,21 @@ async def test_a_certificate_is_believed_for_its_own_name_only(tmp_path, monkeyp
         assert (await tls_answer(port, "other.test")).reason is Reason.TLS
 
 
-@pytest.mark.parametrize(("dates", "believed"), [((), False), ((0,), True), ((4e9,), True), ((0, 1.8e9), False)])
-async def test_a_certificate_is_judged_by_its_dates_unless_somebody_has_set_ours(
+THEN, LATER = 1.579e9, 1.8e9  # when the certificate was valid, and a date after that
+
+
+@pytest.mark.parametrize(
+    ("dates", "believed"),
+    [
+        ((LATER,), False),
+        ((THEN, 0), True),
+        ((THEN, 4e9), True),
+        ((LATER, THEN), True),
+        ((LATER, 0), False),
+        ((THEN, 0, THEN), False),  # Nobody has set it, after all: OpenSSL goes by the date of this machine.
+    ],
+)
+async def test_a_certificate_is_judged_by_our_date_and_once_it_was_set_also_by_what_it_would_be(
     tmp_path, monkeypatch, dates, believed
 ):
     async with tls_server(tmp_path, EXPIRED) as port:

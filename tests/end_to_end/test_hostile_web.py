@@ -12,9 +12,9 @@ from bitrawl import config
 from bitrawl.crawl.ending import Ending
 from bitrawl.job import running
 from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.model import Sitemap, Visit
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 ONCE = {"delay": 0, "attempts": 1, "backoff": 0}

@@ -15,11 +15,11 @@ from bitrawl.cli.status import tell_of_kills
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.job import crawl_wiring, site_mining
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.own_files import SHARED
 from bitrawl.job.reporting import status
 from bitrawl.job.running import crawl, mine
 from bitrawl.reasons import Reason
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.own_files import SHARED
 
 HOST = "http://harbour.test"
 

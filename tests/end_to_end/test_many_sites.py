@@ -27,8 +27,8 @@ from bitrawl.cluster.checkpoint import restore
 from bitrawl.cluster.places import place
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import log
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import log
 
 SITES = (
     "http://www.beekeepers.test/",

@@ -23,17 +23,17 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.endings import Doing
 from bitrawl.errors import BitrawlError
 from bitrawl.job import running
-from bitrawl.job.database import VERSION, locked
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import summarise
-from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
-from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.stages import PairedSite
 from bitrawl.model import Lease, Link, LinkKind, Visit
 from bitrawl.process import Failure, FailureKind
+from bitrawl.store.database import VERSION, locked
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import summarise
+from bitrawl.store.ledger_queue import LedgerQueue
+from bitrawl.store.stored_findings import Findings
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
 from bitrawl.url import Url

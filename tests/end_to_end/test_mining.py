@@ -13,16 +13,16 @@ from bitrawl import config, demo
 from bitrawl.config import Job, Thresholds
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.job import reading_index
 from bitrawl.job.exporting import write_corpus
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import status
-from bitrawl.job.reviewing import PairFilter, Reading
 from bitrawl.job.running import export, mine, mine_again
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.thresholds import ThresholdSight, selections
 from bitrawl.model import Language, Verdict
+from bitrawl.review.reviewing import PairFilter, Reading
+from bitrawl.review.thresholds import ThresholdSight, selections
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]
 

@@ -16,10 +16,10 @@ from bitrawl import demo
 from bitrawl.cli import status as status_verb
 from bitrawl.crawl import robots
 from bitrawl.endings import State
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather
 from bitrawl.show.job_report import brief
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
 
 pytestmark = pytest.mark.usefixtures("no_children")
 Bitrawl = Callable[..., tuple[int, str, str]]

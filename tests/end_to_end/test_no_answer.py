@@ -15,8 +15,8 @@ from bitrawl import config
 from bitrawl.crawl import robots
 from bitrawl.crawl.ending import Ending
 from bitrawl.job import running
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
 
 POLITE = {"delay": 0, "attempts": 1, "backoff": 0}
 PASSWORD = "correct-horse"

@@ -10,8 +10,8 @@ from bitrawl import config
 from bitrawl.cli import flags
 from bitrawl.cluster.run import RunRequest, check_place, plan
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder import JobFolder, StartOver
-from bitrawl.job.ledger import Ledger
+from bitrawl.store.folder import JobFolder, StartOver
+from bitrawl.store.ledger import Ledger
 
 Bitrawl = Callable[..., tuple[int, str, str]]
 SEED = "http://127.0.0.1:9/"

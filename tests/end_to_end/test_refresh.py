@@ -5,7 +5,7 @@ import json
 import shutil
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,20 +20,21 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.endings import State
 from bitrawl.errors import ConfigError
 from bitrawl.job import running
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.refreshing import changes
 from bitrawl.job.reporting import status
 from bitrawl.job.running import mine_again
 from bitrawl.job.site_mining import MiningWorkers
-from bitrawl.job.verdicts import Subject, SubjectKind, VerdictHistory
 from bitrawl.model import Advice, PagePair, Verdict, segment_key
 from bitrawl.reasons import FewPairs
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.verdicts import Subject, SubjectKind, VerdictHistory
 from bitrawl.strategies.arrival import GuardedScorer
 from lab.bench.changing_site import HOST, RULES, ChangingSite
 
 ARTICLES = 9
 SENTENCES = "en-fr.sentences.jsonl"
+LONE = "http://alone.test/"  # a seed on a host of its own
 
 Bitrawl = Callable[..., tuple[int, str, str]]
 
@@ -71,8 +72,8 @@ def asked(site: ChangingSite, **more: object) -> dict[str, object]:
     }
 
 
-def mine(site: ChangingSite, out: Path, **more: object) -> Ending:
-    return asyncio.run(aio.mine(f"{HOST}/", langs="en,fr", out=out, **asked(site, **more))).ending
+def mine(site: ChangingSite, out: Path, *, seeds: Sequence[str] = (f"{HOST}/",), **more: object) -> Ending:
+    return asyncio.run(aio.mine(seeds, langs="en,fr", out=out, **asked(site, **more))).ending
 
 
 def pages(folder: Path) -> dict[str, str]:
@@ -178,17 +179,17 @@ def dying(where: str) -> str:
     return f"import os, {module}; {module}.{name} = lambda *_, **__: os.kill(os.getpid(), 9)"
 
 
-def killed(site: ChangingSite, job: Path, where: str) -> None:
+def killed(site: ChangingSite, job: Path, where: str, seeds: Sequence[str] = (f"{HOST}/",)) -> None:
     """Visit it again; the command dies there."""
     asked = ["--langs", "en,fr", "--out", str(job), "--delay", "0", "--exhaustive", "--allow-private", "--quiet"]
     route = ["--workers", "1", "--connect-to", f"*.test=127.0.0.1:{site.port}"]
-    process = start_forked("mine", f"{HOST}/", *asked, *route, "--refresh", first=dying(where))
+    process = start_forked("mine", *seeds, *asked, *route, "--refresh", first=dying(where))
     process.join()
     assert process.exitcode == -signal.SIGKILL
 
 
 @pytest.mark.usefixtures("no_children")
-@pytest.mark.parametrize("where", ["bitrawl.job.running:note_findings", "bitrawl.job.rounds:Rounds.end"])
+@pytest.mark.parametrize("where", ["bitrawl.job.running:note_findings", "bitrawl.store.rounds:Rounds.end"])
 def test_a_kill_after_the_corpus_is_written_and_before_the_round_is_noted_changes_nothing(
     site: ChangingSite, job: Path, tmp_path: Path, where: str
 ):
@@ -201,6 +202,27 @@ def test_a_kill_after_the_corpus_is_written_and_before_the_round_is_noted_change
     mine(site, job, refresh=True)  # It resumes the round, and begins no other.
     assert not [request for request in site.asked() if request.path not in RULES]
     assert (pages(job), found(job)) == (pages(undisturbed), found(undisturbed))
+    assert changes(JobFolder(job)) == changes(JobFolder(undisturbed))
+
+
+@pytest.mark.usefixtures("no_children")
+def test_a_seed_that_redirects_off_site_is_asked_once_in_a_round_that_is_killed(site: ChangingSite, tmp_path: Path):
+    seeds, job = (f"{HOST}/", LONE), tmp_path / "job"
+    del site.articles[3:]
+    site.elsewhere[LONE] = f"<html lang=en><title>Alone</title><p>{'The old mill is open to visitors. ' * 9}</p></html>"
+    mine(site, job, seeds=seeds)
+    undisturbed = Path(shutil.copytree(job, tmp_path / "undisturbed"))
+    site.elsewhere[LONE] = "http://far.example/"
+    site.advance()
+    mine(site, undisturbed, seeds=seeds, refresh=True)
+    killed(site, job, "bitrawl.job.running:note_findings", seeds)
+    site.asked()
+    mine(site, job, seeds=seeds)
+    assert not [request for request in site.asked() if request.path not in RULES]
+    assert LONE in changes(JobFolder(undisturbed)).pages.gone
+    assert changes(JobFolder(job)) == changes(JobFolder(undisturbed))
+    mine(site, job, seeds=seeds)  # A finished job tries again what failed.
+    assert "/" in [request.path for request in site.asked()]
     assert changes(JobFolder(job)) == changes(JobFolder(undisturbed))
 
 
@@ -372,3 +394,27 @@ def test_a_site_that_the_strategy_leaves_is_visited_again_all_the_same(
     mine(site, job, refresh=True, exhaustive=False)
     articles = {f"{HOST}{article.path(code)}" for article in site.articles for code in ("en", "fr")}
     assert {url for url in pages(job) if "article" in url} == articles
+
+
+@pytest.mark.usefixtures("no_children")
+@pytest.mark.parametrize("lists", [True, False], ids=["by pages", "by a sitemap"])
+def test_what_is_missing_for_rounds_is_asked_for_as_long_as_something_that_stands_lists_it(
+    site: ChangingSite, tmp_path: Path, *, lists: bool
+):
+    site.lists = lists
+    more = {"sitemaps": not lists}
+    del site.articles[5:]
+    mine(site, tmp_path / "job", **more)
+    removed = site.articles.pop()  # Nothing lists this one any more.
+    site.broken = {article.path(code) for article in site.articles[:2] for code in ("en", "fr")}
+    for _ in range(3):
+        site.asked()
+        mine(site, tmp_path / "job", refresh=True, **more)
+    paths = {request.path for request in site.asked()}
+    assert site.broken <= paths
+    assert removed.path("en") not in paths
+    site.broken = set()
+    mine(site, tmp_path / "job", refresh=True, **more)
+    mine(site, tmp_path / "fresh", **more)
+    assert pages(tmp_path / "job") == pages(tmp_path / "fresh")
+    assert found(tmp_path / "job") == found(tmp_path / "fresh")

@@ -9,14 +9,14 @@ import pytest
 from prose_site import keep
 from small_site import articles
 
-from bitrawl.job import reading_index
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.reviewing import PairFilter, Reading, ReadPair
-from bitrawl.job.search_query import SearchQuery
-from bitrawl.job.searching import all_hits, search
-from bitrawl.job.segment_review import OnScreen, Saved, Writer
-from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict, segment_key
+from bitrawl.review.reviewing import PairFilter, Reading, ReadPair
+from bitrawl.review.search_query import SearchQuery
+from bitrawl.review.searching import all_hits, search
+from bitrawl.review.segment_review import OnScreen, Saved, Writer
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.verdicts import SubjectKind
 
 Command = Callable[..., tuple[int, str, str]]
 

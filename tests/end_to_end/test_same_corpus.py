@@ -17,10 +17,10 @@ from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.job import running, site_mining
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.running import mine, mine_again
 from bitrawl.model import Page
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 HOSTS = ("harbour.test", "valley.test")

@@ -17,8 +17,8 @@ from bitrawl import config, demo
 from bitrawl.cli import app
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.running import crawl, mine
+from bitrawl.store.folder import JobFolder
 
 SEED = "http://www.beekeepers.test/"
 PAGES = 15  # of that site

@@ -20,13 +20,13 @@ from bitrawl import config, demo
 from bitrawl.cli.simulate import simulate
 from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.crawl.ending import Ending
-from bitrawl.job.analyses import Analyses
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
 from bitrawl.show import harvest
 from bitrawl.simulation.replay import ReplaySettings, opened_replay
 from bitrawl.simulation.trial import Truth, in_order, read_pairs, write_pairs
+from bitrawl.store.analyses import Analyses
+from bitrawl.store.folder import JobFolder
 from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.url import Url
 

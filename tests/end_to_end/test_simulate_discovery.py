@@ -14,9 +14,9 @@ from bitrawl import config, demo
 from bitrawl.cli.simulate import simulate
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.simulation.discovery import WALKS
+from bitrawl.store.folder import JobFolder
 
 app = typer.Typer()
 app.command()(simulate)

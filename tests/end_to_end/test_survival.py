@@ -16,8 +16,8 @@ from bitrawl import aio, demo
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.facts import CrawlSummary
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import log, summarise
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import log, summarise
 
 KILLS = 20
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for by the robots wrapper, within a visit

@@ -17,10 +17,10 @@ from bitrawl.cli import main
 from bitrawl.config.settings import described
 from bitrawl.crawl.ending import Ending
 from bitrawl.job.crawl_wiring import described_job as resolved
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import log
 from bitrawl.job.running import crawl
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import log
 
 pytestmark = pytest.mark.usefixtures("no_children")
 

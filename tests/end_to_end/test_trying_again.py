@@ -14,9 +14,9 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.endings import State
 from bitrawl.facts import JobFacts
 from bitrawl.job import retrying, running
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.reporting import status
 from bitrawl.reasons import Reason
+from bitrawl.store.folder import JobFolder
 
 Bitrawl = Callable[..., tuple[int, str, str]]
 POLITE = {"delay": 0, "attempts": 1, "backoff": 0}

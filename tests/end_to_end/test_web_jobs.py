@@ -14,10 +14,10 @@ from bitrawl import config, demo
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.endings import FaultSentence, State
-from bitrawl.job.ledger_facts import log
 from bitrawl.job.live_facts import Sampler
 from bitrawl.job.running import mine
 from bitrawl.remedies import Remedy, Tip
+from bitrawl.store.ledger_facts import log
 from bitrawl.web import allowed
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
 from bitrawl.web.job_state import LOG

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from bitrawl.cli import app as cli
 from bitrawl.config import choices
-from bitrawl.job import reading_index
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import PagePair, Segment, SegmentPair
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.web.allowed import AlignRequest
 from bitrawl.web.app import Serving, application, new_server
 from bitrawl.web.commands import CommandRunner

@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl import config
+from bitrawl.crawl.bodies import SNIFFED, media_type
 from bitrawl.crawl.robots import RobotsRecord, RobotsRules
 from bitrawl.discover.backlinks import read_wat
 from bitrawl.errors import ConfigError
@@ -14,6 +16,7 @@ from bitrawl.mine.aligned_pages import SiteAligner
 from bitrawl.mine.judging import Judge
 from bitrawl.model import UNDETERMINED, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
+from bitrawl.page.outline import outline
 from bitrawl.text.personal_data import personal_data
 from bitrawl.text.words import words
 from bitrawl.url import Url
@@ -137,6 +140,18 @@ def test_segments_that_react_streamed_are_read_in_their_places():
     ]
 
 
+def test_segments_that_solid_and_marko_streamed_are_read_in_their_places():
+    assert [paragraph.text for paragraph in read("segments-that-solid-and-marko-streamed.html").paragraphs] == [
+        "Harbour",
+        "The boats come in with the tide.",
+        "漁船は潮とともに戻る。",
+        "القوارب تعود مع المد",
+        "Loading fish",  # its segment never came
+        "A lamp is lit at the end of the pier.",
+        "The market begins when the first boat is in.",
+    ]
+
+
 def test_text_in_a_shadow_root_is_read_and_its_slots_are_filled():
     assert [paragraph.text for paragraph in read("text-in-a-shadow-root.html").paragraphs] == [
         "The harbour",
@@ -147,5 +162,56 @@ def test_text_in_a_shadow_root_is_read_and_its_slots_are_filled():
     ]
 
 
+def test_what_a_browser_computed_says_what_is_hidden_in_a_page_that_it_drew():
+    drawn = outline(LexborHTMLParser((MUSEUM / "page-whose-scripts-make-styles.html").read_bytes()), drawn=True)
+    assert [block.text for block in drawn.blocks] == [
+        "Harbour",
+        "The boats come in with the tide.",
+        "القائمة تفتح تحت المؤشر",
+        "漁船は潮とともに戻る。",
+    ]
+
+
 def test_a_number_of_an_unknown_county_is_no_personal_data():
     assert personal_data((MUSEUM / "number-of-an-unknown-county.txt").read_text("utf-8")) == []
+
+
+def read_document(name: str) -> Page:
+    """By its first bytes, as what a server gives no type."""
+    body = (MUSEUM / name).read_bytes()
+    kind = media_type(body[:SNIFFED], "")
+    page = page_reader().read(Capture(Url.parse(f"https://museum.test/{name}"), 200, (), body, 0.0, media_type=kind))
+    assert isinstance(page, Page)
+    return page
+
+
+def texts(page: Page) -> list[str]:
+    return [paragraph.text for paragraph in page.paragraphs]
+
+
+def test_an_emoji_in_an_rtf_file_is_one_character():
+    assert texts(read_document("emoji-as-word-writes-it.rtf")) == [
+        "The boats come in 😊 with the tide.",
+        "Half of one is none.",
+    ]
+
+
+@pytest.mark.parametrize("ending", ["rtf", "docx", "odt"])
+def test_hidden_and_deleted_text_of_a_document_is_not_read(ending: str):
+    assert texts(read_document(f"text-that-is-hidden-or-deleted.{ending}")) == ["The boats come in with the tide."]
+
+
+def test_a_text_box_is_read_once():
+    assert texts(read_document("text-box-that-is-written-twice.docx")) == ["The boats come in.", "The market begins."]
+
+
+@pytest.mark.parametrize("what", ["a-page-that-cannot-be-loaded", "letters-of-a-negative-size"])
+def test_a_broken_page_of_a_pdf_costs_only_itself(what: str):
+    page = read_document(f"pdf-with-{what}.pdf")
+    assert texts(page) == ["This is sheet 1.", "This is sheet 3."]
+    assert page.cut
+
+
+def test_half_a_character_in_a_title_costs_no_text():
+    page = read_document("title-that-is-half-a-character.pdf")
+    assert (page.title, texts(page)) == ("", ["This is sheet 1."])

@@ -31,6 +31,10 @@ from bitrawl.model import UNDETERMINED, Language
         ("nob", "nb"),
         ("zsm", "ms"),
         ("i-klingon", "tlh"),
+        ("zh-yue-HK", "yue-HK"),
+        ("ar-afb", "afb"),  # an extended language is the language itself (RFC 5646, 4.5)
+        ("ar-arb-EG", "ar-EG"),
+        ("sgn-ase", "ase"),
         ("French", "fr"),
         ("greek", "el"),
         ("upper sorbian", "hsb"),
@@ -52,6 +56,7 @@ def test_any_standard_spelling_gives_the_shortest_form(written: str, standard: s
         ("x-default", "ISO 639"),
         ("und", "ISO 639"),
         ("mul", "ISO 639"),
+        ("i-enochian", "ISO 639"),  # registered as a whole, and no code stands for it
         ("fr-XYZQ", "ISO 639"),
         ("", "ISO 639"),
         ("日" * 1000, "ISO 639"),
@@ -72,6 +77,8 @@ def test_what_is_no_language_is_refused_with_the_fix(written: str, hint: str):
         ("no-NB", "no"),
         ("IW", "he"),
         ("x-default", UNDETERMINED),
+        ("i-enochian", UNDETERMINED),
+        ("aa-bbb-ET", "aa-ET"),  # "bbb" is another language, and none of those that belong to "aa"
         ("", UNDETERMINED),
         ("{{ lang }}", UNDETERMINED),
     ],

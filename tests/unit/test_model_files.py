@@ -13,12 +13,12 @@ from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import LOADERS, check
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.running import mine
 from bitrawl.model import Capture, Language, Page
 from bitrawl.model_files import PACKAGE, model_file, model_names, models_from
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
+from bitrawl.store.folder import JobFolder
 from bitrawl.text.frequencies import known
 from bitrawl.url import Url
 

@@ -31,8 +31,8 @@ from pathlib import Path
 from statistics import mean, pstdev
 from typing import NamedTuple
 
+from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Strategy, TopicSection
-from bitrawl.job.archived_web import Archives
 from bitrawl.job.topics import Examples
 from bitrawl.model import Capture, Language, Page
 from bitrawl.page.analyser import page_reader

@@ -92,7 +92,7 @@ def align(  # noqa: PLR0913 - flags
 
 def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
     from bitrawl.cli.foreground import mine_in_foreground
-    from bitrawl.job.folder import JobFolder
+    from bitrawl.store.folder import JobFolder
 
     if refused:
         raise ConfigError("a job has its own languages, dictionary and folder: bitrawl align DIR takes only --encoder")

@@ -19,8 +19,8 @@ from bitrawl.model import Language
 
 if TYPE_CHECKING:
     from bitrawl.cli.foreground import Foreground
-    from bitrawl.job.folder import JobFolder
-    from bitrawl.job.ledger import Ledger
+    from bitrawl.store.folder import JobFolder
+    from bitrawl.store.ledger import Ledger
 
 
 def demo(
@@ -40,7 +40,7 @@ def demo(
     """
     from bitrawl import demo as bundled
     from bitrawl.cli.foreground import Foreground, leave
-    from bitrawl.job.folder import JobFolder
+    from bitrawl.store.folder import JobFolder
 
     folder, codes = JobFolder(out), listed(langs)
     languages = dict.fromkeys(bundled.pages().values())
@@ -73,7 +73,7 @@ def _check_own(folder: JobFolder) -> None:
 async def _mine(folder: JobFolder, langs: list[str] | None, foreground: Foreground) -> Ending:
     """A new job in these languages, or, with None, the one that is there: the port is another each time."""
     from bitrawl import demo as bundled
-    from bitrawl.job.folder import StartOver
+    from bitrawl.store.folder import StartOver
 
     async with bundled.serve() as served:
         pages, hosts = len(bundled.pages()), len(bundled.hosts())
@@ -87,7 +87,7 @@ async def _mine(folder: JobFolder, langs: list[str] | None, foreground: Foregrou
 def _compare(ledger: Ledger, langs: list[str]) -> None:
     """What was found against what is there."""
     from bitrawl import demo as bundled
-    from bitrawl.job.stored_findings import Findings
+    from bitrawl.store.stored_findings import Findings
 
     visited = {page.url: page.language for page in ledger.pages()}
     pages = bundled.pages()

@@ -34,17 +34,17 @@ from bitrawl.config.choices import HUB_LINKS, REFERRERS
 from bitrawl.config.settings import DISCOVER, Group, described, listed
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.job.folder_kinds import MINED_SITES
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language, Link
 from bitrawl.show.wording import counted
+from bitrawl.store.folder_kinds import MINED_SITES
 from bitrawl.url import Url, with_scheme
 
 if TYPE_CHECKING:
     from bitrawl.job.fetching import FetchPolicy
-    from bitrawl.job.folder import JobFolder, StartOver
     from bitrawl.job.site_checks import SiteQuestion
     from bitrawl.job.site_search import Discovered
+    from bitrawl.store.folder import JobFolder, StartOver
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
 SHOWN = 20  # sites that are printed
@@ -220,8 +220,8 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     from bitrawl.cli.foreground import Foreground, leave
     from bitrawl.job.bootstrapping import from_bootstrap
     from bitrawl.job.crawl_wiring import described_job
-    from bitrawl.job.folder import JobFolder
     from bitrawl.job.site_search import mining_job
+    from bitrawl.store.folder import JobFolder
 
     folder = JobFolder(out)
     description: dict[str, Any] = {"seeds": seeds_of(seeds, seeds_file), **described(settings, DISCOVER)}

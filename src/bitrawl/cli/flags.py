@@ -20,7 +20,7 @@ from bitrawl.config.settings import Group, Setting, flags, value_of
 from bitrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bitrawl.job.folder import StartOver
+    from bitrawl.store.folder import StartOver
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -57,7 +57,7 @@ AllowPrivate = Annotated[bool, Option("--allow-private", help=PRIVATE_HELP)]
 
 def starting_over(*, fresh: bool, delete_archive: bool = False, refresh: bool = False) -> StartOver:
     """What the flags mean together."""
-    from bitrawl.job.folder import StartOver
+    from bitrawl.store.folder import StartOver
 
     if fresh and refresh:
         raise ConfigError("--fresh deletes what --refresh would visit again; choose one of them")
@@ -68,7 +68,7 @@ def starting_over(*, fresh: bool, delete_archive: bool = False, refresh: bool = 
 
 def confirm(place: str | Path, fresh: StartOver, what: str = "its pages, pairs and corpus") -> None:
     """Ask before something is deleted, where somebody can answer, and say where the archive goes."""
-    from bitrawl.job.folder import StartOver, free_archive_name
+    from bitrawl.store.folder import StartOver, free_archive_name
 
     if not fresh:
         return

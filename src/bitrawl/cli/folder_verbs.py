@@ -45,8 +45,8 @@ def log(
 
     Example: [bold]bitrawl log jobs/example --format jsonl | head[/]
     """
-    from bitrawl.job.folder import JobFolder
-    from bitrawl.job.ledger_facts import log as fetches
+    from bitrawl.store.folder import JobFolder
+    from bitrawl.store.ledger_facts import log as fetches
 
     ledger = JobFolder(folder).reading()
     for line in fetches(ledger, after=after):
@@ -211,7 +211,7 @@ def tune(
     Links of pages below the first boundary come first, then those below the second. Without --buckets, the command shows
     how many pages of the job are in each bucket, and proposes boundaries: run a short crawl first.
     """
-    from bitrawl.job.folder import JobFolder, buckets_of, tune_job
+    from bitrawl.store.folder import JobFolder, buckets_of, tune_job
 
     job_folder = JobFolder(folder)
     if buckets is not None:

@@ -36,13 +36,13 @@ from bitrawl.endings import Doing
 from bitrawl.errors import FAULT_FILE
 from bitrawl.facts import LanguagePair
 from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.job.reporting import found_so_far
 from bitrawl.job.reporting import status as status_of
 from bitrawl.job.running import mine, mine_again
 from bitrawl.message import enumerated
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
 from bitrawl.show.wording import counted
+from bitrawl.store.folder import JobFolder, StartOver
 from bitrawl.url import Url
 
 Result = TypeVar("Result")

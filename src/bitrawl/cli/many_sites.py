@@ -23,8 +23,8 @@ from bitrawl.config.choices import MOST_GROUPS
 from bitrawl.config.settings import Group, described, listed
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder_kinds import MERGED, PARTS
 from bitrawl.show.wording import counted
+from bitrawl.store.folder_kinds import MERGED, PARTS
 from bitrawl.url import Url
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bitrawl.cluster.run import Run, Tally
     from bitrawl.cluster.warc_split import SplitFile
     from bitrawl.corpus.figures import MergedCounts, MergeFacts
-    from bitrawl.job.folder import StartOver
+    from bitrawl.store.folder import StartOver
 
 LOCAL = "local"
 REDRAW_EVERY, LINE_EVERY = 1.0, 10.0  # seconds
@@ -375,10 +375,10 @@ def partition(
 
     Keeps the HTTP answers and leaves out everything else. After an interruption, the same command resumes.
     """
+    from bitrawl.archive.archived_web import warc_files
     from bitrawl.cluster.warc_split import Grouping
     from bitrawl.cluster.warc_split import partition as split
-    from bitrawl.job.archived_web import warc_files
-    from bitrawl.job.own_files import check_inputs
+    from bitrawl.store.own_files import check_inputs
 
     def tell(file: SplitFile) -> None:
         if not quiet:

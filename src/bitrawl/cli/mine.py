@@ -44,11 +44,11 @@ from bitrawl.config import Job
 from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder_kinds import MERGED, FolderKind, kind_of, no_corpus_of_search, no_job
 from bitrawl.show.wording import counted
+from bitrawl.store.folder_kinds import MERGED, FolderKind, kind_of, no_corpus_of_search, no_job
 
 if TYPE_CHECKING:
-    from bitrawl.job.folder import JobFolder
+    from bitrawl.store.folder import JobFolder
 
 _SITES_HELP = (
     "Mine the sites of this list: hosts or URLs, one per line, or a table, JSON lines or Parquet with a column site."
@@ -89,8 +89,8 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     from bitrawl.cli.foreground import Foreground, leave, show_previews
     from bitrawl.cluster.run import asked_job, check_undivided
     from bitrawl.job.crawl_wiring import described_job
-    from bitrawl.job.folder import JobFolder
     from bitrawl.job.running import preview
+    from bitrawl.store.folder import JobFolder
 
     start_over = starting_over(fresh=fresh, delete_archive=delete_archive, refresh=refresh)
     inputs = (seeds_file, sites, bootstrap)
@@ -173,9 +173,9 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     """
     from bitrawl.cli.foreground import Foreground, leave, show_previews
     from bitrawl.job.crawl_wiring import described_job
-    from bitrawl.job.folder import JobFolder
     from bitrawl.job.running import crawl as run_crawl
     from bitrawl.job.running import preview
+    from bitrawl.store.folder import JobFolder
 
     folder = JobFolder(out)
     description = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
@@ -210,7 +210,7 @@ def pair(folder: Folder, **settings: Any) -> None:
     Nothing is fetched.
     """
     from bitrawl.cli.foreground import mine_in_foreground
-    from bitrawl.job.folder import JobFolder
+    from bitrawl.store.folder import JobFolder
 
     job_folder = JobFolder(folder)
     mine_in_foreground(job_folder.changed(described(settings, [Group.PAIRS])), job_folder)
@@ -241,9 +241,9 @@ def export(
     all files and is kept in the job, unless you write a copy with --to. A merged corpus is merged again from its jobs.
     """
     from bitrawl.cluster.places import is_run
-    from bitrawl.job.folder import JobFolder
     from bitrawl.job.running import export as write_again
     from bitrawl.job.running import export_copy
+    from bitrawl.store.folder import JobFolder
 
     given = described(settings, [Group.CORPUS])
     path = Path(folder)

@@ -82,11 +82,11 @@ def simulate(  # noqa: PLR0913 (flags)
 
     Nothing is fetched from the web: a page that the archives do not hold is missing.
     """
-    from bitrawl.job.own_files import check_inputs
     from bitrawl.show.harvest import can_draw_png
     from bitrawl.simulation.discovery import SimulatedSearch
     from bitrawl.simulation.replay import ReplaySettings, opened_replay
     from bitrawl.simulation.results import OWN_FILES, missing_languages, write
+    from bitrawl.store.own_files import check_inputs
 
     if out is not None:
         check_inputs(out, [*archives, *(path for path in (truth, seeds_file) if path is not None), *(backlinks or ())])

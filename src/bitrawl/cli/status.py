@@ -23,15 +23,15 @@ from bitrawl.corpus.export import CARD
 from bitrawl.endings import EndKind, State
 from bitrawl.errors import ConfigError
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
-from bitrawl.job.folder_kinds import MERGED, REPORT, FolderKind, kind_of, merged_jobs, named
 from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
+from bitrawl.store.folder_kinds import MERGED, REPORT, FolderKind, kind_of, merged_jobs, named
 
 if TYPE_CHECKING:
     from bitrawl.cluster.run import Run
-    from bitrawl.job.folder import JobFolder
     from bitrawl.job.folder_check import Checked
     from bitrawl.job.refreshing import RoundChanges
-    from bitrawl.job.rounds import Changes
+    from bitrawl.store.folder import JobFolder
+    from bitrawl.store.rounds import Changes
 
 WATCH_EVERY = 2.0  # seconds
 MOST_CHANGES = 10  # of a kind, that `diff` lists in a table
@@ -76,8 +76,8 @@ def status(
     It shows pages, languages, pairs, segments, what is being done now, and why links were skipped.
     """
     from bitrawl.cluster.places import is_run
-    from bitrawl.job.folder import JobFolder
     from bitrawl.job.reporting import status as status_of
+    from bitrawl.store.folder import JobFolder
 
     if is_run(folder) and (run := _run(folder)) is not None:
         _show_many(run, folder, style)
@@ -117,8 +117,8 @@ def diff(
     Each [bold]bitrawl mine --refresh[/] is a round. It compares pages, page pairs and units of the corpus.
     """
     from bitrawl.cluster.places import is_run
-    from bitrawl.job.folder import JobFolder
     from bitrawl.job.refreshing import changes
+    from bitrawl.store.folder import JobFolder
 
     found = _run_changes(folder, since) if is_run(folder) else changes(JobFolder(Path(folder)), since)
     if style is StatusFormat.JSON:
@@ -159,9 +159,9 @@ def check(folder: CorpusFolder, *, repair: Annotated[bool, Option("--repair", he
     says whether it is sound; if not, what is lost and what to do. Without --repair nothing is changed.
     """
     from bitrawl.cluster.places import is_run
-    from bitrawl.job.folder import JobFolder
     from bitrawl.job.folder_check import Condition
     from bitrawl.job.folder_check import check as check_job
+    from bitrawl.store.folder import JobFolder
 
     if is_run(folder):
         from bitrawl.cluster.run import check_run
@@ -199,8 +199,8 @@ def report(folder: CorpusFolder) -> None:
     A merged corpus and a run over many sites already have the report that their merge wrote.
     """
     from bitrawl.cluster.places import is_run
-    from bitrawl.job.folder import JobFolder
     from bitrawl.job.reporting import write_report
+    from bitrawl.store.folder import JobFolder
 
     if is_run(folder):
         from bitrawl.cluster.run import merged_report
@@ -280,7 +280,7 @@ def _flat(now: JobFacts) -> dict[str, object]:
 def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
     from bitrawl.job.corpora import written_figures
-    from bitrawl.job.reporting import gather
+    from bitrawl.job.reporting import gather, request_of
     from bitrawl.job.reporting import status as status_of
     from bitrawl.show.job_report import explained
 
@@ -302,8 +302,10 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
         rows.append(("documents", "   ".join(f"{name} {count}" for name, count in summary.types.items())))
     if summary.rendered:
         rows.append(("rendered", f"{counted(summary.rendered, 'page')}, drawn by a browser"))
-    if undrawn := looks_scripted(summary, now.asked.render):
+    if undrawn := looks_scripted(summary, request_of(folder.path).render):
         rows.append(("scripts", undrawn))
+    if now.killed and not now.running:
+        rows.append(("killed", _kills(folder, now)))
     if summary.relevant is not None:
         rows.append(("on topic", f"{summary.relevant} of {counted(summary.pages, 'page')}"))
     rows += _block("rounds", map(_round, now.rounds[-5:]))
@@ -336,7 +338,7 @@ def _changed_thresholds(folder: JobFolder) -> str:
 def show_selection(job: Job, folder: JobFolder) -> None:
     """What an export with the settings of this job would write, and what each threshold would leave out."""
     from bitrawl.job.reporting import status as status_of
-    from bitrawl.job.thresholds import selections
+    from bitrawl.review.thresholds import selections
 
     written = {name: pair.units for name, pair in status_of(folder).corpora.items()}
     values = msgspec.structs.asdict(job.judge)
@@ -412,11 +414,15 @@ def tell_of_kills(folder: JobFolder) -> None:
 
     now = status_of(folder)
     if now.killed:
-        things = counted(now.killed, "page, page pair or site is", "pages, page pairs or sites are")
-        complain(
-            f"{things} left out, because the processes at work on them were killed or had too little memory."
-            f" To try them again: {_resume(folder, now)}"
-        )
+        complain(_kills(folder, now))
+
+
+def _kills(folder: JobFolder, now: JobFacts) -> str:
+    things = counted(now.killed, "page, page pair or site is", "pages, page pairs or sites are")
+    return (
+        f"{things} left out, because the processes at work on them were killed or had too little memory."
+        f" To try them again: {_resume(folder, now)}"
+    )
 
 
 def tell(folder: JobFolder, *, ended: bool = False) -> None:

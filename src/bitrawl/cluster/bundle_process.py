@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -53,16 +53,16 @@ from bitrawl.facts import JobFacts
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.exporting import SHARD, write_shards
 from bitrawl.job.fetching import SystemClock
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import log, site_counts
-from bitrawl.job.own_files import files_below, job_files
 from bitrawl.job.refreshing import begin_round
 from bitrawl.job.reporting import status
 from bitrawl.job.running import mine
-from bitrawl.job.verdicts import VERDICTS
 from bitrawl.model import Skip
 from bitrawl.process import Death, Running
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import log, site_counts
+from bitrawl.store.own_files import files_below, job_files
+from bitrawl.store.verdicts import VERDICTS
 from bitrawl.url import Url
 
 JOB, PROGRESS_FILE, OUTCOME = "job", "progress.json", "outcome.json"
@@ -196,14 +196,22 @@ def _make_room(target: Place, job: Path, saved: Place) -> None:
     """Remove what an earlier round has left, once it cannot be lost with this machine. What people put there stays."""
     Checkpoints(job, saved).save()
     (target / DONE).delete()  # first: without it there is no part
-    if not isinstance(target, LocalPlace):
-        target.delete()
-        return
     ours = job_files(job)
-    ours.delete(target.path)
-    for name in list(files_below(job)):
-        if not ours.is_made(name) and (target.path / name).exists():
-            files.discard(job / name)  # the copy that this round began with
+    if isinstance(target, LocalPlace):
+        ours.delete(target.path)
+        left = list(files_below(target.path))
+    else:
+        names = list(_names_below(target))
+        left = [name for name in names if not ours.is_made(name)]
+        for name in set(names).difference(left):
+            (target / name).delete()
+    for name in left:
+        files.discard(job / name)  # the copy that this round began with
+
+
+def _names_below(folder: Place, above: str = "") -> Iterator[str]:
+    for name in folder.names():
+        yield from list(_names_below(folder / name, f"{above}{name}/")) or [f"{above}{name}"]
 
 
 def _run(order: BundleOrder, folder: Path, out: Place, wanted: Wanted) -> Died | MachineFault:

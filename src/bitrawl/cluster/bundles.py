@@ -19,16 +19,16 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from bitrawl.archive.archived_web import warc_files
 from bitrawl.cluster.places import Place
 from bitrawl.config import Job
 from bitrawl.crawl.connections import Routes
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.files import NO_JSON, checked, with_sum
-from bitrawl.job.archived_web import warc_files
 from bitrawl.job.fetching import fetch_settings
-from bitrawl.job.folder_kinds import BUNDLES, PARTS
 from bitrawl.reasons import Reason
+from bitrawl.store.folder_kinds import BUNDLES, PARTS
 from bitrawl.url import Url
 from bitrawl.version import __version__
 

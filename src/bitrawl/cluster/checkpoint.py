@@ -18,12 +18,12 @@ from pathlib import Path
 
 import msgspec
 
+from bitrawl.archive.writing import archive_files, complete_end
 from bitrawl.cluster.places import Place
 from bitrawl.errors import DamagedError, StoreError
 from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault, zstd, zstd_options
-from bitrawl.job.archive import archive_files, complete_end
-from bitrawl.job.database import back_up
-from bitrawl.job.folder import JobFolder
+from bitrawl.store.database import back_up
+from bitrawl.store.folder import JobFolder
 
 VERSION = 1
 SHORTEST_REST = 60.0  # seconds between two checkpoints: so much work may be lost

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import NEW, discard, replacing, write_fault
-from bitrawl.job.folder_kinds import BUNDLES, MERGED
+from bitrawl.store.folder_kinds import BUNDLES, MERGED
 from bitrawl.version import install_command
 
 if TYPE_CHECKING:

@@ -57,16 +57,16 @@ from bitrawl.corpus.figures import MergeFacts
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job.crawl_wiring import check as check_crawl
 from bitrawl.job.exporting import SHARD
-from bitrawl.job.folder import JobFolder, StartOver, free_archive_name, set_archive_aside
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
-from bitrawl.job.folder_kinds import BUNDLES, MERGE, MERGED, PARTS, REPORT
 from bitrawl.job.job_merge import merge, merge_again
-from bitrawl.job.own_files import FolderFiles, check_inputs, inputs_of, job_files
 from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since
-from bitrawl.job.rounds import Changes
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
+from bitrawl.store.folder import JobFolder, StartOver, free_archive_name, set_archive_aside
+from bitrawl.store.folder_kinds import BUNDLES, MERGE, MERGED, PARTS, REPORT
+from bitrawl.store.own_files import FolderFiles, check_inputs, inputs_of, job_files
+from bitrawl.store.rounds import Changes
 
 JOB = "job.toml"
 FAILED = "failed.tsv"

@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 import msgspec
 
+from bitrawl.archive.writing import answers
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import write, write_fault
-from bitrawl.job.archive import answers
-from bitrawl.job.database import locked
+from bitrawl.store.database import locked
 from bitrawl.url import Url
 
 # Well below the usual limit of 1,024 open files. Opening one again costs about as much as a small write.

@@ -196,7 +196,7 @@ class AnalysisSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """The processes that read pages."""
 
     workers: Annotated[int, msgspec.Meta(ge=0)] = 0  # 0: one per core, four at most
-    seconds: Annotated[float, msgspec.Meta(gt=0)] = 20.0  # for one page
+    seconds: Annotated[float, msgspec.Meta(gt=0)] = 20.0  # of CPU for one page
     megabytes: Annotated[int, msgspec.Meta(ge=256)] = 1024  # of memory, each
 
 
@@ -204,7 +204,7 @@ class MiningSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The processes that pair and align."""
 
     workers: Annotated[int, msgspec.Meta(ge=0)] = 0  # 0: one per core, two at most
-    seconds: Annotated[float, msgspec.Meta(gt=0)] = 3600.0  # for pairing one site, or for aligning one batch of pairs
+    seconds: Annotated[float, msgspec.Meta(gt=0)] = 3600.0  # of CPU for pairing one site, or for aligning a batch
     megabytes: Annotated[int, msgspec.Meta(ge=256)] = 1024  # of memory, each, beyond its models
 
 

@@ -46,7 +46,7 @@ _ORIGINS = {
 }
 
 
-_OURS = "written by bitrawl"  # stands in every card
+_OURS = "written by bitrawl"  # stands in every card, twice
 
 
 def card_of(folder: Path) -> Path | None:
@@ -58,7 +58,8 @@ def check_card(folder: Path) -> None:
     """Raise `ConfigError` if the card would replace a README.md that somebody else wrote."""
     if is_foreign_card(folder / CARD):
         raise ConfigError(
-            f"{folder / CARD} was not written by bitrawl, and the card needs this name; move your file away"
+            f"{folder / CARD} does not say that bitrawl wrote it, so it may be yours, and the card needs this name."
+            " Move it elsewhere, then give the same command again"
         )
 
 
@@ -70,9 +71,10 @@ def write_card(folder: Path, facts: CardFacts) -> None:
 
 
 def is_foreign_card(path: Path) -> bool:
-    """Whether it is a text without our mark. What is no text any more is a card that was damaged."""
+    """Whether it is a text without our mark. What is no text any more, or empty, is a card that was damaged."""
     try:
-        return _OURS not in path.read_text("utf-8")
+        text = path.read_text("utf-8")
+        return _OURS not in text and bool(text.strip("\0 \t\r\n"))
     except (OSError, UnicodeDecodeError):
         return False
 
@@ -355,7 +357,10 @@ def _row(site: MergedSite) -> tuple[str, ...]:
 
 
 def dataset_header(facts: CardFacts, title: str) -> str:
-    """Between two lines of dashes. Every value is JSON, which YAML can read, so nothing needs other escapes."""
+    """Between two lines of dashes. Every value is JSON, which YAML can read, so nothing needs other escapes.
+
+    Our mark comes first: a card that is cut off still has it.
+    """
     corpora = facts.filled or facts.corpora
     languages = list(dict.fromkeys(side.language for corpus in corpora for side in corpus.sides))
     regional = [code for code in languages if "-" in code]
@@ -373,7 +378,7 @@ def dataset_header(facts: CardFacts, title: str) -> str:
         # units tried, 2026-11). With types, it loads JSON, gzipped JSON and Parquet.
         "dataset_info": [{"config_name": name, "features": _features(file.name)} for name, file in _data_files(facts)],
     }
-    return "\n".join(("---", *_lines(fields), "---"))
+    return "\n".join(("---", f"# {_OURS}", *_lines(fields), "---"))
 
 
 def _configuration(name: str, file: FileFacts) -> dict[str, object]:

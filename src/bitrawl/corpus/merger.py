@@ -114,6 +114,14 @@ def data_file(path: Path) -> Path:
     return path.with_name(path.name + ".data")
 
 
+class Block(NamedTuple):
+    """Rows of a shard that follow each other."""
+
+    shard: int
+    first: int
+    last: int  # is not among them
+
+
 class Counts(NamedTuple):
     """How many rows there are, how many different texts, and how many that are not even nearly equal."""
 
@@ -148,16 +156,20 @@ def different(keys: npt.NDArray[np.int64]) -> int:
 
 
 class Shards:
-    """Several shards in a fixed order, as one: a row has a number that counts through all of them."""
+    """Several shards as one: a row has a number that counts through all of their blocks, which need not be in order."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], blocks: Sequence[Block] = ()) -> None:
+        """Without `blocks`, each shard is one."""
         self._paths = paths
         self.keys = [read_keys(path) for path in paths]
+        self.blocks = _joined(blocks or [Block(shard, 0, len(keys)) for shard, keys in enumerate(self.keys)])
         # Plain arrays: a look-up in a memmap of rows takes 4 µs, in one of its columns 0.1 µs.
         self._exact = [np.asarray(keys["exact"]) for keys in self.keys]
         self._ends = [np.asarray(keys["end"]) for keys in self.keys]
-        self.starts = [0, *accumulate(len(keys) for keys in self.keys)]
+        self.starts = [0, *accumulate(last - first for _, first, last in self.blocks)]
         self._open: dict[int, IO[bytes]] = {}
+        if len(self) != sum(map(len, self.keys)):
+            raise StoreError(f"{paths[0].parent} does not have the rows that are told of it; delete it and merge again")
 
     def __len__(self) -> int:
         return self.starts[-1]
@@ -169,24 +181,30 @@ class Shards:
 
     def exact(self, number: int) -> int:
         """The key of the texts of a row."""
-        shard = bisect_right(self.starts, number) - 1
-        return int(self._exact[shard][number - self.starts[shard]])
+        shard, row = self._row(number)
+        return int(self._exact[shard][row])
 
     def data(self, number: int) -> bytes:
         """What a row stands for, wherever it is."""
-        shard = bisect_right(self.starts, number) - 1
-        place = number - self.starts[shard]
+        shard, row = self._row(number)
         ends = self._ends[shard]
-        start = int(ends[place - 1]) if place else 0
-        return self._read(shard, start, int(ends[place]))
+        start = int(ends[row - 1]) if row else 0
+        return self._read(shard, start, int(ends[row]))
 
-    def block(self, shard: int, first: int, last: int) -> list[bytes]:
-        """What rows of one shard stand for, from the first up to the last, which is not among them."""
+    def read(self, block: Block) -> list[bytes]:
+        """What its rows stand for."""
+        shard, first, last = block
         ends = self._ends[shard]
         start = int(ends[first - 1]) if first else 0
         places = [0, *(ends[first:last] - start).tolist()]
         data = self._read(shard, start, start + places[-1])
         return [data[a:b] for a, b in pairwise(places)]
+
+    def _row(self, number: int) -> tuple[int, int]:
+        """The shard of a row, and its place there."""
+        block = bisect_right(self.starts, number) - 1
+        shard, first, _ = self.blocks[block]
+        return shard, first + number - self.starts[block]
 
     def _read(self, shard: int, start: int, end: int) -> bytes:
         try:
@@ -286,12 +304,11 @@ class Groups:
 
     def _blocks(self, tell: Told) -> Iterator[tuple[int, list[bytes]]]:
         """What some rows stand for, with the number of the first."""
-        for shard, keys in enumerate(self.shards.keys):
-            begin = self.shards.starts[shard]
-            for first in range(0, len(keys), _CHUNK):
-                last = min(first + _CHUNK, len(keys))
-                yield begin + first, self.shards.block(shard, first, last)
-                tell(begin + last)
+        for start, block in zip(self.shards.starts, self.shards.blocks, strict=False):
+            for part in _parts(block, _CHUNK):
+                begin = start + part.first - block.first
+                yield begin, self.shards.read(part)
+                tell(begin + part.last - part.first)
 
     def _members(self, number: int) -> list[int]:
         members = [number]
@@ -302,10 +319,18 @@ class Groups:
 
 @contextmanager
 def grouped(
-    paths: Sequence[Path], scratch: Path, bucket_rows: int = BUCKET_ROWS, *, keep_duplicates: bool = False
+    paths: Sequence[Path],
+    scratch: Path,
+    bucket_rows: int = BUCKET_ROWS,
+    *,
+    blocks: Sequence[Block] = (),
+    keep_duplicates: bool = False,
 ) -> Iterator[Groups]:
-    """Find out which rows are nearly equal. The files in `scratch` are needed until the block ends."""
-    with closing(Shards(paths)) as shards:
+    """Find out which rows are nearly equal. The files in `scratch` are needed until the block ends.
+
+    All rows of the shards are in `blocks`, in the order of the result.
+    """
+    with closing(Shards(paths, blocks)) as shards:
         groups = Groups(shards, scratch, keep_duplicates=keep_duplicates)
         for rows in _buckets(shards, scratch, bucket_rows):
             groups.add(rows)
@@ -348,14 +373,31 @@ def _buckets(shards: Shards, scratch: Path, bucket_rows: int) -> Iterator[npt.ND
 
 
 def _found(shards: Shards) -> Iterator[npt.NDArray[np.void]]:
-    for begin, keys in zip(shards.starts, shards.keys, strict=False):
-        for first in range(0, len(keys), BUCKET_ROWS):
-            part = keys[first : first + BUCKET_ROWS]
+    for start, block in zip(shards.starts, shards.blocks, strict=False):
+        for shard, first, last in _parts(block, BUCKET_ROWS):
+            part, begin = shards.keys[shard][first:last], start + first - block.first
             rows = np.empty(len(part), dtype=_FOUND)
             for name in ("exact", "near", "score"):
                 rows[name] = part[name]
-            rows["number"] = np.arange(begin + first, begin + first + len(part))
+            rows["number"] = np.arange(begin, begin + len(part))
             yield rows
+
+
+def _joined(blocks: Iterable[Block]) -> list[Block]:
+    """The same rows in the same order, in as few blocks as possible."""
+    joined: list[Block] = []
+    for block in blocks:
+        if joined and (joined[-1].shard, joined[-1].last) == (block.shard, block.first):
+            joined[-1] = joined[-1]._replace(last=block.last)
+        elif block.first < block.last:
+            joined.append(block)
+    return joined
+
+
+def _parts(block: Block, rows: int) -> Iterator[Block]:
+    """Of at most so many rows."""
+    for first in range(block.first, block.last, rows):
+        yield block._replace(first=first, last=min(first + rows, block.last))
 
 
 class _Runs(NamedTuple):

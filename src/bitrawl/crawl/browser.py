@@ -2,12 +2,14 @@
 
 The browser has no network: each request of a page goes to `PageRequests`, and what does not pass there goes to a proxy that
 nobody listens at. A page has a context of its own, so nothing that it stores reaches another page. A tab that hangs, crashes
-or takes too much memory costs one page, and a browser that dies is started again.
+or takes too much memory costs one page. One that somebody kills tells nothing about its page, nor does a browser that dies: it is
+started again, and what was being drawn is drawn again, at last with no other tab beside it.
 """
 
 import asyncio
 import logging
 import os
+import re
 import shutil
 import signal
 from collections.abc import AsyncIterator, Callable
@@ -18,10 +20,12 @@ from typing import Self
 from weakref import WeakValueDictionary
 
 import msgspec
-from playwright.async_api import Browser, BrowserContext, Error, Page, Playwright, Route, async_playwright
+from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page, Playwright, Route, async_playwright
 
 from bitrawl.crawl.document_states import (
+    COMPUTE,
     LANGUAGE_BUTTONS,
+    OPEN,
     PARAMETER,
     SCROLL,
     SIZE,
@@ -33,15 +37,17 @@ from bitrawl.crawl.document_states import (
 from bitrawl.crawl.rendering import rendered
 from bitrawl.crawl.resources import PageRequests, Resources
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import Capture
+from bitrawl.model import COMPUTED, Capture, Skip
+from bitrawl.process import ATTEMPTS
 from bitrawl.protocols import Clock
+from bitrawl.reasons import Reason, Stage
 
 # Judgement, all of these.
 LOOK = 0.1  # seconds between two looks at a document that is being drawn
 STILL = 3  # looks without a change or a request after which it is drawn
 SCROLLS = 10  # times to the end of a list that grows
 GRACE = 3.0  # seconds beyond the page's own, for the browser
-RESTARTS = 3  # of a browser in a row that draw nothing, before no more is drawn
+ALIVE = 20.0  # seconds for a browser to say that it is
 MAX_DOCUMENT = 20_000_000  # characters
 BUTTONS = 8  # languages of one page that are tried
 
@@ -53,6 +59,9 @@ _FLAGS = (
     " --force-webrtc-ip-handling-policy=disable_non_proxied_udp"
     " --disable-features=Translate,MediaRouter,OptimizationHints,Prerender2"
 )
+
+_ABSENT = re.compile(r"executable doesn't exist|ENOENT|EACCES|exitCode=\d", re.IGNORECASE)
+"""How Playwright says that a browser is not there or cannot run, and not that it was killed or is slow."""
 
 _log = logging.getLogger(__name__)
 
@@ -87,8 +96,11 @@ class ChromiumRenderer:
         self._tabs = asyncio.Semaphore(settings.tabs)
         self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._starting = asyncio.Lock()
+        self._clearing = asyncio.Lock()  # two that wait for all tabs would each hold some of them
         self._playwright: Playwright | None = None
-        self._browser: Browser | None = None
+        self._chromium: _Chromium | None = None
+        self._has_run = False
+        self._is_absent = False
         self._unproven = 0  # browsers started since one has drawn a page
         self._watch: asyncio.Task[None] | None = None
 
@@ -101,33 +113,48 @@ class ChromiumRenderer:
     async def start(self) -> None:
         """Raises `ConfigError` if there is no browser, or if it cannot be started."""
         async with self._starting:
-            await self._end()
             try:
-                self._playwright = await async_playwright().start()
-                self._browser = await self._opened(self._playwright)
-            except (Error, OSError) as error:
-                await self._end()
+                await self._start()
+            except Exception as error:
                 raise ConfigError(_unstarted(self._settings.browser, str(error))) from error
-            if not is_address(self._settings.browser):
-                self._watch = asyncio.create_task(self._watch_memory(self._browser))
 
-    async def render(self, answer: Capture) -> tuple[Capture | None, int]:
+    async def _start(self) -> None:
+        await self._end()
+        try:
+            self._playwright = await async_playwright().start()
+            self._chromium = await _Chromium.of(await self._opened(self._playwright))
+        except BaseException:
+            await self._end()
+            raise
+        self._has_run = True
+        if not is_address(self._settings.browser):
+            self._watch = asyncio.create_task(self._chromium.watch_memory(self._settings.megabytes))
+
+    async def render(self, answer: Capture) -> tuple[Capture | Skip | None, int]:
         requests = PageRequests(answer, self._resources)
         async with self._place(answer.url.host):
-            began = self._clock.now()
-            for _ in range(2):  # A browser that dies may have died of another page.
-                browser = await self._running()
-                if browser is None:
-                    break
-                requests.begin()
-                html = await self._drawn(browser, answer, requests)
-                if html:
-                    self._unproven = 0
-                    took = self._clock.now() - began
-                    return rendered(answer, html, self._clock.date(), took), requests.bytes
-                if browser.is_connected():
-                    break
-        return None, requests.bytes
+            drawn = await self._tried(answer, requests)
+        if isinstance(drawn, Skip):  # Memory may be short, or it died of another page.
+            async with self._alone():
+                for _ in range(ATTEMPTS if self._unproven <= ATTEMPTS else 1):
+                    drawn = await self._tried(answer, requests)
+                    if not isinstance(drawn, Skip):
+                        break
+        return drawn, requests.bytes
+
+    async def _tried(self, answer: Capture, requests: PageRequests) -> Capture | Skip | None:
+        """The page as it was drawn; a `Skip` if somebody killed its tab or the browser, None if it could not be drawn."""
+        killed = Skip(answer.url, Stage.ANALYSE, Reason.KILLED, "the browser that drew it")
+        chromium = await self._running()
+        if chromium is None:
+            return None if self._is_absent else killed
+        requests.begin()
+        began, kills = self._clock.now(), chromium.kills
+        html = await self._drawn(chromium.browser, answer, requests)
+        if html:
+            self._unproven = 0
+            return rendered(answer, html, self._clock.date(), self._clock.now() - began, refused=requests.refused)
+        return None if await chromium.lives() and chromium.kills == kills else killed
 
     async def _drawn(self, browser: Browser, answer: Capture, requests: PageRequests) -> str:
         """Empty if the page could not be drawn."""
@@ -145,19 +172,30 @@ class ChromiumRenderer:
         async with places, self._tabs:
             yield
 
-    async def _running(self) -> Browser | None:
-        """None once it is clear that no browser will draw anything."""
-        if self._browser is not None and self._browser.is_connected():
-            return self._browser
-        if self._unproven >= RESTARTS:
-            return None
-        self._unproven += 1
-        try:
-            await self.start()
-        except ConfigError as error:
-            self._unproven = RESTARTS
-            _log.warning("%s Pages that scripts draw are read without them.", error)
-        return self._browser
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """No other page is being drawn."""
+        async with self._clearing, AsyncExitStack() as tabs:
+            for _ in range(self._settings.tabs):
+                await tabs.enter_async_context(self._tabs)
+            yield
+
+    async def _running(self) -> "_Chromium | None":
+        """None if it cannot be started now, or if there is none."""
+        async with self._starting:
+            if self._is_absent or (self._chromium is not None and self._chromium.is_alive):
+                return self._chromium
+            self._unproven += 1
+            try:
+                await self._start()
+            except Exception as error:  # noqa: BLE001 - a driver that was killed raises a bare Exception
+                told = _unstarted(self._settings.browser, str(error))
+                self._is_absent = not self._has_run and bool(_ABSENT.search(str(error)))
+                if self._is_absent:
+                    _log.warning("%s Pages that scripts draw are read without them.", told)
+                else:
+                    _log.debug("%s", told)
+            return self._chromium
 
     async def _opened(self, playwright: Playwright) -> Browser:
         settings = self._settings
@@ -180,12 +218,12 @@ class ChromiumRenderer:
     async def _end(self) -> None:
         if self._watch is not None:
             self._watch.cancel()
-        browser, playwright = self._browser, self._playwright
-        self._browser = self._playwright = self._watch = None
+        chromium, playwright = self._chromium, self._playwright
+        self._chromium = self._playwright = self._watch = None
         with suppress(Exception):
             async with asyncio.timeout(GRACE):
-                if browser is not None and not is_address(self._settings.browser):
-                    await browser.close()
+                if chromium is not None and not is_address(self._settings.browser):
+                    await chromium.browser.close()
         with suppress(Exception):
             async with asyncio.timeout(GRACE):
                 if playwright is not None:
@@ -230,6 +268,7 @@ class ChromiumRenderer:
                     headers |= {"access-control-allow-origin": origin, "access-control-allow-credentials": "true"}
                 await route.fulfill(status=given.status, headers=headers, body=given.body)
 
+        await context.add_init_script(OPEN)
         await context.route("**/*", answer)
         await context.route_web_socket("**/*", lambda socket: socket.close())
         return context
@@ -242,6 +281,7 @@ class ChromiumRenderer:
         if state.language and not await self._press(page, state.language, requests, deadline):
             raise Error(f"there is no button for {state.language}")
         await self._scroll(page, requests, deadline)
+        await page.evaluate(COMPUTE, COMPUTED)
         html = str(await page.evaluate(SNAPSHOT, [PARAMETER, MAX_DOCUMENT]))
         if state.language:
             return state.declaring(html, [(base_language or "x-default", state.base.url)])
@@ -294,18 +334,56 @@ class ChromiumRenderer:
         await self._settle(page, requests, deadline)
         return True
 
-    async def _watch_memory(self, browser: Browser) -> None:
-        """End tabs that take too much; where the system tells nothing about them, Chromium's own limit is left."""
+
+class _Chromium:
+    """A browser that runs, and how many of its tabs somebody has killed."""
+
+    def __init__(self, browser: Browser, session: CDPSession) -> None:
+        self.browser = browser
+        self.kills = 0
+        self._session = session
+        self._answers = True
+
+    @classmethod
+    async def of(cls, browser: Browser) -> Self:
+        session = await browser.new_browser_cdp_session()
+        chromium = cls(browser, session)
+        session.on("Target.targetCrashed", chromium._crashed)
+        await session.send("Target.setDiscoverTargets", {"discover": True})
+        return chromium
+
+    @property
+    def is_alive(self) -> bool:
+        """As far as is known without asking: its driver may be dead."""
+        return self._answers and self.browser.is_connected()
+
+    async def lives(self) -> bool:
+        """Ask it. What has become of its tabs until then is known after that."""
+        try:
+            async with asyncio.timeout(ALIVE):
+                await self._session.send("Browser.getVersion")
+        except Exception as error:  # noqa: BLE001 - a driver that has died raises a bare Exception
+            _log.debug("the browser does not answer: %s", error)
+            self._answers = False
+        return self.is_alive
+
+    async def watch_memory(self, megabytes: int) -> None:
+        """End tabs that take too much; where the system tells nothing about them, Chromium's own limit is left.
+
+        The signal says that it was us: what is killed by any other, such as the kernel's, is tried again.
+        """
         with suppress(Error):
-            session = await browser.new_browser_cdp_session()
-            while browser.is_connected():
-                told = await session.send("SystemInfo.getProcessInfo")
+            while self.is_alive:
+                told = await self._session.send("SystemInfo.getProcessInfo")
                 for process in told["processInfo"]:
-                    if process["type"] == "renderer" and _megabytes(process["id"]) > self._settings.megabytes:
-                        _log.debug("a tab took more than %d MB", self._settings.megabytes)
+                    if process["type"] == "renderer" and _megabytes(process["id"]) > megabytes:
+                        _log.debug("a tab took more than %d MB", megabytes)
                         with suppress(ProcessLookupError, PermissionError):
-                            os.kill(process["id"], signal.SIGKILL)
+                            os.kill(process["id"], signal.SIGABRT)
                 await asyncio.sleep(1)
+
+    def _crashed(self, tab: dict[str, object]) -> None:
+        self.kills += tab.get("status") == "killed"
 
 
 def is_address(browser: str) -> bool:

@@ -82,6 +82,12 @@ def alike(one: str, other: str) -> bool:
     return len(parts[0] & parts[1]) >= ALIKE * max(1, len(parts[0] | parts[1])) or one == other
 
 
+OPEN = """(() => {
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (given) { return attach.call(this, { ...given, mode: "open" }); };
+})()"""
+"""What a page keeps in a closed shadow tree is shown to its readers: it is opened for the snapshot."""
+
 TEXT = """() => (document.body ? document.body.innerText : "").slice(0, 20000)"""
 """What is seen."""
 
@@ -101,6 +107,74 @@ SCROLL = """() => {
   return true;
 }"""
 """Go to the end, if the page has become longer; whether it had."""
+
+# What the browser computed stands in an attribute of each element that may be hidden, as far as `hiding` in page/styles.py asks
+# for it, and the rules that could show it again in a style element. So one reader judges all pages by the same rules. What the
+# browser itself hides until a reader opens it (a dialog, a popover) is not told. Inherited values are told where they change.
+COMPUTE = r"""(mark) => {
+  const plain = ["opacity", "filter", "clip", "clip-path", "position", "left", "right", "top", "bottom", "transform", "translate",
+    "scale", "margin-left", "margin-top", "width", "height", "max-width", "max-height", "padding-top", "padding-bottom"];
+  const inherited = ["visibility", "font-size", "text-indent"];
+  const moved = Object.entries({ opacity: "1", filter: "none", clip: "auto", clipPath: "none", position: "static",
+    transform: "none", translate: "none", scale: "none", overflowX: "visible" });
+  const hides = new RegExp("display:none|visibility:(hidden|collapse)|opacity:0(?!\\.[1-9])|opacity\\(0|font-size:[01](\\.\\d+)?px"
+    + "|text-indent:-?\\d{3}|clip:rect|clip-path:|(left|right|top|bottom):-?\\d{3}|margin-(left|top):-\\d{3}|translate:"
+    + "|translate.*\\d{3}|scale.*\\(0|scale:0|(width|height):[01](\\.\\d+)?(px|%)");
+  const silent = "head,head *,script,style,template,noscript", opened = "[hidden],dialog,[popover],datalist,option,optgroup,rp";
+  const names = new Set(), sheets = [], values = new Map();
+  const tell = (element) => {
+    element.removeAttribute(mark);
+    if (element.matches(silent)) return;
+    const style = getComputedStyle(element);
+    const around = element.assignedSlot || element.parentElement || element.getRootNode().host;
+    const before = values.get(around) || [], own = inherited.map((name) => `${name}:${style.getPropertyValue(name)}`);
+    values.set(element, own);
+    const told = own.filter((value, i) => value !== before[i] && (hides.test(value) || hides.test(before[i])));
+    if (!element.matches(opened)) {
+      if (style.display === "none") told.push("display:none");
+      if (style.contentVisibility === "hidden") told.push("content-visibility:hidden");
+    }
+    const map = moved.some(([name, usual]) => style[name] !== usual) || parseFloat(style.marginLeft) < -99
+      || parseFloat(style.marginTop) < -99 ? element.computedStyleMap() : null;
+    for (const name of map ? plain : []) {
+      const value = String(map.get(name) ?? "");
+      const isUsual = /^(|auto|none|static|1|100%)$/.test(value) || (/^(margin|padding)/.test(name) && value === "0px");
+      if (!isUsual) told.push(`${name}:${value}`);
+    }
+    if (!hides.test(told.join(";")) && !before.some((value) => hides.test(value))) return;
+    if (style.overflowX !== "visible") told.push(`overflow:${style.overflowX}`);
+    if (style.transitionDuration !== "0s") told.push(`transition:${style.transitionDuration}`);
+    if (style.animationName !== "none") told.push(`animation-name:${style.animationName}`);
+    element.setAttribute(mark, told.join(";"));
+    const called = [...element.classList].map((name) => "." + name).concat(element.id ? "#" + element.id : []);
+    for (const name of called.length ? called : [element.localName]) names.add(name);
+  };
+  const look = (root) => {
+    sheets.push(...root.styleSheets, ...root.adoptedStyleSheets);
+    for (const element of root.querySelectorAll("*")) {
+      tell(element);
+      if (element.shadowRoot) look(element.shadowRoot);
+    }
+  };
+  const about = (selector) => selector.split(",").some((part) => {
+    const last = part.trim().split(/[\s>+~]+/).pop();
+    return (last.match(/[.#](\\.|[\w-])+/g) || [last.split(/[:[]/)[0]]).some((name) => names.has(name));
+  });
+  const showing = (rules) => [...rules].map((rule) => {
+    if (rule.selectorText !== undefined) return about(rule.selectorText) ? rule.cssText : "";
+    const inner = rule.cssRules ? showing(rule.cssRules) : "";
+    return inner ? rule.cssText.slice(0, rule.cssText.indexOf("{") + 1) + inner + "}" : "";
+  }).join("");
+  look(document);
+  document.documentElement.toggleAttribute(mark, true);
+  const element = document.createElement("style");
+  element.setAttribute(mark, "");
+  element.textContent = sheets.map((sheet) => { try { return showing(sheet.cssRules); } catch { return ""; } }).join("");
+  if (!element.textContent) return;
+  (document.head || document.documentElement).append(element);
+  if (element.sheet) element.sheet.disabled = true;
+}"""
+"""Tell what is hidden."""
 
 # Shadow trees are drawn into the document. Routes get the addresses that `DocumentState` knows them by.
 SNAPSHOT = """([parameter, most]) => {

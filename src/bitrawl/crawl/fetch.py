@@ -151,8 +151,9 @@ class HttpFetcher:
     as any other link. With a proxy, names are resolved by the proxy and only what a host says by itself (a literal
     address, "localhost") is judged here.
 
-    Once somebody has set the date of this machine by more than an hour, a certificate need not be valid on that date:
-    else a wrong date would refuse every page of the web for good. All else about it is still checked.
+    Once somebody has set the date of this machine by more than an hour, a host's certificate may be valid on that date or on
+    the one that it would be else: a wrong date would refuse every page of the web for good. OpenSSL knows one date only, so
+    those of the authorities behind it are not checked then. All else is.
     """
 
     def __init__(
@@ -204,6 +205,8 @@ class HttpFetcher:
             earlier = None if link.kind is LinkKind.ROBOTS else self._earlier(link.url)
             response = await self._request(url, proxy, _conditions(earlier))
             async with response:
+                if not self._is_valid(response):
+                    return _failure_skip(link.url, Reason.TLS, _no_tls(link.url.host, _EXPIRED))
                 if proxy is not None and response.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
                     return proxy_refusal(link.url, proxy)
                 known = earlier is not None and response.status in (HTTPStatus.NOT_MODIFIED, *GONE)
@@ -221,6 +224,15 @@ class HttpFetcher:
             self._trusts_the_date = trusted
             checks = self._tls.verify_flags & ~NO_CHECK_TIME
             self._tls.verify_flags = checks if trusted else checks | NO_CHECK_TIME
+
+    def _is_valid(self, response: aiohttp.ClientResponse) -> bool:
+        """False for a certificate that OpenSSL did not compare with the date, and that is not valid on any that may be right."""
+        tls = response.tls if isinstance(response, _Response) and not self._trusts_the_date else None
+        certificate = tls.getpeercert() if tls is not None else None
+        if not certificate:
+            return True
+        begins, ends = (ssl.cert_time_to_seconds(str(certificate[name])) for name in ("notBefore", "notAfter"))
+        return any(begins <= date <= ends for date in (self._clock.date(), self._began_at + self._clock.now()))
 
     async def _request(self, url: URL, proxy: URL | None, headers: Mapping[str, str]) -> aiohttp.ClientResponse:
         attempt = Attempt()
@@ -331,13 +343,16 @@ def _session(settings: FetchSettings, connector: CleanConnector) -> aiohttp.Clie
 
 
 class _Response(aiohttp.ClientResponse):
-    """Remembers the server's address, which aiohttp forgets with the connection as soon as the body is in."""
+    """Remembers server and certificate, which aiohttp forgets with the connection as soon as the body is in."""
 
     peer = ""
+    tls: ssl.SSLObject | None = None
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        peer = connection.transport.get_extra_info("peername") if connection.transport else None
-        self.peer = peer[0] if peer else ""
+        if connection.transport is not None:
+            self.tls = connection.transport.get_extra_info("ssl_object")
+            peer = connection.transport.get_extra_info("peername")
+            self.peer = peer[0] if peer else ""
         return await super().start(connection)
 
 
@@ -474,6 +489,7 @@ def proxy_refusal(url: Url, proxy: URL) -> Skip:
     return _failure_skip(url, Reason.PROXY, f"the proxy {proxy_name(proxy)} {_WANTS_A_PASSWORD}")
 
 
+_EXPIRED = "the certificate is not valid: certificate has expired"  # as OpenSSL says it
 _WANTS_A_PASSWORD = "wants a user name and a password, or different ones from those given (407)"  # noqa: S105
 
 # The first that fits.
@@ -506,7 +522,7 @@ def _in_words(url: Url, reason: Reason, error: Exception, cause: Exception) -> s
     if reason is Reason.DNS:
         return _unresolved(host.partition(":")[0], cause)
     if reason is Reason.TLS:
-        return f"no secure connection to {host} (TLS): {_tls(error)}"
+        return _no_tls(host, _tls(error))
     if reason is Reason.TIMEOUT:
         got_through = not isinstance(error, aiohttp.ConnectionTimeoutError)
         return f"no complete answer from {host} in time" if got_through else f"no connection to {host} in time"
@@ -536,6 +552,10 @@ def _plain(cause: OSError) -> str:
     if cause.errno in _NO_ROUTE:
         return "the network is unreachable"
     return (cause.strerror or str(cause) or type(cause).__name__).lower()
+
+
+def _no_tls(host: str, why: str) -> str:
+    return f"no secure connection to {host} (TLS): {why}"
 
 
 def _tls(error: Exception) -> str:

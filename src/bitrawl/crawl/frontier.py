@@ -23,8 +23,8 @@ MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes i
 # such a rule some sites spent half of their fetches on hosts that had nothing (lab/notes/frontier-and-queue.md).
 MUCH_BETTER = 0.5
 # The same of all hosts where links are ranked and a number of pages or downloads is set: pages are scarce, not time. Tried
-# 0.5, 0.8 and 0.95 in virtual time (lab/notes/frontier-and-queue.md).
-SCARCE = 0.9
+# 0.5, 0.8 and 0.9 in virtual time (lab/notes/frontier-and-queue.md).
+SCARCE = 0.95
 TURN = 8  # visits for each one that goes to a host that should wait: nothing starves, and nothing is believed for ever
 LOOSE_TURN = 2  # the same where no such number is set, and time is what is scarce
 READ_FIRST = 10  # visits that were read, for each that may be unread where links are ranked

@@ -56,10 +56,14 @@ class Rendering:
         if not (_may_be_drawn(answer, outcome) and self._is_worth_it(answer.url, outcome)):
             return None
         capture, size = await self._renderer.render(answer)
-        if capture is None:
-            return Drawn(outcome, size)
+        if not isinstance(capture, Capture):
+            return Drawn(capture or _undrawn(outcome), size)
         drawn = await analyser.analyse(capture)
+        if isinstance(drawn, Skip) and drawn.reason is Reason.KILLED:  # Nothing is kept in its place.
+            return Drawn(drawn, size)
         is_empty = isinstance(drawn, Skip) and drawn.reason is Reason.EMPTY
+        if isinstance(drawn, Skip) and (refused := capture.header(_REFUSED)):
+            drawn = msgspec.structs.replace(drawn, detail=drawn.detail or f"refused {refused}")
         gained = _is_more(drawn, outcome)
         if isinstance(drawn, Page) or is_empty:  # A reader that failed says nothing about the page.
             self._learn(answer.url, outcome, gained=gained)
@@ -131,12 +135,16 @@ class _Record:
         return self.passed % CHECKED == 0
 
 
-def rendered(answer: Capture, html: str, at: float, took: float) -> Capture:
-    """A page as a browser drew it. What its server said about it in HTTP headers still holds."""
+def rendered(answer: Capture, html: str, at: float, took: float, *, refused: int = 0) -> Capture:
+    """A page as a browser drew it. What its server said about it in HTTP headers still holds.
+
+    `refused` is how many requests for data it made by POST.
+    """
+    told = ((_REFUSED, f"{refused} request{'s' * (refused > 1)} by POST"),) if refused else ()
     kept = [(name, value) for name, value in answer.headers if not name.lower().startswith(_OF_THE_BODY)]
     return msgspec.structs.replace(
         answer,
-        headers=(("Content-Type", "text/html; charset=utf-8"), *kept),
+        headers=(("Content-Type", "text/html; charset=utf-8"), *told, *kept),
         body=html.encode("utf-8", "replace"),
         at=at,
         took=took,
@@ -145,6 +153,7 @@ def rendered(answer: Capture, html: str, at: float, took: float) -> Capture:
     )
 
 
+_REFUSED = "Bitrawl-Refused"
 _OF_THE_BODY = ("content-type", "content-length", "content-encoding", "content-md5", "transfer-", "etag", "digest")
 
 
@@ -154,6 +163,13 @@ def _may_be_drawn(answer: Capture, outcome: Page | Sitemap | Skip) -> bool:
     return isinstance(outcome, Page) or (
         isinstance(outcome, Skip) and outcome.reason in (Reason.SCRIPTED, Reason.EMPTY)
     )
+
+
+def _undrawn(outcome: Page | Sitemap | Skip) -> Page | Sitemap | Skip:
+    """What a page is that a browser could not draw."""
+    if isinstance(outcome, Skip) and outcome.reason is Reason.SCRIPTED:
+        return msgspec.structs.replace(outcome, reason=Reason.UNDRAWN)
+    return outcome
 
 
 def _has_sign(outcome: Page | Sitemap | Skip) -> bool:

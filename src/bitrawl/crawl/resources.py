@@ -49,6 +49,7 @@ _ADDRESS = re.compile(rb"""\b(?:src|href)\s{0,9}=\s{0,9}["']?([^"'\s<>]{1,2000})
 _LATER = re.compile(rb"\basync\b", re.IGNORECASE)
 _MODULE = re.compile(rb"""\b(?:type|rel)\s{0,9}=\s{0,9}["']?module""", re.IGNORECASE)
 _MOST_TAGS = 500
+_CLOSED_TREE = re.compile(rb"""(<template\b[^<>]{0,500}\bshadowrootmode\s{0,9}=\s{0,9}["']?)closed""", re.IGNORECASE)
 
 
 class Resource(NamedTuple):
@@ -106,7 +107,7 @@ class PageRequests:
     The page itself is answered with what was fetched before. Scripts and data are fetched by GET, from the page's own
     site and from the origins of scripts that the page names without `async`: frameworks are loaded so, and trackers are
     not. Stylesheets are answered with nothing, since some scripts wait for them. All else is refused: images, media, fonts,
-    frames, other documents, beacons, forms, sockets.
+    frames (which the crawl visits as pages), other documents, beacons, forms, sockets.
     """
 
     def __init__(self, page: Capture, resources: Resources) -> None:
@@ -116,12 +117,13 @@ class PageRequests:
         self._origins = named_origins(page)
         self.pending = 0  # requests that the browser waits for
         self.bytes = 0
+        self.refused = 0  # requests by POST for data of the page's own: they may ask for more than an answer
         self.begin()
 
     def begin(self) -> None:
         """Before the first request, and before the first of another try."""
         self._served = False
-        self._answered = 0
+        self._answered = self.refused = 0
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -138,11 +140,15 @@ class PageRequests:
             return self._document()
         if kind == _UNSTYLED:
             return _NO_STYLE
-        if kind not in _FETCHED or method != "GET" or self._answered >= MAX_REQUESTS or self.bytes >= MAX_BYTES:
+        if kind not in _FETCHED or self._answered >= MAX_REQUESTS or self.bytes >= MAX_BYTES:
             return None
-        self._answered += 1
         try:
-            return await self._fetched(address, is_script=kind == "script")
+            url = Url.parse(address)
+            if method != "GET":
+                self.refused += method == "POST" and self._is_needed(url)
+                return None
+            self._answered += 1
+            return await self._fetched(url, is_script=kind == "script")
         except UrlError:
             return None
 
@@ -151,10 +157,9 @@ class PageRequests:
         if self._served:
             return _STAY
         self._served = True
-        return Resource(self._page.status, _with_charset(self._page), self._page.body)
+        return Resource(self._page.status, _with_charset(self._page), _CLOSED_TREE.sub(rb"\1open", self._page.body))
 
-    async def _fetched(self, address: str, *, is_script: bool) -> Resource | None:
-        url = Url.parse(address)
+    async def _fetched(self, url: Url, *, is_script: bool) -> Resource | None:
         for _ in range(1 + MAX_REDIRECTS):
             if not self._is_needed(url):
                 return None

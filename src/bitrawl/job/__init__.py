@@ -1,1 +1,1 @@
-"""A job's life and memory: its folder, its ledger and all SQL, findings, facts, crawling, mining, export, and the wiring."""
+"""A job's life: it is described, run, mined, exported, merged and reported; and the wiring, which alone names implementations."""

@@ -16,8 +16,9 @@ from bitrawl.corpus.units import CorpusPage, CorpusUnit, page_of, read_pages, re
 from bitrawl.errors import ConfigError
 from bitrawl.files import NO_JSON
 from bitrawl.job.exporting import corpus_pages, corpus_units
-from bitrawl.job.folder import JobFolder, not_mined
-from bitrawl.job.folder_kinds import (
+from bitrawl.model import Language
+from bitrawl.store.folder import JobFolder, not_mined
+from bitrawl.store.folder_kinds import (
     MERGED,
     PARTS,
     SUMMARY,
@@ -28,9 +29,8 @@ from bitrawl.job.folder_kinds import (
     no_corpus_of_search,
     no_job,
 )
-from bitrawl.job.ledger_facts import language_pairs
-from bitrawl.job.stored_findings import Findings
-from bitrawl.model import Language
+from bitrawl.store.ledger_facts import language_pairs
+from bitrawl.store.stored_findings import Findings
 
 _PAIRS, _PAGES = ".sentences.jsonl", ".documents.jsonl"
 

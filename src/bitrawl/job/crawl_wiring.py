@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bitrawl import config
+from bitrawl.archive.archived_web import Archives, ReplayFetcher
 from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy, TopicSection, Walk
 from bitrawl.config.choices import STRATEGIES, blamed, loaded, package_of, strategy_maker
 from bitrawl.crawl.fetch import HttpFetcher, user_agent
@@ -37,7 +38,6 @@ from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
 from bitrawl.discover.walk import NewCheck
 from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
 from bitrawl.errors import ConfigError, GraphError
-from bitrawl.job.archived_web import Archives, ReplayFetcher
 from bitrawl.job.fetching import (
     MEGABYTE,
     LedgerRobots,
@@ -49,10 +49,6 @@ from bitrawl.job.fetching import (
     seeds_of,
 )
 from bitrawl.job.fetching import web as open_web
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_queue import LedgerQueue
-from bitrawl.job.own_files import check_inputs, inputs_of
 from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, added_seeds, changed_settings, reasons_of, retry_seeds
 from bitrawl.job.site_mining import lexicons
 from bitrawl.mine.evidence import MIN_WEIGHT
@@ -64,6 +60,10 @@ from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
 from bitrawl.reasons import Reason
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_queue import LedgerQueue
+from bitrawl.store.own_files import check_inputs, inputs_of
 from bitrawl.strategies.adaptive.monolingual import Monolingual
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive

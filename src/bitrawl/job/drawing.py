@@ -14,9 +14,9 @@ from bitrawl.corpus.sampling import SCORE_RANGES, Place, sampled
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.files import NO_JSON
 from bitrawl.job.exporting import corpus_units
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.samples import DrawnSample, SampleDesign, SampleRequest, Samples, SampleUnit, band_of
 from bitrawl.model import Language, SegmentPair, segment_key
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.samples import DrawnSample, SampleDesign, SampleRequest, Samples, SampleUnit, band_of
 
 
 def give_sample(folder: JobFolder, request: SampleRequest, at: float) -> int:

@@ -24,7 +24,7 @@ from bitrawl.config import Anonymise, Job
 from bitrawl.config.choices import corpus_format
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.card import check_card, write_card
-from bitrawl.corpus.export import CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
+from bitrawl.corpus.export import CARD, CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
 from bitrawl.corpus.figures import (
     CardFacts,
     CorpusCounter,
@@ -44,6 +44,7 @@ from bitrawl.corpus.figures import (
     summary,
 )
 from bitrawl.corpus.merger import (
+    Block,
     Groups,
     data_file,
     grouped,
@@ -54,15 +55,7 @@ from bitrawl.corpus.merger import (
     shard_writer,
 )
 from bitrawl.errors import ConfigError, DamagedError
-from bitrawl.job.database import locked
-from bitrawl.job.folder import JobFolder, not_mined
-from bitrawl.job.folder_kinds import FolderKind, kind_of, no_corpus_of_search, no_job
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import SiteTroubles, site_troubles, summarise
 from bitrawl.job.reporting import write_report
-from bitrawl.job.review_results import human_reviews
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import PageUrls, Rejection, ThresholdFilter
 from bitrawl.mine.revising import revised
@@ -79,7 +72,16 @@ from bitrawl.model import (
     pack,
 )
 from bitrawl.reasons import Reason
+from bitrawl.review.results import human_reviews
 from bitrawl.show.wording import counted
+from bitrawl.store.database import locked
+from bitrawl.store.folder import JobFolder, not_mined
+from bitrawl.store.folder_kinds import SUMMARY, FolderKind, kind_of, no_corpus_of_search, no_job
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import SiteTroubles, site_troubles, summarise
+from bitrawl.store.seal import seal_files
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
@@ -412,7 +414,7 @@ def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
             "job": config.public_text_of(Anonymiser(settings.anonymise, job.languages()).everywhere(job, facts.sites)),
             "reviewed": human_reviews(folder / VERDICTS),
         }
-        write_about(corpus, msgspec.structs.replace(facts, **known), verdicts)
+        write_about(corpus, msgspec.structs.replace(facts, **known), verdicts, sealed=to is None)
 
 
 @contextmanager
@@ -472,24 +474,52 @@ def write_merged(
     corpora = {job.name: corpus for job in parts if (corpus := job.part.corpus(languages))}
     folders = {job.name: job.folder for job in parts if job.name in corpora}.values()
     wanted = len(plan.headers) == 1 or any(corpus.page_pairs or corpus.segment_pairs for corpus in corpora.values())
+    sites = _site_by_site(corpora)
     tell(f"{header.name}: comparing the segments of {counted(len(corpora), 'job')}")
     pair_shards = [page_pairs_shard(folder, languages) for folder in folders]
     shards = [segments_shard(folder, languages) for folder in folders]
     with (
-        grouped(pair_shards, scratch / "page_pairs") as pairs,
-        grouped(shards, scratch / "segments", keep_duplicates=plan.keep_duplicates) as segments,
+        grouped(pair_shards, scratch / "page_pairs", blocks=[site.page_pairs for site in sites]) as pairs,
+        grouped(
+            shards,
+            scratch / "segments",
+            blocks=[site.segments for site in sites],
+            keep_duplicates=plan.keep_duplicates,
+        ) as segments,
     ):
         counter, written = _write(_items(pairs, segments, header, plan, tell), header, plan, folder, wanted=wanted)
         rows, exact, near = segments.counts
         counts = MergedCounts(header.languages, corpora, rows, rows - exact, exact - near, near, pairs.counts.near)
-        sites = [(name, site) for name, corpus in corpora.items() for site in corpus.sites]
-        starts = [0, *accumulate(site.segment_pairs for _, site in sites)][: len(sites)]
+        starts = [0, *accumulate(site.segments.last - site.segments.first for site in sites)][: len(sites)]
         represented = segments.represented(starts) if sites else []
     rejected = sum((Counter(corpus.rejected) for corpus in corpora.values()), Counter[str]())
-    units = {(name, site.site): count for (name, site), count in zip(sites, represented, strict=True)}
+    units = {(site.job, site.site): count for site, count in zip(sites, represented, strict=True)}
     personal = sum((Counter(corpus.personal_data) for corpus in corpora.values()), Counter[str]())
     facts = msgspec.structs.replace(counter.facts(rejected, written, counts), personal_data=most_first(personal))
     return CorpusOutput(facts, counter, units)
+
+
+class _SiteBlocks(NamedTuple):
+    """The rows of one site of one job."""
+
+    site: str
+    job: str
+    page_pairs: Block
+    segments: Block
+
+
+def _site_by_site(corpora: Mapping[str, CorpusPart]) -> list[_SiteBlocks]:
+    """The rows of all jobs in the order of the corpus: it is the same however the sites are divided into jobs."""
+    blocks: list[_SiteBlocks] = []
+    for shard, (job, corpus) in enumerate(corpora.items()):
+        pairs = segments = 0
+        for rows in corpus.sites:
+            first_pair, first_segment = pairs, segments
+            pairs, segments = pairs + rows.page_pairs, segments + rows.segment_pairs
+            blocks.append(
+                _SiteBlocks(rows.site, job, Block(shard, first_pair, pairs), Block(shard, first_segment, segments))
+            )
+    return sorted(blocks, key=lambda rows: rows.site)
 
 
 def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[CorpusOutput]) -> CardFacts:
@@ -516,13 +546,19 @@ def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[Corp
     )
 
 
-def write_about(folder: Path, facts: CardFacts, verdicts: int = 0) -> None:
-    """The figures and the card. `verdicts` counts what people had said and taken back before."""
+def write_about(folder: Path, facts: CardFacts, verdicts: int = 0, *, sealed: bool) -> None:
+    """The figures and the card. `verdicts` counts what people had said and taken back before.
+
+    `sealed`: what was written is noted beside the folder too.
+    """
     about: dict[str, object] = {"verdicts": verdicts} if verdicts else {}
     about |= {"thresholds": facts.thresholds} if facts.bilingual else {}
     figures = {corpus.name: {**summary(corpus), **about} for corpus in facts.corpora}
-    files.write(folder / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
+    files.write(folder / SUMMARY, msgspec.json.format(msgspec.json.encode(figures)))
     write_card(folder, facts)
+    if sealed:
+        written = [*file_facts(folder, [SUMMARY, CARD]), *(file for corpus in facts.corpora for file in corpus.files)]
+        seal_files(folder, {file.name: file.sha256 for file in written})
 
 
 def _alone(written: CorpusOutput, part: JobPart) -> CorpusOutput:

@@ -13,6 +13,15 @@ from typing import NamedTuple
 import msgspec
 from yarl import URL
 
+from bitrawl.archive.archived_web import (
+    Archives,
+    KeptFetcher,
+    ReplayFetcher,
+    first_record,
+    home_pages,
+    warc_files,
+)
+from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.config import Job, Render
 from bitrawl.crawl.bodies import JSON, Expansion
 from bitrawl.crawl.connections import Endpoint, Proxies
@@ -22,23 +31,14 @@ from bitrawl.crawl.resources import RESOURCE_TYPES, Resources
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError
-from bitrawl.job.archive import ArchivingFetcher, WarcArchive, archive_files
-from bitrawl.job.archived_web import (
-    Archives,
-    KeptFetcher,
-    ReplayFetcher,
-    first_record,
-    home_pages,
-    warc_files,
-)
-from bitrawl.job.database import Blobs
-from bitrawl.job.ledger import Ledger
-from bitrawl.model import Capture, Language, WarcPlace, pack
+from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
 from bitrawl.page.sandbox import SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
     Renderer,
 )
+from bitrawl.store.database import Blobs
+from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 from bitrawl.version import PROJECT_PAGE
 
@@ -71,12 +71,11 @@ class LedgerRobots:
         self._unpack: Blobs[RobotsRecord] = Blobs(RobotsRecord, ledger.path)
 
     def load(self, origin: str) -> RobotsRecord | None:
-        row = self._ledger.database.one("SELECT record FROM robots WHERE origin = ?", (origin,))
-        return self._unpack(row[0]) if row else None
+        record = self._ledger.robots_of(origin)
+        return self._unpack(record) if record is not None else None
 
     def save(self, record: RobotsRecord) -> None:
-        with self._ledger.transaction():
-            self._ledger.database.query("INSERT OR REPLACE INTO robots VALUES (?, ?)", (record.origin, pack(record)))
+        self._ledger.keep_robots(record.origin, pack(record))
 
 
 def archives(job: Job, stack: AsyncExitStack) -> Archives | None:
@@ -179,7 +178,7 @@ class LateRenderer:
                 self._renderer = await self._make()
         return self._renderer
 
-    async def render(self, answer: Capture) -> tuple[Capture | None, int]:
+    async def render(self, answer: Capture) -> tuple[Capture | Skip | None, int]:
         return await (await self.made()).render(answer)
 
 

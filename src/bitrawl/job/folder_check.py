@@ -6,7 +6,8 @@ A repair deletes nothing that cannot be made again: what is damaged is moved to 
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from enum import StrEnum
 from itertools import chain, count
 from pathlib import Path
@@ -14,22 +15,23 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.corpus.card import card_of
+from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
+from bitrawl.corpus.card import card_of, is_foreign_card
 from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
-from bitrawl.job.archive import archive_facts, archive_files
-from bitrawl.job.database import locked, recovered, verify
+from bitrawl.job.corpora import written_figures
 from bitrawl.job.exporting import SHARD, check_shards
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import language_pairs
-from bitrawl.job.ledger_queue import LedgerQueue
-from bitrawl.job.reading_index import check_index
-from bitrawl.job.revisions import RevisionHistory, is_sound
-from bitrawl.job.seal import is_sealed, log_of, unseal
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.show.wording import counted
+from bitrawl.store.database import locked, recovered, verify
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import language_pairs
+from bitrawl.store.ledger_queue import LedgerQueue
+from bitrawl.store.reading_index import check_index
+from bitrawl.store.revisions import RevisionHistory, is_sound
+from bitrawl.store.seal import is_sealed, log_of, sealed_files, unseal
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 
 DAMAGED = "damaged"
 _LISTED = re.compile(r"^\| (\S+?)/?(?: \(.*\))? \| [\d,]+ \| ([0-9a-f]{64}) \|$", re.MULTILINE)
@@ -71,23 +73,51 @@ def check(folder: JobFolder, *, repair: bool = False) -> Iterator[Checked]:
 
 
 def check_corpus(folder: Path, again: str) -> Checked | None:
-    """The files of a corpus, as its card lists them; None if there is no card. `again` is the command that writes it."""
-    card = card_of(folder)
-    if card is None:
+    """The files of a corpus, as they were written; None if none was. `again` is the command that writes it.
+
+    A copy without its job, and what an earlier version wrote, has only its card and its figures to tell.
+    """
+    card, written = card_of(folder), sealed_files(folder)
+    if card is None and not written:
         return None
-    try:
-        listed = _LISTED.findall(card.read_text("utf-8"))
-        present = [name for name, _ in listed if (folder / name).exists()]
-        sums = {file.name: file.sha256 for file in file_facts(folder, present)}
-    except UnicodeDecodeError:
-        return Checked(f"{folder.name}/{card.name}", Condition.DAMAGED, "it is not text", f"Run: {again}")
-    except OSError:
-        return None
-    wrong = [name for name, sha256 in listed if sums.get(name) != sha256]
+    expected, wrong = written, list[str]()
+    if not written and card is not None:
+        try:
+            text = card.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            text = ""
+        expected = dict(_LISTED.findall(text))
+        wrong = [f"{card.name} is not a complete card"] if _is_cut(folder, text) or is_foreign_card(card) else []
+    wrong += _differing(folder, expected)
     if not wrong:
-        return Checked(f"{folder.name}/", Condition.SOUND, f"{counted(len(listed), 'file')}, as the card lists them")
-    what = f"{', '.join(wrong)}: not what the card lists"
-    return Checked(f"{folder.name}/", Condition.DAMAGED, what, f"Nothing is lost. To write it again, run: {again}")
+        return Checked(f"{folder.name}/", Condition.SOUND, f"{counted(len(expected), 'file')}, as written")
+    where = _quoted(card) if card is not None and is_foreign_card(card) else ""
+    first = f"Move {where} elsewhere. Then run" if where else "To write it again, run"
+    advice = f"{first}: {again}. Files that you changed yourself are replaced."
+    return Checked(f"{folder.name}/", Condition.DAMAGED, "; ".join(wrong), advice)
+
+
+def _differing(folder: Path, expected: Mapping[str, str]) -> Iterator[str]:
+    """Says of each file that it is not as it was written."""
+    for name, sha256 in expected.items():
+        try:
+            [file] = file_facts(folder, [name])
+        except FileNotFoundError:
+            yield f"{name} is missing"
+        except OSError as error:
+            yield f"{name} cannot be read: {error.strerror}"
+        else:
+            if file.sha256 != sha256:
+                yield f"{name} is not what was written"
+
+
+def _is_cut(folder: Path, card: str) -> bool:
+    """Whether the card may list fewer files than there were: nothing follows its list, or it has none for a corpus."""
+    listed = list(_LISTED.finditer(card))
+    if "\n#" not in card[listed[-1].end() if listed else 0 :]:
+        return True
+    filled = [name for name, figures in written_figures(folder).items() if figures.get("units") or figures.get("words")]
+    return not all(any(row[1].startswith(f"{name}.") for row in listed) for name in filled)
 
 
 def _set_aside(path: Path, *, copy: bool = False) -> None:
@@ -192,40 +222,57 @@ def _lost(folder: JobFolder, *, will: bool) -> str:
 
 
 def _archive(folder: JobFolder, *, sound: bool) -> Iterator[Checked]:
-    """`sound`: whether the ledger is, which has the text of the pages."""
-    for path in _archive_files(folder):
-        name = f"warc/{path.name}"
-        try:
-            facts = archive_facts(path)
-        except OSError as error:
-            yield Checked(name, Condition.DAMAGED, f"it cannot be read: {error.strerror}")
-            continue
-        readable = counted(facts.answers, "answer")
-        if not facts.damaged:
-            cut = f"; the last {facts.cut:,} bytes are an incomplete record, which the next crawl cuts off"
-            yield Checked(name, Condition.SOUND, readable + (cut if facts.cut else ""))
-            continue
-        places = ", ".join(map(str, facts.damaged[:5]))
-        lost = _urls_at(folder, path, facts.damaged)
-        yield Checked(
-            name,
-            Condition.DAMAGED,
-            f"{counted(len(facts.damaged), 'record')} cannot be read (at byte {places}); {readable} can",
-            f"The corpus is not affected: the ledger has the text of all pages.{lost}"
-            " Only `--replay` and `--warc` miss these answers, and say so."
-            if sound
-            else "What is lost is fetched again by the next `mine` or `crawl`, if the site still has it.",
-        )
+    """Compared with the ledger, which names the place of each answer. `sound`: it is, and has the text of the pages."""
+    paths = {path.name: path for path in _archive_files(folder)}
+    with folder.reading(verified=False) if sound and _has_archive(folder) else nullcontext() as ledger:
+        for name in sorted({*paths, *(ledger.archive_names() if ledger else ())}):
+            recorded = ledger.archived(name) if ledger else {}
+            yield _archive_file(f"warc/{name}", paths.get(name), recorded, sound=sound)
 
 
-def _urls_at(folder: JobFolder, path: Path, places: tuple[int, ...]) -> str:
-    """The pages that were archived there, as far as the ledger can be read."""
+def _has_archive(folder: JobFolder) -> bool:
+    """Whether the places that the ledger names are in the job's own folder, and not in archives that replace the web."""
     try:
-        with folder.reading(verified=False) as ledger:
-            urls = ledger.archived_at(path.name, places)
-    except StoreError:
-        return ""
-    return f" Lost: {', '.join(urls[:5])}{', …' if len(urls) > 5 else ''}." if urls else ""
+        job = folder.job()
+    except BitrawlError:
+        return (folder.path / "warc").is_dir()
+    return not (job.warc or job.replay)
+
+
+def _archive_file(name: str, path: Path | None, recorded: Mapping[int, str], *, sound: bool) -> Checked:
+    """`recorded` has the URLs by their places."""
+    try:
+        facts = archive_facts(path) if path is not None else ArchiveFacts()
+    except OSError as error:
+        return Checked(name, Condition.DAMAGED, f"it cannot be read: {error.strerror}")
+    lost = [url for place, url in recorded.items() if place not in facts.places]
+    if path is None:
+        missing = f"it is missing, with {counted(len(lost), 'answer')} that the ledger names"
+        return Checked(name, Condition.DAMAGED, missing, _lost_answers(lost))
+    readable = counted(facts.answers, "answer")
+    if not facts.damaged and not lost:
+        cut = f"; the last {facts.cut:,} bytes are an incomplete record, which the next crawl cuts off"
+        return Checked(name, Condition.SOUND, readable + (cut if facts.cut else ""))
+    places = ", ".join(map(str, facts.damaged[:5]))
+    wrong = (
+        f"{counted(len(facts.damaged), 'record')} cannot be read (at byte {places})" if places else "",
+        f"of {counted(len(recorded), 'answer')} that the ledger names in it, {len(lost):,} cannot be read"
+        if lost
+        else "",
+    )
+    advice = _lost_answers(lost) if sound else _FETCHED_AGAIN
+    return Checked(name, Condition.DAMAGED, "; ".join(filter(None, (*wrong, f"{readable} can"))), advice)
+
+
+_FETCHED_AGAIN = "What is lost is fetched again by the next `mine` or `crawl`, if the site still has it."
+
+
+def _lost_answers(urls: Sequence[str]) -> str:
+    lost = f" Lost: {', '.join(urls[:5])}{', …' if len(urls) > 5 else ''}." if urls else ""
+    return (
+        f"The corpus is not affected: the ledger has the text of all pages.{lost} Only `--replay` and `--warc` miss these"
+        " answers. If you need them, put back a copy of the file, or give the first command again with --fresh."
+    )
 
 
 def _archive_files(folder: JobFolder) -> list[Path]:

@@ -28,11 +28,11 @@ from bitrawl.job.exporting import (
     write_about,
     write_merged,
 )
-from bitrawl.job.folder_kinds import MERGE, merge_description, named
-from bitrawl.job.own_files import check_inputs, files_below
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
 from bitrawl.show.merge_report import render
+from bitrawl.store.folder_kinds import MERGE, merge_description, named
+from bitrawl.store.own_files import check_inputs, files_below
 from bitrawl.version import __version__
 
 Pair = tuple[str, str]
@@ -72,7 +72,7 @@ def merge(
             }
             files.write(out / MERGE, msgspec.json.format(msgspec.json.encode(description)))
         written = [write_merged(jobs, header, plan, corpus, scratch, tell) for header in plan.headers]
-        write_about(corpus, card_facts([job.part for job in jobs], plan, written))
+        write_about(corpus, card_facts([job.part for job in jobs], plan, written), sealed=to is None)
         facts = _merge_facts(jobs, written, notes)
         if to is None:
             files.write(out / "sites.tsv", site_table(facts.sites))

@@ -12,9 +12,11 @@ from collections.abc import Callable
 import msgspec
 
 from bitrawl.errors import StoreError
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import (
+from bitrawl.job.reporting import written_units
+from bitrawl.reasons import Reason
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import (
     FetchCount,
     LogLine,
     fault_counts,
@@ -27,9 +29,7 @@ from bitrawl.job.ledger_facts import (
     segment_count,
     site_count,
 )
-from bitrawl.job.reporting import written_units
-from bitrawl.job.rounds import PageChange
-from bitrawl.reasons import Reason
+from bitrawl.store.rounds import PageChange
 
 EVERY = 1.0  # seconds between two looks at a job
 POINTS = 200  # of the harvest curve

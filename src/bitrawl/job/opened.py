@@ -19,11 +19,11 @@ from bitrawl.facts import JobFacts
 from bitrawl.job import reporting, running
 from bitrawl.job.corpora import corpora_in
 from bitrawl.job.corpus_terms import bilingual_terms
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.folder_kinds import FolderKind, kind_of, merged_jobs, named, no_job
 from bitrawl.job.pages import job_pages
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Page, PagePair
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.folder_kinds import FolderKind, kind_of, merged_jobs, named, no_job
+from bitrawl.store.stored_findings import Findings
 
 if TYPE_CHECKING:
     import datasets

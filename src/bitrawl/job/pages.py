@@ -7,18 +7,18 @@ from urllib.parse import quote
 
 import msgspec
 
+from bitrawl.archive.archived_web import Archives, warc_files
+from bitrawl.archive.writing import archive_files
 from bitrawl.config import DocumentType
 from bitrawl.crawl.bodies import HTML, JSON, TEXT, XML, media_type
 from bitrawl.crawl.fetch import visit
 from bitrawl.errors import ConfigError
-from bitrawl.job.archive import archive_files
-from bitrawl.job.archived_web import Archives, warc_files
 from bitrawl.job.exporting import content_pages
 from bitrawl.job.fetching import POLITE, FetchPolicy, loose_analyser, loose_web
-from bitrawl.job.folder import JobFolder
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.folder import JobFolder
 from bitrawl.text.template import TemplateCounter, relabel
 from bitrawl.url import Url
 

@@ -8,15 +8,14 @@ from typing import NamedTuple, Self
 import msgspec
 
 from bitrawl.config import Job
-from bitrawl.endings import EndKind
 from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import corpus_units
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.rounds import PAIR, UNIT, Changes, HistoryEntry, Rounds
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import pair_key, segment_key
 from bitrawl.protocols import Clock
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger, listed
+from bitrawl.store.rounds import PAIR, UNIT, Changes, HistoryEntry, Rounds
+from bitrawl.store.stored_findings import Findings
 
 
 class UnitChanges(msgspec.Struct, frozen=True):
@@ -49,14 +48,16 @@ def begin_round(job: Job, folder: JobFolder, clock: Clock, *, without: Iterable[
     if not folder.ledger.exists():
         return
     with folder.writing() as ledger:
-        if not _is_finished(ledger):
+        if not ledger.is_finished():
             return
         if ledger.rounds.number == 1:  # A job that is never visited again does without.
             note_findings(job, folder, ledger)
+        lost = ledger.rounds.lost()
+        listed_again = lost.intersection(listed(ledger)) if lost else lost
         with ledger.transaction():
             for site in list(ledger.sites()):
                 ledger.learn(msgspec.structs.replace(site, left=""))
-            ledger.rounds.begin(clock.date(), float(ledger.recall("seconds") or 0))
+            ledger.rounds.begin(clock.date(), float(ledger.recall("seconds") or 0), listed_again)
             ledger.rounds.leave_out(without)
 
 
@@ -65,13 +66,6 @@ def note_findings(job: Job, folder: JobFolder, ledger: Ledger) -> None:
     ledger.rounds.note(PAIR, _pairs(ledger))
     units = corpus_units(job, folder.path)
     ledger.rounds.note(UNIT, (HistoryEntry(segment_key(unit.pair.a.text, unit.pair.b.text)) for _, unit in units))
-
-
-def _is_finished(ledger: Ledger) -> bool:
-    """Whether there is nothing left to do in this round, or nothing that its budget allows."""
-    run, rounds = ledger.last_run(), ledger.rounds
-    is_ended = run.ended is not None and run.ended.kind is not EndKind.STOPPED and run.doing is None
-    return is_ended and (rounds.number == 1 or rounds.is_ended)
 
 
 def _pairs(ledger: Ledger) -> Iterator[HistoryEntry]:

@@ -36,20 +36,20 @@ from bitrawl.facts import (
     WrittenCorpus,
 )
 from bitrawl.files import NO_JSON
-from bitrawl.job import ledger_facts as tables
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps
-from bitrawl.job.review_results import human_reviews
-from bitrawl.job.reviewing import Reading
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import ThresholdFilter
 from bitrawl.mine.revising import revised
 from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Relevance, SegmentPair, Verdict, Verdicts
 from bitrawl.reasons import Reason
+from bitrawl.review.results import human_reviews
+from bitrawl.review.reviewing import Reading
 from bitrawl.show.job_report import render
+from bitrawl.store import ledger_facts as tables
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.topic.term_list import TermList, read_terms
 from bitrawl.topic.term_relevance import TermMatcher
@@ -119,7 +119,7 @@ def is_stale(folder: JobFolder) -> bool:
 
 def gather(folder: Path) -> JobFacts:
     """All that a report says of a job, running or ended. Memory grows by 16 bytes per page."""
-    where, request = JobFolder(folder), _request(folder / "job.toml")
+    where, request = JobFolder(folder), request_of(folder)
     with _reading(where) as ledger:
         crawl = tables.crawl_facts(ledger, hosts=1)
         fetches = crawl.summary.fetches
@@ -181,7 +181,8 @@ def _language_pairs(folder: JobFolder, ledger: Ledger) -> tuple[LanguagePair, ..
     return tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in pairs)
 
 
-def _request(path: Path) -> RequestedJob:
+def request_of(folder: Path) -> RequestedJob:
+    path = folder / "job.toml"
     try:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8")), RequestedJob)
     except FileNotFoundError:

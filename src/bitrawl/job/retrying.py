@@ -7,10 +7,11 @@ import msgspec
 
 from bitrawl.config import Job
 from bitrawl.crawl.ending import skip_chain
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Link
 from bitrawl.reasons import Reason
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_queue import LedgerQueue
+from bitrawl.store.rounds import is_verdict
 from bitrawl.url import Url
 
 _KEY, _ADDED = "settings", "added"  # facts of the job
@@ -33,7 +34,9 @@ FETCHED_AGAIN: Mapping[str, Collection[Reason]] = {
     "politeness.opt_outs": (Reason.OPT_OUT,),
     "scope.probe": (Reason.SOFT_404,),
     "scope.types": (Reason.CONTENT_TYPE,),
-    "render.mode": (Reason.SCRIPTED,),
+    "render.mode": (Reason.SCRIPTED, Reason.UNDRAWN),
+    "render.seconds": (Reason.UNDRAWN,),
+    "render.megabytes": (Reason.UNDRAWN,),
     "analysis.seconds": (Reason.ANALYSIS_TIMEOUT,),
     "analysis.megabytes": (Reason.ANALYSIS_CRASH,),
 }
@@ -67,10 +70,15 @@ def reasons_of(table: Mapping[str, Collection[Reason]], changed: Collection[str]
 
 
 def retry_seeds(queue: LedgerQueue, ledger: Ledger, seeds: Sequence[Url]) -> None:
-    """Queue the seeds that brought no page, what they redirect to, and what a host that brought none was asked first."""
+    """Queue the seeds that brought no page, what they redirect to, and what a host that brought none was asked first.
+
+    In a round that goes on, what has been answered is not asked again.
+    """
+    is_finished = ledger.is_finished()
     for seed in seeds:
         chain = skip_chain(seed, ledger.skip_of)
-        if chain and chain[-1].target is None and chain[-1].reason not in _NO_FAILURE:
+        failed = chain and chain[-1].target is None and chain[-1].reason not in _NO_FAILURE
+        if failed and (is_finished or not is_verdict(chain[-1])):
             queue.retry({skip.url for skip in chain}, {skip.url.host for skip in chain})
 
 

@@ -30,20 +30,20 @@ from bitrawl.job import crawl_wiring, fetching
 from bitrawl.job.crawl_wiring import Parts, bucket_scores
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
-from bitrawl.job.folder import JobFolder, StartOver, not_mined
-from bitrawl.job.folder_kinds import FolderKind, kind_of
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import queued_links, relevant_pages
-from bitrawl.job.own_files import corpus_files, is_part_of_job
 from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
 from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing, together
-from bitrawl.job.stored_findings import Findings, made_from
 from bitrawl.job.topics import read_examples, topic_judge
 from bitrawl.model import Page, SiteKnowledge, Skip, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
 from bitrawl.reasons import TRANSIENT, Reason
+from bitrawl.store.folder import JobFolder, StartOver, not_mined
+from bitrawl.store.folder_kinds import FolderKind, kind_of
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import queued_links, relevant_pages
+from bitrawl.store.own_files import corpus_files, is_part_of_job
+from bitrawl.store.stored_findings import Findings, made_from
 from bitrawl.text.personal_data import check_libraries
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url

@@ -23,10 +23,7 @@ from bitrawl.endings import Doing, MiningStep
 from bitrawl.errors import ChildError, ConfigError
 from bitrawl.files import discard
 from bitrawl.job.exporting import write_files
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.own_files import SHARED
 from bitrawl.job.reporting import gather, write_report
-from bitrawl.job.stored_findings import AlignmentKey, Findings, Lesson, made_from
 from bitrawl.mine.aligned_pages import translated_part
 from bitrawl.mine.content import Lexicons
 from bitrawl.mine.evidence import ALL
@@ -42,6 +39,9 @@ from bitrawl.protocols import (
     Encoder,
 )
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.own_files import SHARED
+from bitrawl.store.stored_findings import AlignmentKey, Findings, Lesson, made_from
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import read_dictionary

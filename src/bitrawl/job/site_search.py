@@ -14,6 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import config, files
+from bitrawl.archive.archived_web import Archives
 from bitrawl.config import BudgetSection, DiscoverySection, Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.discover.backlinks import (
@@ -44,16 +45,15 @@ from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
 from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import ConfigError, DamagedError, GraphError
 from bitrawl.job import fetching
-from bitrawl.job.archived_web import Archives
 from bitrawl.job.fetching import POLITE, FetchPolicy
-from bitrawl.job.folder import JobFolder, StartOver
-from bitrawl.job.folder_kinds import FOUND_SITES, MINED_SITES, SEARCHED
-from bitrawl.job.ledger import outlinks
-from bitrawl.job.own_files import check_inputs
 from bitrawl.job.running import Started, finished, opened
 from bitrawl.model import Capture, Page, Visit
 from bitrawl.protocols import Clock
 from bitrawl.show.discovery_report import write as write_report
+from bitrawl.store.folder import JobFolder, StartOver
+from bitrawl.store.folder_kinds import FOUND_SITES, MINED_SITES, SEARCHED
+from bitrawl.store.ledger import outlinks
+from bitrawl.store.own_files import check_inputs
 
 SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", FOUND_SITES, SEARCHED
 MINED = MINED_SITES  # the folder of the job that mines what was found

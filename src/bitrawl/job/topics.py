@@ -16,11 +16,11 @@ from bitrawl.corpus.tmx import read_tmx
 from bitrawl.errors import ConfigError, TopicError
 from bitrawl.job.corpora import corpora_in, unpacked
 from bitrawl.job.fetching import POLITE, FetchPolicy
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.pages import SUFFIXES, loose_pages
 from bitrawl.languages import language_name, same_language
 from bitrawl.model import Language, Page, Paragraph, Skip
 from bitrawl.protocols import RelevanceModel
+from bitrawl.store.folder import JobFolder
 from bitrawl.text.frequencies import general_rates
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.ngram_estimation import train

@@ -43,7 +43,7 @@ from bitrawl.page.head import Head, bare_head, canonical, directives, machine_tr
 from bitrawl.page.links import MAX_LINKS, read_anchors, read_images, read_links
 from bitrawl.page.markdown import markdown_blocks
 from bitrawl.page.outline import TEXT, Block, Outline, in_lines, normalise, outline
-from bitrawl.page.scripted import LITTLE, ORDINARY, RENDERED, Scripted, scripted
+from bitrawl.page.scripted import LITTLE, ORDINARY, RENDERED, Article, Scripted, article, scripted
 from bitrawl.page.sitemap import read_sitemap
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.reasons import Reason, Stage
@@ -112,16 +112,23 @@ class PageAnalyser:
         tree = LexborHTMLParser(_markup(capture.body, text, charset), options=LexborDocumentOptions.WO_EVENTS)
         assemble(tree, capture.body)
         head = read_head(tree, capture)
-        skeleton = outline(tree, detailed=self._markdown)
+        skeleton = outline(tree, detailed=self._markdown, drawn=capture.rendered)
         metadata = read_metadata(head, tree, capture)
         anchors = read_anchors(skeleton, head)
         alternates = read_alternates(head, anchors, self._names)
         content = self._classifier.probabilities(skeleton)
         claims = metadata.content_language, metadata.locale
         drawing = RENDERED if capture.rendered else _scripted(tree, skeleton, content, claimed(head, *claims))
-        for drawn, kind, _ in drawing.texts:
+        untold = None if capture.rendered or drawing.texts else _untold(tree, skeleton, content)
+        if untold is not None:
+            content = [
+                0.0 if untold.has(block.text) else chance
+                for block, chance in zip(skeleton.blocks, content, strict=True)
+            ]
+        waiting = drawing.texts if untold is None else untold.blocks
+        for drawn, kind, _ in waiting:
             _append(skeleton, drawn, kind)
-        understood = self._understood(skeleton, [*content, *[1.0] * len(drawing.texts)], head, *claims)
+        understood = self._understood(skeleton, [*content, *[1.0] * len(waiting)], head, *claims)
         return msgspec.structs.replace(
             understood,
             drawn_by=drawing.sign,
@@ -224,6 +231,15 @@ def _scripted(tree: LexborHTMLParser, skeleton: Outline, content: list[float], l
         if main > LITTLE:  # an ordinary page, after a few of its paragraphs
             return ORDINARY
     return scripted(tree, main, everything, language)
+
+
+def _untold(tree: LexborHTMLParser, skeleton: Outline, content: list[float]) -> Article | None:
+    """The article of which the page itself has less than half: a teaser."""
+    found = article(tree)
+    if found is None or found.is_in(" ".join(block.text for block in skeleton.blocks)):
+        return None
+    main = sum(len(block.text) for block, chance in zip(skeleton.blocks, content, strict=True) if chance >= THRESHOLD)
+    return found if sum(len(block.text) for block in found.blocks) > 2 * max(main, LITTLE) else None
 
 
 def _with_headers(page: Page, head: Head, capture: Capture) -> Page:

@@ -32,7 +32,7 @@ class DocumentText(NamedTuple):
     author: str = ""
     language: str = ""
     date: str = ""
-    cut: str = ""  # what was left out because there is too much of it
+    cut: str = ""  # what was left out because there is too much of it, or because it is broken
 
 
 class UnreadableError(Exception):

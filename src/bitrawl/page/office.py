@@ -5,29 +5,36 @@ import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from selectolax.lexbor import LexborHTMLParser
-from striprtf.striprtf import rtf_to_text
 
 from bitrawl.model import ParagraphKind
 from bitrawl.page.decode import decode, shallow
 from bitrawl.page.document import DocumentBlock, DocumentLink, DocumentText, UnreadableError
 from bitrawl.page.outline import normalise, outline
+from bitrawl.page.rtf import rtf_text
 from bitrawl.reasons import Reason
 
 MAX_MEMBER = 50 * 1024 * 1024  # bytes of one file in an archive, unpacked
 MAX_UNPACKED = 100 * 1024 * 1024  # bytes of all that is read of one document
 MAX_MEMBERS = 5000
 MAX_CHAPTERS = 1000  # of an e-book: the rest is left out
+MAX_DEPTH = 200  # of elements; tables within tables have about ten for each
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _TEXT, _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}", "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_STYLE, _SVG = (
+    "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}",
+    "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}",
+)
 _FO, _XLINK = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}", "{http://www.w3.org/1999/xlink}href"
 _DC, _OPF = "{http://purl.org/dc/elements/1.1/}", "{http://www.idpf.org/2007/opf}"
 _HEADING_STYLE = re.compile(r"^(?:heading|title)\b", re.IGNORECASE)
@@ -40,21 +47,22 @@ def read_docx(body: bytes) -> DocumentText:
     document = archive.tree("word/document.xml")
     if document is None:
         raise UnreadableError(Reason.UNREADABLE, "it has no text in the place of a DOCX file")
-    styles, relations = archive.tree("word/styles.xml"), archive.tree("word/_rels/document.xml.rels")
+    styles, relations = archive.part("word/styles.xml"), archive.part("word/_rels/document.xml.rels")
+    _drop_unseen(document, _hidden_in_word(styles))
     headings = {
         str(style.get(f"{_WORD}styleId"))
-        for style in (styles if styles is not None else ())
+        for style in _each(styles, f"{_WORD}style")
         if _HEADING_STYLE.match(_attribute(style, f"{_WORD}name", f"{_WORD}val"))
         or style.find(f"{_WORD}pPr/{_WORD}outlineLvl") is not None
     }
-    targets = {str(each.get("Id")): str(each.get("Target")) for each in (relations if relations is not None else ())}
+    targets = {str(each.get("Id")): str(each.get("Target")) for each in _each(relations) if each.get("Id")}
     blocks = [_word_block(paragraph, headings) for paragraph in document.iter(f"{_WORD}p")]
     links = [
         DocumentLink(targets.get(str(link.get(_RELATION)), ""), normalise(_word_text(link)))
         for link in document.iter(f"{_WORD}hyperlink")
     ]
     language = _attribute(styles, f"{_WORD}docDefaults//{_WORD}lang", f"{_WORD}val") if styles is not None else ""
-    return _described(archive.tree("docProps/core.xml"), blocks, links, language)
+    return _described(archive.part("docProps/core.xml"), blocks, links, language, archive.lost)
 
 
 def read_odt(body: bytes) -> DocumentText:
@@ -62,6 +70,8 @@ def read_odt(body: bytes) -> DocumentText:
     content = archive.tree("content.xml")
     if content is None:
         raise UnreadableError(Reason.UNREADABLE, "it has no text in the place of an ODT file")
+    styles = archive.part("styles.xml")
+    _drop_unseen(content, _hidden_in_odf(styles, content))
     text = content.find(f"{_OFFICE}body/{_OFFICE}text")
     blocks: list[DocumentBlock] = []
     for element, in_list in _odf_paragraphs(text if text is not None else content, in_list=False):
@@ -69,11 +79,8 @@ def read_odt(body: bytes) -> DocumentText:
         kind = ParagraphKind.LISTITEM if in_list else ParagraphKind.TEXT
         blocks.append(DocumentBlock(line, ParagraphKind.HEADING if element.tag == f"{_TEXT}h" else kind))
     links = [DocumentLink(str(link.get(_XLINK, "")), normalise(_odf_text(link))) for link in content.iter(f"{_TEXT}a")]
-    styles = archive.tree("styles.xml")
-    language = next(
-        (code for each in (styles.iter() if styles is not None else ()) if (code := each.get(f"{_FO}language"))), ""
-    )
-    return _described(archive.tree("meta.xml"), blocks, links, language)
+    language = next((code for each in _each(styles) if (code := each.get(f"{_FO}language"))), "")
+    return _described(archive.part("meta.xml"), blocks, links, language, archive.lost)
 
 
 def read_epub(body: bytes) -> DocumentText:
@@ -94,18 +101,17 @@ def read_epub(body: bytes) -> DocumentText:
     ]
     blocks: list[DocumentBlock] = []
     for name in chapters[:MAX_CHAPTERS]:
-        content = archive.read(posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(name))))
+        content = archive.read_part(posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(name))))
         if content is not None:
             tree = LexborHTMLParser(shallow(decode(content, "").text))
             blocks += [DocumentBlock(block.text, block.kind) for block in outline(tree).blocks]
     left_out = len(chapters) - MAX_CHAPTERS
-    cut = f"{left_out:,} chapters after the first {MAX_CHAPTERS:,}" if left_out > 0 else ""
-    return _described(package, blocks, [], "")._replace(cut=cut)
+    cut = [f"{left_out:,} chapters after the first {MAX_CHAPTERS:,}"] if left_out > 0 else []
+    return _described(package, blocks, [], lost=[*cut, *archive.lost])
 
 
 def read_rtf(body: bytes) -> DocumentText:
-    text: str = rtf_to_text(body.decode("latin-1"), errors="ignore")  # type: ignore[no-untyped-call]
-    return _described(None, [DocumentBlock(normalise(line)) for line in text.splitlines()], [], "")
+    return _described(None, [DocumentBlock(normalise(line)) for line in rtf_text(body).splitlines()], [])
 
 
 class _Archive:
@@ -113,6 +119,7 @@ class _Archive:
 
     def __init__(self, body: bytes) -> None:
         self._left = MAX_UNPACKED
+        self.lost: list[str] = []  # the files that could not be read
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(body))
             members = len(self._zip.infolist())
@@ -134,6 +141,27 @@ class _Archive:
         if len(content) > MAX_MEMBER or self._left < 0:
             raise UnreadableError(Reason.BOMB, f"more than {MAX_MEMBER >> 20} MB when unpacked")
         return content
+
+    def read_part(self, name: str) -> bytes | None:
+        """None if it has no such file, or if that file is broken: then the others are read."""
+        try:
+            return self.read(name)
+        except UnreadableError as error:
+            self._lose(name, error)
+            return None
+
+    def part(self, name: str) -> Element | None:
+        """None if it has no such file, or if that file is broken: then the others are read."""
+        try:
+            return self.tree(name)
+        except UnreadableError as error:
+            self._lose(name, error)
+            return None
+
+    def _lose(self, name: str, error: UnreadableError) -> None:
+        if error.reason is Reason.BOMB:
+            raise error
+        self.lost.append(f"{name[:100]}: {error}")
 
     def tree(self, name: str) -> Element | None:
         """None if it has no such file."""
@@ -171,6 +199,116 @@ def _attribute(element: Element, path: str, name: str) -> str:
     return str(child.get(name, "")) if child is not None else ""
 
 
+def _each(tree: Element | None, tag: str | None = None) -> Iterator[Element]:
+    return tree.iter(tag) if tree is not None else iter(())
+
+
+class _Hides(Protocol):
+    def __call__(self, element: Element, *, around: bool) -> bool | None:
+        """Whether the text of an element is hidden, given whether that around it is; None if all is that the element has."""
+        ...
+
+
+def _drop_unseen(root: Element, hides: _Hides) -> None:
+    """Take out the text that no reader sees, and what nests too deep."""
+    waiting: list[tuple[Element, bool, int]] = [(root, False, 0)]
+    while waiting:
+        element, is_hidden, depth = waiting.pop()
+        here = hides(element, around=is_hidden) if depth < MAX_DEPTH else None
+        if here is None:
+            del element[:]
+        elif element.tag == _ALTERNATIVES:  # the same text for newer and for older programs
+            element[:] = [each for each in element if any(text.text for text in each.iter(f"{_WORD}t"))][:1]
+        if here is not False:
+            element.text = None
+            element[:] = [child for child in element if child.text or len(child)]  # spaces are elements without text
+            for child in element:
+                child.tail = None
+        waiting += ((child, here is True, depth + 1) for child in element)
+
+
+def _hidden_in_word(styles: Element | None) -> _Hides:
+    own: dict[str, tuple[bool | None, str]] = {}
+    default = ""
+    for style in _each(styles, f"{_WORD}style"):
+        name = str(style.get(f"{_WORD}styleId"))
+        own[name] = _vanishes(style), _attribute(style, f"{_WORD}basedOn", f"{_WORD}val")
+        if style.get(f"{_WORD}type") == "paragraph" and style.get(f"{_WORD}default") in _TRUE:
+            default = name
+    by_style = _inherited(own)
+
+    def hides(element: Element, *, around: bool) -> bool | None:
+        is_row = element.tag == f"{_WORD}tr"
+        if element.tag in _WORD_UNSEEN or (is_row and element.find(f"{_WORD}trPr/{_WORD}del") is not None):
+            return None
+        if element.tag == f"{_WORD}p":
+            return by_style.get(_attribute(element, f"{_WORD}pPr/{_WORD}pStyle", f"{_WORD}val") or default) is True
+        if element.tag != f"{_WORD}r":
+            return around
+        vanishes = _vanishes(element)
+        if vanishes is None:  # the styles of paragraph and characters cancel each other: ISO 29500, 17.7.3
+            style = _attribute(element, f"{_WORD}rPr/{_WORD}rStyle", f"{_WORD}val")
+            vanishes = around is not (by_style.get(style) is True)
+        return None if vanishes else False
+
+    return hides
+
+
+_TRUE = ("1", "true", "on", "")
+_WORD_UNSEEN = (f"{_WORD}del", f"{_WORD}moveFrom")
+
+
+def _vanishes(element: Element) -> bool | None:
+    """None if a run or a style does not say whether its text is hidden."""
+    vanish = element.find(f"{_WORD}rPr/{_WORD}vanish")
+    return None if vanish is None else vanish.get(f"{_WORD}val", "") in _TRUE
+
+
+def _hidden_in_odf(styles: Element | None, content: Element) -> _Hides:
+    named = styles.find(f"{_OFFICE}styles") if styles is not None else None  # others are of headers and footers
+    own: dict[str, tuple[bool | None, str]] = {}
+    for style in (*_each(named, f"{_STYLE}style"), *content.iter(f"{_STYLE}style")):
+        family, shown = style.get(f"{_STYLE}family"), _attribute(style, f"{_STYLE}text-properties", f"{_TEXT}display")
+        parent = f"{family} {style.get(f'{_STYLE}parent-style-name')}"
+        own[f"{family} {style.get(f'{_STYLE}name')}"] = {"none": True, "true": False}.get(shown), parent
+    by_style = _inherited(own)
+
+    def hides(element: Element, *, around: bool) -> bool | None:
+        fields = element.iter(f"{_TEXT}hidden-paragraph") if element.tag in _ODF_PARAGRAPHS else ()
+        if (
+            element.tag in _ODF_UNSEEN
+            or element.get(f"{_TEXT}display") == "none"
+            or any(each.get(f"{_TEXT}is-hidden") == "true" for each in (element, *fields))
+        ):
+            return None
+        family = "paragraph" if element.tag in _ODF_PARAGRAPHS else "text"
+        by_own = by_style.get(f"{family} {element.get(f'{_TEXT}style-name')}")
+        return around if by_own is None else by_own
+
+    return hides
+
+
+_ODF_PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
+_ODF_UNSEEN = frozenset(
+    (f"{_TEXT}tracked-changes", f"{_TEXT}note-citation", f"{_TEXT}script", f"{_OFFICE}annotation", f"{_OFFICE}forms")
+) | {f"{_SVG}title", f"{_SVG}desc"}
+
+
+def _inherited(own: Mapping[str, tuple[bool | None, str]]) -> dict[str, bool | None]:
+    """By style, what it or the nearest one that it is based on says; `own` has what each says, and on which it is based."""
+    known: dict[str, bool | None] = {}
+    for first in own:
+        name, chain = first, list[str]()
+        while name in own and name not in known:
+            known[name], parent = own[name]
+            if known[name] is not None:
+                break
+            chain.append(name)
+            name = parent
+        known.update(dict.fromkeys(chain, known.get(name)))
+    return known
+
+
 def _word_block(paragraph: Element, headings: set[str]) -> DocumentBlock:
     properties = paragraph.find(f"{_WORD}pPr")
     kind = ParagraphKind.TEXT
@@ -183,7 +321,7 @@ def _word_block(paragraph: Element, headings: set[str]) -> DocumentBlock:
 
 
 def _word_text(element: Element) -> str:
-    """What was deleted, and the codes of fields, are no text; a paragraph within it (a text box) stands for itself."""
+    """The codes of fields are no text; a paragraph within it (a text box) stands for itself."""
     parts: list[str] = []
     for child in element:
         if child.tag == f"{_WORD}t":
@@ -192,22 +330,19 @@ def _word_text(element: Element) -> str:
             parts.append(" ")
         elif child.tag == f"{_WORD}noBreakHyphen":
             parts.append("-")
-        elif child.tag not in (f"{_WORD}p", f"{_WORD}del", f"{_WORD}moveFrom"):
+        elif child.tag != f"{_WORD}p":
             parts.append(_word_text(child))
     return "".join(parts)
-
-
-_ODF_UNSEEN = frozenset((f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_OFFICE}forms", f"{_TEXT}note-citation"))
 
 
 def _odf_paragraphs(element: Element, *, in_list: bool) -> Iterator[tuple[Element, bool]]:
     """Headings and paragraphs in the order of the text, and whether each is in a list."""
     for child in element:
-        if child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+        if child.tag in _ODF_PARAGRAPHS:
             yield child, in_list
             for note in child.iter(f"{_TEXT}note-body"):
                 yield from _odf_paragraphs(note, in_list=False)
-        elif child.tag not in _ODF_UNSEEN:
+        else:
             yield from _odf_paragraphs(child, in_list=in_list or child.tag == f"{_TEXT}list-item")
 
 
@@ -216,20 +351,24 @@ def _odf_text(element: Element) -> str:
     for child in element:
         if child.tag == f"{_TEXT}s" or child.tag in (f"{_TEXT}tab", f"{_TEXT}line-break"):
             parts.append(" ")
-        elif child.tag not in _ODF_UNSEEN and child.tag != f"{_TEXT}note":
+        elif child.tag != f"{_TEXT}note":
             parts.append(_odf_text(child))
         parts.append(child.tail or "")
     return "".join(parts)
 
 
 def _described(
-    about: Element | None, blocks: list[DocumentBlock], links: list[DocumentLink], language: str
+    about: Element | None,
+    blocks: list[DocumentBlock],
+    links: list[DocumentLink],
+    language: str = "",
+    lost: Sequence[str] = (),
 ) -> DocumentText:
     """With what the document says about itself in Dublin Core, which all of these formats use."""
     texts = tuple(block for block in blocks if block.text)
     if not texts:
         raise UnreadableError(Reason.NO_TEXT_LAYER, "it has no text")
-    values = {each.tag: normalise(each.text or "") for each in (about.iter() if about is not None else ())}
+    values = {each.tag: normalise(each.text or "") for each in _each(about)}
     modified = next((value for tag, value in values.items() if tag.endswith("}modified")), "") or values.get(
         f"{_DC}date", ""
     )
@@ -241,4 +380,5 @@ def _described(
         values.get(f"{_DC}creator", ""),
         values.get(f"{_DC}language", "") or language,
         day[0] if day else "",
+        "; ".join(lost),
     )

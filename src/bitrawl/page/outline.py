@@ -70,9 +70,12 @@ class Outline:
     """img, including hidden ones: node, position in the tag sequence."""
 
 
-def outline(tree: LexborHTMLParser, *, detailed: bool = False) -> Outline:
-    """Time and memory are linear in the number of nodes, however deep they nest. `detailed`: also what Markdown needs."""
-    hidden, walk = unseen(tree), _DetailedWalk if detailed else _Walk
+def outline(tree: LexborHTMLParser, *, detailed: bool = False, drawn: bool = False) -> Outline:
+    """Time and memory are linear in the number of nodes, however deep they nest. `detailed`: also what Markdown needs.
+
+    `drawn` by a browser, which has told what it computed.
+    """
+    hidden, walk = unseen(tree, drawn=drawn), _DetailedWalk if detailed else _Walk
     page = _walked(tree, hidden.certain | hidden.doubtful, walk)
     if hidden.doubtful and hidden.doubtful_characters > sum(len(block.text) for block in page.blocks):
         page = _walked(tree, hidden.certain, walk)

@@ -78,25 +78,39 @@ def read_pdf(body: bytes) -> DocumentText:
         raise UnreadableError(Reason.UNREADABLE, detail) from error
     try:
         language = _language(document)
-        about = document.get_metadata_dict(skip_empty=True)
+        title, author = normalise(_about(document, "Title")), normalise(_about(document, "Author"))
+        date = _date(_about(document, "ModDate") or _about(document, "CreationDate"))
         count = len(document)
     finally:
         document.close()
     opened: Any = pdfwords.open(body)  # type: ignore[no-untyped-call]
-    sheets, links = read_sheets(opened, min(count, MAX_PAGES))
-    lines = [line for sheet in sheets for line in sheet.lines]
+    pages = read_sheets(opened, min(count, MAX_PAGES))
+    if pages.broken == pages.read:
+        raise UnreadableError(Reason.UNREADABLE, "none of its pages can be read")
+    lines = [line for sheet in pages.sheets for line in sheet.lines]
     _check_readable(lines)
-    blocks = _paragraphs(sheets, lines)
-    title = normalise(about.get("Title", ""))
+    blocks = _paragraphs(pages.sheets, lines)
+    cut = {
+        f"{count - pages.read:,} pages after the first {pages.read:,}": count - pages.read,
+        f"pages that cannot be read: {pages.broken:,}": pages.broken,
+        f"lines whose letters have no size: {pages.askew:,}": pages.askew,
+    }
     return DocumentText(
         tuple(_titled(blocks, title)),
-        tuple(links),
+        tuple(pages.links),
         title,
-        normalise(about.get("Author", "")),
+        author,
         language,
-        _date(about.get("ModDate") or about.get("CreationDate") or ""),
-        f"{count - len(sheets):,} pages after the first {len(sheets):,}" if count > len(sheets) else "",
+        date,
+        "; ".join(text for text, number in cut.items() if number > 0),
     )
+
+
+def _about(document: pypdfium2.PdfDocument, name: str) -> str:
+    try:
+        return str(document.get_metadata_value(name))
+    except UnicodeDecodeError:  # half a character
+        return ""
 
 
 def _language(document: pypdfium2.PdfDocument) -> str:

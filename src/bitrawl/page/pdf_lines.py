@@ -18,6 +18,7 @@ from bitrawl.page.outline import normalise
 MAX_LINES = 200_000  # of one document: what follows the page that reaches it is left out
 SMALLER = 0.92  # the letters of a footnote, compared with those of the text
 NUMERALS = re.compile(r"^[\W\d_]*(?:[ivxlcdm]+[\W\d_]*)?$", re.IGNORECASE)
+_FAR = 1e6  # points: 350 meters
 _GAP = 1.6  # font sizes between two lines side by side: less is a space, more is another cell
 _SUPERSCRIPT, _MONOSPACED, _BOLD = 1, 8, 16
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -56,19 +57,51 @@ class Sheet(NamedTuple):
         return [line for block in self.blocks for line in block]
 
 
-def read_sheets(document: Any, pages: int) -> tuple[list[Sheet], list[DocumentLink]]:
+class Sheets(NamedTuple):
+    """The pages of a document, as far as they can be read."""
+
+    sheets: list[Sheet]
+    links: list[DocumentLink]
+    broken: int  # pages that cannot be read
+    askew: int  # lines without a place or a size
+    read: int  # pages, with the broken ones
+
+
+def read_sheets(document: Any, pages: int) -> Sheets:
     sheets: list[Sheet] = []
     links: list[DocumentLink] = []
-    lines = 0
+    broken = askew = lines = read = 0
     for number in range(pages):
-        content = document[number].get_text("rawdict", sort="xycut", links=True, clip=False)
+        read += 1
+        try:
+            content = document[number].get_text("rawdict", sort="xycut", links=True, clip=False)
+        except (RuntimeError, ValueError, ArithmeticError):  # PDFium's, and what its odd numbers make of a calculation
+            broken += 1
+            continue
+        askew += _drop_askew(content)
         sheet = _sheet(number, content)
         sheets.append(sheet)
         links += _links(content)
         lines += sum(map(len, sheet.blocks))
         if lines > MAX_LINES:
             break
-    return sheets, links
+    return Sheets(sheets, links, broken, askew, read)
+
+
+def _drop_askew(content: dict[str, Any]) -> int:
+    """Drop lines whose letters have no size, or a negative one: PDFium's words are none there. Return how many."""
+    dropped = 0
+    for block in content["blocks"]:
+        lines = block.get("lines", [])
+        block["lines"] = [line for line in lines if _has_place(line)]
+        dropped += len(lines) - len(block["lines"])
+    return dropped
+
+
+def _has_place(line: dict[str, Any]) -> bool:
+    left, top, right, bottom = line["bbox"]
+    sizes = (span["size"] for span in line["spans"])
+    return -_FAR < left <= right < _FAR and -_FAR < top < bottom < _FAR and all(0 < size < _FAR for size in sizes)
 
 
 def _sheet(number: int, content: dict[str, Any]) -> Sheet:

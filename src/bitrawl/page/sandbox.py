@@ -64,7 +64,8 @@ class SandboxedAnalyser:
     """A few children that read pages; each is started when it is first needed, and replaced when it fails.
 
     `factory` makes the reader, once in each child: it is pickled, so it has to be importable there. `seconds` are for
-    one page, by the clock on the wall, and a book of a thousand pages has more of them; `megabytes` are what a child may take beyond what its reader has loaded.
+    one page, of a processor, and a book of a thousand pages has more of them; `megabytes` are what a child may take beyond
+    what its reader has loaded.
     Enter it (`async with`): leaving ends the children.
     """
 

@@ -3,6 +3,7 @@
 Only a page with almost no text of its own is looked at, so that an ordinary page pays nothing for it.
 """
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ _TAG = re.compile(r"</?[a-z][a-z0-9]{0,9}(?:\s[^<>]{0,500})?/?>", re.IGNORECASE)
 _LETTER_RUNS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[{}<>=|\\^_~`$]|://|;\s|\w\.\w+\(")
 _WORDS, _LABEL_WORDS = 5, 2  # that make a text, elsewhere and under a name that says so
+_PASSAGE = 20  # letters in a row that two texts do not have by chance (judgement)
 _UNSPACED_WEIGHT = 24  # of a text without spaces; about eight characters of Chinese
 _LABELS = frozenset(("title", "headline", "heading", "name", "subtitle", "caption", "subheading", "question"))
 _TEXTS = frozenset(
@@ -58,6 +60,23 @@ class Scripted(NamedTuple):
 
     sign: DrawnBy | None = None  # what shows it; None if nothing does
     texts: tuple[DocumentBlock, ...] = ()  # that wait for the scripts; none without a sign
+
+
+class Article(NamedTuple):
+    """The text of a page as its metadata has it."""
+
+    letters: str  # without spaces and punctuation
+    blocks: tuple[DocumentBlock, ...]
+
+    def has(self, text: str) -> bool:
+        letters = _letters(text)
+        return len(letters) >= _PASSAGE and letters in self.letters
+
+    def is_in(self, text: str) -> bool:
+        """Whether half of its passages are in a text. A hundred are looked up."""
+        letters, last = _letters(text), len(self.letters) - _PASSAGE
+        starts = range(0, last + 1, max(1, last // 100, _PASSAGE))
+        return sum(self.letters[start : start + _PASSAGE] in letters for start in starts) * 2 >= len(starts)
 
 
 ORDINARY = Scripted()
@@ -76,6 +95,48 @@ def scripted(tree: LexborHTMLParser, main: int, everything: int, language: Langu
     waiting = sum(len(block.text) for block in texts)
     sign = _sign(tree, waiting > max(main, LITTLE), not everything)
     return Scripted(sign, tuple(texts)) if sign is not None else ORDINARY
+
+
+def article(tree: LexborHTMLParser) -> Article | None:
+    """The `articleBody` of the one article of JSON-LD, with which a page also tells search engines what it is about.
+
+    None of an article that not everybody may read: the page shows what it wants to show.
+    """
+    stack = [value for node in tree.css("script[type*='ld+json']")[:MAX_SCRIPTS] for value in _with_articles(node)]
+    found: list[str] = []
+    for _ in range(MAX_VALUES):
+        if not stack:
+            break
+        value = stack.pop()
+        if isinstance(value, dict):
+            body = value.get("articleBody")
+            found += [body] if isinstance(body, str) and body.strip() and _is_free(value) else []
+        stack += list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    if len(set(found)) != 1 or len(found[0]) > MAX_LETTERS:  # a list of articles has several
+        return None
+    lines = html.unescape(found[0]).split("\n")
+    blocks = [DocumentBlock(line, ParagraphKind.TEXT) for raw in lines if (line := normalise(raw))]
+    if _TAG.search(found[0]):
+        outlined = outline(LexborHTMLParser(shallow(found[0]))).blocks
+        blocks = [DocumentBlock(block.text, block.kind) for block in outlined]
+    return Article(_letters("".join(block.text for block in blocks)), tuple(blocks))
+
+
+def _with_articles(script: LexborNode) -> list[Any]:
+    code = script.text()
+    return [_decoded(code)] if "articleBody" in code and len(code) <= MAX_JSON else []
+
+
+def _is_free(thing: dict[str, Any]) -> bool:
+    """Whether schema.org's `isAccessibleForFree` is not false for it, nor for a part of it."""
+    parts = thing.get("hasPart")
+    things = [thing, *(parts if isinstance(parts, list) else [parts])]
+    told = [str(one.get("isAccessibleForFree", "")) for one in things if isinstance(one, dict)]
+    return not any(value.lower().endswith("false") for value in told)
+
+
+def _letters(text: str) -> str:
+    return "".join(_LETTER_RUNS.findall(text.casefold()))
 
 
 def _sign(tree: LexborHTMLParser, has_state: bool, is_blank: bool) -> DrawnBy | None:  # noqa: FBT001
@@ -159,7 +220,8 @@ class _Budget:
             if isinstance(value, str):
                 yield from self._read(value, name, nested)
             elif isinstance(value, dict) and depth < _MAX_STEPS:
-                stack.extend((inner, key, depth + 1) for key, inner in reversed(self._seen(value)))
+                seen = self._seen(value if _is_free(value) else {**value, "articleBody": ""})
+                stack.extend((inner, key, depth + 1) for key, inner in reversed(seen))
             elif isinstance(value, list) and depth < _MAX_STEPS:
                 stack.extend((inner, name, depth + 1) for inner in reversed(value))
 

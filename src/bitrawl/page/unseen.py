@@ -1,7 +1,8 @@
 """Which parts of a page no reader sees, by its attributes, its inline styles and its own style elements.
 
 External style sheets and scripts are not read. So a text counts as hidden only if the page itself says so, and nothing in
-it shows how a reader or a script could make it appear: see docs/decisions/unseen-text.md.
+it shows how a reader or a script could make it appear: see docs/decisions/unseen-text.md. Of a page that a browser has drawn,
+what it computed takes the place of the rules; whether a reader or a script could undo that is judged in the same way.
 
 The elements that one declaration may hide are collected first, as suspects. Only for them are the rules of the page weighed
 against each other.
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from bitrawl.model import COMPUTED
 from bitrawl.page.styles import (
     INHERITED,
     NAME,
@@ -59,6 +61,18 @@ _INLINE = frozenset(
 _PLAIN = _INLINE | set("p div li ul ol dl dd dt section article main blockquote".split())
 _STILL = ("none", "all 0s", "0s", "auto")
 _LIFTED = ("absolute", "fixed", "sticky")  # what is behind is not what is around
+# What rules still say of a page that a browser has drawn: colours, and what changes by itself.
+_RULED = (
+    "color",
+    "background",
+    "text-shadow",
+    "text-stroke",
+    "text-fill",
+    "position",
+    "transition",
+    "animation",
+    "will-",
+)
 _NO_GROUND = ("transparent", "none", "initial", "unset", "inherit")
 _BGCOLOR = re.compile(rb"(?i)bgcolor=[\"']?(#?\w+)")
 _LAST_PART = re.compile(r"([^\s>+~]*)\s*\Z")
@@ -73,8 +87,8 @@ class Unseen(NamedTuple):
     doubtful_characters: int = 0  # 0 if the page has no script
 
 
-def unseen(tree: LexborHTMLParser) -> Unseen:
-    page = _Styled(tree)
+def unseen(tree: LexborHTMLParser, *, drawn: bool = False) -> Unseen:
+    page = _Styled(tree, drawn=drawn)
     page.read()
     return page.hidden() if page.suspects else Unseen(frozenset(page.certain))
 
@@ -104,13 +118,15 @@ class _Element:
 class _Styled:
     """A page with what its own styles say."""
 
-    def __init__(self, tree: LexborHTMLParser) -> None:
+    def __init__(self, tree: LexborHTMLParser, *, drawn: bool = False) -> None:
         self.tree = tree
+        self.is_computed = drawn and tree.root is not None and COMPUTED in tree.root.attributes
         self.elements: dict[int, _Element] = {}
         self.suspects: dict[int, _Element] = {}
         self.certain: set[int] = set()  # hidden by what the element itself says
         self.sheets: list[tuple[str, bool]] = []  # and whether it holds for all readers
         self.unread: list[str] = []
+        self.untold: list[str] = []  # of a page that was computed
         self.inks: dict[str, list[LexborNode]] = {}  # elements with a colour of their own
         self.inline_grounds: set[str] = set()
         self.index: dict[
@@ -126,7 +142,9 @@ class _Styled:
     def read(self) -> None:
         """Collect the style sheets, and the elements that attributes, rules or colours may hide."""
         last = 0
-        for node in self.tree.css("style,[style],[hidden]"):
+        for node in self.tree.css(
+            f"style,[style],[hidden],[{COMPUTED}]" if self.is_computed else "style,[style],[hidden]"
+        ):
             if node.mem_id == last:  # once for each part of the selector
                 continue
             last, attributes = node.mem_id, node.attributes
@@ -137,6 +155,8 @@ class _Styled:
                 self.certain.add(last)
             elif style := attributes.get("style"):
                 self.read_style(node, hint_of_style(style))
+            if self.is_computed and (ways := hint_of_style(attributes.get(COMPUTED) or "").ways):
+                self.suspect(node, ways)
         if not self.has_links:
             for node in self.tree.css("font[color]"):
                 self.inks.setdefault(_legacy(node.attributes["color"] or ""), []).append(node)
@@ -147,8 +167,11 @@ class _Styled:
         media, css = on_screen(node.attributes.get("media") or ""), node.text()
         if media is None:
             return
-        if len(css) > min(MAX_SHEET, MAX_SHEETS - sum(len(sheet) for sheet, _ in self.sheets)):
-            self.unread.append(css)
+        is_told = self.is_computed and COMPUTED in node.attributes  # by the browser: all rules about what is hidden
+        if len(css) > (
+            MAX_SHEETS if is_told else min(MAX_SHEET, MAX_SHEETS - sum(len(sheet) for sheet, _ in self.sheets))
+        ):
+            (self.untold if is_told else self.unread).append(css)
         else:  # What holds for some readers only can show a text, and hides none.
             self.sheets.append((css, media and (node.parent is None or node.parent.tag != "noscript")))
 
@@ -215,6 +238,9 @@ class _Styled:
             self.suspects[element.id] = element
             element.ways.update(ways)
             element.shown_by |= element.names if names is None else names
+            if self.is_computed:  # A browser does not say which rule hides it.
+                element.shown_by |= element.names or {element.tag}
+                element.hidden_by |= element.names
 
     # The rules of an element
 
@@ -295,6 +321,9 @@ class _Styled:
         for declarations in (*(rule.declarations for rule in matched), normal, *(rule.important for rule in matched)):
             values.update(declarations)
         values.update(important)
+        if self.is_computed:
+            values = {name: value for name, value in values.items() if name.startswith(_RULED)}
+            values.update(declared(element.attributes.get(COMPUTED) or "")[0])
         return values
 
     # Judging
@@ -370,7 +399,10 @@ class _Styled:
         if not self.has_scripts:
             return False
         names = [name[1:] for name in element.shown_by if name[0] in ".#"]
-        return element.attributes.get("id") in self.opened or any(
+        ids = {element.attributes.get("id")}
+        if self.is_computed and self.opened and self.can_spend(SEARCH):  # What is opened may be inside what is hidden.
+            ids.update(node.attributes["id"] for node in element.node.css("[id]"))
+        return not ids.isdisjoint(self.opened) or any(
             len(name) >= LONG_NAME and self.is_mentioned(name) for name in names
         )
 
@@ -385,7 +417,8 @@ class _Styled:
 
     def is_unread(self, element: _Element) -> bool:
         """Whether a style sheet that is not read has a rule with the name of the rule that hides the element."""
-        return any(name in css for css in self.unread for name in element.hidden_by if name[0] in ".#")
+        unread = self.untold if self.is_computed else self.unread
+        return any(name in css for css in unread for name in element.hidden_by if name[0] in ".#")
 
     def texts_inside(self, root: _Element, ways: set[Way]) -> Iterator[int]:
         """The texts in an element that is hidden in a way that elements inside may undo, unless they do."""

@@ -70,6 +70,8 @@ class Symptom(Wording):
     NO_LISTED_TERM = ("no-listed-term", "No term of the list is on any of {pages}.")
     NO_LEARNED_TERM = ("no-learned-term", "No term of your texts is on any of {pages}.")
     SCRIPTED = ("scripted", "{n} page looks drawn by scripts, which were not run.", "{n} pages look drawn by scripts, which were not run.")
+    UNDRAWN = ("undrawn", "{n} page looks drawn by scripts; a browser brought nothing more on it, or on pages like it.",
+        "{n} pages look drawn by scripts; a browser brought nothing more on them, or on pages like them.")
     # parts of the above
     COUNT_IN = ("count-in", "{count} in {language}")
     NAMED = ("named", "{name} ({count})")
@@ -201,8 +203,9 @@ def _about_languages(facts: JobFacts) -> Iterator[Point]:
         tip = _asking_for(facts, advised) if advised else None
         yield Point((Symptom.OTHER_LANGUAGES.message(languages=listed),), tip)
     if summary.scripted > _MANY * summary.links:
-        advice = None if facts.asked.render.runs_scripts else Tip(Reason.SCRIPTED)
-        yield Point((Symptom.SCRIPTED.message(n=summary.scripted),), advice)
+        is_run = facts.asked.render.runs_scripts
+        symptom = Symptom.UNDRAWN if is_run else Symptom.SCRIPTED
+        yield Point((symptom.message(n=summary.scripted),), None if is_run else Tip(Reason.SCRIPTED))
     unknown = summary.languages.get(UNDETERMINED, 0)
     if unknown > _MANY * summary.pages:
         yield Point((Symptom.UNIDENTIFIED.message(n=unknown),))

@@ -61,11 +61,11 @@ def looks_scripted(summary: CrawlSummary, render: RenderSection) -> str:
     """How many pages nobody drew, and what to do about it; empty if there are none."""
     if not summary.scripted:
         return ""
-    seen = f"{counted(summary.scripted, 'page looks', 'pages look')} drawn by scripts, which were not run"
+    seen = f"{counted(summary.scripted, 'page looks', 'pages look')} drawn by scripts"
     if render.runs_scripts:
-        return seen
+        return f"{seen}; a browser brought nothing more on them, or on pages like them"
     install = f" Run: {install_command('browser')}" if render.when is None else ""
-    return f"{seen}. {Reason.SCRIPTED.advice}{install}"
+    return f"{seen}, which were not run. {Reason.SCRIPTED.advice}{install}"
 
 
 def answered(statuses: Mapping[int, int], most: int = 3) -> str:

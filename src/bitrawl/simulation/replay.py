@@ -19,6 +19,7 @@ from zlib import crc32
 
 import msgspec
 
+from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.config import UNFOCUSED, Job, Reach, Strategy
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier, Politeness
@@ -26,8 +27,6 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.job.analyses import Analyses
-from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.job.crawl_wiring import strategy
 from bitrawl.job.fetching import most_waiting
 from bitrawl.job.site_mining import pairing
@@ -59,6 +58,7 @@ from bitrawl.simulation.trial import (
     in_order,
     run_trial,
 )
+from bitrawl.store.analyses import Analyses
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 

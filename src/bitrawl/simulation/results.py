@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bitrawl import files
-from bitrawl.job.own_files import FolderFiles
 from bitrawl.languages import same_language
 from bitrawl.model import OWN_REQUESTS, Language
 from bitrawl.show import harvest
 from bitrawl.show.wording import counted
 from bitrawl.simulation.measure import MARKS, SiteTrials, TrialFigures
+from bitrawl.store.own_files import FolderFiles
 
 MEASURES = (
     *(f"pairs at {mark} %" for mark in MARKS),

@@ -17,15 +17,19 @@ from bitrawl.config.choices import strategy_names
 from bitrawl.errors import BitrawlError, FieldError, RefusedError
 from bitrawl.files import NO_JSON
 from bitrawl.job.live_facts import Live, Sampler
-from bitrawl.job.reviewing import (
+from bitrawl.languages import parse_language
+from bitrawl.mine.judging import Flag
+from bitrawl.model import Verdict
+from bitrawl.reasons import Action
+from bitrawl.review.reviewing import (
     LanguageOrder,
     PairFilter,
     PairOrder,
     Reading,
     VerdictState,
 )
-from bitrawl.job.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
-from bitrawl.job.segment_list import (
+from bitrawl.review.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
+from bitrawl.review.segment_list import (
     MOST_AT_ONCE,
     NO_FLAG,
     LengthUnit,
@@ -34,12 +38,8 @@ from bitrawl.job.segment_list import (
     SegmentState,
     fitting_rows,
 )
-from bitrawl.job.segment_review import subject_of
-from bitrawl.job.verdicts import Subject, SubjectKind
-from bitrawl.languages import parse_language
-from bitrawl.mine.judging import Flag
-from bitrawl.model import Verdict
-from bitrawl.reasons import Action
+from bitrawl.review.segment_review import subject_of
+from bitrawl.store.verdicts import Subject, SubjectKind
 from bitrawl.web import allowed
 from bitrawl.web.commands import CommandRunner, CorpusWriting, ExportCache, Indexing
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob

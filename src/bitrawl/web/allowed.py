@@ -25,9 +25,9 @@ from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
 from bitrawl.job.crawl_wiring import check
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.own_files import GIVEN
 from bitrawl.languages import parse_language
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.own_files import GIVEN
 from bitrawl.url import Url
 from bitrawl.web.job_list import TEXTS, Command, JobVerb, Prepared
 from bitrawl.web.messages import MOST_QUOTED, Message, message, message_of, quoted, shortened, typed_languages

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from bitrawl.errors import BitrawlError, DiskFullError
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.reading_index import index_signature, is_due
 from bitrawl.process import Running
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.reading_index import index_signature, is_due
 from bitrawl.web.job_state import without_place
 from bitrawl.web.messages import message, quoted
 from bitrawl.web.turns import Turns
@@ -162,7 +162,7 @@ class Indexing:
         key = folder.path.name
         self._faults.pop(key, None)
         try:
-            module = "bitrawl.job.reading_index"
+            module = "bitrawl.store.reading_index"
             await self._commands.run([str(folder.path)], person=person, module=module, seconds=INDEX_SECONDS)
         except BitrawlError as error:
             self._faults[key] = error

@@ -26,10 +26,10 @@ from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import cell
 from bitrawl.job.reporting import found_so_far
-from bitrawl.job.reviewing import Reading
-from bitrawl.job.search_query import SearchQuery
-from bitrawl.job.searching import FoundSegment, all_hits
 from bitrawl.model import Language, TranslationUnit, Verdict
+from bitrawl.review.reviewing import Reading
+from bitrawl.review.search_query import SearchQuery
+from bitrawl.review.searching import FoundSegment, all_hits
 from bitrawl.text.words import one_line
 from bitrawl.url import Url
 from bitrawl.web.actions import find_job, find_mining_job, search_query, server_of

@@ -19,8 +19,8 @@ from bitrawl import files
 from bitrawl.errors import StoreError
 from bitrawl.files import NO_JSON, write_fault
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.folder_kinds import BUNDLES
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.folder_kinds import BUNDLES
 from bitrawl.web.operator_settings import User
 
 INTENT = "intent.json"

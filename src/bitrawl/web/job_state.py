@@ -17,11 +17,11 @@ from bitrawl.endings import CrawlEnd, Doing, EndKind, Fault, HostRest, LastRun, 
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.files import NO_JSON
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.folder_kinds import FOUND_SITES, MERGED
 from bitrawl.job.live_facts import Live
 from bitrawl.message import Message
 from bitrawl.remedies import Tip
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.folder_kinds import FOUND_SITES, MERGED
 from bitrawl.web.job_list import ALIGNED, Intent, JobVerb, Wish, is_topic
 from bitrawl.web.messages import message
 

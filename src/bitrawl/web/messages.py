@@ -22,8 +22,6 @@ from bitrawl.discover.site_check import TRANSLATIONS
 from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.errors import ConfigError
-from bitrawl.job.segment_list import LengthUnit, SegmentOrder, SegmentState
-from bitrawl.job.segment_review import Saved
 from bitrawl.languages import language_name, parse_language
 from bitrawl.message import QUOTED, Amount, Cause, Code, Share, Value
 from bitrawl.message import Message as Message  # noqa: PLC0414 - public here
@@ -31,6 +29,8 @@ from bitrawl.mine.differences import DifferenceKind
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Language, Method, Verdict
 from bitrawl.reasons import Reason
+from bitrawl.review.segment_list import LengthUnit, SegmentOrder, SegmentState
+from bitrawl.review.segment_review import Saved
 from bitrawl.text.language_names import language_table, spaced
 
 SOURCE = "en"  # the language in which the messages are written in templates and code

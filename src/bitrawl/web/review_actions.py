@@ -9,10 +9,10 @@ from typing import Any
 from starlette.requests import Request
 
 from bitrawl.errors import FieldError
-from bitrawl.job.review_results import SampleResults, results
-from bitrawl.job.samples import Sample, SampleRequest, Samples, SampleUnit
-from bitrawl.job.verdicts import GivenVerdict, Judgement, SubjectKind, VerdictHistory
 from bitrawl.model import Verdict
+from bitrawl.review.results import SampleResults, results
+from bitrawl.store.samples import Sample, SampleRequest, Samples, SampleUnit
+from bitrawl.store.verdicts import GivenVerdict, Judgement, SubjectKind, VerdictHistory
 from bitrawl.web.actions import server_of, two_languages
 from bitrawl.web.api.shapes import NewSample
 from bitrawl.web.job_list import ServedJob

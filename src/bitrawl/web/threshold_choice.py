@@ -9,10 +9,10 @@ from starlette.requests import Request
 
 from bitrawl.config import Thresholds
 from bitrawl.errors import FieldError, OutdatedError, RefusedError, StoreError
-from bitrawl.job import thresholds as job_thresholds
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.reviewing import Reading
-from bitrawl.job.thresholds import ThresholdSight
+from bitrawl.review import thresholds as job_thresholds
+from bitrawl.review.reviewing import Reading
+from bitrawl.review.thresholds import ThresholdSight
+from bitrawl.store.folder import JobFolder
 from bitrawl.web.actions import Server, find_own_job, server_of
 from bitrawl.web.allowed import MINING, Fields, ReadFields
 from bitrawl.web.job_list import ServedJob

@@ -20,11 +20,11 @@ from bitrawl.cluster.run import RunRequest, plan
 from bitrawl.discover.walk import WalkFacts
 from bitrawl.errors import BitrawlError
 from bitrawl.job.exporting import write_shards
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 
 A, B = Url.parse("https://example.org/en"), Url.parse("https://example.org/fr")
@@ -179,7 +179,7 @@ WORKS = {
                "copy": f"a corpus without its job en-fr 1 page pair, {UNITS} units", "search": "1 page"},
     "report": {"job": "job/report.html", "crawled": "crawled/report.html", "one-language": "report.html", "run": "run/merged/report.html",
                "merged": "merged/report.html", "search": "search/report.html"},
-    "check": dict.fromkeys(("job", "one-language", "run", "merged", "copy"), "files, as the card lists them"),
+    "check": dict.fromkeys(("job", "one-language", "run", "merged", "copy"), "files, as written"),
     "log": dict.fromkeys(("job", "crawled", "one-language", "search"), "https://example.org/en"),
     "merge --out new": dict.fromkeys(("job", "run", "unmerged"), f"{UNITS} units from"),
 }  # fmt: skip

@@ -26,11 +26,11 @@ from bitrawl.cluster.bundles import (
     finished_jobs,
     mark_done,
 )
-from bitrawl.cluster.places import LocalPlace, place
+from bitrawl.cluster.places import Place, place
 from bitrawl.errors import ChildError, DiskFullError, StoreError, UnwantedError
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.process import Death
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
 
 ASKED = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 DONE = Done("00000", PartState.MINED, figures=Figures(sites=1, pages=3))
@@ -86,10 +86,13 @@ class Lost(BaseException):
     """The machine is gone."""
 
 
+@pytest.mark.parametrize("anywhere", ["folder", "s3 in memory"], indirect=True)
 def test_a_part_is_not_lost_with_the_machine_that_was_replacing_it(
-    order: BundleOrder, runs: list[str], monkeypatch: pytest.MonkeyPatch
+    order: BundleOrder, runs: list[str], monkeypatch: pytest.MonkeyPatch, anywhere: str
 ):
-    out, upload = place(order.out), LocalPlace.upload
+    order, out = msgspec.structs.replace(order, out=anywhere), place(anywhere)
+    kind = type(out)
+    upload = kind.upload
     Ledger(mined(order, b"") / JOB / "job.sqlite").close()
     assert mine_bundle(order) == DONE
     (out / "parts" / "00000" / "verdicts.sqlite").write(b"what people said since then")
@@ -99,15 +102,15 @@ def test_a_part_is_not_lost_with_the_machine_that_was_replacing_it(
         ledger.remember("round", "2")
     (job / "job.toml").write_text(config.text_of(ASKED))
 
-    def lost(target: LocalPlace, folder: Path) -> None:
-        if target.path.parent.name == "parts":
+    def lost(target: Place, folder: Path) -> None:
+        if str(target).endswith("/parts/00000"):
             raise Lost
         upload(target, folder)
 
-    monkeypatch.setattr(LocalPlace, "upload", lost)
+    monkeypatch.setattr(kind, "upload", lost)
     with pytest.raises(Lost):
         mine_bundle(again)
-    monkeypatch.setattr(LocalPlace, "upload", upload)
+    monkeypatch.setattr(kind, "upload", upload)
     shutil.rmtree(scratch_folder(again))
     assert finished_jobs(out) == []
     bundle_process._take_up(again, JobFolder(job), out)

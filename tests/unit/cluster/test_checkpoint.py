@@ -11,7 +11,7 @@ from bitrawl.cluster import checkpoint as module
 from bitrawl.cluster.checkpoint import Checkpoints, check_checkpoint, restore
 from bitrawl.cluster.places import LocalPlace
 from bitrawl.errors import StoreError
-from bitrawl.job.ledger import Ledger
+from bitrawl.store.ledger import Ledger
 
 ARCHIVE = "bitrawl-00001-20261116120000.warc.gz"
 

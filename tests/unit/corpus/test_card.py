@@ -165,6 +165,7 @@ def test_the_card_begins_with_the_header_of_a_hugging_face_dataset():
     lines = header_of(card(FACTS))
     (checksum,) = [file.sha256 for file in EN_FR.files if "sentences" in file.name]
     assert lines[: lines.index("dataset_info:")] == [
+        "# written by bitrawl",
         'pretty_name: "Parallel web corpus, English (en) and French (fr)"',
         "language:",
         '- "en"',

@@ -12,9 +12,9 @@ from written_corpora import TEXTS, CorpusFolder, written_corpora
 from bitrawl import files
 from bitrawl.corpus.card import card_of
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Condition, check_corpus
 from bitrawl.job.running import export, export_copy
+from bitrawl.store.folder import JobFolder
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,7 @@ def test_a_card_under_its_earlier_name_is_read_and_goes_when_the_corpus_is_writt
     folder = corpora["one language"].folder
     job = JobFolder(folder.parent)
     (folder / "README.md").rename(folder / "card.md")
+    (folder.parent / "corpus.seal").unlink()
     assert card_of(folder) == folder / "card.md"
     assert check_corpus(folder, "").condition is Condition.SOUND
     export(job, {})

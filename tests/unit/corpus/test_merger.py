@@ -2,7 +2,9 @@
 
 import tempfile
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from bitrawl.corpus.export import paragraph_id
 from bitrawl.corpus.merger import (
+    Block,
     Groups,
     UnitKeys,
     data_file,
@@ -153,6 +156,26 @@ def test_parts_merged_are_the_whole_merged_whatever_the_buckets(parts: list[list
     with tempfile.TemporaryDirectory() as folder:
         whole = [pair for part in parts for pair in part]
         assert merged_parts(Path(folder), parts, bucket_rows) == in_memory(whole) == list(merged(whole))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(PAIR, max_size=8), min_size=1, max_size=4), st.sampled_from([1, 3, 1000]), st.randoms())
+def test_blocks_of_shards_are_merged_in_their_order(parts: list[list[SegmentPair]], bucket_rows: int, dice: Random):
+    cuts = [sorted({0, len(part), *(dice.randint(0, len(part)) for _ in range(3))}) for part in parts]
+    blocks = [Block(number, *ends) for number, places in enumerate(cuts) for ends in pairwise(places)]
+    dice.shuffle(blocks)
+    whole = [pair for number, first, last in blocks for pair in parts[number][first:last]]
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [shard(Path(folder, str(number)), pairs) for number, pairs in enumerate(parts)]
+        with grouped(paths, Path(folder, "scratch"), bucket_rows, blocks=blocks) as groups:
+            assert list(groups.units()) == in_memory(whole)
+
+
+def test_blocks_that_are_not_all_rows_are_damage(tmp_path: Path):
+    url = Url.parse("https://a.org/")
+    path = shard(tmp_path / "en-fr", [SegmentPair(url, url, Segment("Tea"), Segment("Thé"), 0.5)] * 2)
+    with pytest.raises(StoreError, match="merge again"), grouped([path], tmp_path, blocks=[Block(0, 0, 1)]):
+        pass
 
 
 def test_the_sizes_of_a_shard_tell_equal_from_nearly_equal_texts(tmp_path: Path):

@@ -15,13 +15,13 @@ from bitrawl.crawl.robots import RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.fetching import LedgerRobots, SystemClock
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import log
-from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.job.running import COUNT_EVERY, finished
 from bitrawl.model import Capture, Link, LinkKind, Skip, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import log
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url

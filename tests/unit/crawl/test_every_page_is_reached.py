@@ -17,12 +17,12 @@ from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.job.crawl_wiring import Topic, strategy
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import summarise
-from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Relevance, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import summarise
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance

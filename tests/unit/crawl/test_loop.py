@@ -17,11 +17,11 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import MAX_SITEMAPS, Scope, ScopeRules, Sites
 from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.job.fetching import most_waiting
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import fault_counts, log, summarise
-from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import fault_counts, log, summarise
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url

@@ -10,8 +10,6 @@ from table_site import moved, page, site, url
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_queue import LedgerQueue
 from bitrawl.model import (
     Advice,
     Alternate,
@@ -28,6 +26,8 @@ from bitrawl.model import (
 )
 from bitrawl.protocols import LinkScorer
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.strategies.adaptive.site_scorer import Adaptive
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url

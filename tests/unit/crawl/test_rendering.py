@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bitrawl.archive.archived_web import Archives, KeptFetcher, ReplayFetcher, warc_records
+from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, answers
 from bitrawl.config import Job, Reach, Render, RenderSection
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
@@ -14,15 +16,13 @@ from bitrawl.crawl.rendering import CHECKED, TRIALS, Rendering, rendered
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError
 from bitrawl.job import crawl_wiring
-from bitrawl.job.archive import ArchivingFetcher, WarcArchive, answers
-from bitrawl.job.archived_web import Archives, KeptFetcher, ReplayFetcher, warc_records
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import summarise
-from bitrawl.job.ledger_queue import LedgerQueue
-from bitrawl.model import Capture, DrawnBy, Lease, Link, LinkKind, Page, Skip, Visit
+from bitrawl.model import Capture, DrawnBy, Lease, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
-from bitrawl.reasons import Reason
+from bitrawl.reasons import Reason, Stage
 from bitrawl.show.wording import looks_scripted
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import summarise
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
@@ -42,14 +42,17 @@ def drawn_page(url: str, links: str = "") -> str:
 
 
 class FakeRenderer:
-    """Draws what a function says, and remembers what it was asked."""
+    """Draws what a function says, and remembers what it was asked. What is `deadly` kills it each time."""
 
     def __init__(self, draw: Callable[[str], str | None] = drawn_page) -> None:
         self._draw = draw
         self.asked: list[str] = []
+        self.deadly: str | None = None
 
-    async def render(self, answer: Capture) -> tuple[Capture | None, int]:
+    async def render(self, answer: Capture) -> tuple[Capture | Skip | None, int]:
         self.asked.append(answer.url)
+        if answer.url == self.deadly:
+            return Skip(answer.url, Stage.ANALYSE, Reason.KILLED), 1000
         html = self._draw(answer.url)
         return (rendered(answer, html, 1e9 + 1, 0.5) if html is not None else None), 1000
 
@@ -150,13 +153,36 @@ async def test_a_resumed_job_knows_where_a_browser_brought_something_and_where_n
     assert renderer.asked == ["http://a.org/app/99"]
 
 
-async def test_what_a_browser_could_not_draw_stays_what_it_was_and_says_nothing_about_its_kind() -> None:
+async def test_what_a_browser_could_not_draw_is_named_and_says_nothing_about_its_kind() -> None:
     renderer = FakeRenderer(lambda _url: None)
     decided = rendering(renderer)
 
     outcomes = [await outcome_of(decided, f"http://a.org/news/{number}") for number in range(TRIALS + 5)]
-    assert {outcome.reason for outcome in outcomes if isinstance(outcome, Skip)} == {Reason.SCRIPTED}
+    assert {outcome.reason for outcome in outcomes if isinstance(outcome, Skip)} == {Reason.UNDRAWN}
     assert len(renderer.asked) == TRIALS + 5
+
+
+@pytest.mark.parametrize("html", [SHELL, drawn_page("http://a.org/x")])
+async def test_nothing_is_kept_of_a_page_whose_browser_was_killed_each_time(html: str) -> None:
+    renderer = FakeRenderer()
+    renderer.deadly = "http://a.org/x"
+    outcome = await outcome_of(rendering(renderer, always=True), "http://a.org/x", html)
+
+    assert isinstance(outcome, Skip)
+    assert outcome.reason is Reason.KILLED
+
+
+async def test_nothing_is_kept_of_a_page_whose_reader_was_killed_once_it_was_drawn() -> None:
+    class DeadlyReader:
+        async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+            assert not index
+            return Skip(capture.url, Stage.ANALYSE, Reason.KILLED)
+
+    answer = capture("http://a.org/x")
+    drawn = await rendering(FakeRenderer()).read(answer, await READER.analyse(answer), DeadlyReader())
+    assert drawn is not None
+    assert isinstance(drawn.outcome, Skip)
+    assert drawn.outcome.reason is Reason.KILLED
 
 
 async def test_an_empty_page_that_stays_empty_is_empty() -> None:
@@ -164,6 +190,17 @@ async def test_an_empty_page_that_stays_empty_is_empty() -> None:
 
     assert isinstance(outcome, Skip)
     assert outcome.reason is Reason.EMPTY
+
+
+async def test_a_page_that_stays_empty_and_asks_by_post_says_so() -> None:
+    class RefusingRenderer(FakeRenderer):
+        async def render(self, answer: Capture) -> tuple[Capture | Skip | None, int]:
+            return rendered(answer, SHELL, 1e9 + 1, 0.5, refused=2), 1000
+
+    outcome = await outcome_of(rendering(RefusingRenderer()), "http://a.org/x")
+
+    assert isinstance(outcome, Skip)
+    assert (outcome.reason, outcome.detail) == (Reason.EMPTY, "refused 2 requests by POST")
 
 
 async def test_always_draws_every_page_but_keeps_what_a_script_has_emptied() -> None:
@@ -192,6 +229,8 @@ class RenderedJob:
         self.archive = WarcArchive(folder / "warc", clock=clock)
         self.ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
         queue = LedgerQueue(self.ledger, sites.of)
+        for reason in (Reason.KILLED, Reason.SCRIPTED):  # as when render.mode has changed
+            queue.try_again(reason)
         frontier = Frontier(queue, clock, sites.of, Politeness())
         seeds = [Url.parse("http://a.org/")]
         self.crawl = Crawl(
@@ -249,10 +288,46 @@ async def test_without_a_browser_the_report_counts_what_looks_drawn_by_scripts(
     told = looks_scripted(summary, RenderSection(when=Render.NEVER))
     assert told.startswith("1 page looks drawn by scripts")
     assert "--render auto" in told
-    assert "--render auto" not in looks_scripted(summary, RenderSection(when=Render.AUTO))
+    for tried in (Render.AUTO, Render.ALWAYS):
+        told = looks_scripted(summary, RenderSection(when=tried))
+        assert told.startswith("1 page looks drawn by scripts; a browser brought nothing more")
+        assert "not run" not in told
+        assert "--render" not in told
     monkeypatch.setattr("bitrawl.config.schema.find_spec", lambda _name: None)
     assert "'bitrawl[browser]'" in looks_scripted(summary, RenderSection())
     job.ledger.close()
+
+
+async def test_pages_that_a_killed_browser_cost_are_drawn_by_the_next_run_and_no_count_says_otherwise(
+    tmp_path: Path,
+) -> None:
+    renderer = FakeRenderer(with_links)
+    renderer.deadly = "http://a.org/x"
+    killed = RenderedJob(tmp_path, renderer)
+    await killed.run()
+    summary = summarise(killed.ledger)
+    assert (summary.rendered, summary.scripted, summary.skipped_for(Reason.KILLED)) == (1, 0, 1)
+    assert looks_scripted(summary, RenderSection(when=Render.ALWAYS)) == ""
+    killed.ledger.close()
+
+    resumed = RenderedJob(tmp_path, FakeRenderer(with_links))
+    await resumed.run()
+    summary = summarise(resumed.ledger)
+    assert (summary.rendered, summary.scripted, summary.skipped) == (2, 0, 0)
+    resumed.ledger.close()
+
+
+async def test_what_was_drawn_after_all_does_not_count_as_undrawn_any_more(tmp_path: Path) -> None:
+    first = RenderedJob(tmp_path, None)
+    await first.run()
+    assert summarise(first.ledger).scripted == 1
+    first.ledger.close()
+
+    second = RenderedJob(tmp_path, FakeRenderer(with_links))
+    await second.run()
+    summary = summarise(second.ledger)
+    assert (summary.rendered, summary.scripted) == (2, 0)
+    second.ledger.close()
 
 
 async def test_an_archive_has_what_the_browser_drew_and_needs_no_browser(crawled: RenderedJob, tmp_path: Path) -> None:
@@ -282,7 +357,7 @@ async def test_a_job_killed_while_a_page_was_drawn_visits_it_again(tmp_path: Pat
     begun = asyncio.Event()
 
     class EndlessRenderer(FakeRenderer):
-        async def render(self, answer: Capture) -> tuple[Capture | None, int]:
+        async def render(self, answer: Capture) -> tuple[Capture | Skip | None, int]:
             begun.set()
             await asyncio.Event().wait()
             raise AssertionError(answer)

@@ -67,6 +67,15 @@ async def test_a_stylesheet_is_empty_and_costs_no_request() -> None:
     assert web.asked == []
 
 
+async def test_data_of_the_site_that_is_asked_for_by_post_is_counted_and_not_sent() -> None:
+    web = FakeWeb({})
+    asked = requests(web)
+    for address in ("http://www.a.org/graphql", "http://api.a.org/x", "https://tracker.test/", "data:,x"):
+        assert await asked.answer(address, "fetch", "POST") is None
+    assert await asked.answer("http://www.a.org/beacon", "ping", "POST") is None
+    assert (asked.refused, web.asked) == (2, [])
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD"])
 async def test_nothing_but_get_is_sent(method: str) -> None:
     web = FakeWeb({})

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
-from bitrawl.job.archived_web import Archives
 from bitrawl.job.crawl_wiring import previewer
 from bitrawl.job.topics import topic_pages
 from bitrawl.model import Language, Page

@@ -15,15 +15,9 @@ from bitrawl import config
 from bitrawl.cli import app
 from bitrawl.facts import JobFacts
 from bitrawl.job.exporting import write_corpus
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import check
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.live_facts import Live, Sampler
-from bitrawl.job.reading_index import refresh
 from bitrawl.job.reporting import gather, is_stale
-from bitrawl.job.reviewing import PairFilter, PairList, Reading
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import SubjectKind
 from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import (
     Language,
@@ -40,8 +34,14 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.reasons import Reason, Stage
+from bitrawl.review.reviewing import PairFilter, PairList, Reading
 from bitrawl.show.job_report import brief
 from bitrawl.show.wording import size
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.reading_index import refresh
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import SubjectKind
 from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")

@@ -18,10 +18,10 @@ from bitrawl.errors import ConfigError, DiskFullError
 from bitrawl.job import exporting
 from bitrawl.job.exporting import corpus_units, write_corpus
 from bitrawl.job.job_merge import merge
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 
 ONE = [("Good morning", "Bonjour", 0.9), ("Tea", "Thé", 0.5), ("Tea", "Thé", 0.4)]
@@ -148,6 +148,13 @@ def test_the_same_command_again_gives_the_same_bytes(jobs, two):
     jobs.merge(*two, export={"formats": ["tmx", "tsv", "moses", "jsonl"]})
     assert jobs.bytes() == first
     assert {"corpus/en-fr.tmx", "corpus/en-fr.ids", "sites.tsv", "report.html", "corpus/README.md"} <= set(first)
+
+
+def test_lines_are_in_the_order_of_their_sites_whichever_job_comes_first(jobs, two):
+    jobs.merge(*two)
+    lines = (jobs.out / "corpus/en-fr.sentences.jsonl").read_bytes()
+    jobs.merge(*reversed(two))
+    assert (jobs.out / "corpus/en-fr.sentences.jsonl").read_bytes() == lines
 
 
 def test_shards_are_kept_while_the_job_stays_as_it_is(jobs, two, monkeypatch):

@@ -13,10 +13,7 @@ from kept_findings import Aligned, keep_findings
 import bitrawl
 from bitrawl import config
 from bitrawl.job.exporting import write_corpus
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.opened import OpenedJob
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import (
     Language,
@@ -33,6 +30,9 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import Subject, VerdictHistory
 from bitrawl.url import Url
 
 SEGMENTS = [

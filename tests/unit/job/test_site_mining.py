@@ -15,15 +15,15 @@ from small_site import articles, page
 from bitrawl import config
 from bitrawl.endings import Doing
 from bitrawl.job import site_mining
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.site_mining import BATCH, MinedSite, MiningWorkers, SiteMiner
-from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import Flag
 from bitrawl.mine.stages import AlignedPair, PairedSite
 from bitrawl.model import Language, Page, PagePair, Segment, SegmentPair, Unpacker
 from bitrawl.process import Failure, FailureKind
 from bitrawl.reasons import Reason, Stage
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
 from bitrawl.url import Url

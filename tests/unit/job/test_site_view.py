@@ -11,13 +11,13 @@ from small_site import EN, FR, articles
 
 from bitrawl import config
 from bitrawl.job import site_mining
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.own_files import SHARED
 from bitrawl.job.site_mining import PairSite, PassPages, mining_service
 from bitrawl.mine.pairing import Pairing, PairingResult
 from bitrawl.mine.stages import Miner, PagePass, PairedSite
 from bitrawl.model import Page, Sitemap, Unpacker
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.own_files import SHARED
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.template import Template
 from bitrawl.url import Url

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from bitrawl.endings import Doing, HostRest, MiningStep
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.running import _Mining, rest_observer
+from bitrawl.store.ledger import Ledger
 
 
 def test_a_long_rest_of_a_host_is_written_down_until_it_is_over(tmp_path: Path):

@@ -13,11 +13,7 @@ from kept_findings import Aligned, keep_findings
 from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.job.exporting import corpus_units, write_corpus
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.model import (
     Language,
     Lease,
@@ -36,6 +32,10 @@ from bitrawl.model import (
 )
 from bitrawl.reasons import Reason, Stage
 from bitrawl.show.job_report import brief
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import Subject, VerdictHistory
 from bitrawl.url import Url
 
 EN, FR, DE = map(Language, ("en", "fr", "de"))

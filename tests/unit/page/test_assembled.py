@@ -41,6 +41,33 @@ def test_a_segment_is_read_in_its_place_if_a_script_of_the_page_puts_it_there(bo
     assert texts(body) == expected
 
 
+SOLID = "<template id=pl-1></template><p>Loading</p><!--pl-1-->"
+SOLID_CALL = '<script>$df("1")</script>'
+MARKO = "<!--M_!^1--><p>Loading</p><!--M_!1-->"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (f"{SOLID}<p>after<template id=1><p>text</template>{SOLID_CALL}", ["text", "after"]),
+        (f"{SOLID}<template id=1><p>text</template>", ["Loading"]),  # no script puts it there
+        (f"{SOLID}<p id=1>text</p>{SOLID_CALL}", ["Loading", "text"]),
+        (f"<template id=pl-1></template><p>Loading</p><template id=1><p>text</template>{SOLID_CALL}", ["Loading"]),
+        (f"<template id=1>{SOLID}</template><p>after{SOLID_CALL}", ["after"]),  # a place within itself
+        (f"{MARKO}<p>after</p><t M_=1>text</t>", ["text", "after"]),
+        (f"<p>a <!--M_#1--> c</p><t M_=1>b</t>{MARKO}", ["a b c", "Loading"]),
+        (f"{MARKO}<t M_=1><!--M_#2--></t>", ["Loading"]),  # the rest did not arrive
+        ("<!--M_!^1--><p>Loading</p><t M_=1>text</t>", ["Loading", "text"]),  # no end
+        ("<t M_=1><!--M_#1-->text</t>", ["text"]),
+        ("<p>a <b id=afph0>…</b> c</p><div id=af0>b</div><script>$af(0)</script>", ["a b c"]),
+        ("<p>a <b id=afph0>…</b> c</p><div id=af0>b</div><script>$af('0',1)</script>", ["a b c"]),
+        ("<div id=af0>a <b id=afph0>…</b></div><script>$af(0)</script>", ["a …"]),
+    ],
+)
+def test_a_segment_of_solid_or_marko_is_read_in_its_place(body, expected):
+    assert texts(body) == expected
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -61,6 +88,8 @@ def test_a_shadow_root_takes_the_place_of_the_children_of_its_host(body, expecte
 
 
 _PIECES = [
+    *(SOLID, SOLID_CALL, MARKO, "<template id=1>", "<t M_=1>", "<t M_=2>", "<!--M_#1-->", "<!--M_#2-->", "</t>"),
+    *("<!--M_!^2-->", "<!--M_!2-->", "<div id=af0>", "<b id=afph0>", "<script>$af(0)</script>", "<template id=pl-1>"),
     *(
         "<x-a>",
         "</x-a>",

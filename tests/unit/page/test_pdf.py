@@ -274,3 +274,32 @@ def test_a_pdf_without_text_is_a_skip():
     skip = page_reader().read(Capture(url, 200, (), pdf([[]]), at=0.0, media_type="application/pdf"))
     assert isinstance(skip, Skip)
     assert skip.reason is Reason.NO_TEXT_LAYER
+
+
+SHEETS = [paragraph([f"This is sheet {number}."]) for number in (1, 2, 3)]
+
+
+def test_a_page_that_cannot_be_loaded_costs_only_that_page_and_is_recorded():
+    page, odd = b"/Type /Page /Parent", b"/Type /Odd! /Parent"
+    document = read_pdf(pdf(SHEETS).replace(page, odd, 2).replace(odd, page, 1))
+    assert [block.text for block in document.blocks] == ["This is sheet 1.", "This is sheet 3."]
+    assert document.cut == "pages that cannot be read: 1"
+
+
+def test_a_document_of_which_no_page_can_be_loaded_is_unreadable():
+    with pytest.raises(UnreadableError, match="none of its pages can be read"):
+        read_pdf(pdf(SHEETS).replace(b"/Type /Page /Parent", b"/Type /Odd! /Parent"))
+
+
+def test_letters_of_a_negative_size_cost_their_lines():
+    page = [Words("This line stands.", y=700), Words("Odd", y=500, size=-10)]
+    document = read_pdf(pdf([SHEETS[0], page]))
+    assert [block.text for block in document.blocks] == ["This is sheet 1.", "This line stands."]
+    assert document.cut.startswith("lines whose letters have no size: ")
+
+
+def test_half_a_character_in_a_title_costs_the_title():
+    body = pdf(SHEETS[:1], about={"Title": "XY", "Author": "Ann"}).replace(b"<FEFF00580059>", b"<FEFFD83D0059>")
+    document = read_pdf(body)
+    assert (document.title, document.author) == ("", "Ann")
+    assert [block.text for block in document.blocks] == ["This is sheet 1."]

@@ -10,11 +10,13 @@ from collections.abc import AsyncIterator, Callable
 
 import msgspec
 import pytest
-from hostile_readers import Hostile, broken, dying, mortal, noted
+from hostile_readers import Hostile, broken, dying, mortal, noted, sleeping_service
 
+from bitrawl.children import Children
 from bitrawl.errors import ChildError
 from bitrawl.model import Capture, Page, Skip
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
+from bitrawl.process import Failure, FailureKind, Limits
 from bitrawl.reasons import Reason, Stage
 from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
@@ -83,10 +85,23 @@ async def test_a_page_that_hangs_in_a_library_is_cut_short_and_says_where(tmp_pa
     async with SandboxedAnalyser(Hostile, workers=1, seconds=1.5, rejects=Rejects(tmp_path)) as analyser:
         skip = await analyser.analyse(capture("hang"))
         assert isinstance(skip, Skip)
-        assert skip.reason is Reason.ANALYSIS_TIMEOUT
+        assert (skip.reason, skip.detail) == (Reason.ANALYSIS_TIMEOUT, "1.5 s")
         assert await title(analyser, "the next") == "the next"
     (about,) = tmp_path.glob("*.json")
     assert "hostile_readers.py" in json.loads(about.read_text())["trace"]
+
+
+async def test_a_page_is_not_given_up_for_seconds_that_the_machine_spent_elsewhere():
+    async with SandboxedAnalyser(Hostile, workers=1, seconds=0.5) as analyser:
+        assert await title(analyser, "starve 0.75") == "read"
+
+
+async def test_a_reader_that_sleeps_is_ended_and_that_is_no_verdict():
+    async with Children(sleeping_service, Limits(seconds=0.05), workers=1) as children:
+        failure = await children.ask(b"", attempts=0)
+    assert isinstance(failure, Failure)
+    assert (failure.kind, failure.detail) == (FailureKind.KILLED, "no answer in 1 s")
+    assert "hostile_readers.py" in failure.trace
 
 
 async def test_other_pages_pass_while_one_hangs():

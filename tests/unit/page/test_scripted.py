@@ -102,6 +102,96 @@ def test_texts_of_state_objects_are_paragraphs_of_the_page(state: str) -> None:
     assert page.drawn_by is DrawnBy.ROOT
 
 
+TEASER = "Before dawn the old harbour is a quiet place, and only the lamp at the end of the pier is lit. " * 4
+BODY = [TEASER.strip(), *(f"{number}. {SENTENCE} {SECOND}" for number in range(9))]
+
+
+def linked(body: str, **more: object) -> str:
+    article = {"@type": "NewsArticle", "headline": "Harbour", "articleBody": body, **more}
+    return as_data({"@graph": [{"@type": "WebPage"}, article]}, 'type="application/ld+json"')
+
+
+def main_text(html: str) -> list[str]:
+    return [paragraph.text for paragraph in page_of(html).paragraphs if not paragraph.boilerplate]
+
+
+@pytest.mark.parametrize("teaser", [TEASER, TEASER.strip().rstrip(".") + "…", TEASER[:320] + "..."])
+@pytest.mark.parametrize("joint", ["\n", "\n\n", "\r\n"])
+def test_a_teaser_does_not_keep_out_the_article_of_the_metadata(teaser: str, joint: str) -> None:
+    html = f"<html lang=en><body><main><h1>At the harbour</h1><p>{teaser}</p></main>{linked(joint.join(BODY))}</body></html>"
+
+    assert [text for text in main_text(html) if text != "At the harbour"] == BODY
+
+
+def test_an_article_in_one_line_is_one_paragraph_and_its_teaser_is_not_doubled() -> None:
+    html = f"<html lang=en><body><main><p>{TEASER}</p></main>{linked(' '.join(BODY))}</body></html>"
+
+    assert main_text(html) == [" ".join(BODY)]
+
+
+def test_an_article_with_markup_and_entities_is_read_as_text() -> None:
+    marked = "".join(f"<p>{text.replace('old', '<b>old</b>')}</p>" for text in BODY)
+    html = f"<html lang=en><body><main><p>{TEASER}</p></main>{linked(marked)}</body></html>"
+    assert main_text(html) == BODY
+
+    entities = "\n".join(BODY).replace("harbour", "p&ocirc;rt")
+    html = f"<html lang=en><body><main><p>{TEASER}</p></main>{linked(entities)}</body></html>"
+    assert BODY[1].replace("harbour", "pôrt") in main_text(html)
+
+
+@pytest.mark.parametrize("shown", [10, 7])
+def test_an_article_that_the_page_shows_is_not_doubled(shown: int) -> None:
+    text = "".join(f"<p>{text}</p>" for text in BODY[:shown])
+    html = f"<html lang=en><body><main>{text}</main>{linked(chr(10).join(BODY))}</body></html>"
+
+    assert main_text(html) == BODY[:shown]
+
+
+@pytest.mark.parametrize(
+    ("teaser", "rest"),
+    [
+        (
+            "昔の港は日の出前に目を覚まし、船は潮とともに戻ってくる。" * 12,
+            "桟橋の端の灯りだけが、静かな夜明けの海を照らしている。" * 30,
+        ),
+        (
+            "يستيقظ الميناء القديم قبل شروق الشمس وتعود القوارب مع المد. " * 8,
+            "لا يضيء سوى المصباح في نهاية الرصيف عند الفجر الهادئ. " * 24,
+        ),
+        ("ท่าเรือเก่าตื่นก่อนพระอาทิตย์ขึ้นและเรือกลับมาพร้อมน้ำขึ้น " * 8, "มีเพียงโคมไฟที่ปลายสะพานเท่านั้นที่ส่องสว่างยามเช้า " * 24),
+    ],
+)
+def test_an_article_in_any_script_is_read_once(teaser: str, rest: str) -> None:
+    article = [teaser.strip(), rest.strip()]
+    html = f"<html><body><main><p>{teaser}</p></main>{linked(chr(10).join(article))}</body></html>"
+
+    assert main_text(html) == article
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"isAccessibleForFree": False},
+        {"isAccessibleForFree": "False"},
+        {"isAccessibleForFree": "http://schema.org/False"},
+        {"hasPart": {"@type": "WebPageElement", "isAccessibleForFree": False, "cssSelector": ".paid"}},
+        {"hasPart": [{"isAccessibleForFree": "false"}]},
+    ],
+)
+@pytest.mark.parametrize("teaser", [TEASER, "Before dawn."])
+def test_an_article_that_one_must_pay_for_is_not_read(more: dict[str, object], teaser: str) -> None:
+    html = f"<html lang=en><body><main><p>{teaser}</p></main><div id=app></div><a href=/>Home</a>{linked(chr(10).join(BODY), **more)}</body></html>"
+
+    assert SENTENCE not in "".join(texts(html))
+
+
+def test_of_a_list_of_articles_none_is_read() -> None:
+    several = linked("\n".join(BODY)) + linked("\n".join(BODY[1:]))
+    html = f"<html lang=en><body><main><p>{TEASER}</p></main>{several}</body></html>"
+
+    assert main_text(html) == [TEASER.strip()]
+
+
 def test_headings_and_markup_of_a_state_object_keep_their_kind_and_order() -> None:
     state = {"title": "The old harbour", "html": f"<p>{SENTENCE}</p><ul><li>{SECOND}</li></ul>"}
     page = page_of(shell(as_data(state)))

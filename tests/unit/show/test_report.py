@@ -12,10 +12,7 @@ from kept_findings import Aligned, keep_findings
 
 import bitrawl
 from bitrawl.errors import StoreError
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import SpreadSample
 from bitrawl.job.reporting import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
-from bitrawl.job.stored_findings import Findings
 from bitrawl.languages import language_name
 from bitrawl.mine.findings import RefusalReason as WhyNot
 from bitrawl.mine.findings import RefusedPair
@@ -26,6 +23,9 @@ from bitrawl.show.job_report import brief, render
 from bitrawl.show.plots import COLOURS, Series, histogram, lines
 from bitrawl.show.templating import new_environment
 from bitrawl.show.wording import METHODS, REFUSALS, SKIPS, duration, share
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import SpreadSample
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script></style><img src=x onerror=alert(2)>\x00\u202e &amp; {0} {name} %s"

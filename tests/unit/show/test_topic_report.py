@@ -9,15 +9,15 @@ from kept_findings import keep_findings
 
 from bitrawl.facts import Border, TopicShare
 from bitrawl.job import reporting as job_facts
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather
-from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Paragraph, Relevance, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.show.diagnosis import diagnose
 from bitrawl.show.job_report import brief, explained, render
 from bitrawl.show.plots import histogram
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>\x00\u202e {0} {name}"
@@ -441,7 +441,7 @@ def test_a_list_that_is_gone_is_no_fault(tmp_path: Path):
 def test_the_status_of_a_job_without_relevant_pages_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("bitrawl.topic.learned", reason="its branch is not merged yet")
     from bitrawl.cli.status import show  # noqa: PLC0415
-    from bitrawl.job.folder import JobFolder  # noqa: PLC0415
+    from bitrawl.store.folder import JobFolder  # noqa: PLC0415
 
     no_term_matches(tmp_path).end()
     show(JobFolder(tmp_path))

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from made_up_pack import write_pack
 
+from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Reach, Strategy
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError
-from bitrawl.job.analyses import Analyses
-from bitrawl.job.archived_web import Archives
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.simulation.measure import best_harvest, harvest, measure
@@ -33,6 +32,7 @@ from bitrawl.simulation.trial import (
     read_pairs,
     run_trial,
 )
+from bitrawl.store.analyses import Analyses
 from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url

@@ -8,7 +8,7 @@ from bitrawl import config
 from bitrawl.config import FetchSection, Job
 from bitrawl.config.settings import SETTINGS
 from bitrawl.errors import ConfigError, FieldError
-from bitrawl.job.folder import JobFolder
+from bitrawl.store.folder import JobFolder
 from bitrawl.topic.term_list import read_terms
 from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads

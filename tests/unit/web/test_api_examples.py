@@ -15,13 +15,13 @@ from kept_findings import Aligned, keep_findings
 from prose_site import keep
 from small_site import articles
 
-from bitrawl.job import reading_index
 from bitrawl.job.drawing import give_sample
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.samples import SampleRequest
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import PagePair, Segment, SegmentPair
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.samples import SampleRequest
+from bitrawl.store.stored_findings import Findings
 from bitrawl.web.app import Serving, application, new_server
 from bitrawl.web.commands import CommandRunner
 from bitrawl.web.job_list import Command, Intent, JobVerb, Wish, write_intent

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from bitrawl.errors import BitrawlError
-from bitrawl.job.folder import JobFolder
+from bitrawl.store.folder import JobFolder
 from bitrawl.web.commands import ExportCache
 from bitrawl.web.corpus_files import StoredFile
 

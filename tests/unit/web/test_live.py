@@ -7,15 +7,15 @@ from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
 from bitrawl.job import live_facts as live
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import log, summarise
 from bitrawl.job.live_facts import Live, Sampler
-from bitrawl.job.reading_index import refresh
-from bitrawl.job.reviewing import PairHarvestPoint
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Relevance, Skip, Visit
 from bitrawl.reasons import Reason, Stage
+from bitrawl.review.reviewing import PairHarvestPoint
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import log, summarise
+from bitrawl.store.reading_index import refresh
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 from bitrawl.web.app import Serving, application, new_server
 from bitrawl.web.pages import job_page

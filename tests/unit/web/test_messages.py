@@ -14,12 +14,12 @@ from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.endings import Doing, HostRest, MiningStep, State
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
 from bitrawl.show.plots import Bar, bars
+from bitrawl.store.folder import JobFolder
 from bitrawl.topic.wiki_topic import Exclusion
 from bitrawl.web import messages
 from bitrawl.web.app import Serving, application, new_server

@@ -27,14 +27,14 @@ from bitrawl.endings import (
 )
 from bitrawl.errors import CategoryError
 from bitrawl.facts import SiteFacts
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.live_facts import Live
 from bitrawl.message import Code, Message, Value, Wording
 from bitrawl.reasons import Action, FewPairs, FewRelevant, NoHomes, NoPattern, OneLanguage, Reason
 from bitrawl.remedies import Remedy, Tip
 from bitrawl.show.diagnosis import Diagnosis, Point, Symptom
 from bitrawl.show.wording import REFUSALS
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
 from bitrawl.web.app import Serving, application, new_server
 from bitrawl.web.job_list import Command, Intent, JobVerb, ServedJob, Wish, write_intent
 from bitrawl.web.job_state import JobState

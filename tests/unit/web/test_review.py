@@ -10,13 +10,13 @@ import pytest
 from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
-from bitrawl.job import reading_index
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.review_queue import ReviewOrder, ReviewQueue, review_queue
-from bitrawl.job.reviewing import LanguageOrder, PairFilter, Reading
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, pair_key
+from bitrawl.review.queue import ReviewOrder, ReviewQueue, review_queue
+from bitrawl.review.reviewing import LanguageOrder, PairFilter, Reading
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 from bitrawl.web.app import Serving, application, new_server
 

@@ -20,7 +20,7 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.places import place
 from bitrawl.config import Job
 from bitrawl.endings import State
-from bitrawl.job.folder import JobFolder
+from bitrawl.store.folder import JobFolder
 from bitrawl.web.app import Serving, application, new_server
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SILENT, figures_of_run, state_of_run

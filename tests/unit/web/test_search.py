@@ -9,12 +9,12 @@ from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
 from bitrawl.corpus.tmx import read_tmx
-from bitrawl.job import reading_index
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.reviewing import Reading
-from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, pair_key, segment_key
+from bitrawl.review.reviewing import Reading
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 from bitrawl.web.api.operations import ROOT
 from bitrawl.web.app import Serving, application, new_server

@@ -11,16 +11,16 @@ import pytest
 from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
-from bitrawl.job import reading_index
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.reviewing import Reading
-from bitrawl.job.samples import DrawnSample, SampleDesign, Samples, SampleUnit
-from bitrawl.job.segment_review import MOST_CHARACTERS, OnScreen, ReadSegment, Saved, Writer, subject_of
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, pair_key, segment_key
+from bitrawl.review.reviewing import Reading
+from bitrawl.review.segment_review import MOST_CHARACTERS, OnScreen, ReadSegment, Saved, Writer, subject_of
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.samples import DrawnSample, SampleDesign, Samples, SampleUnit
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.url import Url
 from bitrawl.web.api.operations import ROOT
 from bitrawl.web.app import Serving, application, new_server

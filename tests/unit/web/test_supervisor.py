@@ -10,9 +10,9 @@ from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.endings import CrawlEnd, EndKind, Fault, FaultSentence, State
 from bitrawl.errors import BitrawlError, ChildError, ConfigError, DiskFullError, RefusedError, TopicError
-from bitrawl.job.database import locked
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
+from bitrawl.store.database import locked
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
 from bitrawl.web.job_list import Command, JobList, JobVerb, Prepared, Process, ServedJob, Wish
 from bitrawl.web.job_state import FAULT, LOG, last_lines
 from bitrawl.web.operator_settings import LimitsSection, Settings, User

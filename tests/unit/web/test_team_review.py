@@ -11,14 +11,14 @@ from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
 from bitrawl.errors import BitrawlError
-from bitrawl.job import reading_index
 from bitrawl.job.drawing import give_sample
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
-from bitrawl.job.samples import Sample, SampleRequest, Samples
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.verdicts import Subject, SubjectKind, VerdictHistory
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, pair_key, segment_key
+from bitrawl.store import reading_index
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.samples import Sample, SampleRequest, Samples
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import Subject, SubjectKind, VerdictHistory
 from bitrawl.url import Url
 from bitrawl.web.app import Serving, application, new_server
 from bitrawl.web.commands import CommandError, CommandRunner

@@ -13,17 +13,18 @@ from starlette.testclient import TestClient
 from bitrawl import config
 from bitrawl.config import Thresholds
 from bitrawl.errors import OutdatedError
-from bitrawl.job import reading_index, thresholds
-from bitrawl.job.database import locked
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather, is_stale, status
-from bitrawl.job.reviewing import PairFilter, Reading
 from bitrawl.job.running import export
-from bitrawl.job.segment_review import ReadSegment, Saved, Writer
-from bitrawl.job.stored_findings import Findings
-from bitrawl.job.thresholds import ThresholdSight, selections
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, segment_key
+from bitrawl.review import thresholds
+from bitrawl.review.reviewing import PairFilter, Reading
+from bitrawl.review.segment_review import ReadSegment, Saved, Writer
+from bitrawl.review.thresholds import ThresholdSight, selections
+from bitrawl.store import reading_index
+from bitrawl.store.database import locked
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 from bitrawl.web.api.operations import ROOT
 from bitrawl.web.app import Serving, application, new_server

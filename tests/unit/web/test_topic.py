@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from bitrawl.job.bootstrapping import BilingualSite, BootstrapProgress, BootstrapStep, BootstrapSummary
-from bitrawl.job.folder import JobFolder
+from bitrawl.store.folder import JobFolder
 from bitrawl.web.messages import catalogues
 from bitrawl.web.pages.job_page import TopicView, topic_view
 

@@ -14,8 +14,8 @@ from bitrawl.cli.foreground import Foreground
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder import JobFolder, StartOver
 from bitrawl.show.templating import document
+from bitrawl.store.folder import JobFolder, StartOver
 from bitrawl.version import PROJECT_PAGE
 from bitrawl.web import allowed, operator_settings
 from bitrawl.web.app import Serving, application, new_server

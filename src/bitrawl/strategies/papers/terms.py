@@ -17,6 +17,8 @@ from bitrawl.strategies.arrival import FIRST
 # 100, that is more than any text around a link can reach.
 TRANSLATION = 1e6
 HIGHEST = 1e9  # a link of this sum gets a score of 1
+# The score of a sum of 0. It is low, so that links without terms wait for those of other hosts that have some.
+NOTHING = 0.1
 
 
 class Terms:
@@ -52,6 +54,6 @@ class Terms:
 
 
 def _between_0_and_1(total: float) -> float:
-    """In the same order; a sum below 0 has a score below a half, and none is 0, which would drop the link."""
+    """In the same order; none is 0, which would drop the link."""
     size = min(log1p(abs(total)) / log1p(HIGHEST), 0.999)
-    return 0.5 + (size if total >= 0 else -size) / 2
+    return NOTHING + (1 - NOTHING) * size if total >= 0 else NOTHING * (1 - size)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from starlette.requests import Request
 
 from bitrawl.errors import FieldError
-from bitrawl.job.reviewing import Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.web import actions
 from bitrawl.web.actions import find_mining_job, server_of
 

@@ -16,17 +16,17 @@ from bitrawl.config import Thresholds, fitting
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
-from bitrawl.job import searching
 from bitrawl.job.bootstrapping import BootstrapSummary, read_found
-from bitrawl.job.review_progress import ReviewProgress
-from bitrawl.job.review_queue import ReviewOrder
-from bitrawl.job.reviewing import ReadPair
-from bitrawl.job.samples import Sample
-from bitrawl.job.segment_list import SegmentOrder, SegmentState
-from bitrawl.job.segment_review import ReadSegment
-from bitrawl.job.thresholds import ThresholdSight, version_of
-from bitrawl.job.verdicts import GivenVerdict, Judgement, SubjectKind
 from bitrawl.reasons import Action
+from bitrawl.review import searching
+from bitrawl.review.progress import ReviewProgress
+from bitrawl.review.queue import ReviewOrder
+from bitrawl.review.reviewing import ReadPair
+from bitrawl.review.segment_list import SegmentOrder, SegmentState
+from bitrawl.review.segment_review import ReadSegment
+from bitrawl.review.thresholds import ThresholdSight, version_of
+from bitrawl.store.samples import Sample
+from bitrawl.store.verdicts import GivenVerdict, Judgement, SubjectKind
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed, threshold_choice
 from bitrawl.web.actions import (

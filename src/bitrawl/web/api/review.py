@@ -8,10 +8,10 @@ import msgspec
 from starlette.requests import Request
 
 from bitrawl.errors import FieldError
-from bitrawl.job.review_progress import ReviewProgress, review_progress
-from bitrawl.job.review_queue import ReviewOrder, review_queue
-from bitrawl.job.samples import Sample
-from bitrawl.job.verdicts import Judgement
+from bitrawl.review.progress import ReviewProgress, review_progress
+from bitrawl.review.queue import ReviewOrder, review_queue
+from bitrawl.store.samples import Sample
+from bitrawl.store.verdicts import Judgement
 from bitrawl.web import review_actions
 from bitrawl.web.actions import find_mining_job, server_of, two_languages
 from bitrawl.web.api import shapes

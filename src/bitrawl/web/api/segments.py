@@ -10,10 +10,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from bitrawl.errors import FieldError
-from bitrawl.job.reviewing import Reading
-from bitrawl.job.segment_list import SegmentFilter, SegmentList, SegmentOrder
-from bitrawl.job.segment_review import OnScreen, ReadSegment, Saved, Writer, changed_rows
 from bitrawl.model import Verdict
+from bitrawl.review.reviewing import Reading
+from bitrawl.review.segment_list import SegmentFilter, SegmentList, SegmentOrder
+from bitrawl.review.segment_review import OnScreen, ReadSegment, Saved, Writer, changed_rows
 from bitrawl.web import actions
 from bitrawl.web.actions import find_mining_job, segment_filter
 from bitrawl.web.api import shapes

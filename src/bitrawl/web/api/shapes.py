@@ -7,14 +7,14 @@ import msgspec
 from bitrawl.config import Anonymise, Reach, Strategy, Walk
 from bitrawl.endings import CrawlEnd, State
 from bitrawl.job.live_facts import Live
-from bitrawl.job.review_results import SampleResults
-from bitrawl.job.reviewing import ListedPair
-from bitrawl.job.samples import Sample
-from bitrawl.job.searching import Hit
-from bitrawl.job.segment_list import ListedSegment
-from bitrawl.job.thresholds import CorpusSelection
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
+from bitrawl.review.results import SampleResults
+from bitrawl.review.reviewing import ListedPair
+from bitrawl.review.searching import Hit
+from bitrawl.review.segment_list import ListedSegment
+from bitrawl.review.thresholds import CorpusSelection
+from bitrawl.store.samples import Sample
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request

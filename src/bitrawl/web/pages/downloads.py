@@ -14,8 +14,8 @@ from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
 from bitrawl.job.reporting import is_stale
-from bitrawl.job.reviewing import Reading
-from bitrawl.job.verdicts import VerdictHistory
+from bitrawl.review.reviewing import Reading
+from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.web import corpus_files
 from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.messages import Message, Words, message_of

@@ -12,13 +12,13 @@ from bitrawl.corpus.figures import SiteLack
 from bitrawl.endings import Doing, EndKind, Limit, LimitUnit, MiningStep, State, left_message
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import SiteFacts
-from bitrawl.job.ledger_facts import visited_sites
 from bitrawl.job.live_facts import Live
 from bitrawl.job.reporting import gather
 from bitrawl.message import Code
 from bitrawl.reasons import Action
 from bitrawl.remedies import Remedy, Tip
 from bitrawl.show.diagnosis import Diagnosis, diagnose
+from bitrawl.store.ledger_facts import visited_sites
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import JobState
 from bitrawl.web.messages import Words, marked

@@ -12,9 +12,9 @@ from urllib.parse import parse_qsl, quote, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bitrawl.job.review_queue import ReviewOrder, ReviewQueue, review_queue
-from bitrawl.job.samples import Samples
-from bitrawl.job.verdicts import VerdictHistory
+from bitrawl.review.queue import ReviewOrder, ReviewQueue, review_queue
+from bitrawl.store.samples import Samples
+from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.web.actions import two_languages
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import Words, marked

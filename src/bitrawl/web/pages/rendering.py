@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from bitrawl.endings import State
-from bitrawl.job.folder import JobFolder
 from bitrawl.show.plots import Written
 from bitrawl.show.templating import new_environment
+from bitrawl.store.folder import JobFolder
 from bitrawl.version import PROJECT_PAGE, __version__
 from bitrawl.web.actions import Server, glance, server_of, words_of
 from bitrawl.web.job_list import is_topic

@@ -11,11 +11,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
-from bitrawl.job import searching
-from bitrawl.job.reviewing import PairOrder, Reading
-from bitrawl.job.searching import Hit, HitList, Mark
-from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict
+from bitrawl.review import searching
+from bitrawl.review.reviewing import PairOrder, Reading
+from bitrawl.review.searching import Hit, HitList, Mark
+from bitrawl.store.verdicts import SubjectKind
 from bitrawl.web import actions
 from bitrawl.web.actions import SORTS, find_mining_job, give_verdict, number_in, pair_filter, server_of, words_of
 from bitrawl.web.corpus_files import hits_file

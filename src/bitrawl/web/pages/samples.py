@@ -11,12 +11,12 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
-from bitrawl.job.review_results import SampleResults
-from bitrawl.job.review_statistics import Estimate, ReviewerAgreement
-from bitrawl.job.reviewing import Reading, ReadPair
-from bitrawl.job.samples import Sample, SampleUnit
 from bitrawl.model import Verdict
+from bitrawl.review.results import SampleResults
+from bitrawl.review.reviewing import Reading, ReadPair
+from bitrawl.review.statistics import Estimate, ReviewerAgreement
 from bitrawl.show.plots import Range, ranges
+from bitrawl.store.samples import Sample, SampleUnit
 from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.api.shapes import NewSample
 from bitrawl.web.corpus_files import bilingual_corpora

@@ -12,8 +12,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
-from bitrawl.job.reviewing import Choices, ListedPair, Reading, ReadPair
-from bitrawl.job.segment_list import (
+from bitrawl.mine.differences import Difference, differences
+from bitrawl.model import Language, Verdict
+from bitrawl.review.reviewing import Choices, ListedPair, Reading, ReadPair
+from bitrawl.review.segment_list import (
     NO_FLAG,
     SegmentFilter,
     SegmentList,
@@ -21,10 +23,8 @@ from bitrawl.job.segment_list import (
     SegmentPart,
     fitting_rows,
 )
-from bitrawl.job.segment_review import MOST_CHARACTERS, OnScreen, ReadSegment, Saved, Writer, changed_rows
-from bitrawl.job.verdicts import GivenVerdict
-from bitrawl.mine.differences import Difference, differences
-from bitrawl.model import Language, Verdict
+from bitrawl.review.segment_review import MOST_CHARACTERS, OnScreen, ReadSegment, Saved, Writer, changed_rows
+from bitrawl.store.verdicts import GivenVerdict
 from bitrawl.text.rewording import rewording
 from bitrawl.text.words import Span
 from bitrawl.web import actions

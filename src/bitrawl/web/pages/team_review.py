@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.job.review_progress import review_progress
-from bitrawl.job.reviewing import Reading
-from bitrawl.job.revisions import Comment, RevisionHistory
-from bitrawl.job.verdicts import GivenVerdict, Judgement, Subject, SubjectKind, VerdictHistory
 from bitrawl.model import pair_key
+from bitrawl.review.progress import review_progress
+from bitrawl.review.reviewing import Reading
 from bitrawl.show.plots import bars
+from bitrawl.store.revisions import Comment, RevisionHistory
+from bitrawl.store.verdicts import GivenVerdict, Judgement, Subject, SubjectKind, VerdictHistory
 from bitrawl.web.actions import find_mining_job, number_in, server_of, words_of
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import RequestError, message

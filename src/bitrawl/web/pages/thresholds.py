@@ -16,11 +16,11 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.config import Thresholds
 from bitrawl.corpus.selection import Rule, RuleFacts
 from bitrawl.errors import FieldError, OutdatedError, RefusedError
-from bitrawl.job.folder import JobFolder
-from bitrawl.job.reviewing import Reading
-from bitrawl.job.thresholds import CorpusSelection, Example, ThresholdSight, version_of
 from bitrawl.mine.judging import Flag
+from bitrawl.review.reviewing import Reading
+from bitrawl.review.thresholds import CorpusSelection, Example, ThresholdSight, version_of
 from bitrawl.show.plots import histogram
+from bitrawl.store.folder import JobFolder
 from bitrawl.web import threshold_choice
 from bitrawl.web.actions import find_mining_job, number_in, server_of, two_languages, words_of
 from bitrawl.web.job_list import ServedJob

@@ -1,0 +1,94 @@
+"""The order in which people review page pairs, and which of them nobody has judged yet."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import msgspec
+
+from bitrawl.review.reviewing import LanguageOrder
+from bitrawl.store.database import reading, storable
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.reading_index import LAYOUT
+from bitrawl.store.verdicts import SubjectKind, VerdictHistory
+
+
+class ReviewOrder(StrEnum):
+    """Which page pair comes first. Equal ones come in the order of their keys, which stays when a site is mined again."""
+
+    UNCERTAIN = "uncertain"  # the lowest score
+    SITE = "site"  # all of one site, then the next; of each the lowest score
+    PAGE = "page"  # by the address of the first page
+    RANDOM = "random"  # another order for each seed
+
+
+class ReviewQueue(msgspec.Struct, frozen=True):
+    """The page pairs of a job in the order in which somebody reviews them."""
+
+    keys: tuple[str, ...]
+    judged: frozenset[str] = frozenset()  # those that somebody has accepted or rejected
+
+    @property
+    def left(self) -> int:
+        return len(self.keys) - len(self.judged)
+
+    def following(self, key: str) -> str | None:
+        """The next one that nobody has judged, after the last the first; None if there is no other than this one.
+
+        A key that is not in the queue stands before all others.
+        """
+        at = self._place(key)
+        others = (*self.keys[at + 1 :], *self.keys[: max(at, 0)])
+        return next((other for other in others if other not in self.judged), None)
+
+    def previous(self, key: str) -> str | None:
+        """The one before, whether it is judged or not; None before the first."""
+        at = self._place(key)
+        return self.keys[at - 1] if at > 0 else None
+
+    def _place(self, key: str) -> int:
+        return self.keys.index(key) if key in self.keys else -1
+
+
+def review_queue(
+    folder: JobFolder, order: ReviewOrder, seed: int = 0, languages: LanguageOrder | None = None
+) -> ReviewQueue:
+    """As new as the last refresh of the index. Pages that are translated in part are no page pairs, so not included."""
+    pairs = sorted(_queued(folder, languages), key=_sorting(order, seed))
+    history, keys = VerdictHistory(folder.verdicts), tuple(pair.key for pair in pairs)
+    return ReviewQueue(keys, history.judged(SubjectKind.PAIR).intersection(keys))
+
+
+class _QueuedPair(NamedTuple):
+    """What page pairs are ordered by."""
+
+    key: str
+    site: str
+    url_a: str
+    url_b: str
+    score: float
+
+
+def _queued(folder: JobFolder, languages: LanguageOrder | None) -> list[_QueuedPair]:
+    only = " AND lang_a = ? AND lang_b = ?" if languages else ""
+    with reading(folder.reading_index, LAYOUT) as index:
+        rows = index and index.execute(
+            f"SELECT key, site, url_a, url_b, score FROM pairs WHERE NOT partial{only} ORDER BY id DESC",
+            [storable(code) for code in languages or ()],
+        )
+        # Two sites of a job may have the same page pair: its first row stands for both.
+        return list({row[0]: _QueuedPair(*row) for row in rows or ()}.values())
+
+
+def _sorting(order: ReviewOrder, seed: int) -> Callable[[_QueuedPair], tuple[Any, ...]]:
+    def drawn(key: str) -> bytes:
+        return blake2b(f"{seed} {key}".encode(), digest_size=8).digest()
+
+    sortings: dict[ReviewOrder, Callable[[_QueuedPair], tuple[Any, ...]]] = {
+        ReviewOrder.UNCERTAIN: lambda pair: (pair.score, pair.key),
+        ReviewOrder.SITE: lambda pair: (pair.site, pair.score, pair.key),
+        ReviewOrder.PAGE: lambda pair: (pair.url_a, pair.url_b, pair.key),
+        ReviewOrder.RANDOM: lambda pair: (drawn(pair.key), pair.key),
+    }
+    return sortings[order]

@@ -1,0 +1,227 @@
+"""Where words stand in the texts of a job: page by page with their neighbours, sorted by context, or all of them."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from bitrawl.model import Language, SegmentPair, Verdict
+from bitrawl.review.reviewing import (
+    WITH_ALIGNMENT,
+    IndexedPair,
+    LanguageOrder,
+    ListedPair,
+    Reading,
+    bounded_part,
+    indexed_pair,
+    storable_values,
+)
+from bitrawl.review.search_query import HitOrder, Search, SearchedSide, SearchQuery, read_query
+from bitrawl.review.segment_review import ReadSegment, as_corpus_has
+from bitrawl.store.database import reading
+from bitrawl.store.reading_index import LAYOUT, PLACE_BITS, SEGMENT_BITS, language_word
+from bitrawl.text.search_words import PlacedWord, placed_words, search_words
+
+_BATCH = 200  # hits that are read at once for a file
+_CONTEXT = 6  # words that hits are sorted by
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """Where something begins and ends in a text, in characters."""
+
+    start: int
+    end: int
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """A segment that was searched for, with its neighbours."""
+
+    pair: ListedPair
+    segment: ReadSegment
+    side: SearchedSide  # that has the words, the first if both have them
+    marks_a: tuple[Mark, ...] = ()
+    marks_b: tuple[Mark, ...] = ()
+    previous: ReadSegment | None = None
+    following: ReadSegment | None = None
+
+
+class HitList(msgspec.Struct, frozen=True):
+    """A part of the hits, and the number of all."""
+
+    hits: tuple[Hit, ...]
+    total: int
+
+
+class FoundSegment(NamedTuple):
+    """A hit for a file."""
+
+    pair: ListedPair
+    segment: SegmentPair
+    verdict: Verdict | None  # about the segment, or else about its page pair
+
+
+class _HitPlace(NamedTuple):
+    """Where a segment is: a page pair, and its number in the alignment."""
+
+    indexed: IndexedPair
+    place: int
+
+
+def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int = 20) -> HitList:
+    """A part of the hits, in the order asked for. Raises `FieldError` for a query that cannot be read."""
+    with reading(library.index, LAYOUT) as index:
+        pattern = read_query(query, query_languages(index, query))
+        if index is None or pattern is None:
+            return HitList((), 0)
+        rows = _Rows(index, pattern, query)
+        places = rows.places(*bounded_part(limit, offset))
+        total = rows.count()
+    if not places:
+        return HitList((), total)
+    pairs = library.listed([hit.indexed.pair for hit in places])
+    around = library.rows_at([(hit.indexed, range(hit.place - 1, hit.place + 2)) for hit in places], accepted=True)
+    hits = [
+        _hit(pattern, pair, hit.place, near.rows)
+        for hit, pair, near in zip(places, pairs, around, strict=True)
+        if near.rows  # otherwise it was mined again since the refresh
+    ]
+    return HitList(tuple(hits), total)
+
+
+def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
+    """All hits, the best first. Nothing is kept open between two batches, so that a slow reader holds nobody up."""
+    last, edited = -1, set[tuple[str, str]]()
+    while True:
+        with reading(library.index, LAYOUT) as index:
+            pattern = read_query(query, query_languages(index, query))
+            if index is None or pattern is None:
+                return
+            rows = _Rows(index, pattern, query)
+            numbers = rows.after(last, _BATCH)
+            places = [rows.place(number) for number in numbers]
+        if not numbers:
+            return
+        last = numbers[-1]
+        yield from _found(library, [place for place in places if place is not None], edited)
+
+
+def _found(library: Reading, places: Sequence[_HitPlace], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
+    """`edited` has the rows that people wrote and that were given already: several hits may be one segment now."""
+    pairs = library.listed([hit.indexed.pair for hit in places])
+    read = library.rows_at([(hit.indexed, (hit.place,)) for hit in places], accepted=True)
+    for pair, (rows, segments) in zip(pairs, read, strict=True):
+        for row in rows:
+            where = pair.row.key, row.anchor
+            if row.revision is None:
+                yield FoundSegment(pair, as_corpus_has(row, segments), row.verdict or pair.verdict)
+            elif row.verdict is Verdict.ACCEPT and where not in edited:
+                edited.add(where)
+                yield FoundSegment(pair, as_corpus_has(row, segments), row.verdict)
+
+
+def query_languages(index: sqlite3.Connection | None, query: SearchQuery) -> list[Language]:
+    """Those of the corpus in which the words of a query may have other forms: ASCII has the same in all of them."""
+    if index is None or (query.text + query.other + query.without).isascii():
+        return []
+    codes, last = set[str](), ("", "")  # A step for each two languages: grouping reads all page pairs.
+    following = "SELECT lang_a, lang_b FROM pairs WHERE (lang_a, lang_b) > (?, ?) ORDER BY lang_a, lang_b LIMIT 1"
+    while last := index.execute(following, last).fetchone():
+        codes.update(last)
+    return sorted(map(Language, codes))
+
+
+def hits_condition(
+    index: sqlite3.Connection, search: Search, languages: LanguageOrder | None
+) -> tuple[str, tuple[str]]:
+    """What holds of the rows of `words` that a search finds, for this connection, and its values."""
+    expression = search.expression()
+    if languages is not None:
+        expression = f'{{languages}} : "{language_word(*languages)}" AND ({expression})'
+    index.create_function("is_hit", 2, lambda a, b: search.matched_side(a.split(), b.split()) is not None)
+    return "words MATCH ?" + ("" if search.is_exact else " AND is_hit(a, b)"), (expression,)
+
+
+class _Rows:
+    """The rows of `words` that a search finds: in the order of their numbers, the best first."""
+
+    def __init__(self, index: sqlite3.Connection, search: Search, query: SearchQuery) -> None:
+        self._index = index
+        self._languages = query.languages
+        self._order = query.order
+        self._where, self._values = hits_condition(index, search, query.languages)
+        index.create_function("context", 2, lambda a, b: _context(search, a.split(), b.split(), query.order))
+
+    def count(self) -> int:
+        return int(self._index.execute(f"SELECT count(*) FROM words WHERE {self._where}", self._values).fetchone()[0])
+
+    def places(self, limit: int, offset: int) -> list[_HitPlace]:
+        order = "rowid" if self._order is HitOrder.SCORE else "context(a, b), rowid"
+        rows = self._index.execute(
+            f"SELECT rowid FROM words WHERE {self._where} ORDER BY {order} LIMIT ? OFFSET ?",
+            (*self._values, limit, offset),
+        ).fetchall()
+        places = [self.place(number) for (number,) in rows]
+        return [place for place in places if place is not None]
+
+    def after(self, last: int, limit: int) -> list[int]:
+        rows = self._index.execute(
+            f"SELECT rowid FROM words WHERE {self._where} AND rowid > ? ORDER BY rowid LIMIT ?",
+            (*self._values, last, limit),
+        )
+        return [number for (number,) in rows]
+
+    def place(self, row: int) -> _HitPlace | None:
+        alignment, place = divmod(row & SEGMENT_BITS, 1 << PLACE_BITS)
+        statement = f"{WITH_ALIGNMENT} WHERE pairs.alignment = ?"
+        if self._languages is not None:
+            statement += " AND pairs.lang_a = ? AND pairs.lang_b = ?"
+        values = storable_values([alignment, *(self._languages or ())])
+        pair = self._index.execute(f"{statement} LIMIT 1", values).fetchone()
+        return _HitPlace(indexed_pair(pair), place) if pair else None
+
+
+def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder) -> str:
+    """The words beside the hit, the nearest first."""
+    side = search.matched_side(a, b)
+    words = b if side is SearchedSide.B else a
+    spans = search.text.spans(words)
+    if not spans:
+        return ""
+    start, end = spans[0]
+    near = words[end : end + _CONTEXT] if order is HitOrder.RIGHT else words[max(start - _CONTEXT, 0) : start][::-1]
+    return " ".join(near)
+
+
+def _hit(search: Search, pair: ListedPair, place: int, near: Sequence[ReadSegment]) -> Hit:
+    """`near` are the rows that stand for the segment at that place and for its neighbours."""
+    row, languages = pair.row, (pair.row.lang_a, pair.row.lang_b)
+    here = [segment for segment in near if segment.start <= place < segment.start + len(segment.keys)]
+    # Of a segment that was split, the part that has the words; if the words were edited away, any that is in the corpus.
+    segment = max(here, key=lambda one: (_side(search, one, languages) is not None, one.verdict is Verdict.ACCEPT))
+    a, b = placed_words(segment.text_a, row.lang_a), placed_words(segment.text_b, row.lang_b)
+    side = _side(search, segment, languages) or SearchedSide.A
+    around = {one.place: one for one in near}
+    return Hit(
+        pair,
+        segment,
+        side,
+        _marks(search, a, SearchedSide.A, side),
+        _marks(search, b, SearchedSide.B, side),
+        around.get(segment.place - 1),
+        around.get(segment.place + 1),
+    )
+
+
+def _side(search: Search, row: ReadSegment, languages: tuple[Language, Language]) -> SearchedSide | None:
+    """The side that has the words; None if neither has."""
+    return search.matched_side(search_words(row.text_a, languages[0]), search_words(row.text_b, languages[1]))
+
+
+def _marks(search: Search, placed: Sequence[PlacedWord], own: SearchedSide, matched: SearchedSide) -> tuple[Mark, ...]:
+    """The words that were searched for, and on the other side those that it must have."""
+    words = [word.word for word in placed]
+    spans = search.text.spans(words) if search.side in (own, SearchedSide.BOTH) else []
+    if search.other is not None and own is not matched:
+        spans = [*spans, *search.other.spans(words)]
+    return tuple(Mark(placed[span.start].start, placed[span.end - 1].end) for span in sorted(spans))

@@ -1,0 +1,295 @@
+"""What thresholds would let into the corpora of a job, seen before anything is written; and the choice, kept as the job's."""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from itertools import accumulate, islice
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from bitrawl import config
+from bitrawl.config import Anonymise, Job, Thresholds
+from bitrawl.corpus.export import corpus_headers
+from bitrawl.corpus.selection import (
+    ROW,
+    FoundSegments,
+    Rule,
+    Selection,
+    SelectionFacts,
+    rows_of,
+    said_number,
+    signed,
+)
+from bitrawl.errors import OutdatedError
+from bitrawl.mine.judging import SegmentKind, rejection
+from bitrawl.mine.revising import revised
+from bitrawl.model import Language, SegmentPair, Verdicts, segment_key
+from bitrawl.review.reviewing import WITH_ALIGNMENT, ListedPair, PairRow, Reading, indexed_pair
+from bitrawl.review.segment_review import ReadSegment
+from bitrawl.store.database import locked, reading
+from bitrawl.store.folder import JobFolder, not_mined
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.reading_index import LAYOUT
+from bitrawl.store.stored_findings import Findings
+from bitrawl.store.verdicts import VerdictHistory
+
+_BATCH = 4096  # segments that are read from the ledger at once
+# In the order of the export, in which the first of the best represents a unit. One index has all columns of `pairs`.
+_ROWS = (
+    "SELECT pairs.id, pairs.key, rows FROM pairs JOIN alignments ON alignments.id = pairs.alignment"
+    " WHERE lang_a = ? AND lang_b = ? ORDER BY site, url_a, url_b"
+)
+
+
+class CorpusSelection(msgspec.Struct, frozen=True):
+    """What gets into the corpus of two languages."""
+
+    languages: tuple[Language, Language]
+    facts: SelectionFacts
+
+    @property
+    def name(self) -> str:
+        return "-".join(self.languages)
+
+
+class Example(NamedTuple):
+    """A segment, and the page pair in which it stands."""
+
+    pair: ListedPair
+    segment: ReadSegment
+
+
+def version_of(thresholds: Thresholds) -> str:
+    """The same for the same thresholds."""
+    return blake2b(msgspec.json.encode(thresholds), digest_size=8).hexdigest()
+
+
+def keep(folder: JobFolder, changed: Mapping[str, Any], version: str = "") -> Thresholds:
+    """Make these values of the table [judge] the job's. Returns the thresholds that it had before.
+
+    `version` is that of the thresholds that somebody wanted to change: raises `OutdatedError` if the job has others by now.
+    Raises `StoreError` while a process works in the folder.
+    """
+    with locked(folder.ledger):
+        before = folder.job().judge
+        if version and version != version_of(before):
+            raise OutdatedError(f"the thresholds of {folder.path} have been changed meanwhile")
+        job = folder.changed({"judge": changed})
+        if job.judge != before:
+            config.write(job, folder.description)
+    return before
+
+
+def selections(job: Job, folder: JobFolder) -> list[CorpusSelection]:
+    """What gets into the corpora by the thresholds of this job, counted from the ledger: that takes as long as reading it."""
+    verdicts = VerdictHistory(folder.verdicts).standing()
+    with folder.reading() as ledger:
+        if not Findings(ledger).begun():
+            raise not_mined(folder.path, ledger)
+        return [
+            CorpusSelection(languages, Selection(found, job.judge, accepted_only=job.export.accepted_only).facts())
+            for languages in _language_pairs(job)
+            if (found := _found_in_ledger(ledger, languages, verdicts, job.export.anonymise)) is not None
+        ]
+
+
+class ThresholdSight:
+    """What thresholds let in of what the index of a job has, with examples.
+
+    Without thresholds, by the job's own. With `languages`, as in "en-fr", of that corpus alone.
+    """
+
+    def __init__(self, folder: JobFolder, thresholds: Thresholds | None = None, languages: str = "") -> None:
+        self._reading = Reading(folder)
+        job = self._reading.job()
+        self.kept = job.judge
+        self.thresholds = thresholds or job.judge
+        self.accepted_only = job.export.accepted_only
+        self._verdicts = VerdictHistory(folder.verdicts).standing()
+        wanted = [pair for pair in _language_pairs(job) if languages in ("", "-".join(pair))]
+        found = _found_in_index(self._reading, wanted, self._verdicts, job.export.anonymise)
+        self._corpora = [
+            (corpus, Selection(corpus.segments, self.thresholds, accepted_only=self.accepted_only)) for corpus in found
+        ]
+
+    @cached_property
+    def corpora(self) -> list[CorpusSelection]:
+        """Those for which something was found."""
+        return [CorpusSelection(corpus.languages, selection.facts()) for corpus, selection in self._corpora]
+
+    def kept_units(self) -> int:
+        """With the thresholds that the job has."""
+        by_kept = (
+            Selection(corpus.segments, self.kept, accepted_only=self.accepted_only) for corpus, _ in self._corpora
+        )
+        return sum(selection.units for selection in by_kept)
+
+    def around(self, each: int) -> tuple[list[Example], list[Example]]:
+        """Units that get in by the smallest margin, and units that only the score keeps out, by the smallest.
+
+        Both in falling order of scores.
+        """
+        above, below = list[tuple[float, _Place]](), list[tuple[float, _Place]]()
+        for corpus, selection in self._corpora:
+            inside, outside = selection.around(each)
+            above += [(score, corpus.place(number)) for score, number in inside]
+            below += [(score, corpus.place(number)) for score, number in outside]
+        above, below = sorted(above)[:each][::-1], sorted(below, key=lambda scored: -scored[0])[:each]
+        return self._examples([place for _, place in above]), self._examples([place for _, place in below])
+
+    def examples(self, rule: Rule, most: int) -> list[Example]:
+        """Segments that the rule takes out, or would take out if it were set."""
+        rows = ((corpus, number) for corpus, selection in self._corpora for number in selection.examples(rule, most))
+        return self._examples([corpus.place(number) for corpus, number in islice(rows, most)])
+
+    def _examples(self, places: "Sequence[_Place]") -> list[Example]:
+        """Without those that were mined again since the index was made."""
+        texts = _texts(self._reading, {place.pair for place in places}, self._verdicts)
+        there = [place for place in places if place.pair in texts]
+        pairs = self._reading.listed([texts[place.pair].pair for place in there])
+        return [
+            Example(pair, _read(texts[place.pair].segments, place.segment, self.thresholds))
+            for pair, place in zip(pairs, there, strict=True)
+            if place.segment < len(texts[place.pair].segments)
+        ]
+
+
+def _read(segments: Sequence[SegmentPair], place: int, thresholds: Thresholds) -> ReadSegment:
+    """The segment at that place. The same texts may stand before it too."""
+    key, *earlier = (segment_key(pair.a.text, pair.b.text) for pair in reversed(segments[: place + 1]))
+    pair = segments[place]
+    return ReadSegment(
+        key,
+        place,
+        pair.a.text,
+        pair.b.text,
+        pair.score,
+        pair.type,
+        pair.flags,
+        left_out=rejection(pair, thresholds),
+        repeat=earlier.count(key),
+    )
+
+
+class _Place(NamedTuple):
+    """Where a segment is in the index: its page pair, and its place there."""
+
+    pair: int
+    segment: int
+
+
+class _IndexedCorpus(NamedTuple):
+    """The segments of two languages, and the numbers of the page pairs in which they stand."""
+
+    languages: tuple[Language, Language]
+    segments: FoundSegments
+    pairs: Sequence[int]
+    starts: Sequence[int]  # by page pair, its first row
+
+    def place(self, row: int) -> _Place:
+        number = bisect_right(self.starts, row) - 1
+        return _Place(self.pairs[number], row - self.starts[number])
+
+
+def _language_pairs(job: Job) -> list[tuple[Language, Language]]:
+    headers = corpus_headers(job.languages(), 0.0)
+    return [(header.languages[0], header.languages[1]) for header in headers if len(header.languages) == 2]
+
+
+class _PairTexts(NamedTuple):
+    """A page pair of the index, and its segments as the corpus would have them."""
+
+    pair: PairRow
+    segments: Sequence[SegmentPair]
+
+
+def _texts(library: Reading, numbers: Iterable[int], verdicts: Verdicts) -> dict[int, _PairTexts]:
+    """By the number of the page pair; those that are gone are not there."""
+    with reading(library.index, LAYOUT) as index:
+        statement = f"{WITH_ALIGNMENT} WHERE pairs.id = ?"
+        rows = {number: index.execute(statement, (number,)).fetchone() for number in numbers} if index else {}
+    pairs = {number: indexed_pair(row) for number, row in rows.items() if row}
+    texts = library.segments([pair.alignment for pair in pairs.values()])
+    return {
+        number: _PairTexts(pair.pair, list(revised(segments, verdicts)))
+        for (number, pair), segments in zip(pairs.items(), texts, strict=True)
+    }
+
+
+def _found_in_index(
+    library: Reading, wanted: Iterable[tuple[Language, Language]], verdicts: Verdicts, anonymise: Anonymise
+) -> list[_IndexedCorpus]:
+    with reading(library.index, LAYOUT) as index:
+        if index is None:
+            return []
+        listed = index.execute("SELECT id, kind FROM kinds")
+        kinds = {msgspec.json.decode(kind, type=SegmentKind): number for number, kind in listed}
+        pairs = {languages: index.execute(_ROWS, languages).fetchall() for languages in wanted}
+    corpora = []
+    for languages, rows in pairs.items():
+        if rows:
+            numbers, keys, blobs = (list(column) for column in zip(*rows, strict=True))
+            if verdicts.revisions:
+                blobs = _with_revisions(library, languages, (numbers, blobs), kinds, verdicts)
+            corpora.append(_indexed(languages, (numbers, keys, blobs), kinds, verdicts, anonymise))
+    return corpora
+
+
+def _indexed(
+    languages: tuple[Language, Language],
+    pairs: tuple[Sequence[int], Sequence[str], Sequence[bytes]],
+    kinds: Mapping[SegmentKind, int],
+    verdicts: Verdicts,
+    anonymise: Anonymise,
+) -> _IndexedCorpus:
+    numbers, keys, blobs = pairs
+    counts = [len(blob) // ROW.itemsize for blob in blobs]
+    by_pair = [said_number(verdicts.pairs.get(key)) for key in keys] if verdicts.pairs else [0] * len(keys)
+    said = np.repeat(np.array(by_pair, dtype=np.int8), counts)
+    by_number = {number: kind for kind, number in kinds.items()}
+    rows = np.frombuffer(b"".join(blobs), dtype=ROW)
+    segments = FoundSegments(rows, by_number, said, verdicts.segments, anonymise)
+    return _IndexedCorpus(languages, segments, numbers, [0, *accumulate(counts)][:-1])
+
+
+def _with_revisions(
+    library: Reading,
+    languages: tuple[Language, Language],
+    pairs: tuple[Sequence[int], Sequence[bytes]],
+    kinds: dict[SegmentKind, int],
+    verdicts: Verdicts,
+) -> list[bytes]:
+    """The rows of each page pair. Those on which a revision may apply are made again from the texts; new kinds get numbers."""
+    numbers, blobs = pairs
+    firsts = np.array([signed(revision.keys[0]) for revision in verdicts.revisions])
+    rows = np.frombuffer(b"".join(blobs), dtype=ROW)
+    of_row = np.repeat(np.arange(len(blobs)), [len(blob) // ROW.itemsize for blob in blobs])
+    places = {numbers[place]: place for place in set(of_row[np.isin(rows["key"], firsts)].tolist())}
+    revised_blobs = list(blobs)
+    for number, texts in _texts(library, places, verdicts).items():
+        new = rows_of(
+            texts.segments, lambda kind: kinds.setdefault(kind, max(kinds.values(), default=0) + 1), languages
+        )
+        revised_blobs[places[number]] = new.tobytes()
+    return revised_blobs
+
+
+def _found_in_ledger(
+    ledger: Ledger, languages: tuple[Language, Language], verdicts: Verdicts, anonymise: Anonymise
+) -> FoundSegments | None:
+    """None if there are no page pairs of these languages. In memory, a segment takes less than 100 bytes."""
+    findings, kinds = Findings(ledger), dict[SegmentKind, int]()
+    if not findings.paired_sites(*languages):
+        return None
+    rows, said = [np.empty(0, dtype=ROW)], array("b")
+    rest = revised(findings.segments(*languages), verdicts)
+    while batch := list(islice(rest, _BATCH)):
+        looked_at = () if anonymise is Anonymise.OFF else languages
+        rows.append(rows_of(batch, lambda kind: kinds.setdefault(kind, len(kinds)), looked_at))
+        said.extend(said_number(verdicts.of_pair(segment)) for segment in batch)
+    by_number = {number: kind for kind, number in kinds.items()}
+    return FoundSegments(np.concatenate(rows), by_number, said, verdicts.segments, anonymise)

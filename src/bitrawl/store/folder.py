@@ -1,0 +1,198 @@
+"""What a job folder holds: its job, its ledger and the files that bitrawl made.
+
+`tune_job` and `buckets_of` are about the one setting that may change while a job runs: the buckets of perplexity.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from enum import Enum
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bitrawl import config, files
+from bitrawl.config import Job, Strategy
+from bitrawl.corpus.export import drafts
+from bitrawl.errors import ConfigError, StoreError
+from bitrawl.store.database import is_locked, locked
+from bitrawl.store.folder_kinds import MINED_SITES
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_facts import perplexities
+from bitrawl.store.own_files import SHARED, job_files
+from bitrawl.store.reading_index import INDEX
+from bitrawl.store.verdicts import VERDICTS
+from bitrawl.topic.judge import boundaries
+
+
+class StartOver(Enum):
+    """Whether a job starts over, and what becomes of the archive of what was fetched."""
+
+    NO = ""
+    KEEP_ARCHIVE = "the archive is set aside"
+    DELETE_ARCHIVE = "the archive is deleted"
+
+    def __bool__(self) -> bool:
+        return self is not StartOver.NO
+
+
+class JobFolder(NamedTuple):
+    """Where the parts of a job are."""
+
+    path: Path
+
+    @property
+    def ledger(self) -> Path:
+        """All that the job remembers."""
+        return self.path / "job.sqlite"
+
+    @property
+    def description(self) -> Path:
+        """The file that says what was asked: job.toml."""
+        return self.path / "job.toml"
+
+    @property
+    def corpus(self) -> Path:
+        return self.path / "corpus"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    @property
+    def verdicts(self) -> Path:
+        """What people say about what was found; a job that starts over keeps it."""
+        return self.path / VERDICTS
+
+    @property
+    def reading_index(self) -> Path:
+        """What a reader lists and searches, derived from the ledger."""
+        return self.path / INDEX
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process is working in it now."""
+        return is_locked(self.ledger)
+
+    def job(self) -> Job:
+        """What it was asked to do; raises `StoreError` where there is no job."""
+        return self.changed({})
+
+    def changed(self, settings: Mapping[str, Any]) -> Job:
+        """Its job with other settings, not yet written: a command that fails changes nothing."""
+        if not self.description.exists():
+            self.reading().close()
+            raise ConfigError(f"{self.path} has no job.toml")
+        return config.resolve(config.merged(config.read(self.description), settings))
+
+    def reading(self, *, verified: bool = True) -> Ledger:
+        """Its ledger, to read; raises `StoreError` where there is none, and makes none. `verified`: see `Database`."""
+        ledger = Ledger(self.ledger, read_only=True, verified=verified)
+        if verified and self._drafts():
+            with suppress(StoreError), locked(self.ledger):  # unless somebody is writing them
+                self.discard_drafts()
+        return ledger
+
+    def discard_drafts(self) -> None:
+        """Remove files that a killed command was writing; only for the holder of the lock."""
+        for draft in self._drafts():
+            files.discard(draft)
+
+    def _drafts(self) -> list[Path]:
+        named = (self.path / f"{name}{files.NEW}" for name in ("job.toml", "job.seal", "corpus.seal", "report.html"))
+        return [
+            *(path for path in named if path.exists()),
+            *drafts(self.corpus),
+            *self.path.glob(f"shard/*{files.NEW}"),
+            *self.path.glob(f"{SHARED}*"),
+        ]
+
+    @contextmanager
+    def writing(self) -> Iterator[Ledger]:
+        """Its ledger, with nobody else writing; raises `StoreError` where there is none, and makes none."""
+        self.reading(verified=False).close()  # It is verified when it is opened to write.
+        with Ledger(self.ledger) as ledger:
+            self.discard_drafts()
+            yield ledger
+
+    @property
+    def holds_job(self) -> bool:
+        """Whether a command has worked in it, whatever is left of that."""
+        return job_files(self.path).holds(self.path)
+
+    def check_writable(self, *, fresh: bool = False) -> None:
+        """Raise `ConfigError` if a job here would write over files of others, or with `fresh` if any are there."""
+        if fresh:
+            job_files(self.path).check_fresh(self.path)
+        else:
+            job_files(self.path).check_new(self.path)
+
+    def start_over(self, *, delete_archive: bool = False) -> None:
+        """Remove what jobs have written into this folder, and nothing else; not while one runs there.
+
+        The archive of what was fetched is set aside, unless it is to be deleted. Raises `ConfigError` where there are
+        files of others.
+        """
+        self.check_writable(fresh=True)
+        if not self.holds_job:
+            return
+        with locked(self.ledger):
+            if not delete_archive:
+                for job in (self.path, self.path / MINED_SITES):
+                    set_archive_aside(job, free_archive_name(job))
+            job_files(self.path).delete(self.path)
+
+
+def set_archive_aside(folder: Path, aside: Path) -> None:
+    """Move the archive of a job; nothing happens if it has none."""
+    archive = folder / "warc"
+    if not archive.is_dir() or not any(archive.iterdir()):
+        return
+    try:
+        aside.parent.mkdir(exist_ok=True)
+        archive.rename(aside)
+    except OSError as error:
+        raise files.write_fault(aside, error) from error
+
+
+def free_archive_name(folder: Path) -> Path:
+    return next(path for path in (folder / f"warc-{number}" for number in count(1)) if not path.exists())
+
+
+def not_mined(folder: Path, ledger: Ledger) -> ConfigError:
+    """What to say where nothing was mined: `pair` helps, unless the job has no page that could be paired."""
+    where = shlex.quote(str(folder))
+    if ledger.recall("ended") and next(ledger.pages(), None) is None:
+        return ConfigError(f"{folder} has no pages, and so no corpus. To see why, run: bitrawl status {where}")
+    return ConfigError(f"{folder} has not been mined yet. Run: bitrawl pair {where}")
+
+
+class Buckets(NamedTuple):
+    """Remus, section 3.3."""
+
+    boundaries: tuple[float, float]
+    counts: tuple[int, int, int]  # pages: HIGH, MEDIUM, NORMAL
+    proposed: tuple[float, float]  # by the pages so far
+
+
+def tune_job(folder: JobFolder, settings: Mapping[str, Any]) -> None:
+    """Write other boundaries into the job file. A crawl that runs there reads them after its next visit."""
+    job = folder.changed(settings)
+    _check(job.strategy)
+    config.write(job, folder.description)
+
+
+def buckets_of(folder: JobFolder) -> Buckets:
+    job = folder.job()
+    _check(job.strategy)
+    with folder.reading() as ledger:
+        values = perplexities(ledger)
+    high, medium = job.topic.buckets
+    counts = (sum(value <= high for value in values), sum(high < value <= medium for value in values))
+    proposed = tuple(boundaries(values))
+    return Buckets((high, medium), (*counts, len(values) - sum(counts)), (proposed[0], proposed[1]))
+
+
+def _check(strategy: str) -> None:
+    if strategy != Strategy.PERPLEXITY:
+        raise ConfigError(f"this job has the strategy {strategy}; only the strategy perplexity has buckets")
