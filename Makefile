@@ -9,7 +9,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 # Many tests start processes of their own: without bytecode, each of them would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test tests wheel dist test-lab test-web test-cluster test-neural test-formats wiki-test wiki-answers check bench docs reference clean
+.PHONY: demo test tests wheel dist lock test-lab test-web test-cluster test-neural test-formats wiki-test wiki-answers check bench docs reference clean
 
 # Stops if a virtual environment has a Python that is not supported, or if none is there to make it with.
 define check_python
@@ -19,12 +19,21 @@ $(call supported,"$$python") || { echo "bitrawl needs Python $(firstword $(PYTHO
 "$$("$$python" --version 2>/dev/null || echo 'not there'). $$fix"; exit 1; } >&2
 endef
 
+# What is installed is in this file, with its hashes; `make lock` writes it. `LOCK=` takes the newest versions, without hashes.
+LOCK ?= requirements-dev.txt
+
 # Made again when the dependencies change. The package itself is editable.
-.venv: pyproject.toml
+.venv: pyproject.toml $(LOCK)
 	$(call check_python,.venv)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+ifeq ($(LOCK),)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: --group dev --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: --upgrade --group dev --editable .
+else
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: --require-hashes --requirement $(LOCK) \
+	  || { echo 'Not all of $(LOCK) can be installed here. Without its versions and hashes: make $(or $(firstword $(MAKECMDGOALS)),demo) LOCK=' >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation --editable .
+endif
 	$(BIN)/python -m compileall -q -j 0 .venv/lib >/dev/null || true # on all cores; pip would take one
 	touch .venv
 
@@ -51,9 +60,14 @@ wheel: .venv
 
 # The files of a release: see RELEASING.md
 dist: .venv
-	rm -rf dist
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2'
-	$(BIN)/python -m build --quiet
+	rm -rf dist release
+	$(BIN)/python -m lab.tools.release
+
+# The newest versions that all supported Pythons and platforms can have.
+lock: .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: 'uv>=0.9'
+	$(BIN)/uv --quiet pip compile --upgrade --universal --python-version $(firstword $(PYTHONS)) --only-binary :all: --generate-hashes \
+	  --no-annotate --custom-compile-command 'make lock' --group dev --output-file requirements-dev.txt pyproject.toml
 
 # The web app in a real browser. `make test` runs these too where a browser is found, and says so where none is.
 CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2>/dev/null)))
@@ -135,4 +149,4 @@ reference: .venv
 	$(BIN)/python -m lab.tools.job_file_reference
 
 clean:
-	rm -rf .venv .venv-neural .venv-formats .mediawiki .mediawiki.new .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site
+	rm -rf .venv .venv-neural .venv-formats .mediawiki .mediawiki.new .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist release site

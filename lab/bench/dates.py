@@ -96,7 +96,7 @@ async def mined(folder: Path, jumps: Mapping[int, int], library: Path | None = N
     """One job, from its start to its end. `folder` must be new."""
     folder.mkdir()
     offset = folder / "offset"
-    _write(offset, 0)
+    set_offset(offset, 0)
     command = [sys.executable, "-m", "bitrawl", "mine", SITE, "--langs", "en,fr", "--out", str(folder / "job")]
     async with demo.serve() as web:
         command += ["--connect-to", f"*.test={demo.LOOPBACK}:{web.port}", "--allow-private"]
@@ -104,7 +104,7 @@ async def mined(folder: Path, jumps: Mapping[int, int], library: Path | None = N
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *command,
-            env=_environment(folder, offset, library) | {"TZ": zone},
+            env=environment(folder, offset, library) | {"TZ": zone},
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
         )
@@ -113,7 +113,7 @@ async def mined(folder: Path, jumps: Mapping[int, int], library: Path | None = N
             for count, seconds in jumps.items():
                 while len(web.visits) < count and not ended.done():  # noqa: ASYNC110 - the server tells nobody
                     await asyncio.sleep(0.001)
-                _write(offset, seconds)
+                set_offset(offset, seconds)
             _, said = await ended
         finally:
             if process.returncode is None:
@@ -122,19 +122,19 @@ async def mined(folder: Path, jumps: Mapping[int, int], library: Path | None = N
         return Mined(process.returncode, corpus, len(web.visits), time.monotonic() - began, said.decode())
 
 
-def _write(offset: Path, seconds: int) -> None:
+def set_offset(offset: Path, seconds: int) -> None:
     draft = offset.with_suffix(".new")
     draft.write_text(f"{seconds:+d}\n")
     draft.rename(offset)
 
 
-def _environment(folder: Path, offset: Path, library: Path | None) -> dict[str, str]:
-    environment = os.environ | {"DATE_OFFSET": str(offset)}
+def environment(folder: Path, offset: Path, library: Path | None) -> dict[str, str]:
+    variables = os.environ | {"DATE_OFFSET": str(offset)}
     if library:
-        return environment | {"LD_PRELOAD": str(library)}
+        return variables | {"LD_PRELOAD": str(library)}
     (folder / "sitecustomize.py").write_text(SHIM)
-    paths = [str(folder), *filter(None, [environment.get("PYTHONPATH")])]
-    return environment | {"PYTHONPATH": os.pathsep.join(paths)}
+    paths = [str(folder), *filter(None, [variables.get("PYTHONPATH")])]
+    return variables | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _compiled(folder: Path) -> Path:

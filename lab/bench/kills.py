@@ -27,6 +27,7 @@ from bitrawl import demo
 from bitrawl.demo import Served
 from bitrawl.errors import StoreError
 from bitrawl.store.ledger import Ledger
+from lab.bench.memory import children
 
 LATEST = 0.9  # of the time that an undisturbed run takes after its last request: then the interpreter ends
 YOUNG = 0.5  # seconds: a child that is younger is most likely loading its models
@@ -81,8 +82,7 @@ async def run(web: Served, out: Path, moments: list[Pace], dice: random.Random) 
 async def _victim(parent: int, ended: "asyncio.Future[tuple[bytes, bytes]]", dice: random.Random) -> int | None:
     """The first child that there is; None if the command ended before."""
     while not ended.done():
-        children = Path(f"/proc/{parent}/task/{parent}/children")
-        if alive := sorted(map(int, children.read_text().split())) if children.exists() else []:
+        if alive := sorted(children(parent)):
             return dice.choice(alive)
         await asyncio.sleep(WAIT)
     return None
@@ -143,7 +143,7 @@ def _moment(pace: Pace, dice: random.Random) -> Pace:
 async def _undisturbed(web: Served, folder: Path, dice: random.Random) -> tuple[Pace, dict[str, bytes]]:
     """How it goes, and its corpus, which is that of two runs."""
     first, second = [await run(web, folder / f"undisturbed{n}", [], dice) for n in range(2)]
-    if differs := _difference(second.corpus, first.corpus) or first.said or second.said:
+    if differs := difference(second.corpus, first.corpus) or first.said or second.said:
         sys.exit(f"two undisturbed runs differ, so there is nothing to compare with: {differs}")
     units = len(first.corpus["corpus/en-fr.sentences.jsonl"].splitlines())
     pace = Pace(min(first.pace.requests, second.pace.requests), min(first.pace.mining, second.pace.mining))
@@ -158,14 +158,14 @@ async def _disturbed(
     if not first.status and first.corpus == expected:
         return SAME, first.kills
     if not first.status and "left out" not in first.said:
-        return f"another corpus, and nothing said: {_difference(first.corpus, expected)}", first.kills
+        return f"another corpus, and nothing said: {difference(first.corpus, expected)}", first.kills
     again = await run(web, out, [], dice)
     healed = not again.status and again.corpus == expected
-    failed = f"another corpus after all: {again.said} {_difference(again.corpus, expected)}"
+    failed = f"another corpus after all: {again.said} {difference(again.corpus, expected)}"
     return AGAIN if healed else failed, first.kills
 
 
-def _difference(found: dict[str, bytes], expected: dict[str, bytes]) -> str:
+def difference(found: dict[str, bytes], expected: dict[str, bytes]) -> str:
     """The first line that differs, in the first file that does; empty if none does."""
     for name in sorted({*found, *expected}):
         lines = zip_longest(found.get(name, b"").splitlines(), expected.get(name, b"").splitlines())

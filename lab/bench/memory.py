@@ -67,13 +67,17 @@ def used(pid: int) -> Usage:
     return Usage((int(fields[11]) + int(fields[12])) / TICKS, pages / MEGABYTE)
 
 
+def children(pid: int) -> list[int]:
+    """Those that run now; none of a process that has ended."""
+    try:
+        return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
 def used_by_children(pid: int) -> Usage:
     """Of those that run now. Readers that ended are not counted."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except (FileNotFoundError, ProcessLookupError):
-        return Usage(0.0, 0.0)
-    return sum((used(int(child)) for child in children), Usage(0.0, 0.0))
+    return sum(map(used, children(pid)), Usage(0.0, 0.0))
 
 
 def megabytes(path: Path) -> float:

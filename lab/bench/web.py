@@ -9,6 +9,7 @@ real site, so that nobody's caches flatter him. Images and styles are on another
 
 import asyncio
 import json
+import math
 import random
 import re
 import resource
@@ -136,20 +137,22 @@ class Place(NamedTuple):
 
 
 class ManyHosts:
-    """Any number of hosts. On each, articles in a tree without an end, so many below each, nine of ten in two languages.
+    """Any number of hosts. On each, articles in a tree without an end, or so many, with so many links to new ones on each; nine
+    of ten are in two languages.
 
     The sentences are those of the bundled web, each with a name and a number that hardly any other has. Every second
     translation is declared.
     """
 
-    def __init__(self, links: int) -> None:
-        self._links = links
+    def __init__(self, links: int, articles: float = math.inf) -> None:
+        self._links, self._articles = links, articles
         self._names = [word.capitalize() for word in vocabulary(LANGUAGES[0]).words[-NAMES:]]
         self._sentences = translated_sentences()
 
     def find(self, host: str, path: str) -> bytes | None:
         place = Place.of(path)
-        return self._page(host, place).encode() if place and path == self._path(host, place) else None
+        exists = place is not None and place.number < self._articles and path == self._path(host, place)
+        return self._page(host, place).encode() if place and exists else None
 
     def _page(self, host: str, here: Place) -> str:
         dice = random.Random(f"{host} {here.number}")
@@ -180,7 +183,7 @@ class ManyHosts:
         links = (
             f'<li><a href="{self._path(host, place)}">{self._title(host, place)}</a></li>'
             for place in places
-            if place.is_translated or place.language == LANGUAGES[0]
+            if place.number < self._articles and (place.is_translated or place.language == LANGUAGES[0])
         )
         return f"<ul>{''.join(links)}</ul>\n"
 
@@ -364,7 +367,7 @@ class _Writer:
         return f"20{10 + self._number % 15}-{1 + self._number % 12:02}-{1 + self._number % 28:02}"
 
 
-class _Server(asyncio.Protocol):
+class Server(asyncio.Protocol):
     """As much of HTTP/1.1 as crawlers use."""
 
     def __init__(self, web: Served, seen: set[str], requests: list[int]) -> None:
@@ -377,27 +380,25 @@ class _Server(asyncio.Protocol):
         *heads, self._received = (self._received + data).split(b"\r\n\r\n")
         for head in heads:
             host = head.lower().partition(b"\r\nhost:")[2].split(b"\r\n", 1)[0].strip()
-            self._transport.write(self._answer(host.decode(), head.split(b" ", 2)[1].decode()))  # type: ignore[attr-defined]
+            self._transport.write(self.answer(host.decode(), head.split(b" ", 2)[1].decode()))  # type: ignore[attr-defined]
 
-    def _answer(self, host: str, path: str) -> bytes:
+    def answer(self, host: str, path: str) -> bytes:
         if path == FORGET:
             self._seen.clear()
             self._requests[0] = 0
         if path in (FETCHED, FORGET):
-            return _response(json.dumps([len(self._seen), self._requests[0]]).encode(), "application/json")
+            return response(json.dumps([len(self._seen), self._requests[0]]).encode(), "application/json")
         self._requests[0] += 1
         if path == "/robots.txt":
-            return _response(b"User-agent: *\nAllow: /\n", "text/plain")
+            return response(b"User-agent: *\nAllow: /\n", "text/plain")
         body = self._web.find(host, path)
         if body is None:
-            return _response(
-                b"<!DOCTYPE html><title>404</title><p>There is no such page.", "text/html", "404 Not Found"
-            )
+            return response(b"<!DOCTYPE html><title>404</title><p>There is no such page.", "text/html", "404 Not Found")
         self._seen.add(host + path)
-        return _response(body, "text/html; charset=utf-8")
+        return response(body, "text/html; charset=utf-8")
 
 
-def _response(body: bytes, media_type: str, status: str = "200 OK") -> bytes:
+def response(body: bytes, media_type: str, status: str = "200 OK") -> bytes:
     head = (
         f"HTTP/1.1 {status}\r\nServer: bench\r\nDate: Tue, 03 Nov 2026 08:00:00 GMT\r\nContent-Type: {media_type}\r\n"
         f"Content-Length: {len(body)}\r\nCache-Control: max-age=600\r\nX-Content-Type-Options: nosniff\r\n\r\n"
@@ -428,7 +429,7 @@ async def serve(web: Served) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection for each host
     server = await asyncio.get_running_loop().create_server(
-        lambda: _Server(web, seen, requests), "127.0.0.1", 0, backlog=2000
+        lambda: Server(web, seen, requests), "127.0.0.1", 0, backlog=2000
     )
     port = server.sockets[0].getsockname()[1]
     print(f"http://127.0.0.1:{port}", flush=True)

@@ -1,4 +1,4 @@
-"""The wheel as a user gets it: built, installed where nothing else is, weighed, and tried: python -m lab.tools.try_wheel.
+"""The wheel as a user gets it: built twice, installed where nothing else is, weighed, and tried: python -m lab.tools.try_wheel.
 
 On the oldest and on the newest supported Python that this machine has, or on those that are named.
 """
@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -43,6 +44,24 @@ def _of(version: str) -> Iterator[str]:
             yield place  # pyenv's stand-ins for versions that are not chosen end with an error
 
 
+def built(source: Path, folder: Path) -> dict[str, bytes]:
+    """The wheel and the source package by name, as they come to be in the folder."""
+    run(sys.executable, "-m", "hatchling", "build", "--directory", str(folder), cwd=source)
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def built_twice(folder: Path, scratch: Path) -> dict[str, bytes]:
+    """Of this tree, and of the source package alone, elsewhere. Raises `SystemExit` if a byte differs."""
+    first = built(ROOT, folder)
+    (source,) = folder.glob("*.tar.gz")
+    with tarfile.open(source) as package:
+        package.extractall(scratch, filter="data")
+    second = built(scratch / source.name.removesuffix(".tar.gz"), scratch / "again")
+    if differ := sorted(name for name in {*first, *second} if first.get(name) != second.get(name)):
+        raise SystemExit(f"not the same bytes when they are built again: {', '.join(differ)}")
+    return first
+
+
 def sizes(packages: Path) -> dict[str, int]:
     """Bytes of each folder and file of site-packages but pip's, the largest first."""
     found = {
@@ -56,10 +75,10 @@ def sizes(packages: Path) -> dict[str, int]:
 def tried(python: str, wheel: Path, folder: Path) -> str:
     """What was seen. Raises `CalledProcessError` or `SystemExit` if it does not work."""
     environment = folder / re.sub(r"\W", "_", python)
-    _run(python, "-m", "venv", str(environment))
+    run(python, "-m", "venv", str(environment))
     own = str(environment / "bin/python")
-    _run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", str(wheel))
-    demo = _run(str(environment / "bin/bitrawl"), "demo", "--out", str(environment / "demo"))
+    run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", str(wheel))
+    demo = run(str(environment / "bin/bitrawl"), "demo", "--out", str(environment / "demo"))
     if not FOUND.search(demo):
         raise SystemExit(f"{python}: the demo did not find its pairs:\n{demo}")
     (packages,) = environment.glob("lib/python*/site-packages")
@@ -68,11 +87,11 @@ def tried(python: str, wheel: Path, folder: Path) -> str:
     if total > MOST:
         raise SystemExit(f"{python}: {total:.0f} MB are installed, more than {MOST}")
     largest = ", ".join(f"{name} {size / 1e6:.0f}" for name, size in list(weights.items())[:SHOWN])
-    return f"{_run(own, '--version').strip()}: the demo finds all pairs; {total:.0f} MB: {largest}"
+    return f"{run(own, '--version').strip()}: the demo finds all pairs; {total:.0f} MB: {largest}"
 
 
-def _run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+def run(*command: str, cwd: Path = ROOT) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)  # noqa: S603
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return done.stdout + done.stderr
@@ -81,8 +100,8 @@ def _run(*command: str) -> str:
 def main(named: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(2) as threads:
         folder = Path(scratch)
-        _run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", scratch, str(ROOT))
-        (wheel,) = folder.glob("*.whl")
+        built_twice(folder / "dist", folder)
+        (wheel,) = folder.glob("dist/*.whl")
         chosen = list(named) or pythons()
         if not chosen:
             raise SystemExit(f"none of Python {', '.join(supported())} was found; name one")

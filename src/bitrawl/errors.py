@@ -22,6 +22,7 @@ BitrawlError
 A page that cannot be fetched or analysed is not an error: it is a `Skip`.
 """
 
+import errno
 from collections.abc import Mapping, Sequence
 
 FAULT_FILE = "BITRAWL_FAULT_FILE"
@@ -118,3 +119,25 @@ class OutOfMemoryError(BitrawlError):
 
 class UnwantedError(BitrawlError):
     """Nobody waits for the work any more. What was done of it is kept."""
+
+
+# What Python raises where there is no memory left: a library that cannot be loaded is an ImportError, a thread that cannot be
+# started a RuntimeError. Only their texts tell them from others.
+_SHORT = (ImportError, OSError, RuntimeError, SystemError, ChildError)
+_SHORT_WORDS = (
+    *("memoryerror", "failed to map segment", "cannot allocate memory", "bad_alloc", "can't start new thread"),
+    "without exception set",  # a library whose own error could not be made either
+    "without setting an exception",
+)
+
+
+def lacks_memory(error: BaseException | None) -> bool:
+    """Whether it, or what it came from, is a lack of memory; also of a child process that tells its traceback."""
+    while error is not None:
+        if isinstance(error, MemoryError | OutOfMemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+            return True
+        text = str(error).lower() if isinstance(error, _SHORT) else ""
+        if any(word in text for word in _SHORT_WORDS):
+            return True
+        error = error.__cause__
+    return False

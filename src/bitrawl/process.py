@@ -26,7 +26,7 @@ from enum import StrEnum
 from importlib import import_module
 from typing import IO, NamedTuple, Self
 
-from bitrawl.errors import BitrawlError, ChildError
+from bitrawl.errors import BitrawlError, ChildError, lacks_memory
 from bitrawl.model_files import models_from
 
 ATTEMPTS = 3  # deaths of a child that is alone, at the same request, until that counts as failed
@@ -139,7 +139,7 @@ def spawn(
 def room_needed() -> Iterator[None]:
     try:
         yield
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # for a process, or for a thread that listens to it
         raise ChildError(
             f"no process can be started: {error}. Try fewer workers, or run the same command again later"
         ) from error
@@ -182,8 +182,12 @@ class Running:
                 environment=environment,
                 descriptors=(lifeline,),
             )
+            fault.callback(popen.wait)
+            fault.callback(popen.kill)
+            with room_needed():
+                running = cls(popen, held, heard)
             fault.pop_all()
-        return cls(popen, held, heard)
+        return running
 
     def __enter__(self) -> Self:
         return self
@@ -291,9 +295,9 @@ def _answered(service: Service, request: bytes, wire: socket.socket, limits: Lim
             raise ValueError(f"an answer of {len(answer)} bytes")  # noqa: TRY301
     except BitrawlError as error:
         return FAULT, f"{type(error).__name__}\n{error}".encode("utf-8", "replace")
-    except MemoryError:
-        return OUT_OF_MEMORY, traceback.format_exc(limit=-5).encode("utf-8", "replace")
-    except Exception:  # noqa: BLE001 - a service that meets hostile input may raise anything
+    except Exception as error:  # noqa: BLE001 - a service that meets hostile input may raise anything
+        if lacks_memory(error):
+            return OUT_OF_MEMORY, traceback.format_exc(limit=-5).encode("utf-8", "replace")
         return ERROR, traceback.format_exc(limit=-20).encode("utf-8", "replace")
     return ANSWER, answer
 

@@ -9,6 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from bitrawl.version import __version__
 
@@ -57,6 +59,32 @@ def test_the_tests_have_what_the_extras_need():
     assert {name: needs - own for name, needs in extras.items() if needs - own} == {}
 
 
+def locked() -> list[tuple[Requirement, list[str]]]:
+    """What `make .venv` installs, with the hashes of its files."""
+    text = re.sub(r"^#.*\n", "", (ROOT / "requirements-dev.txt").read_text(), flags=re.MULTILINE).replace("\\\n", "")
+    lines = [line.split("--hash=") for line in text.splitlines()]
+    return [(Requirement(line[0]), [each.strip() for each in line[1:]]) for line in lines]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_all_that_the_tests_need_is_locked_once_for_each_python(python: str):
+    here = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux"}
+    fitting = [each for each, _ in locked() if each.marker is None or each.marker.evaluate(here)]
+    versions = {canonicalize_name(each.name): str(each.specifier).removeprefix("==") for each in fitting}
+    assert len(versions) == len(fitting)
+    needed = [Requirement(each) for each in [*PROJECT["dependencies"], *PYPROJECT["dependency-groups"]["dev"]]]
+    needed = [each for each in needed if each.marker is None or each.marker.evaluate(here)]
+    found = {str(each): versions.get(canonicalize_name(each.name)) for each in needed}
+    bad = {name for name, version in found.items() if not version or version not in Requirement(name).specifier}
+    assert bad == set(), "make lock"
+
+
+def test_what_is_locked_is_an_exact_version_with_hashes_from_no_named_index():
+    assert all(str(each.specifier).startswith("==") and hashes for each, hashes in locked())
+    assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each) for _, hashes in locked() for each in hashes)
+    assert "://" not in (ROOT / "requirements-dev.txt").read_text()
+
+
 def test_a_hint_names_an_extra_that_exists():
     sources = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
     hints = set(re.findall(r"install_command\('(\w+)'\)", sources))
@@ -69,7 +97,7 @@ def test_a_hint_names_an_extra_that_exists():
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    for name in ("Makefile", "pyproject.toml"):
+    for name in ("Makefile", "pyproject.toml", "requirements-dev.txt"):
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "bin").mkdir()
     for tool in ("sed", "id", "make"):

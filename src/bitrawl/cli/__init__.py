@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bitrawl.errors import FAULT_FILE, BitrawlError, ConfigError, OutOfMemoryError
+from bitrawl.errors import FAULT_FILE, BitrawlError, ConfigError, OutOfMemoryError, lacks_memory
 from bitrawl.version import __version__
 
 
@@ -159,7 +159,7 @@ def main() -> None:
     try:
         app(prog_name="bitrawl")
     except (BitrawlError, *_OUT_OF_MEMORY) as error:
-        if _lacks_memory(error):
+        if lacks_memory(error):
             _note_fault(OutOfMemoryError())
             _complain_of_memory()
             sys.exit(1)
@@ -177,24 +177,8 @@ def main() -> None:
         raise
 
 
-# What Python raises where there is no memory left: a library that cannot be loaded is an ImportError, a thread that cannot be
-# started a RuntimeError. Only their texts tell them from others.
 _OUT_OF_MEMORY = (MemoryError, ImportError, OSError, RuntimeError, SystemError)
-_MEMORY_WORDS = (
-    *("MemoryError", "failed to map segment", "cannot allocate memory", "bad_alloc", "can't start new thread"),
-    "without exception set",  # a library whose own error could not be made either
-    "without setting an exception",
-)
-
-
-def _lacks_memory(error: BaseException | None) -> bool:
-    """Whether it, or what it came from, is a lack of memory; also of a child process that tells its traceback."""
-    while error is not None:
-        text = str(error).lower()
-        if isinstance(error, MemoryError | OutOfMemoryError) or any(word.lower() in text for word in _MEMORY_WORDS):
-            return True
-        error = error.__cause__
-    return False
+"""What `lacks_memory` may be true of."""
 
 
 def _complain_of_memory() -> None:

@@ -48,7 +48,7 @@ from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.config import Job
 from bitrawl.crawl.ending import seed_skips
-from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError
+from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError, lacks_memory
 from bitrawl.facts import JobFacts
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.exporting import SHARD, write_shards
@@ -369,7 +369,7 @@ def _machine_fault(error: Exception, folder: Path) -> BitrawlError | None:
     """What is wrong with the machine, in one line; None if it may be one of the sites."""
     if isinstance(error, BitrawlError):
         return error
-    if isinstance(error, MemoryError):
+    if lacks_memory(error):
         return ChildError("there is too little memory; try fewer --workers, or a machine with more")
     if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
         return None

@@ -23,7 +23,7 @@ from bitrawl.crawl.frontier import FIRST, Frontier, InFlight
 from bitrawl.crawl.rendering import Rendering
 from bitrawl.crawl.scope import NewLinks, Scope, sitemaps_allowed
 from bitrawl.crawl.traps import NEAR, SiteHosts, Traps
-from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreError
+from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreError, lacks_memory
 from bitrawl.model import (
     OPT_OUTS,
     OWN_REQUESTS,
@@ -199,9 +199,10 @@ class Crawl:
             raise
         except (StoreError, ChildError) as error:  # faults of this machine, not of the page
             self._give_up(lease, error)
-        except MemoryError:
-            self._give_up(lease, OutOfMemoryError("there is no memory left"))
         except Exception as error:  # noqa: BLE001 (the one broad except: a page can never end a crawl)
+            if lacks_memory(error):
+                self._give_up(lease, OutOfMemoryError("there is no memory left"))
+                return
             _log.exception("%s could not be visited", lease.link.url)
             skip = Skip(lease.link.url, Stage.ANALYSE, Reason.INTERNAL, without_credentials(repr(error))[:500])
             try:

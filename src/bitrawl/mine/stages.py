@@ -19,6 +19,7 @@ from typing import IO, NamedTuple
 import msgspec
 
 from bitrawl.config import AlignSection
+from bitrawl.errors import lacks_memory
 from bitrawl.languages import same_language
 from bitrawl.mine.aligned_pages import SiteAligner
 from bitrawl.mine.duplicates import PageText, duplicates
@@ -275,7 +276,9 @@ def _judged(judge: Judge, aligned: Sequence[Sequence[SegmentPair]]) -> list[Alig
     try:
         judged = iter(judge.judge(list(chain.from_iterable(aligned))))
         return [AlignedPair(tuple(islice(judged, len(segments)))) for segments in aligned]
-    except Exception:  # noqa: BLE001 - texts of the web may break anything; each is tried alone
+    except Exception as error:
+        if lacks_memory(error):
+            raise
         if len(aligned) > 1:
             return [alone for segments in aligned for alone in _judged(judge, [segments])]
         good: list[SegmentPair] = []
@@ -283,7 +286,9 @@ def _judged(judge: Judge, aligned: Sequence[Sequence[SegmentPair]]) -> list[Alig
         for segment in chain.from_iterable(aligned):
             try:
                 good += judge.judge([segment])
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
+                if lacks_memory(error):
+                    raise
                 faults.append(f"{type(error).__name__}: {error} in {segment.a.text!r} | {segment.b.text!r}"[:500])
         return [AlignedPair(tuple(good), tuple(faults))]
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 
+from bitrawl.errors import lacks_memory
 from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
 from bitrawl.protocols import LinkScorer
 from bitrawl.reasons import Reason, Stage
@@ -50,7 +51,7 @@ class GuardedScorer:
             return Advice()
 
     def _tell(self, site: str, error: Exception) -> None:
-        if isinstance(error, MemoryError):  # a fault of this machine, not of the strategy
+        if lacks_memory(error):  # a fault of this machine, not of the strategy
             raise error
         if site in self._told:
             return

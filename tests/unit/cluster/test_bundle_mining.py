@@ -212,6 +212,7 @@ def test_how_a_process_ended_says_whether_the_machine_failed_or_we(
     ("error", "said"),
     [
         (MemoryError(), "too little memory"),
+        (RuntimeError("can't start new thread"), "too little memory"),
         (OSError(errno.ENOSPC, "No space left on device"), "/scratch: no space left on the disk"),
         (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
         (StoreError("the ledger is locked"), "the ledger is locked"),

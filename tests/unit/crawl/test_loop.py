@@ -1,6 +1,7 @@
 """The loop over a fake web with a toy reader: what is followed, what is kept, what ends how."""
 
 import asyncio
+import errno
 import re
 import resource
 from collections import Counter
@@ -381,11 +382,21 @@ async def test_an_exhaustive_crawl_reads_all_sitemaps_after_all_pages(job):
     assert all(url.endswith(".xml") for url in crawl.web.asked[-26:])
 
 
-async def test_a_lack_of_memory_ends_the_run_and_is_no_verdict_about_a_page(tmp_path: Path):
+@pytest.mark.parametrize(
+    "lack",
+    [
+        MemoryError(),
+        RuntimeError("can't start new thread"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        ImportError("libfoo.so: failed to map segment from shared object"),
+    ],
+    ids=repr,
+)
+async def test_a_lack_of_memory_ends_the_run_and_is_no_verdict_about_a_page(tmp_path: Path, lack: Exception):
     class Starved(ToyReader):
         async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
             if capture.url == "http://a.org/1":
-                raise MemoryError
+                raise lack
             return await super().analyse(capture, index=index)
 
     pages = {HOME: "<a href=/0> <a href=/1> <a href=/2>", **{f"http://a.org/{n}": f"page {n}" for n in range(3)}}

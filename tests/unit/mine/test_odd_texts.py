@@ -7,6 +7,7 @@ from small_site import articles
 
 from bitrawl import config
 from bitrawl.job.site_mining import wired_miner as new_miner
+from bitrawl.mine import stages
 from bitrawl.mine.stages import Miner
 from bitrawl.model import Language, Page, PagePair, Paragraph, ParagraphKind
 from bitrawl.url import Url
@@ -89,3 +90,12 @@ def test_odd_texts_cost_nothing_but_themselves(miner: Miner, odd: str, side: str
     translated = [(made[0], made[1]), (made[2], made[3])]
     odd_pair = (page("http://s.test/en/1", "en", a), page("http://s.test/fr/1", "fr", b))
     assert min(mined(miner, ("en", "fr"), [odd_pair, *translated])[1:]) > 0
+
+
+def test_a_lack_of_memory_is_no_fault_of_a_segment():
+    class Starved:
+        def judge(self, _pairs: object) -> list:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        stages._judged(Starved(), [[], []])  # type: ignore[arg-type]

@@ -40,10 +40,11 @@ def test_a_strategy_that_raises_costs_its_advice_and_is_told_once(ask: Callable,
     assert "IndexError" in skip.detail
 
 
-def test_a_lack_of_memory_is_no_fault_of_the_strategy():
+@pytest.mark.parametrize("lack", [MemoryError(), RuntimeError("can't start new thread")], ids=repr)
+def test_a_lack_of_memory_is_no_fault_of_the_strategy(lack: Exception):
     class Starved:
         def score(self, *_: object) -> list[float]:
-            raise MemoryError
+            raise lack
 
-    with pytest.raises(MemoryError):
+    with pytest.raises(type(lack)):
         GuardedScorer(Starved(), lambda _site, _skip: None).score([LINK], None, SITE)  # type: ignore[arg-type]
