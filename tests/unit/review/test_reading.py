@@ -567,7 +567,7 @@ def test_a_refresh_that_was_killed_goes_on_where_it_was(job: Job, monkeypatch: p
 def test_a_process_that_is_killed_leaves_no_lock_and_no_broken_index(job: Job):
     job.found(*(aligned("fr", number) for number in range(6)))
     program = (
-        "import os, signal, sys; from pathlib import Path; from bitrawl.job import reading_index as r;"
+        "import os, signal, sys; from pathlib import Path; from bitrawl.store import reading_index as r;"
         "r._BATCH = 2; keep = r._Refresh._write_words; kept = []\n"
         "def killed(self, *segment):\n"
         "    kept.append(keep(self, *segment))\n"
