@@ -45,6 +45,7 @@ check: .venv
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m lab.house
 
 # The checks run beside the tests: mypy alone would leave a core idle for half a minute.
 test: .venv

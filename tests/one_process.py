@@ -12,7 +12,7 @@ import pytest
 from bitrawl.cluster import bundle_process
 from bitrawl.cluster.bundles import Died
 from bitrawl.cluster.places import Place
-from bitrawl.crawl import frontier, robots
+from bitrawl.crawling import frontier, robots
 from bitrawl.job import running
 from bitrawl.store.folder import JobFolder
 from bitrawl.urls.language_model import UrlLanguageData

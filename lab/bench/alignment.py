@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bitrawl.mine.align_evidence import Document, Text
-from bitrawl.mine.lexical_aligner import LexicalAligner
+from bitrawl.mining.align_evidence import Document, Text
+from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Language
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "alignment"

@@ -21,8 +21,8 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.crawl.frontier import Politeness
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling.frontier import Politeness
+from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.site_check import DeclaredSiteCheck
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from bitrawl.model import Language, Paragraph, ParagraphKind
-from bitrawl.page.analyser import read_html
+from bitrawl.page import read_html
 from bitrawl.text.sentences import sentences
 from bitrawl.text.words import bare_texts
 from bitrawl.url import Url

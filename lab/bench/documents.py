@@ -22,7 +22,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import LCSseq
 
 from bitrawl.model import Language, Page
-from bitrawl.page.analyser import read_html
+from bitrawl.page import read_html
 from bitrawl.page.pdf import read_pdf
 from bitrawl.text.words import words
 from bitrawl.url import Url

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Budget, Frontier
-from bitrawl.crawl.loop import Crawl
-from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.frontier import Budget, Frontier
+from bitrawl.crawling.loop import Crawl
+from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.job.crawl_wiring import Topic, bucket_scores, strategy
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance, Visit

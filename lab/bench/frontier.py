@@ -6,8 +6,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from bitrawl.crawl.frontier import Frontier, Politeness
-from bitrawl.crawl.scope import Sites
+from bitrawl.crawling.frontier import Frontier, Politeness
+from bitrawl.crawling.scope import Sites
 from bitrawl.model import Link, LinkKind
 from bitrawl.protocols import Queue
 from bitrawl.simulation.trial import MemoryQueue

@@ -36,7 +36,7 @@ import bitrawl
 from bitrawl.config import Anonymise
 from bitrawl.job.exporting import write_corpus
 from bitrawl.model import Language
-from bitrawl.page.analyser import read_html
+from bitrawl.page import read_html
 from bitrawl.store.folder import JobFolder
 from bitrawl.text.personal_data import NATIONAL_NUMBERS, PersonalKind, personal_data, regions_of
 from bitrawl.text.sentences import sentences

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from bitrawl.config import Thresholds
-from bitrawl.mine.findings import SiteFindings
+from bitrawl.mining.findings import SiteFindings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
 from bitrawl.review.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, VerdictState
 from bitrawl.review.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery

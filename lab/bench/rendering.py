@@ -24,9 +24,9 @@ from typing import NamedTuple, Self
 import msgspec
 
 from bitrawl.config import Render
-from bitrawl.crawl.browser import PROGRAMS, BrowserSettings, ChromiumRenderer
-from bitrawl.crawl.fetch import FetchSettings, HttpFetcher
-from bitrawl.crawl.resources import RESOURCE_TYPES, Resources
+from bitrawl.crawling.browser import PROGRAMS, BrowserSettings, ChromiumRenderer
+from bitrawl.crawling.fetch import FetchSettings, HttpFetcher
+from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
 from bitrawl.job.fetching import SystemClock
 from bitrawl.model import DrawnBy, Link, LinkKind, Skip
 from bitrawl.store.folder import JobFolder

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.mine.pairing import Pairing
+from bitrawl.mining.pairing import Pairing
 from bitrawl.model import (
     Alternate,
     AlternateSource,

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Strategy
-from bitrawl.crawl.scope import Sites
+from bitrawl.crawling.scope import Sites
 from bitrawl.demo.web import bundled
 from bitrawl.job.crawl_wiring import strategy
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from bitrawl.crawl.document_states import DocumentState
+from bitrawl.crawling.document_states import DocumentState
 from bitrawl.demo.sites import Version, sites
 from bitrawl.url import Url
 from lab.loopback import Reply, answering

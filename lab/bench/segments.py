@@ -21,8 +21,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from bitrawl.mine.judging import Judge
-from bitrawl.mine.segment_score import length_classes, segment_score
+from bitrawl.mining.judging import Judge
+from bitrawl.mining.segment_score import length_classes, segment_score
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words

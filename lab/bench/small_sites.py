@@ -14,11 +14,11 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.crawl.scope import Sites
+from bitrawl.crawling.scope import Sites
 from bitrawl.languages import same_language
 from bitrawl.model import Capture, Language, Page, Sitemap, Skip
+from bitrawl.page import SandboxedAnalyser
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.replay import RememberedAnalyses, Replay
 from bitrawl.simulation.trial import Truth, UrlPair

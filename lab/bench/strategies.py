@@ -41,10 +41,10 @@ from statistics import mean
 from typing import NamedTuple
 
 from bitrawl.config import UNFOCUSED, Strategy
-from bitrawl.crawl.fetch import redirect_target
-from bitrawl.crawl.loop import objection
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.crawling.fetch import redirect_target
+from bitrawl.crawling.loop import objection
+from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling.scope import Scope, Sites
 from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Sitemap
 from bitrawl.simulation.measure import SiteTrials, TrialFigures

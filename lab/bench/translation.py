@@ -37,10 +37,10 @@ from msgspec.structs import replace
 from bitrawl.config import Thresholds
 from bitrawl.corpus.merger import merged
 from bitrawl.job.site_mining import BATCH, SAMPLE
-from bitrawl.mine.aligned_pages import translated_part
-from bitrawl.mine.judging import ThresholdFilter
-from bitrawl.mine.pairing import Pairing, PairingSettings
-from bitrawl.mine.stages import Miner
+from bitrawl.mining.aligned_pages import translated_part
+from bitrawl.mining.judging import ThresholdFilter
+from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.simulation.replay import opened_replay
 from bitrawl.simulation.trial import UrlPair

@@ -11,8 +11,8 @@ from made_up_pack import NOTICES, write_pack
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.errors import ConfigError
-from bitrawl.mine.page_score import ScoreModel
-from bitrawl.mine.pairing import Pairing
+from bitrawl.mining.page_score import ScoreModel
+from bitrawl.mining.pairing import Pairing
 from bitrawl.model import Language
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.outline import outline

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.files import replacing
-from bitrawl.mine.evidence import ALL, METHODS_OF, PageNumbers, both_ends, page_numbers
-from bitrawl.mine.page_score import COLUMN, NAMES, Candidates, ScoreModel, probabilities
-from bitrawl.mine.pairing import PairingRounds, PairingSettings
-from bitrawl.mine.site import Site, condense
+from bitrawl.mining.evidence import ALL, METHODS_OF, PageNumbers, both_ends, page_numbers
+from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, probabilities
+from bitrawl.mining.pairing import PairingRounds, PairingSettings
+from bitrawl.mining.site import Site, condense
 from bitrawl.model import Language, Method, Page, Sitemap
 from bitrawl.simulation.replay import opened_replay
 from bitrawl.simulation.trial import UrlPair

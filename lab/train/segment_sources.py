@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.mine.align_evidence import Document, Text
-from bitrawl.mine.aligned_pages import SiteAligner, page_sentences
-from bitrawl.mine.lexical_aligner import LexicalAligner
+from bitrawl.mining.align_evidence import Document, Text
+from bitrawl.mining.aligned_pages import SiteAligner, page_sentences
+from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
 from bitrawl.text.template import without_template

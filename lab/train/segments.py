@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.files import replacing
-from bitrawl.mine.judging import Judge
-from bitrawl.mine.segment_score import (
+from bitrawl.mining.judging import Judge
+from bitrawl.mining.segment_score import (
     DIRECTIONS,
     LENGTH_CLASSES,
     NEIGHBOURHOOD,

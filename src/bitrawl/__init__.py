@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from bitrawl.aio import JobProgress, JobResult
     from bitrawl.corpus.term_pairs import TermPair
     from bitrawl.corpus.units import CorpusEntry
-    from bitrawl.job.opened import MergeResult, OpenedJob
-    from bitrawl.mine.aligned_pages import TextPair
+    from bitrawl.job import MergeResult, OpenedJob
+    from bitrawl.mining.aligned_pages import TextPair
     from bitrawl.model import Page
 
 # fmt: off
@@ -31,10 +31,6 @@ __all__ = [
     "BitrawlError", "ConfigError", "align", "crawl", "extract", "merge", "mine", "open", "sample", "terms",
 ]
 # fmt: on
-
-# Load the subpackages that share a name with a public function first, so that the names end up as the functions.
-for _room in ("crawl", "mine"):
-    import_module(f"bitrawl.{_room}")
 
 
 def mine(
@@ -80,7 +76,7 @@ def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.op
 
     Raises `StoreError` if there is neither.
     """
-    from bitrawl.job.opened import OpenedJob  # noqa: PLC0415
+    from bitrawl.job import OpenedJob  # noqa: PLC0415
 
     return OpenedJob(folder)
 
@@ -100,7 +96,7 @@ def merge(
     from bitrawl.cluster.run import merge_folders  # noqa: PLC0415
     from bitrawl.config import arguments  # noqa: PLC0415
     from bitrawl.config.settings import Group, described  # noqa: PLC0415
-    from bitrawl.job.opened import MergeResult  # noqa: PLC0415
+    from bitrawl.job import MergeResult  # noqa: PLC0415
 
     jobs = arguments.texts("folders", folders, "the folders of jobs, as in ['jobs/one', 'jobs/two']")
     if not jobs:
@@ -133,7 +129,7 @@ def extract(html: str | bytes, url: str | None = None) -> "Page":
     with limits.
     """
     from bitrawl.config import arguments  # noqa: PLC0415
-    from bitrawl.page.analyser import read_html  # noqa: PLC0415
+    from bitrawl.page import read_html  # noqa: PLC0415
     from bitrawl.url import Url  # noqa: PLC0415
 
     if not isinstance(html, str | bytes):
@@ -148,7 +144,7 @@ def align(text_a: str | Iterable[str], text_b: str | Iterable[str], langs: str |
     sentence without a counterpart has None.
     """
     from bitrawl.config import arguments  # noqa: PLC0415
-    from bitrawl.mine.aligned_pages import align_sentences, listed_sentences, text_sentences  # noqa: PLC0415
+    from bitrawl.mining.aligned_pages import align_sentences, listed_sentences, text_sentences  # noqa: PLC0415
 
     languages, takes = arguments.two_languages("langs", langs), "a text, or a list of sentences"
     a, b = (

@@ -13,14 +13,12 @@ import msgspec
 
 from bitrawl.config import arguments
 from bitrawl.config.settings import CRAWL, MINE, Group, described
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.endings import Doing
 from bitrawl.errors import ConfigError
 from bitrawl.facts import JobFacts
-from bitrawl.job import running
+from bitrawl.job import OpenedJob, running, status
 from bitrawl.job.crawl_wiring import Parts, described_job
-from bitrawl.job.opened import OpenedJob
-from bitrawl.job.reporting import status
 from bitrawl.model import Page, Visit
 from bitrawl.store.folder import JobFolder, StartOver
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import count
 
 from bitrawl.model import Capture, Link, Page, Sitemap, Skip
-from bitrawl.page.sandbox import Reader
+from bitrawl.page import Reader
 from bitrawl.reasons import Reason, Stage
 
 

@@ -14,8 +14,8 @@ import pytest
 from app.program import chromium, kill
 from app.script_web import ARTICLES, HOST, Answered, Article
 
-from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer
-from bitrawl.crawl.resources import Resources
+from bitrawl.crawling.browser import BrowserSettings, ChromiumRenderer
+from bitrawl.crawling.resources import Resources
 from bitrawl.errors import ConfigError
 from bitrawl.job.fetching import SystemClock
 from bitrawl.job.refreshing import changes

@@ -5,9 +5,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from bitrawl.mine.align_evidence import Document
-from bitrawl.mine.embedding_aligner import EmbeddingAligner
-from bitrawl.mine.lexical_aligner import LexicalAligner
+from bitrawl.mining.align_evidence import Document
+from bitrawl.mining.embedding_aligner import EmbeddingAligner
+from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.model import Language
 
 LANGUAGES = (Language("en"), Language("fr"))

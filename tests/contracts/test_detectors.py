@@ -3,8 +3,8 @@
 import pytest
 from small_site import EN, FR, alternate, articles, images, links, page
 
-from bitrawl.mine.content import TermSpace
-from bitrawl.mine.detectors import (
+from bitrawl.mining.content import TermSpace
+from bitrawl.mining.detectors import (
     DeclaredDetector,
     DigitDetector,
     ImageDetector,
@@ -12,9 +12,9 @@ from bitrawl.mine.detectors import (
     StructureDetector,
     UrlDetector,
 )
-from bitrawl.mine.evidence import Evidence, KnownPairs
-from bitrawl.mine.parents import BridgeDetector, ParentDetector
-from bitrawl.mine.site import condense
+from bitrawl.mining.evidence import Evidence, KnownPairs
+from bitrawl.mining.parents import BridgeDetector, ParentDetector
+from bitrawl.mining.site import condense
 from bitrawl.model import Language
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness, Spent
-from bitrawl.crawl.scope import Sites
+from bitrawl.crawling.frontier import Budget, Frontier, InFlight, Politeness, Spent
+from bitrawl.crawling.scope import Sites
 from bitrawl.endings import Failing
 from bitrawl.model import Lease, Link, LinkKind, Skip
 from bitrawl.protocols import Queue

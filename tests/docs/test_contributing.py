@@ -21,7 +21,7 @@ from bitrawl.config import choices, settings
 from bitrawl.corpus.export import export
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.model import Method
-from bitrawl.mine.evidence import METHODS_OF
+from bitrawl.mining.evidence import METHODS_OF
 from bitrawl.show.wording import method_name
 from bitrawl.web import allowed, messages
 from bitrawl.web.api import shapes

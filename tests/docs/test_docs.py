@@ -16,11 +16,11 @@ from bitrawl.archive import writing as archive
 from bitrawl.cli import VERBS
 from bitrawl.cli.status import KEYS
 from bitrawl.config.settings import SETTINGS
-from bitrawl.crawl import bodies, browser, frontier, resources, robots, scope, traps
-from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
+from bitrawl.crawling import bodies, browser, frontier, resources, robots, scope, traps
+from bitrawl.crawling.fetch import MAX_RULES, FetchSettings
 from bitrawl.job import fetching, site_mining
 from bitrawl.job.crawl_wiring import MAX_WORKERS
-from bitrawl.mine import site
+from bitrawl.mining import site
 from bitrawl.page import alternates, analyser, decode, links, office, outline, sandbox, sitemap, unseen
 from bitrawl.reasons import Reason
 from bitrawl.store.ledger_facts import LogLine

@@ -12,7 +12,7 @@ import pytest
 from bitrawl import aio, config, demo
 from bitrawl.config import choices
 from bitrawl.corpus.export import CorpusHeader, export
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.errors import ConfigError
 
 MODULE = """

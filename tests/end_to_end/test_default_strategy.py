@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from bitrawl import config, demo
 from bitrawl.cli import app
 from bitrawl.config import Job
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.endings import left_message
 from bitrawl.job.running import crawl

@@ -18,10 +18,10 @@ from aiohttp.client_reqrep import ConnectionKey
 from hostile.pathologies import ROUTES, SMUGGLED, pathology_server
 
 from bitrawl import __version__
-from bitrawl.crawl.bodies import MIB
-from bitrawl.crawl.connections import GuardedResolver, Proxies, Routes
-from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, failure, redirect_target
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling.bodies import MIB
+from bitrawl.crawling.connections import GuardedResolver, Proxies, Routes
+from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, failure, redirect_target
+from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Skip
 from bitrawl.reasons import Reason, Stage

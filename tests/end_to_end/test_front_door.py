@@ -14,7 +14,7 @@ import pytest
 import bitrawl
 from bitrawl import demo
 from bitrawl.aio import JobProgress
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.endings import State
 

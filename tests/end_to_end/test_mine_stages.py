@@ -19,13 +19,13 @@ from typer.testing import CliRunner
 
 from bitrawl import config
 from bitrawl.cli import app
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.endings import Doing
 from bitrawl.errors import BitrawlError
 from bitrawl.job import running
 from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
-from bitrawl.mine.findings import SiteFindings
-from bitrawl.mine.stages import PairedSite
+from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining.stages import PairedSite
 from bitrawl.model import Lease, Link, LinkKind, Visit
 from bitrawl.process import Failure, FailureKind
 from bitrawl.store.database import VERSION, locked

@@ -11,7 +11,7 @@ from inline_children import inline_children
 
 from bitrawl import config, demo
 from bitrawl.config import Job, Thresholds
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.reporting import status

@@ -14,7 +14,7 @@ import pytest
 
 from bitrawl import demo
 from bitrawl.cli import status as status_verb
-from bitrawl.crawl import robots
+from bitrawl.crawling import robots
 from bitrawl.endings import State
 from bitrawl.job.reporting import gather
 from bitrawl.show.job_report import brief

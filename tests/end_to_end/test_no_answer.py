@@ -12,8 +12,8 @@ import pytest
 from hostile.pathologies import pathology_server
 
 from bitrawl import config
-from bitrawl.crawl import robots
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling import robots
+from bitrawl.crawling.ending import Ending
 from bitrawl.job import running
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

@@ -8,11 +8,11 @@ import pytest
 from hostile.pathologies import pathology_server
 
 from bitrawl import demo
-from bitrawl.crawl.fetch import FetchSettings, HttpFetcher
-from bitrawl.crawl.frontier import Politeness
-from bitrawl.crawl.preview import Preview, Previewer
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.fetch import FetchSettings, HttpFetcher
+from bitrawl.crawling.frontier import Politeness
+from bitrawl.crawling.preview import Preview, Previewer
+from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason
 from bitrawl.testing import InlineAnalyser

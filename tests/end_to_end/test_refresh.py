@@ -16,7 +16,7 @@ from inline_children import inline_children
 
 from bitrawl import aio
 from bitrawl.config import PolitenessSection
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.endings import State
 from bitrawl.errors import ConfigError
 from bitrawl.job import running

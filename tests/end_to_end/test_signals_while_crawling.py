@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from bitrawl import config, demo
 from bitrawl.cli import app
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.job.running import crawl, mine
 from bitrawl.store.folder import JobFolder

@@ -13,7 +13,7 @@ from forked_command import start_forked
 from inline_children import inline_children
 
 from bitrawl import aio, demo
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.facts import CrawlSummary
 from bitrawl.store.ledger import Ledger

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config
-from bitrawl.crawl import robots
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling import robots
+from bitrawl.crawling.ending import Ending
 from bitrawl.endings import State
 from bitrawl.facts import JobFacts
 from bitrawl.job import retrying, running

@@ -11,7 +11,7 @@ from inline_children import inline_children
 from msgspec import json
 
 from bitrawl import config, demo
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.endings import FaultSentence, State
 from bitrawl.job.live_facts import Sampler

@@ -7,13 +7,13 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl import config
-from bitrawl.crawl.bodies import SNIFFED, media_type
-from bitrawl.crawl.robots import RobotsRecord, RobotsRules
+from bitrawl.crawling.bodies import SNIFFED, media_type
+from bitrawl.crawling.robots import RobotsRecord, RobotsRules
 from bitrawl.discover.backlinks import read_wat
 from bitrawl.errors import ConfigError
 from bitrawl.job.topics import segment_texts
-from bitrawl.mine.aligned_pages import SiteAligner
-from bitrawl.mine.judging import Judge
+from bitrawl.mining.aligned_pages import SiteAligner
+from bitrawl.mining.judging import Judge
 from bitrawl.model import UNDETERMINED, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.outline import outline

@@ -14,9 +14,9 @@ from bitrawl import config
 from bitrawl.cli import app
 from bitrawl.errors import ConfigError
 from bitrawl.job.running import mine_again
-from bitrawl.mine.align_evidence import Document
-from bitrawl.mine.embedding_aligner import EmbeddingAligner
-from bitrawl.mine.pairing import Pairing
+from bitrawl.mining.align_evidence import Document
+from bitrawl.mining.embedding_aligner import EmbeddingAligner
+from bitrawl.mining.pairing import Pairing
 from bitrawl.store.folder import JobFolder
 from bitrawl.text.encoder import load_encoder
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bitrawl.demo.sites import sites
-from bitrawl.mine.align_evidence import Document, Text
-from bitrawl.mine.lexical_aligner import LexicalAligner
+from bitrawl.mining.align_evidence import Document, Text
+from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.model import Language
 from bitrawl.text.sentences import sentences
 

@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 
 from bitrawl import demo
-from bitrawl.crawl.scope import Sites
-from bitrawl.mine.evidence import ALL
-from bitrawl.mine.pairing import Pairing, PairingSettings
+from bitrawl.crawling.scope import Sites
+from bitrawl.mining.evidence import ALL
+from bitrawl.mining.pairing import Pairing, PairingSettings
 from bitrawl.model import Capture, Language, Method, Page, Sitemap
 from bitrawl.page.analyser import page_reader
 from bitrawl.text.template import without_template

@@ -3,9 +3,9 @@
 import pytest
 
 from bitrawl.demo.sites import sites
-from bitrawl.mine.align_evidence import Document, Text
-from bitrawl.mine.judging import Judge
-from bitrawl.mine.lexical_aligner import LexicalAligner
+from bitrawl.mining.align_evidence import Document, Text
+from bitrawl.mining.judging import Judge
+from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.model import Language, Segment, SegmentPair
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.sentences import sentences

@@ -31,8 +31,8 @@ from typing import NamedTuple
 
 from bitrawl.config import Strategy, TopicSection
 from bitrawl.job.topics import Examples, learned_terms
-from bitrawl.mine.evidence import ALL, METHODS_OF
-from bitrawl.mine.page_score import ScoreModel
+from bitrawl.mining.evidence import ALL, METHODS_OF
+from bitrawl.mining.page_score import ScoreModel
 from bitrawl.model import Language, Method, Page, PagePair
 from bitrawl.simulation.replay import Replay
 from bitrawl.simulation.trial import UrlPair, in_order

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-from bitrawl.crawl.bodies import Expansion, content_codings, expand
-from bitrawl.crawl.bodies import media_type as sniffed_type
+from bitrawl.crawling.bodies import Expansion, content_codings, expand
+from bitrawl.crawling.bodies import media_type as sniffed_type
 from bitrawl.errors import ArchiveError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPlace
 from bitrawl.protocols import Fetcher

@@ -24,9 +24,9 @@ from bitrawl.model import Bead, Language, Segment, SegmentPair, TranslationUnit
 from bitrawl.show.wording import counted
 
 if TYPE_CHECKING:
-    from bitrawl.mine.aligned_pages import TextPair
-    from bitrawl.mine.embedding_aligner import EmbeddingAligner
-    from bitrawl.mine.lexical_aligner import LexicalAligner
+    from bitrawl.mining.aligned_pages import TextPair
+    from bitrawl.mining.embedding_aligner import EmbeddingAligner
+    from bitrawl.mining.lexical_aligner import LexicalAligner
 
 Aligner: TypeAlias = "LexicalAligner | EmbeddingAligner"
 Languages = tuple[Language, Language]
@@ -101,7 +101,7 @@ def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
 
 
 def _ladders(pairs: Sequence[tuple[Path, Path]], languages: Languages, aligner: Aligner) -> list[str]:
-    from bitrawl.mine.aligned_pages import align_sentences, listed_sentences
+    from bitrawl.mining.aligned_pages import align_sentences, listed_sentences
 
     texts = [(listed_sentences(_lines(a), languages[0]), listed_sentences(_lines(b), languages[1])) for a, b in pairs]
     return ["".join(starmap(_rung, rungs)) for rungs in align_sentences(texts, languages, aligner)]
@@ -118,7 +118,7 @@ def _shown(score: float | None) -> str:
 
 def _texts(a: Path, b: Path, languages: Languages, aligner: Aligner, style: AlignFormat) -> str:
     """What has no counterpart is left out of TMX, and has an empty side and no score elsewhere."""
-    from bitrawl.mine.aligned_pages import align_texts
+    from bitrawl.mining.aligned_pages import align_texts
     from bitrawl.text.words import one_line
 
     pairs = align_texts(_read(a), _read(b), languages, aligner)
@@ -131,7 +131,7 @@ def _texts(a: Path, b: Path, languages: Languages, aligner: Aligner, style: Alig
 
 def _tmx(pairs: Sequence[TextPair], languages: Languages) -> str:
     from bitrawl.corpus.tmx import tmx
-    from bitrawl.mine.aligned_pages import NOWHERE
+    from bitrawl.mining.aligned_pages import NOWHERE
 
     header = CorpusHeader(languages, time.time())
     with TemporaryDirectory(prefix="bitrawl-") as folder:
@@ -144,8 +144,8 @@ def _tmx(pairs: Sequence[TextPair], languages: Languages) -> str:
 
 
 def _aligner(languages: Languages, dictionary: Path | None, encoder: str | None) -> Aligner:
-    from bitrawl.mine.embedding_aligner import EmbeddingAligner
-    from bitrawl.mine.lexical_aligner import LexicalAligner
+    from bitrawl.mining.embedding_aligner import EmbeddingAligner
+    from bitrawl.mining.lexical_aligner import LexicalAligner
     from bitrawl.text.encoder import load_encoder
     from bitrawl.text.lexicon import read_dictionary
 

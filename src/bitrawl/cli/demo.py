@@ -13,7 +13,7 @@ from bitrawl.cli.console import print_out
 from bitrawl.cli.flags import Quiet
 from bitrawl.cli.status import tell
 from bitrawl.config.settings import listed
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 

@@ -29,9 +29,9 @@ from bitrawl.cli.console import (
 )
 from bitrawl.cli.status import corpus_figures, tell, tell_of_kills
 from bitrawl.config import Job, Reach
-from bitrawl.crawl.ending import Ending
-from bitrawl.crawl.preview import Preview
-from bitrawl.crawl.scope import ScopeRules
+from bitrawl.crawling.ending import Ending
+from bitrawl.crawling.preview import Preview
+from bitrawl.crawling.scope import ScopeRules
 from bitrawl.endings import Doing
 from bitrawl.errors import FAULT_FILE
 from bitrawl.facts import LanguagePair

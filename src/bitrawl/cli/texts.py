@@ -59,7 +59,7 @@ def clean(
 async def _clean(sources: list[str], style: PageFormat, policy: FetchPolicy) -> int:
     """How many could not be read."""
     from bitrawl.job.pages import loose_pages
-    from bitrawl.page.markdown import markdown
+    from bitrawl.page import as_markdown
 
     failed = 0
     several = len(sources) > 1 or Path(sources[0]).is_dir()
@@ -73,7 +73,7 @@ async def _clean(sources: list[str], style: PageFormat, policy: FetchPolicy) -> 
         else:
             if several:
                 typer.echo(f"==> {source}")
-            typer.echo(markdown(page).rstrip("\n") if style is PageFormat.MARKDOWN else page.text)
+            typer.echo(as_markdown(page).rstrip("\n") if style is PageFormat.MARKDOWN else page.text)
     return failed
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bitrawl.config import Anonymise, Thresholds
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.merger import keyed
-from bitrawl.mine.judging import (
+from bitrawl.mining.judging import (
     Flag,
     Measures,
     Rejection,

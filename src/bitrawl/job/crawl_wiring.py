@@ -20,12 +20,12 @@ from bitrawl import config
 from bitrawl.archive.archived_web import Archives, ReplayFetcher
 from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy, TopicSection, Walk
 from bitrawl.config.choices import STRATEGIES, blamed, loaded, package_of, strategy_maker
-from bitrawl.crawl.fetch import HttpFetcher, user_agent
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
-from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
-from bitrawl.crawl.preview import Previewer
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.fetch import HttpFetcher, user_agent
+from bitrawl.crawling.frontier import Budget, Frontier, Politeness, Spent
+from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
+from bitrawl.crawling.preview import Previewer
+from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.barbosa import BackAndForth, Forward
 from bitrawl.discover.cocitation import Cocitation
@@ -51,13 +51,13 @@ from bitrawl.job.fetching import (
 from bitrawl.job.fetching import web as open_web
 from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, added_seeds, changed_settings, reasons_of, retry_seeds
 from bitrawl.job.site_mining import lexicons
-from bitrawl.mine.evidence import MIN_WEIGHT
-from bitrawl.mine.page_score import ScoreModel
-from bitrawl.mine.pairing import THRESHOLD, Pairing
-from bitrawl.mine.segment_score import SegmentScore
+from bitrawl.mining.evidence import MIN_WEIGHT
+from bitrawl.mining.page_score import ScoreModel
+from bitrawl.mining.pairing import THRESHOLD, Pairing
+from bitrawl.mining.segment_score import SegmentScore
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
-from bitrawl.page.sandbox import Rejects, SandboxedAnalyser, page_reader
+from bitrawl.page import Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
 from bitrawl.reasons import Reason
 from bitrawl.store.folder import JobFolder

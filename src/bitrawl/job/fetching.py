@@ -23,16 +23,16 @@ from bitrawl.archive.archived_web import (
 )
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.config import Job, Render
-from bitrawl.crawl.bodies import JSON, Expansion
-from bitrawl.crawl.connections import Endpoint, Proxies
-from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, user_agent
-from bitrawl.crawl.rendering import Rendering
-from bitrawl.crawl.resources import RESOURCE_TYPES, Resources
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
-from bitrawl.crawl.scope import Sites
+from bitrawl.crawling.bodies import JSON, Expansion
+from bitrawl.crawling.connections import Endpoint, Proxies
+from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, user_agent
+from bitrawl.crawling.rendering import Rendering
+from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
+from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
+from bitrawl.crawling.scope import Sites
 from bitrawl.errors import ConfigError
 from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
-from bitrawl.page.sandbox import SandboxedAnalyser, page_reader
+from bitrawl.page import SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
     Renderer,
@@ -131,8 +131,8 @@ async def rendering(
         return None
 
     async def chromium() -> Renderer:
-        from bitrawl.crawl.browser import BrowserSettings, ChromiumRenderer  # noqa: PLC0415 - an extra
-        from bitrawl.page.alternates import LanguageNames  # noqa: PLC0415 - 20 ms
+        from bitrawl.crawling.browser import BrowserSettings, ChromiumRenderer  # noqa: PLC0415 - an extra
+        from bitrawl.page import LanguageNames  # noqa: PLC0415 - 20 ms
 
         asked, settings = job.languages(), fetch_settings(job)
         resources = msgspec.structs.replace(

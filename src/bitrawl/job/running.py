@@ -20,9 +20,9 @@ from bitrawl.config import Anonymise, Job, Strategy
 from bitrawl.config.choices import check_formats
 from bitrawl.corpus.card import check_card
 from bitrawl.corpus.export import corpus_headers, with_present
-from bitrawl.crawl.ending import Ending, crawl_end, ending, seed_skips
-from bitrawl.crawl.loop import Crawl
-from bitrawl.crawl.preview import Preview
+from bitrawl.crawling.ending import Ending, crawl_end, ending, seed_skips
+from bitrawl.crawling.loop import Crawl
+from bitrawl.crawling.preview import Preview
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.endings import CrawlEnd, Doing, HostRest, MiningStep
 from bitrawl.errors import BitrawlError, ConfigError, TopicError

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
-from bitrawl.crawl.fetch import understand
-from bitrawl.crawl.frontier import Politeness
-from bitrawl.crawl.loop import objection
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling.fetch import understand
+from bitrawl.crawling.frontier import Politeness
+from bitrawl.crawling.loop import objection
+from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.job import fetching

@@ -24,15 +24,15 @@ from bitrawl.errors import ChildError, ConfigError
 from bitrawl.files import discard
 from bitrawl.job.exporting import write_files
 from bitrawl.job.reporting import gather, write_report
-from bitrawl.mine.aligned_pages import translated_part
-from bitrawl.mine.content import Lexicons
-from bitrawl.mine.evidence import ALL
-from bitrawl.mine.findings import SiteFindings
-from bitrawl.mine.judging import from_partial_pages
-from bitrawl.mine.pairing import Pairing, PairingSettings
-from bitrawl.mine.stages import AlignedPair, Miner, PagePass, PairedSite, PassedPages
+from bitrawl.mining.aligned_pages import translated_part
+from bitrawl.mining.content import Lexicons
+from bitrawl.mining.evidence import ALL
+from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining.judging import from_partial_pages
+from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.stages import AlignedPair, Miner, PagePass, PairedSite, PassedPages
 from bitrawl.model import Language, Method, Page, PagePair, Skip, Unpacker, pack
-from bitrawl.page.sandbox import Rejects
+from bitrawl.page import Rejects
 from bitrawl.process import ATTEMPTS, Failure, FailureKind, Limits, Report, Service
 from bitrawl.protocols import (
     Clock,

@@ -16,7 +16,7 @@ import msgspec
 from bitrawl import config, files
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import BudgetSection, DiscoverySection, Job
-from bitrawl.crawl.ending import Ending
+from bitrawl.crawling.ending import Ending
 from bitrawl.discover.backlinks import (
     MEDIA_TYPES,
     Backlinks,

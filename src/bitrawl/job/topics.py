@@ -87,7 +87,7 @@ def _annotation(terms: TermRelevance | None, languages: Sequence[Language]) -> C
         return lambda page: page
     if not all(terms.terms.of(language) for language in languages):
         return terms.annotated
-    from bitrawl.page.analyser import structure  # noqa: PLC0415 - 25 ms, which most jobs need in their children only
+    from bitrawl.page import structure  # noqa: PLC0415 - 25 ms, which most jobs need in their children only
 
     def annotated(page: Page) -> Page:
         noted = terms.annotated(page)

@@ -47,7 +47,7 @@ _UNREAD = frozenset("-comment script style template svg math".split())
 _LINES = frozenset("div p li tr".split())
 
 
-def markdown(page: Page) -> str:
+def as_markdown(page: Page) -> str:
     """Ends with a newline. Empty if the page has no main text. Markup in its text is escaped."""
     content = [paragraph for paragraph in page.paragraphs if not paragraph.boilerplate and one_line(paragraph.text)]
     if page.markdown:

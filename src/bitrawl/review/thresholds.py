@@ -25,8 +25,8 @@ from bitrawl.corpus.selection import (
     signed,
 )
 from bitrawl.errors import OutdatedError
-from bitrawl.mine.judging import SegmentKind, rejection
-from bitrawl.mine.revising import revised
+from bitrawl.mining.judging import SegmentKind, rejection
+from bitrawl.mining.revising import revised
 from bitrawl.model import Language, SegmentPair, Verdicts, segment_key
 from bitrawl.review.reviewing import WITH_ALIGNMENT, ListedPair, PairRow, Reading, indexed_pair
 from bitrawl.review.segment_review import ReadSegment

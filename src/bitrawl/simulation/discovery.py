@@ -14,10 +14,10 @@ import msgspec
 from bitrawl import files
 from bitrawl.config import Reach, Walk
 from bitrawl.config.choices import SIMULATED_DOWNLOADS
-from bitrawl.crawl.frontier import Budget, Frontier
-from bitrawl.crawl.loop import Crawl
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.frontier import Budget, Frontier
+from bitrawl.crawling.loop import Crawl
+from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.walk import NewCheck, WalkMoment
 from bitrawl.job.crawl_wiring import new_site_check, walk

@@ -21,11 +21,11 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.config import UNFOCUSED, Job, Reach, Strategy
-from bitrawl.crawl.fetch import redirect_target
-from bitrawl.crawl.frontier import Frontier, Politeness
-from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.fetch import redirect_target
+from bitrawl.crawling.frontier import Frontier, Politeness
+from bitrawl.crawling.loop import Crawl, LoopSettings
+from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.crawl_wiring import strategy
 from bitrawl.job.fetching import most_waiting
@@ -43,7 +43,7 @@ from bitrawl.model import (
     Sitemap,
     Skip,
 )
-from bitrawl.page.sandbox import SandboxedAnalyser, page_reader
+from bitrawl.page import SandboxedAnalyser, page_reader
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure

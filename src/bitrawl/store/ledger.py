@@ -13,7 +13,7 @@ from typing import Self
 
 import msgspec
 
-from bitrawl.crawl.ending import stored_doing, stored_end
+from bitrawl.crawling.ending import stored_doing, stored_end
 from bitrawl.endings import EndKind, HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.model import (

@@ -6,7 +6,7 @@ In a further round, pages that are due stand beside the links that are queued, a
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from typing import Any
 
-from bitrawl.crawl.frontier import FIRST
+from bitrawl.crawling.frontier import FIRST
 from bitrawl.model import Lease, Link, LinkKind, pack
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.database import LEASED, OWN, QUEUED, SKIPPED, Blobs

@@ -18,7 +18,7 @@ from bitrawl.errors import BitrawlError, FieldError, RefusedError
 from bitrawl.files import NO_JSON
 from bitrawl.job.live_facts import Live, Sampler
 from bitrawl.languages import parse_language
-from bitrawl.mine.judging import Flag
+from bitrawl.mining.judging import Flag
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
 from bitrawl.review.reviewing import (

@@ -19,8 +19,8 @@ from bitrawl.config.choices import format_names
 from bitrawl.config.resolving import broken
 from bitrawl.config.settings import DISCOVER, MINE, SETTINGS, Group, Setting, listed, tables, value_of
 from bitrawl.config.settings import keys as schema_keys
-from bitrawl.crawl.fetch import user_agent
-from bitrawl.crawl.scope import folder_path
+from bitrawl.crawling.fetch import user_agent
+from bitrawl.crawling.scope import folder_path
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap

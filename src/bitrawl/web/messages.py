@@ -25,8 +25,8 @@ from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.message import QUOTED, Amount, Cause, Code, Share, Value
 from bitrawl.message import Message as Message  # noqa: PLC0414 - public here
-from bitrawl.mine.differences import DifferenceKind
-from bitrawl.mine.judging import Flag
+from bitrawl.mining.differences import DifferenceKind
+from bitrawl.mining.judging import Flag
 from bitrawl.model import Language, Method, Verdict
 from bitrawl.reasons import Reason
 from bitrawl.review.segment_list import LengthUnit, SegmentOrder, SegmentState

@@ -20,7 +20,7 @@ from bitrawl.cluster.run import RunRequest, plan
 from bitrawl.discover.walk import WalkFacts
 from bitrawl.errors import BitrawlError
 from bitrawl.job.exporting import write_shards
-from bitrawl.mine.findings import SiteFindings
+from bitrawl.mining.findings import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

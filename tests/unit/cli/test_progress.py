@@ -5,7 +5,7 @@ from rich.console import Console
 
 from bitrawl.cli.foreground import ProgressDisplay, scope_text
 from bitrawl.config import Reach
-from bitrawl.crawl.scope import ScopeRules
+from bitrawl.crawling.scope import ScopeRules
 from bitrawl.endings import Doing, MiningStep
 from bitrawl.url import Url
 

@@ -13,7 +13,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl import demo
-from bitrawl.crawl.robots import RobotsRecord, RobotsRules
+from bitrawl.crawling.robots import RobotsRecord, RobotsRules
 from bitrawl.demo.sites import Declared, SitemapKind, sites
 from bitrawl.errors import UrlError
 from bitrawl.url import Url

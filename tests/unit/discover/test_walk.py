@@ -8,9 +8,9 @@ import pytest
 
 from bitrawl.config import Reach
 from bitrawl.config import Walk as Strategy
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness
-from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.frontier import Budget, Frontier, Politeness
+from bitrawl.crawling.loop import Crawl, LoopSettings
+from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.barbosa import BackAndForth
 from bitrawl.discover.cocitation import PRIOR, CandidateValue
 from bitrawl.discover.graph_index import HostLanguages

@@ -14,7 +14,7 @@ import bitrawl
 from bitrawl import config
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.opened import OpenedJob
-from bitrawl.mine.findings import SiteFindings
+from bitrawl.mining.findings import SiteFindings
 from bitrawl.model import (
     Language,
     Lease,

@@ -12,8 +12,8 @@ from small_site import EN, FR, articles
 from bitrawl import config
 from bitrawl.job import site_mining
 from bitrawl.job.site_mining import PairSite, PassPages, mining_service
-from bitrawl.mine.pairing import Pairing, PairingResult
-from bitrawl.mine.stages import Miner, PagePass, PairedSite
+from bitrawl.mining.pairing import Pairing, PairingResult
+from bitrawl.mining.stages import Miner, PagePass, PairedSite
 from bitrawl.model import Page, Sitemap, Unpacker
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

@@ -7,7 +7,7 @@ import pytest
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job import corpus_terms
 from bitrawl.job.corpus_terms import bilingual_terms
-from bitrawl.mine.findings import SiteFindings
+from bitrawl.mining.findings import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from bitrawl.model import UNDETERMINED, Capture, Page, Paragraph, ParagraphKind
 from bitrawl.page.analyser import PageAnalyser
-from bitrawl.page.markdown import MOST_COLUMNS, escaped, markdown
+from bitrawl.page.markdown import MOST_COLUMNS, as_markdown, escaped
 from bitrawl.text.words import one_line
 from bitrawl.url import Url
 
@@ -38,7 +38,7 @@ def page(*paragraphs: tuple[ParagraphKind, str], title: str = "") -> Page:
 
 
 def test_each_kind_of_paragraph_is_a_block_of_its_own():
-    text = markdown(
+    text = as_markdown(
         page(
             (ParagraphKind.TITLE, "The museum"),
             (ParagraphKind.TEXT, "It is open."),
@@ -54,13 +54,13 @@ def test_each_kind_of_paragraph_is_a_block_of_its_own():
 
 
 def test_the_title_of_the_page_stands_in_for_one_that_its_text_lacks():
-    assert markdown(page((ParagraphKind.TEXT, "Open."), title="Museum *")) == "# Museum \\*\n\nOpen.\n"
+    assert as_markdown(page((ParagraphKind.TEXT, "Open."), title="Museum *")) == "# Museum \\*\n\nOpen.\n"
 
 
 def test_boilerplate_is_left_out_and_a_page_without_text_is_empty():
     menu = Paragraph("Menu", boilerplate=True)
-    assert markdown(Page(URL, paragraphs=(menu, Paragraph(" "), Paragraph("Text.")))) == "Text.\n"
-    assert markdown(Page(URL, paragraphs=(menu,))) == ""
+    assert as_markdown(Page(URL, paragraphs=(menu, Paragraph(" "), Paragraph("Text.")))) == "Text.\n"
+    assert as_markdown(Page(URL, paragraphs=(menu,))) == ""
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_boilerplate_is_left_out_and_a_page_without_text_is_empty():
 )
 @pytest.mark.parametrize("kind", ParagraphKind)
 def test_markup_in_the_text_is_shown_and_not_obeyed(text, kind):
-    (found,) = blocks(markdown(page((kind, text))))
+    (found,) = blocks(as_markdown(page((kind, text))))
     tag = {ParagraphKind.TITLE: "h1", ParagraphKind.HEADING: "h2", ParagraphKind.LISTITEM: "li"}.get(kind, "p")
     assert found == (tag, one_line(text))
 
@@ -104,7 +104,7 @@ def test_a_name_with_underscores_is_left_alone():
 
 @given(st.text(alphabet="ab1 .)(#-+=*_`~[]<>&;|\\!:'\"/éя中", min_size=1, max_size=30).filter(one_line))
 def test_any_text_comes_back_as_it_was(text):
-    assert blocks(markdown(page((ParagraphKind.TEXT, text)))) == [("p", one_line(text))]
+    assert blocks(as_markdown(page((ParagraphKind.TEXT, text)))) == [("p", one_line(text))]
 
 
 # Pages with their markup
@@ -130,7 +130,7 @@ def read(html: str, url: Url = PLACE) -> Page:
 
 
 def rendered(html: str, url: Url = PLACE) -> str:
-    return markdown(read(html, url))
+    return as_markdown(read(html, url))
 
 
 def inline_text(token) -> str:
@@ -237,20 +237,20 @@ def test_a_cell_with_some_paragraphs_has_a_line_for_each():
 )
 def test_a_table_that_arranges_a_page_is_none_and_no_text_is_lost(html, inner):
     page = read(html)
-    assert len(tables(markdown(page))) == inner
-    assert letters(markdown(page)) == seen(page)
+    assert len(tables(as_markdown(page))) == inner
+    assert letters(as_markdown(page)) == seen(page)
 
 
 def test_a_table_is_whole_or_not_there():
     page = read(f"<p>Text.</p><table>{row('a', 'b')}{row('c', 'd')}</table>")
     first, *cells = page.paragraphs
     labelled = [msgspec.structs.replace(cell, boilerplate=number > 0) for number, cell in enumerate(cells)]
-    assert tables(markdown(msgspec.structs.replace(page, paragraphs=(first, *labelled))))[0][1:] == [
+    assert tables(as_markdown(msgspec.structs.replace(page, paragraphs=(first, *labelled))))[0][1:] == [
         ["a", "b"],
         ["c", "d"],
     ]
     labelled = [msgspec.structs.replace(cell, boilerplate=True) for cell in cells]
-    assert markdown(msgspec.structs.replace(page, paragraphs=(first, *labelled))) == "Text.\n"
+    assert as_markdown(msgspec.structs.replace(page, paragraphs=(first, *labelled))) == "Text.\n"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_a_table_is_whole_or_not_there():
 )
 def test_links_are_absolute_and_others_are_text(html, found):
     page = read(f"<div>{html}</div>")
-    text = markdown(page)
+    text = as_markdown(page)
     assert links(text) == found
     assert letters(text) == seen(page)
     assert "hidden" not in text
@@ -350,14 +350,14 @@ def test_any_cells_come_back_as_they_were(cells):
     page = read(f"<table>{''.join(row(*map(escape, line)) for line in cells)}</table>")
     texts = [[" ".join(cell.split()) for cell in line] for line in cells]
     width = max(map(len, texts))
-    assert tables(markdown(page))[0][1:] == [line + [""] * (width - len(line)) for line in texts]
+    assert tables(as_markdown(page))[0][1:] == [line + [""] * (width - len(line)) for line in texts]
 
 
 @settings(max_examples=40)
 @given(WORDS, WORDS, WORDS)
 def test_any_text_around_any_link_comes_back_as_it_was(before, inside, after):
     page = read(f"<p>{escape(before)}<a href='/x'>{escape(inside)}</a>{escape(after)}</p>")
-    text = markdown(page)
+    text = as_markdown(page)
     assert letters(text) == seen(page)
     assert [target for _, target in links(text)] == ["https://a.org/x"]
 
@@ -378,7 +378,7 @@ TREES = st.recursive(
 @example("<pre><pre>one</pre>two</pre>")
 def test_whatever_the_markup_all_of_the_text_is_there_once(html):
     page = read(f"<body>{html}<p>End.")
-    assert letters(markdown(page)) == seen(page)
+    assert letters(as_markdown(page)) == seen(page)
 
 
 def test_a_long_page_takes_no_longer_than_it_has_to():

@@ -7,7 +7,7 @@ import pytest
 
 from bitrawl.model import Capture, DrawnBy, Page, ParagraphKind, Skip
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.markdown import markdown
+from bitrawl.page.markdown import as_markdown
 from bitrawl.page.scripted import MAX_LETTERS
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
@@ -209,7 +209,7 @@ def test_the_markdown_of_a_page_has_its_waiting_texts() -> None:
     page = page_reader(markdown=True).read(Capture(HERE, 200, (), html.encode(), at=0.0, media_type="text/html"))
 
     assert isinstance(page, Page)
-    assert SENTENCE in markdown(page)
+    assert SENTENCE in as_markdown(page)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import bitrawl
 from bitrawl.errors import StoreError
 from bitrawl.job.reporting import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
 from bitrawl.languages import language_name
-from bitrawl.mine.findings import RefusalReason as WhyNot
-from bitrawl.mine.findings import RefusedPair
+from bitrawl.mining.findings import RefusalReason as WhyNot
+from bitrawl.mining.findings import RefusedPair
 from bitrawl.model import Language, Lease, Link, LinkKind, Method, Page, PagePair, Segment, SegmentPair, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.show.diagnosis import diagnose

@@ -10,7 +10,7 @@ from kept_findings import keep_findings
 from bitrawl.facts import Border, TopicShare
 from bitrawl.job import reporting as job_facts
 from bitrawl.job.reporting import gather
-from bitrawl.mine.findings import RefusedPair
+from bitrawl.mining.findings import RefusedPair
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Paragraph, Relevance, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.show.diagnosis import diagnose

@@ -11,10 +11,10 @@ from made_up_pack import write_pack
 
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Reach, Strategy
-from bitrawl.crawl.frontier import Frontier, Politeness
-from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.frontier import Frontier, Politeness
+from bitrawl.crawling.loop import Crawl, LoopSettings
+from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader

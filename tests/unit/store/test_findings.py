@@ -10,9 +10,9 @@ from small_site import EN, FR, articles
 
 from bitrawl.facts import LanguagePair
 from bitrawl.job.reporting import gather
-from bitrawl.mine.findings import RefusedPair, SiteFindings
-from bitrawl.mine.pairing import PairingResult
-from bitrawl.mine.stages import Miner
+from bitrawl.mining.findings import RefusedPair, SiteFindings
+from bitrawl.mining.pairing import PairingResult
+from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.show.job_report import render

@@ -1,7 +1,7 @@
 import pytest
 
 from bitrawl.demo.sites import sites
-from bitrawl.mine.aligned_pages import SiteAligner, page_sentences
+from bitrawl.mining.aligned_pages import SiteAligner, page_sentences
 from bitrawl.model import Language, Page, Paragraph
 from bitrawl.text.sentences import LEVELS, bounded, clauses, is_long, shortened
 from bitrawl.url import Url

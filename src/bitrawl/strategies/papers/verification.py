@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel
 
 from bitrawl.languages import asked_language
-from bitrawl.mine.site import SplitText
+from bitrawl.mining.site import SplitText
 from bitrawl.model import UNDETERMINED, Language, Page, Paragraph
 from bitrawl.strategies.visited_page import VisitedPage, aligned
 from bitrawl.text.lexicon import Lexicon, TokenPair

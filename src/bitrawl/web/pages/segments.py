@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
-from bitrawl.mine.differences import Difference, differences
+from bitrawl.mining.differences import Difference, differences
 from bitrawl.model import Language, Verdict
 from bitrawl.review.reviewing import Choices, ListedPair, Reading, ReadPair
 from bitrawl.review.segment_list import (

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.config import Thresholds
 from bitrawl.corpus.selection import Rule, RuleFacts
 from bitrawl.errors import FieldError, OutdatedError, RefusedError
-from bitrawl.mine.judging import Flag
+from bitrawl.mining.judging import Flag
 from bitrawl.review.reviewing import Reading
 from bitrawl.review.thresholds import CorpusSelection, Example, ThresholdSight, version_of
 from bitrawl.show.plots import histogram

@@ -1,0 +1,41 @@
+import numpy as np
+from small_site import EN, FR, WORDS, articles, page
+
+from bitrawl.mining.content import Lexicons, LexiconSpace, TermSpace, WordIndex
+from bitrawl.mining.evidence import Evidence, KnownPairs, pair_key
+from bitrawl.mining.site import condense
+
+
+def test_names_and_numbers_find_the_translation():
+    pages, _ = articles(12, "http://s.test/e{}", "http://s.test/f{}")
+    space = TermSpace(condense(pages, [EN, FR]))
+    candidates = space.candidates()
+    evidence = Evidence(candidates, space.cosines(candidates))
+    for number in range(0, 24, 2):
+        rivals = {pair: value for pair, value in evidence.items() if pair[0] == number}
+        assert max(rivals, key=rivals.__getitem__) == (number, number + 1)
+
+
+def test_a_lexicon_learned_from_some_pairs_tells_the_others_apart():
+    pages, _ = articles(40, "http://s.test/e{}", "http://s.test/f{}")
+    site = condense(pages, [EN, FR])
+    known = KnownPairs({(n, n + 1): 1.0 for n in range(0, 50, 2)}, site)
+    space = LexiconSpace(WordIndex(site), known, Lexicons())
+    true = space.similarities(np.array([pair_key((n, n + 1)) for n in range(50, 78, 2)]))
+    false = space.similarities(np.array([pair_key((n, n + 3)) for n in range(50, 76, 2)]))
+    assert true.min() > false.max()
+
+
+def test_a_users_dictionary_needs_no_known_pairs():
+    pages = [
+        page("http://s.test/1", EN, ["harbour boat winter bread"]),
+        page("http://s.test/2", FR, ["port bateau hiver pain"]),
+        page("http://s.test/3", FR, ["roi reine lettre fenêtre"]),
+    ]
+    site = condense(pages, [EN, FR])
+    nothing = LexiconSpace(WordIndex(site), KnownPairs(), Lexicons())
+    assert nothing.similarities(np.array([pair_key((0, 1))]))[0] == -1
+    dictionary = Lexicons({(FR, EN): [([b], [a]) for a, b in WORDS.items()]})
+    space = LexiconSpace(WordIndex(site), KnownPairs(), dictionary)
+    right, wrong = space.similarities(np.array([pair_key((0, 1)), pair_key((0, 2))]))
+    assert right > 0.3 > wrong
