@@ -39,8 +39,7 @@ from bitrawl.page.analyser import page_reader
 from bitrawl.show.harvest import Panel, svg
 from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import sequences
+from bitrawl.text.ngram_models import sequences, train
 from bitrawl.url import Url
 from lab.bench.domain import DOMAIN, STARTS, Web, opened_web, text_of
 from lab.bench.focused import Fetching, crawled, job_for, model_of
