@@ -1,4 +1,4 @@
-"""Trains boosted trees with LightGBM, and converts them for `urls.trees`."""
+"""Trains boosted trees with LightGBM, and converts them for `text.arrays`."""
 
 from collections.abc import Sequence
 from typing import Any
