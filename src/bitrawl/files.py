@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO
+from xml.parsers import expat
 
 import msgspec
 
@@ -26,6 +27,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd as zstd  # noqa: PLC0414 - the same module for earlier Pythons
 
+StartElement = Callable[[str, dict[str, str]], object]
 NO_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for content that is not what it should be: also for text that is no UTF-8, and for deep nesting."""
 
@@ -179,3 +181,23 @@ def cell(text: str) -> str:
 def from_cell(written: str) -> str:
     """The text of a cell that `cell` wrote."""
     return written[1:] if _QUOTED.match(written) else written
+
+
+def xml_parser(
+    start: StartElement,
+    end: Callable[[str], object],
+    characters: Callable[[str], object],
+    *,
+    refuse: Callable[[], object],
+    namespaces: bool = False,
+) -> expat.XMLParserType:
+    """A parser for XML from elsewhere. It loads nothing, and `refuse`, which is to raise, is called if an entity is declared.
+
+    With `namespaces`, that of a name stands before it, and a brace between them.
+    """
+    parser = expat.ParserCreate(namespace_separator="}" if namespaces else None)
+    parser.buffer_text = True
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    parser.EntityDeclHandler = lambda *_: refuse()
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
+    return parser

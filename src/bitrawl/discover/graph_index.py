@@ -30,7 +30,7 @@ from bitrawl.discover.graph_files import (
 from bitrawl.discover.settings import HUB_LINKS, REFERRERS
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.files import NO_JSON
-from bitrawl.languages import claimed_language
+from bitrawl.languages import base_language, claimed_language
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.url import Url
 from bitrawl.version import install_command
@@ -335,12 +335,12 @@ class HostLanguages:
 
         Raises `GraphError` for a file without the columns, and `ConfigError` without the extra `parquet`.
         """
-        bases = [_base(language) for language in languages]
+        bases = [base_language(language) for language in languages]
         counts: dict[str, list[int]] = {}
         for host, spoken, pages in _counted(path):
             row = counts.setdefault(without_www(host), [0] * (len(bases) + 1))
             row[-1] += pages
-            main = _base(claimed_language(spoken or "und"))  # the first of several is the main one
+            main = base_language(claimed_language(spoken or "und"))  # the first of several is the main one
             for place, base in enumerate(bases):
                 row[place] += pages * (base == main)
         return cls(languages, counts)
@@ -434,10 +434,6 @@ def _summed(table: Any) -> Iterator[tuple[str, str | None, int]]:
     for row in table.group_by([HOST, LANGUAGES]).aggregate([("count_all", "sum")]).to_pylist():
         if row[HOST]:
             yield row[HOST], row[LANGUAGES], row["count_all_sum"]
-
-
-def _base(language: str) -> str:
-    return language.partition("-")[0]
 
 
 def _files(path: Path) -> list[Path]:

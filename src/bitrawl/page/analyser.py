@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from bitrawl.languages import claimed_language, same_language
+from bitrawl.languages import base_language, claimed_language, same_language
 from bitrawl.model import (
     UNDETERMINED,
     Capture,
@@ -399,7 +399,7 @@ def claimed(head: Head, content_language: str, locale: str) -> Language | None:
     texts = [head.language, "" if "," in content_language else content_language, locale, *address_languages(head.url)]
     texts += [text for record in head.records if isinstance(text := record.get("inLanguage"), str)][:1]
     claims = {claim for text in texts if text and (claim := claimed_language(text)) != UNDETERMINED}
-    if len({claim.partition("-")[0] for claim in claims}) != 1:
+    if len({base_language(claim) for claim in claims}) != 1:
         return None
     return max(sorted(claims), key=len)  # the same in every process
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.languages import base_language
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, Ints32
@@ -95,7 +96,7 @@ def _file() -> Path:
 
 
 def _code(language: Language) -> str:
-    bare = language.split("-")[0]
+    bare = base_language(language)
     return _SHARED.get(bare, bare)
 
 

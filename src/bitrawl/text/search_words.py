@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import Stemmer
 
+from bitrawl.languages import base_language
 from bitrawl.model import Language
 from bitrawl.text.words import UNSPACED, is_elaborate, is_unspaced, marks_of_words
 
@@ -161,7 +162,7 @@ def _beginning(word: str, stemmer: Stemmer.Stemmer) -> int:
 @lru_cache(maxsize=64)
 def _stemmer(language: Language) -> Stemmer.Stemmer | None:
     try:
-        return Stemmer.Stemmer(language.split("-")[0], 0)
+        return Stemmer.Stemmer(base_language(language), 0)
     except KeyError:
         return None
 

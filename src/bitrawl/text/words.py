@@ -12,7 +12,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from bitrawl.languages import script_of
+from bitrawl.languages import base_language, script_of
 from bitrawl.model import Language
 from bitrawl.text.arrays import Bools
 
@@ -155,7 +155,7 @@ def plain_words(text: str) -> list[str]:
 @lru_cache(maxsize=64)
 def stemmer(language: Language) -> Callable[[str], str]:
     """Reduces a casefolded word to its stem: Snowball's if it knows the language, otherwise its beginning."""
-    bare = language.split("-")[0]
+    bare = base_language(language)
     code = {"nb": "no", "nn": "no"}.get(bare, bare)
     try:
         stem: Callable[[str], str] = Stemmer.Stemmer(code, 0).stemWord  # `StemsOfWords` remembers
