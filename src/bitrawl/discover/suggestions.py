@@ -299,7 +299,7 @@ class LinkPredictor:
 
 
 def places(link: Link, languages: TokenLanguages) -> NDArray[np.int64]:
-    """Of the link's features in the table of weights, each once."""
+    """The rows of the link's features in the table of weights, each once."""
     return np.unique([crc32(feature.encode()) & (PLACES - 1) for feature in features(link, languages)])
 
 

@@ -385,7 +385,7 @@ class LanguageNames:
         return next((count for count, name in names if name in self._names and _tells(name)), 0)
 
     def _letters_of_names(self, word: str) -> int:
-        """Of an inflected endonym, or of names with no space between them, which are all of a word in most scripts."""
+        """The language of an inflected endonym, or of names with no space between them, which are all of a word in most scripts."""
         if self._inflected(word):
             return len(word)
         least, named, place = _start(word), 0, 0

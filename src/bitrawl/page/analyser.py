@@ -494,7 +494,7 @@ def _count_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 
 def _polynomial(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Of each shingle: from characters to pairs of them, to pairs of pairs, and so on."""
+    """A hash of each shingle: from characters to pairs of them, to pairs of pairs, and so on."""
     total, width = codes, 1
     while width < SHINGLE:
         total = total[:-width] * np.uint64(pow(0x100000001B3, width, 1 << 64)) + total[width:]

@@ -13,7 +13,7 @@ class Strategy(StrEnum):
     """What orders the frontier."""
 
     # A row has its name, which is its label and a key of the catalogues, what makes it, and whether it needs a topic.
-    maker: str  # called with the languages; empty where it needs more, which `assemble` knows
+    maker: str  # called with the languages; empty where it needs more, which `job/crawl_wiring.py` knows
     needs_topic: bool
 
     def __new__(cls, name: str, maker: str = "", needs_topic: bool = False) -> Self:  # noqa: FBT001, FBT002

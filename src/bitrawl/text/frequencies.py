@@ -327,7 +327,7 @@ class Phrases:
         return [self.stems[unit] for unit in self.parts_of(phrase, 1)]
 
     def associations(self) -> Floats:
-        """Of the two parts of each phrase that hold together least: Dunning's ratio. Infinite for words."""
+        """Dunning's ratio for the two parts of each phrase that hold together least. Infinite for words."""
         least = np.full(len(self), np.inf)
         for length in range(2, len(self.at) + 1):
             phrases = np.flatnonzero(self.length == length)

@@ -84,7 +84,7 @@ def search_words(text: str, language: Language) -> list[str]:
 
 
 def placed_words(text: str, language: Language) -> list[PlacedWord]:
-    """The same words with their places."""
+    """The words by which a text is found, each with where it stands."""
     if text.isascii():
         return [PlacedWord(match[0], *match.span()) for match in _ASCII_WORD.finditer(text.lower())]
     placed: list[PlacedWord] = []

@@ -154,7 +154,7 @@ def second_round(
     known_pairs: Sequence[UrlNumbers] = (),
     keys: KeysOfUrls | None = None,
 ) -> tuple[list[UrlNumbers], Floats32]:
-    """The same with what the first round's scores tell of the site, and with more candidates.
+    """Candidates and what is to be judged of them when the first round has told of the site; there are more of them then.
 
     Pairs that are `known` by other evidence are believed instead of what the first round says of their URLs.
     """
@@ -409,7 +409,7 @@ def _contradicted(likely: Iterable[UrlNumbers], known_pairs: Iterable[UrlNumbers
 
 
 def _way_in(view: SiteUrls, pair: UrlNumbers) -> ChangePattern:
-    """The same as `_way` of two URLs that are compared already."""
+    """In what two URLs differ that are compared already, from the first language to the second; of numbers, by how much."""
     turned = view.told[pair[0]] < 0
     return tuple(_change(new, old) if turned else _change(old, new) for old, new in view.comparison(pair).pattern)
 

@@ -294,7 +294,7 @@ def renamed(url: Url, own: Language, language: Language) -> list[Url]:
 
 
 def versions(url: Url, language: Language, extension: str = "") -> list[Url]:
-    """The same where the address names no language, as most sites do it: directory, end of the file's name, parameter.
+    """Addresses of a version in another language, if the address names none, as most sites do it: directory, end of the file's name, parameter.
 
     The extension is that of other pages of the site, for an address without a file's name.
     """
