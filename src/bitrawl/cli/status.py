@@ -17,9 +17,9 @@ from typer import Option
 from bitrawl.cli.console import complain, duration, out, print_out, print_rows, size
 from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
-from bitrawl.config import Thresholds
 from bitrawl.endings import EndKind, State
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
+from bitrawl.mining.settings import Thresholds
 from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
 
 if TYPE_CHECKING:

@@ -54,9 +54,10 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
-from bitrawl.config import Job, Reach, arguments
+from bitrawl.config import Job, arguments
 from bitrawl.config.settings import Group, described
 from bitrawl.corpus.figures import MergeFacts
+from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job import Corpora, CorpusStatus, OpenedMerge, OpenedRun, StartOver, open_folder
 from bitrawl.job.crawl_wiring import check as check_crawl

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import msgspec
 
 from bitrawl.config import Job, arguments
-from bitrawl.config.choices import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.config.settings import Group, described
 from bitrawl.corpus.export import CARD
 from bitrawl.corpus.figures import MergeFacts
+from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.errors import ConfigError
 from bitrawl.store.folder import Buckets, JobFolder, buckets_of, free_archive_name, tune_job
 from bitrawl.store.folder_kinds import (
