@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING
 from bitrawl.doors import door
 
 if TYPE_CHECKING:
+    from bitrawl.job.bootstrapping import (
+        BootstrapProgress,
+        BootstrapStep,
+        BootstrapSummary,
+        read_bootstrap,
+        read_found,
+        read_progress,
+    )
+    from bitrawl.job.crawl_wiring import check
+    from bitrawl.job.fetching import SystemClock
+    from bitrawl.job.live_facts import Live, Sampler
     from bitrawl.job.opened import MergeResult, OpenedJob
-    from bitrawl.job.reporting import status
+    from bitrawl.job.reporting import found_so_far, gather, is_stale, sites_visited, status
+    from bitrawl.store.folder import JobFolder
+    from bitrawl.store.folder_kinds import FolderKind, kind_of
 else:
     __getattr__ = door(__name__)

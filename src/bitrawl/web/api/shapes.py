@@ -6,15 +6,10 @@ import msgspec
 
 from bitrawl.config import Anonymise, Reach, Strategy, Walk
 from bitrawl.endings import CrawlEnd, State
-from bitrawl.job.live_facts import Live
+from bitrawl.job import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
-from bitrawl.review.results import SampleResults
-from bitrawl.review.reviewing import ListedPair
-from bitrawl.review.searching import Hit
-from bitrawl.review.segment_list import ListedSegment
-from bitrawl.review.thresholds import CorpusSelection
-from bitrawl.store.samples import Sample
+from bitrawl.review import CorpusSelection, Hit, ListedPair, ListedSegment, Sample, SampleResults
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request
