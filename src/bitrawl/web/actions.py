@@ -12,12 +12,11 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from bitrawl.config import FOCUSED
-from bitrawl.config.choices import strategy_names
 from bitrawl.errors import RefusedError
 from bitrawl.files import NO_JSON
 from bitrawl.job import Live, Sampler
 from bitrawl.reasons import Action
+from bitrawl.strategies.table import FOCUSED, STRATEGIES
 from bitrawl.web import allowed
 from bitrawl.web.commands import CommandRunner, CorpusWriting, ExportCache, Indexing
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
@@ -162,7 +161,7 @@ def found_sites(job: ServedJob) -> list[FoundSite]:
 
 def comparable() -> list[str]:
     """The strategies that need no topic."""
-    return [name for name in strategy_names() if name not in FOCUSED]
+    return [name for name in STRATEGIES.names() if name not in FOCUSED]
 
 
 async def compare(server: Server, job: ServedJob, strategies: Iterable[str]) -> None:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import msgspec
 from starlette.requests import Request
 
-from bitrawl.config import Thresholds
 from bitrawl.errors import FieldError, OutdatedError, RefusedError, StoreError
+from bitrawl.mining.settings import Thresholds
 from bitrawl.review import JobReview
 from bitrawl.web.actions import Server, find_own_job, server_of
 from bitrawl.web.allowed import MINING, Fields, ReadFields

@@ -4,12 +4,15 @@ from typing import Annotated
 
 import msgspec
 
-from bitrawl.config import Anonymise, Reach, Strategy, Walk
+from bitrawl.corpus.formats import Anonymise
+from bitrawl.crawling.settings import Reach
+from bitrawl.discover.settings import Walk
 from bitrawl.endings import CrawlEnd, State
 from bitrawl.job import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
 from bitrawl.review import CorpusSelection, Hit, ListedPair, ListedSegment, Sample, SampleResults
+from bitrawl.strategies.table import Strategy
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request
