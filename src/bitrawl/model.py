@@ -276,6 +276,12 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         """Its main text, one paragraph per line, without boilerplate."""
         return "\n".join(paragraph.text for paragraph in self.paragraphs if not paragraph.boilerplate)
 
+    @property
+    def titled_text(self) -> str:
+        """Its main text, after the title where that is not the first paragraph."""
+        texts = [paragraph.text for paragraph in self.paragraphs if not paragraph.boilerplate]
+        return "\n".join(texts if not self.title or texts[:1] == [self.title] else [self.title, *texts])
+
     @cached_property
     def packed(self) -> bytes:
         """Packed and compressed, as the ledger has it. The process that read the page has done it already."""

@@ -444,10 +444,10 @@ def test_a_list_that_is_gone_is_no_fault(tmp_path: Path):
 def test_the_status_of_a_job_without_relevant_pages_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("bitrawl.topic.learned", reason="its branch is not merged yet")
     from bitrawl.cli.status import show  # noqa: PLC0415
-    from bitrawl.store.folder import JobFolder  # noqa: PLC0415
+    from bitrawl.job import OpenedJob  # noqa: PLC0415
 
     no_term_matches(tmp_path).end()
-    show(JobFolder(tmp_path))
+    show(OpenedJob(tmp_path))
     assert "None of the 4 terms" in " ".join(capsys.readouterr().out.split())
 
 
