@@ -31,7 +31,7 @@ from bitrawl.model_files import model_file
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.text.language_names import folded
 from bitrawl.url import Url
-from bitrawl.urls.tokens import language_spellings, mark_language, readable_words, runs
+from bitrawl.urls import language_spellings, mark_language, readable_words, runs
 
 Floats = NDArray[np.float32]
 

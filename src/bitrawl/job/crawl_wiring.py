@@ -83,10 +83,15 @@ from bitrawl.topic.judge import TopicJudge
 from bitrawl.topic.settings import TopicSection
 from bitrawl.topic.term_list import read_terms
 from bitrawl.url import Url
-from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageModel, UrlLanguageData
-from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel, load_trees
-from bitrawl.urls.site_pairs import MatchingModels
-from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
+from bitrawl.urls import (
+    LinearUrlLanguageModel,
+    MatchingModels,
+    RuleUrlLanguageModel,
+    RuleUrlPairModel,
+    TreeUrlPairModel,
+    load_language_transformer,
+    load_pair_transformer,
+)
 from bitrawl.version import install_command
 
 MANY = (
@@ -567,8 +572,8 @@ LOADERS: dict[str, tuple[Callable[[Path], object], ...]] = {
     "link-predictor.npz": (LinkPredictor.load,),
     "pairs.npz": (ScoreModel.load,),
     "segments.npz": (SegmentScore.load,),
-    "url-language.npz": (UrlLanguageData.load,),
-    "url-pairs.npz": (load_trees, MatchingModels.load),
+    "url-language.npz": (LinearUrlLanguageModel.load,),
+    "url-pairs.npz": (TreeUrlPairModel.load, MatchingModels.load),
 }
 
 

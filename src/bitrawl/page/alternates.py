@@ -20,7 +20,7 @@ from bitrawl.page.head import Attributes, Head, written
 from bitrawl.page.links import Anchor
 from bitrawl.text.language_names import NamedLanguage, language_code, language_table, spaced
 from bitrawl.url import Url
-from bitrawl.urls.tokens import address_languages, mark_language
+from bitrawl.urls import address_languages, mark_language
 
 MAX_ALTERNATES = 1000  # Per page: more than there are locales.
 MAX_RUN = 400  # Wikipedia's longest lists of languages have 350.

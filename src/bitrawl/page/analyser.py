@@ -50,7 +50,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.words import weight
 from bitrawl.url import Url
-from bitrawl.urls.tokens import address_languages
+from bitrawl.urls import address_languages
 
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 MAX_PARAGRAPHS = 20_000  # It limits what one page may cost.

@@ -24,7 +24,7 @@ from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats, Floats32, Ints32, Trees
 from bitrawl.url import Url
 from bitrawl.urls import URL_PAIR_SCORE
-from bitrawl.urls.pair_model import compare
+from bitrawl.urls.pair_model import MatchedUrls, compare
 from bitrawl.urls.patterns import MIN_SUPPORT
 from bitrawl.urls.site_candidates import (
     MAX_SHARING,
@@ -61,14 +61,6 @@ class MatchingModels(NamedTuple):
         """The bundled ones, or those that `python -m lab.train url-pairs` wrote."""
         with np.load(path or model_file("url-pairs.npz")) as arrays:
             return cls(Trees.named("first", arrays), Trees.named("second", arrays))
-
-
-class MatchedUrls(NamedTuple):
-    """A page and its version in the other language; the score is 0–1."""
-
-    url_a: Url
-    url_b: Url
-    score: float
 
 
 class ScoredPairs(NamedTuple):

@@ -11,14 +11,8 @@ from bitrawl.job.crawl_wiring import UrlModelNames, strategy
 from bitrawl.model import Language
 from bitrawl.strategies.table import Strategy
 from bitrawl.url import Url
-from bitrawl.urls.transformers import (
-    TransformerUrlLanguageModel,
-    TransformerUrlPairModel,
-    batches,
-    load_language_transformer,
-    load_pair_transformer,
-    url_text,
-)
+from bitrawl.urls import load_language_transformer, load_pair_transformer
+from bitrawl.urls.transformers import TransformerUrlLanguageModel, TransformerUrlPairModel, batches, url_text
 
 
 class FakeClassifier:
