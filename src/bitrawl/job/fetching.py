@@ -30,7 +30,7 @@ from bitrawl.crawling.rendering import Rendering
 from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
 from bitrawl.crawling.scope import Sites
-from bitrawl.crawling.settings import PolitenessSection, Render
+from bitrawl.crawling.settings import Politeness, Render
 from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
 from bitrawl.page import AnalysisSection, SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
@@ -212,7 +212,7 @@ class FetchPolicy(msgspec.Struct, frozen=True):
     """Who asks the web, how often, and whether private addresses may be asked, where no job says so."""
 
     contact: str = ""  # for webmasters, in the User-Agent
-    delay: float = PolitenessSection().delay  # seconds between two requests to one site
+    delay: float = Politeness().delay  # seconds between two requests to one site
     allow_private: bool = False
     private_apis: tuple[Url, ...] = ()  # whose addresses may be private all the same, at their ports only
 
@@ -236,7 +236,7 @@ def loose_web(policy: FetchPolicy) -> tuple[HttpFetcher, Callable[[HttpFetcher],
     """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
     clock = SystemClock()
     settings = msgspec.structs.replace(policy.settings(), trusted=frozenset())  # its APIs are no sites
-    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=policy.delay)
+    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, delay=policy.delay)
 
 
 def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:

@@ -17,7 +17,7 @@ from bitrawl import files
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
 from bitrawl.crawling.ending import Ending
-from bitrawl.crawling.settings import BudgetSection
+from bitrawl.crawling.settings import Budget
 from bitrawl.discover.backlinks import (
     MEDIA_TYPES,
     Backlinks,
@@ -123,7 +123,7 @@ def draw_report(folder: JobFolder) -> Path | None:
 def mining_job(job: Job, discovered: Discovered) -> Job:
     """The job that mines the sites found: the same languages, topic and politeness, and no budget of the search."""
     seeds = [str(url) for site in discovered.sites for url in seeds_of(site)]
-    return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
+    return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=Budget())
 
 
 async def _source(

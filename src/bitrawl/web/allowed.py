@@ -21,7 +21,7 @@ from bitrawl.config.settings import keys as schema_keys
 from bitrawl.corpus.formats import FORMATS, fitting
 from bitrawl.crawling.fetch import user_agent
 from bitrawl.crawling.scope import folder_path
-from bitrawl.crawling.settings import PolitenessSection
+from bitrawl.crawling.settings import Politeness
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
@@ -466,7 +466,7 @@ def budget(name: str, *, whole: bool = False) -> Reader:
 
 def delay(value: object, settings: Settings) -> float:
     number = _number(value)
-    least = settings.job.get("politeness", {}).get("delay", PolitenessSection().delay)
+    least = settings.job.get("politeness", {}).get("delay", Politeness().delay)
     if not least <= number <= 3600:
         raise MistakeError("give a number between {least} and {most}", least=f"{least:g}", most="3600")
     return number
