@@ -76,7 +76,7 @@ def _tables() -> dict[str, list[str | tuple[str, str]]]:
         "show/diagnosis.py": list(map(_forms, Symptom)),
         "show/wording.py": list(REFUSALS.values()),
         "review/search_query.py": [str(mistake) for mistake in QueryMistake],
-        "config/choices.py": [str(name) for name in Strategy],
+        "strategies/table.py": [str(name) for name in Strategy],
         "config/resolving.py": [rule.said for rule in RULES if rule.said],
         "config/settings.py": [row.label for row in SETTINGS.values() if row.label],
     }

@@ -55,8 +55,9 @@ from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, added_seeds, chang
 from bitrawl.job.site_mining import lexicons
 from bitrawl.mining.evidence import MIN_WEIGHT
 from bitrawl.mining.page_score import ScoreModel
-from bitrawl.mining.pairing import THRESHOLD, Pairing
+from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.segment_score import SegmentScore
+from bitrawl.mining.settings import PairSection
 from bitrawl.model import Capture, DocumentType, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page import Rejects, SandboxedAnalyser, page_reader
@@ -532,7 +533,7 @@ def translation_check(pairer: Pairing) -> Callable[[Page, Page], float]:
         whole = _pair_score(pairer, a, b)
         bare = [without_boilerplate(page) for page in (a, b)]
         if (
-            whole >= THRESHOLD
+            whole >= PairSection().threshold
             or min(sum(len(paragraph.text) for paragraph in page.paragraphs) for page in bare) < MIN_WEIGHT
         ):
             return whole

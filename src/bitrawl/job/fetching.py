@@ -139,13 +139,10 @@ async def rendering(
         fetcher = await stack.enter_async_context(HttpFetcher(resources, clock))
         renderer = ChromiumRenderer(
             BrowserSettings(
-                browser=section.browser,
+                **msgspec.structs.asdict(section),
                 user_agent=user_agent(settings.public_contact),
                 language=asked[0] if asked else "en",
-                tabs=section.tabs,
                 per_host=job.politeness.per_host,
-                seconds=section.seconds,
-                megabytes=section.megabytes,
             ),
             Resources(fetcher, robots.refusal, sites.of),
             clock,
