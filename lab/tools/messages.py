@@ -13,8 +13,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from bitrawl.config.resolving import RULES
-from bitrawl.config.settings import SETTINGS
+from bitrawl.config import RULES, SETTINGS
 from bitrawl.corpus.figures import SiteLack
 from bitrawl.endings import EndSentence, FaultSentence
 from bitrawl.message import Wording

@@ -15,7 +15,7 @@ from bitrawl.archive import archived_web
 from bitrawl.archive import writing as archive
 from bitrawl.cli import VERBS
 from bitrawl.cli.status import KEYS
-from bitrawl.config.settings import SETTINGS
+from bitrawl.config import SETTINGS
 from bitrawl.crawling import bodies, browser, frontier, resources, robots, scope, settings, traps
 from bitrawl.crawling.fetch import MAX_RULES, FetchSettings
 from bitrawl.crawling.settings import Budget

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bitrawl import config, files
+from bitrawl import arguments, config, files
 from bitrawl.cluster.bundle_process import BundleOrder
 from bitrawl.cluster.bundles import (
     CHECKPOINTS,
@@ -54,8 +54,7 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
-from bitrawl.config import Job, arguments
-from bitrawl.config.settings import Group, described
+from bitrawl.config import Group, Job, described
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, StoreError

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from bitrawl import config, demo, files
-from bitrawl.config import Job
-from bitrawl.config.resolving import broken
-from bitrawl.config.settings import DISCOVER, MINE, SETTINGS, Group, Setting, listed, tables, value_of
-from bitrawl.config.settings import keys as schema_keys
+from bitrawl.config import DISCOVER, MINE, SETTINGS, Group, Job, Setting, broken, listed, tables, value_of
+from bitrawl.config import keys as schema_keys
 from bitrawl.corpus.formats import FORMATS, fitting
 from bitrawl.crawling.fetch import user_agent
 from bitrawl.crawling.scope import folder_path
