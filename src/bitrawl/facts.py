@@ -343,7 +343,7 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     units: int = 0
     occurrences: int = 0  # how many occurrences the units represent
     refused: dict[str, int] = {}  # segment pairs by what kept them out: a threshold, or a person
-    documents: int = 0
+    documents: int | None = None  # None in a corpus of two languages
     paragraphs: int = 0
     words: int = 0
     verdicts: int = 0  # that people had given and taken back before
@@ -403,6 +403,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     crawled: CrawlFacts
     mined: MiningFacts
     written: dict[str, WrittenCorpus] = {}  # by name: "en-fr"; empty before the first is written
+    damage: str = ""  # why nothing is known of what was written, and what to run
     reviewed: dict[str, HumanReview] = {}  # by name; corpora of which no random sample was judged are not included
     killed: int = 0  # pages, page pairs and sites that are left out only until the next run
     asked: RequestedJob = RequestedJob()

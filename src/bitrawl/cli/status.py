@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
+from msgspec.structs import asdict
 from rich.text import Text
 from typer import Option
 
@@ -21,10 +22,10 @@ from bitrawl.cli.many_sites import show_run
 from bitrawl.config import Job, Thresholds
 from bitrawl.corpus.export import CARD
 from bitrawl.endings import EndKind, State
-from bitrawl.errors import ConfigError
+from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
 from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
-from bitrawl.store.folder_kinds import MERGED, REPORT, FolderKind, kind_of, merged_jobs, named
+from bitrawl.store.folder_kinds import MERGED, REPORT, FolderKind, export_command, kind_of, merged_jobs, named
 
 if TYPE_CHECKING:
     from bitrawl.cluster.run import Run
@@ -87,7 +88,7 @@ def status(
         return
     job_folder = JobFolder(Path(folder))
     while True:
-        now = status_of(job_folder)
+        now = _sound(status_of(job_folder))
         if style is StatusFormat.JSON:
             typer.echo(msgspec.json.encode(_flat(now)).decode())
         else:
@@ -141,7 +142,7 @@ def _run_changes(address: str, since: str) -> RoundChanges:
 
 
 def _changed_lines(kind: Changes) -> Iterator[str]:
-    for name, entries in msgspec.structs.asdict(kind).items():
+    for name, entries in asdict(kind).items():
         yield from (f"{name:<9}{entry}" for entry in entries[:MOST_CHANGES])
         if len(entries) > MOST_CHANGES:
             yield f"{'':<9}and {len(entries) - MOST_CHANGES:,} more; --format json lists them all"
@@ -185,10 +186,9 @@ def _checked_corpus(folder: Path) -> Iterator[Checked]:
     """Of a merged corpus, or of one without its job."""
     from bitrawl.job.folder_check import Checked, Condition, check_corpus
 
-    where, is_merged = shlex.quote(str(folder)), kind_of(folder) is FolderKind.MERGED
-    again = f"bitrawl export {where}" if is_merged else f"bitrawl export JOB --to {where}"
-    checked = check_corpus(folder / "corpus" if is_merged else folder, again)
-    yield checked or Checked(CARD, Condition.DAMAGED, "it is missing", f"Nothing else is lost. Run: {again}")
+    corpus = folder / "corpus" if kind_of(folder) is FolderKind.MERGED else folder
+    missing = f"Nothing else is lost. Run: {export_command(corpus)}"
+    yield check_corpus(corpus) or Checked(CARD, Condition.DAMAGED, "it is missing", missing)
 
 
 def report(folder: CorpusFolder) -> None:
@@ -243,7 +243,7 @@ def _show_many(run: Run, address: str, style: StatusFormat) -> None:
 
 def _show_corpus(folder: Path, style: StatusFormat) -> None:
     """A corpus that is merged, or without its job: it is as it was written."""
-    from bitrawl.job.corpora import written_figures
+    from bitrawl.job.reporting import written_figures
 
     is_merged = kind_of(folder) is FolderKind.MERGED
     corpus = folder / "corpus" if is_merged else folder
@@ -261,9 +261,19 @@ def _show_corpus(folder: Path, style: StatusFormat) -> None:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
 
 
-def _written(counts: Mapping[str, object]) -> str:
-    nouns = {"pairs": "page pair", "units": "unit", "documents": "document", "paragraphs": "paragraph", "words": "word"}
+_OF_PAGES = {"documents": "document", "paragraphs": "paragraph", "words": "word"}
+_OF_BOTH = {"pairs": "page pair", "units": "unit", **_OF_PAGES}
+
+
+def _written(counts: Mapping[str, object], nouns: Mapping[str, str] = _OF_BOTH) -> str:
     return ", ".join(counted(count, noun) for name, noun in nouns.items() if isinstance(count := counts.get(name), int))
+
+
+def _sound(now: JobFacts) -> JobFacts:
+    """Raises `DamagedError` where a figure would be wrong."""
+    if now.damage:
+        raise DamagedError(now.damage)
+    return now
 
 
 def _flat(now: JobFacts) -> dict[str, object]:
@@ -279,12 +289,11 @@ def _flat(now: JobFacts) -> dict[str, object]:
 
 def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
-    from bitrawl.job.corpora import written_figures
     from bitrawl.job.reporting import gather, request_of
     from bitrawl.job.reporting import status as status_of
     from bitrawl.show.job_report import explained
 
-    now = now or status_of(folder)
+    now = now or _sound(status_of(folder))
     summary = now.crawl
     # The time is written down when a run ends: there is none in a job's first run, and after one that was killed.
     seconds = f", in {duration(summary.seconds)}" if summary.seconds else ""
@@ -314,8 +323,8 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     rows += [(name, corpus_figures(pair)) for name, pair in now.corpora.items()]
     if changed := _changed_thresholds(folder):
         rows.append(("thresholds", changed))
-    written = written_figures(folder.corpus)
-    rows += [(name, f"{_written(counts)} in the corpus") for name, counts in written.items() if "documents" in counts]
+    of_pages = {name: corpus for name, corpus in now.written.items() if corpus.documents is not None}
+    rows += [(name, f"{_written(asdict(corpus), _OF_PAGES)} in the corpus") for name, corpus in of_pages.items()]
     rows += _block("left out", (f"{count:>6}  {why}" for why, count in now.faults.items()))
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
@@ -330,7 +339,7 @@ def _changed_thresholds(folder: JobFolder) -> str:
     """Those that are not the default."""
     if not folder.description.exists():
         return ""
-    usual, values = msgspec.structs.asdict(Thresholds()), msgspec.structs.asdict(folder.job().judge)
+    usual, values = asdict(Thresholds()), asdict(folder.job().judge)
     shown = {key: ", ".join(value) if isinstance(value, tuple) else value for key, value in values.items()}
     return "; ".join(f"{key} = {shown[key]}" for key in values if values[key] != usual[key])
 
@@ -341,7 +350,7 @@ def show_selection(job: Job, folder: JobFolder) -> None:
     from bitrawl.review.thresholds import selections
 
     written = {name: pair.units for name, pair in status_of(folder).corpora.items()}
-    values = msgspec.structs.asdict(job.judge)
+    values = asdict(job.judge)
     rows = list[tuple[str, str]]()
     for corpus in selections(job, folder):
         facts, before = corpus.facts, written.get(corpus.name, 0)

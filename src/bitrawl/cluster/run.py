@@ -465,7 +465,7 @@ def check_run(address: str, *, repair: bool = False) -> Iterator[Checked]:
     yield Checked(f"{PARTS}/", Condition.SOUND, f"{counted(sound, 'part')} as written")
     yield from _checkpoints(out, repair=repair)
     if isinstance(out, LocalPlace):
-        corpus = check_corpus(out.path / MERGED / "corpus", f"bitrawl export {shlex.quote(address)}")
+        corpus = check_corpus(out.path / MERGED / "corpus")
         if corpus is not None:
             yield corpus
 

@@ -9,19 +9,16 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-import msgspec
-
 from bitrawl.corpus.export import CorpusHeader, corpus_headers
 from bitrawl.corpus.units import CorpusPage, CorpusUnit, page_of, read_pages, read_units, unit_of
 from bitrawl.errors import ConfigError
-from bitrawl.files import NO_JSON
 from bitrawl.job.exporting import corpus_pages, corpus_units
+from bitrawl.job.reporting import written_figures
 from bitrawl.model import Language
 from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.folder_kinds import (
     MERGED,
     PARTS,
-    SUMMARY,
     FolderKind,
     kind_of,
     languages_of_run,
@@ -146,14 +143,6 @@ class _FileCorpora:
         for header in self.headers:
             if len(header.languages) == 1:
                 yield from read_pages(self._corpus, header.name)
-
-
-def written_figures(corpus: Path) -> dict[str, dict[str, object]]:
-    """What stands in the figures of a corpus folder, by the names of its corpora; nothing if they cannot be read."""
-    try:
-        return msgspec.json.decode((corpus / SUMMARY).read_bytes(), type=dict[str, dict[str, object]])
-    except (OSError, *NO_JSON):
-        return {}
 
 
 @contextmanager

@@ -19,11 +19,12 @@ from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
 from bitrawl.corpus.card import card_of, is_foreign_card
 from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
-from bitrawl.job.corpora import written_figures
 from bitrawl.job.exporting import SHARD, check_shards
+from bitrawl.job.reporting import written_figures
 from bitrawl.show.wording import counted
 from bitrawl.store.database import locked, recovered, verify
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.folder_kinds import SUMMARY, export_command
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import language_pairs
 from bitrawl.store.ledger_queue import LedgerQueue
@@ -72,8 +73,8 @@ def check(folder: JobFolder, *, repair: bool = False) -> Iterator[Checked]:
         yield from _others(folder, repair=repair)
 
 
-def check_corpus(folder: Path, again: str) -> Checked | None:
-    """The files of a corpus, as they were written; None if none was. `again` is the command that writes it.
+def check_corpus(folder: Path) -> Checked | None:
+    """The files of a corpus, as they were written; None if none was.
 
     A copy without its job, and what an earlier version wrote, has only its card and its figures to tell.
     """
@@ -89,11 +90,16 @@ def check_corpus(folder: Path, again: str) -> Checked | None:
         expected = dict(_LISTED.findall(text))
         wrong = [f"{card.name} is not a complete card"] if _is_cut(folder, text) or is_foreign_card(card) else []
     wrong += _differing(folder, expected)
+    try:
+        written_figures(folder)
+    except StoreError as error:
+        if SUMMARY not in written:
+            wrong.append(str(error).partition(" To write it again")[0])
     if not wrong:
         return Checked(f"{folder.name}/", Condition.SOUND, f"{counted(len(expected), 'file')}, as written")
     where = _quoted(card) if card is not None and is_foreign_card(card) else ""
     first = f"Move {where} elsewhere. Then run" if where else "To write it again, run"
-    advice = f"{first}: {again}. Files that you changed yourself are replaced."
+    advice = f"{first}: {export_command(folder)}. Files that you changed yourself are replaced."
     return Checked(f"{folder.name}/", Condition.DAMAGED, "; ".join(wrong), advice)
 
 
@@ -289,7 +295,7 @@ def _answers(path: Path) -> int:
 
 def _others(folder: JobFolder, *, repair: bool) -> Iterator[Checked]:
     """What people said, what can be made again, and the corpus."""
-    path, where = folder.path, _quoted(folder.path)
+    path = folder.path
     if folder.verdicts.exists():
         yield _verdicts(folder, repair=repair)
     if folder.reading_index.exists():
@@ -297,7 +303,7 @@ def _others(folder: JobFolder, *, repair: bool) -> Iterator[Checked]:
         yield _derived(folder.reading_index, wrong, "The web app makes it again.", repair=repair)
     if (path / SHARD).is_dir():
         yield _derived(path / SHARD, check_shards(path / SHARD), "The next merge makes it again.", repair=repair)
-    corpus = check_corpus(folder.corpus, f"bitrawl export {where}")
+    corpus = check_corpus(folder.corpus)
     if corpus is not None:
         yield corpus
 

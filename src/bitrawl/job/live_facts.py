@@ -12,7 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from bitrawl.errors import StoreError
-from bitrawl.job.reporting import written_units
+from bitrawl.job.reporting import written_corpora
 from bitrawl.reasons import Reason
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
@@ -77,7 +77,7 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     )
     log: tuple[LogLine, ...] = ()  # the last fetches, the oldest first
     faults: dict[str, int] = {}  # what could not be mined, by "stage: reason"
-    fault: str = ""  # why the ledger cannot be read
+    fault: str = ""  # what cannot be read, and why: the ledger, or what was written of the corpus
 
 
 class Sampler:
@@ -122,7 +122,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
     counts = look.counts
     counts.catch_up(ledger)
     sites, run = site_count(ledger, MOST_SITES + 1), ledger.last_run()
-    languages = _languages(ledger, counts, sites)
+    languages, (written, damage) = _languages(ledger, counts, sites), written_corpora(folder)
     return Live(
         at=now,
         fetches=last_fetch(ledger),
@@ -133,7 +133,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         relevant=counts.relevant,
         pairs=pair_counts(ledger),
         segments=segment_count(ledger),
-        units=written_units(folder),
+        units={name: corpus.units for name, corpus in written.items() if corpus.documents is None},
         queued=queued_links(ledger, MOST_QUEUED),
         rate=fetches_about(ledger, now, RATE_SECONDS, _RATE_FETCHES) * 60 / RATE_SECONDS,
         doing=str(run.doing or ""),
@@ -144,6 +144,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         counted=counts.upto,
         log=tuple(last_fetches(ledger, LOG_LINES)),
         faults={fault.name: fault.count for fault in fault_counts(ledger)},
+        fault=damage,
     )
 
 

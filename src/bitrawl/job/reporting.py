@@ -1,5 +1,6 @@
 """The facts of a job, computed once from its ledger and its findings: what `status` asks often, and what a report reads."""
 
+import hashlib
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.config import TopicModel
 from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.errors import ConfigError, StoreError
+from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.facts import (
     LITTLE_RELEVANT,
     Border,
@@ -45,9 +46,12 @@ from bitrawl.review.results import human_reviews
 from bitrawl.review.reviewing import Reading
 from bitrawl.show.job_report import render
 from bitrawl.store import ledger_facts as tables
+from bitrawl.store.database import is_locked
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.folder_kinds import SUMMARY, export_command
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps
+from bitrawl.store.seal import sealed_files
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.text.language import NgramLanguageIdentifier
@@ -76,44 +80,69 @@ def status(folder: JobFolder) -> JobFacts:
     """What costs little. Raises `StoreError` where there is no job."""
     running = folder.is_running  # before the ledger is read: a job that ends meanwhile has not been interrupted
     with _reading(folder) as ledger:
-        return JobFacts(
+        found = JobFacts(
             folder=str(folder.path),
             running=running,
             crawled=tables.crawl_facts(ledger),
-            mined=MiningFacts(begun=Findings(ledger).begun(), language_pairs=_language_pairs(folder, ledger)),
+            mined=MiningFacts(begun=Findings(ledger).begun(), language_pairs=tuple(tables.language_pairs(ledger))),
             killed=tables.killed_count(ledger),
             rounds=ledger.rounds.facts(),
         )
+    return _with_corpus(found, folder)
 
 
 def found_so_far(folder: JobFolder) -> dict[str, LanguagePair]:
     """By name of the corpus; nothing where there is no job yet."""
     try:
         with _reading(folder) as ledger:
-            return {pair.name: pair for pair in _language_pairs(folder, ledger)}
+            pairs = tuple(tables.language_pairs(ledger))
     except StoreError:
         return {}
+    return {pair.name: pair for pair in _with_units(pairs, written_corpora(folder)[0])}
 
 
-def written_units(folder: JobFolder) -> dict[str, int]:
-    """In the corpus as it was written last, by languages; nothing where none was written."""
+def written_figures(corpus: Path) -> dict[str, dict[str, object]]:
+    """What stands in the figures of a corpus folder, by the names of its corpora; nothing where none was written.
+
+    Raises `DamagedError`, which names what writes them again. A job that is running may be about to seal them.
+    """
+    path, running = corpus / SUMMARY, is_locked(JobFolder(corpus.parent).ledger)
+    advice = f"To write it again, run: {export_command(corpus)}"
     try:
-        written = msgspec.json.decode((folder.corpus / "summary.json").read_bytes(), type=dict[str, dict[str, object]])
-    except (OSError, *NO_JSON):
+        content = path.read_bytes()
+        figures = msgspec.json.decode(content, type=dict[str, dict[str, object]])
+        msgspec.convert(figures, dict[str, WrittenCorpus])
+    except FileNotFoundError:
         return {}
-    return {name: units for name, corpus in written.items() if isinstance(units := corpus.get("units"), int)}
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+    except NO_JSON as error:
+        raise DamagedError(f"{path} is damaged: {error}. {advice}") from error
+    if not running and sealed_files(corpus).get(SUMMARY, sha256 := hashlib.sha256(content).hexdigest()) != sha256:
+        raise DamagedError(f"{path} is damaged: it is not what was written. {advice}")
+    return figures
+
+
+def written_corpora(folder: JobFolder) -> tuple[dict[str, WrittenCorpus], str]:
+    """What was written last, and if that cannot be read, why."""
+    try:
+        return msgspec.convert(written_figures(folder.corpus), dict[str, WrittenCorpus]), ""
+    except StoreError as error:
+        return {}, str(error)
 
 
 def is_stale(folder: JobFolder) -> bool:
-    """Whether people have given verdicts, taken them back or changed thresholds since the corpus was written."""
-    written = _written(folder.corpus / "summary.json").values()
+    """Whether the corpus has to be written again: verdicts or thresholds have changed since, or its figures are damaged."""
+    written, damage = written_corpora(folder)
+    if damage:
+        return True
     changes = VerdictHistory(folder.verdicts).changes()
     now: dict[str, object] = {}
     if folder.description.exists():
         now = msgspec.json.decode(msgspec.json.encode(Reading(folder).thresholds()))
     return any(
         corpus.verdicts != changes or any(now.get(key, value) != value for key, value in corpus.thresholds.items())
-        for corpus in written
+        for corpus in written.values()
     )
 
 
@@ -134,25 +163,26 @@ def gather(folder: Path) -> JobFacts:
         mining = _mining(where, ledger, request, fetches)
         topic, killed = _topic(ledger, request, fetches), tables.killed_count(ledger)
         rounds = ledger.rounds.facts()
-    return JobFacts(
+    found = JobFacts(
         folder=str(folder),
         running=where.is_running,
         crawled=crawled,
         mined=mining,
-        written=_written(where.corpus / "summary.json"),
         reviewed=human_reviews(where.verdicts),
         killed=killed,
         asked=request,
-        files=_files(where.corpus),
         topic=topic,
         rounds=rounds,
     )
+    return _with_corpus(found, where)
 
 
 def write_report(folder: Path, gathered: JobFacts | None = None) -> Path:
     """Write the job's report completely or not at all; of what was `gathered` while the corpus was being written."""
     path = JobFolder(folder).report
     facts = _with_corpus(gathered, JobFolder(folder)) if gathered else gather(folder)
+    if facts.damage:
+        raise DamagedError(facts.damage)
     hosts = [*(site.site for site in facts.mined.sites), *(host.host for host in facts.crawl.hosts)]
     hide = Anonymiser(facts.asked.export.anonymise, list(map(Language, facts.asked.langs)))
     files.write(path, render(hide.everywhere(facts, hosts)))
@@ -161,11 +191,15 @@ def write_report(folder: Path, gathered: JobFacts | None = None) -> Path:
 
 def _with_corpus(facts: JobFacts, folder: JobFolder) -> JobFacts:
     """With the corpus as it is now."""
-    units = written_units(folder)
-    pairs = tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in facts.mined.language_pairs)
-    mined = msgspec.structs.replace(facts.mined, language_pairs=pairs)
-    written, listed = _written(folder.corpus / "summary.json"), _files(folder.corpus)
-    return msgspec.structs.replace(facts, mined=mined, written=written, files=listed)
+    written, damage = written_corpora(folder)
+    mined = msgspec.structs.replace(facts.mined, language_pairs=_with_units(facts.mined.language_pairs, written))
+    files = _files(folder.corpus)
+    return msgspec.structs.replace(facts, mined=mined, written=written, damage=damage, files=files)
+
+
+def _with_units(pairs: tuple[LanguagePair, ...], written: Mapping[str, WrittenCorpus]) -> tuple[LanguagePair, ...]:
+    units = {name: corpus.units for name, corpus in written.items()}
+    return tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in pairs)
 
 
 @contextmanager
@@ -175,27 +209,12 @@ def _reading(folder: JobFolder) -> Iterator[Ledger]:
         yield ledger
 
 
-def _language_pairs(folder: JobFolder, ledger: Ledger) -> tuple[LanguagePair, ...]:
-    units = written_units(folder)
-    pairs = tables.language_pairs(ledger)
-    return tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in pairs)
-
-
 def request_of(folder: Path) -> RequestedJob:
     path = folder / "job.toml"
     try:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8")), RequestedJob)
     except FileNotFoundError:
         return RequestedJob()  # A job that was run from Python may have no file.
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read: {error}") from error
-
-
-def _written(path: Path) -> dict[str, WrittenCorpus]:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, WrittenCorpus])
-    except FileNotFoundError:
-        return {}
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
 
@@ -277,7 +296,7 @@ def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: i
         return MiningFacts()
     chosen = ThresholdFilter(request.judge, verdicts, accepted_only=request.export.accepted_only)
     pairs, segments = _Pairs(FetchOrder(ledger, fetches), Steps(fetches), verdicts), _Segments(chosen)
-    by_languages = sorted(_language_pairs(folder, ledger), key=lambda pair: -pair.pairs)
+    by_languages = sorted(tables.language_pairs(ledger), key=lambda pair: -pair.pairs)
     for languages in findings.language_pairs():
         pairs.count(languages, findings.pairs(*languages))
         segments.count(languages, revised(findings.segments(*languages), verdicts))

@@ -49,6 +49,15 @@ def kind_of(folder: Path) -> FolderKind:
     return next((kind for name, kind in _MARKS.items() if (folder / name).exists()), FolderKind.OTHER)
 
 
+def export_command(corpus: Path) -> str:
+    """What to run to write the corpus in that folder again."""
+    folder = corpus.parent
+    if corpus.name != "corpus" or kind_of(folder) not in (FolderKind.JOB, FolderKind.SEARCH, FolderKind.MERGED):
+        return f"bitrawl export JOB --to {shlex.quote(str(corpus))}"
+    of_run = folder.name == MERGED and kind_of(folder.parent) is FolderKind.RUN
+    return f"bitrawl export {shlex.quote(str(folder.parent if of_run else folder))}"
+
+
 def merge_description(folder: Path) -> dict[str, Any]:
     """What a merge wrote about itself; empty if that cannot be read."""
     try:

@@ -23,7 +23,7 @@ from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.actions import carry_out, find_job, find_own_job, found_sites, look_at, server_of, words_of
 from bitrawl.web.corpus_files import StoredFile
 from bitrawl.web.job_list import ALIGNED, ServedJob
-from bitrawl.web.job_state import last_lines, merged_files
+from bitrawl.web.job_state import last_lines, merged_files, without_place
 from bitrawl.web.messages import REASONS, Words, marked
 from bitrawl.web.pages.outcome import JobWords, sites_of, why_little
 from bitrawl.web.pages.rendering import answer_pieces, rendered, version_of, written
@@ -160,6 +160,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
     return {
         "live": figures,
         "state": standing,
+        "fault": without_place(job.folder.path, figures.fault),
         "title": f"{words.number(figures.pages) if counts_pages else standing.label} · {job.name}",
         "topic": topic,
         "advice": topic.advice(words) if topic else (),
@@ -198,7 +199,7 @@ def _tiles(words: Words, job: ServedJob, figures: Live) -> list[tuple[str, str]]
         tiles += [
             (words.number(sum(figures.pairs.values())), words.say("page pairs")),
             (words.number(figures.segments), words.say("segment pairs")),
-            (words.number(sum(figures.units.values())), words.say("in the corpus")),
+            *([] if figures.fault else [(words.number(sum(figures.units.values())), words.say("in the corpus"))]),
         ]
     tiles += [(words.number(figures.fetches), words.say("visits")), (words.size(figures.bytes), words.say("read"))]
     if job.kind == "run":
