@@ -9,9 +9,9 @@ from enum import StrEnum
 
 import msgspec
 
-from bitrawl.config import ExportSection, Job, RenderSection, Strategy, Thresholds, TopicModel, TopicSection
+from bitrawl.config import Job, TopicModel, TopicSection
 from bitrawl.endings import LastRun, State
-from bitrawl.languages import asked_language, same_language
+from bitrawl.languages import asked_language
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
 from bitrawl.reasons import LeaveReason, Reason
 
@@ -371,30 +371,6 @@ class HumanReview(msgspec.Struct, frozen=True):
     at: float  # when it was drawn, in seconds since the epoch
 
 
-class RequestedJob(msgspec.Struct, frozen=True):
-    """The part of the job file that a reader wants to know."""
-
-    langs: list[str] = []
-    seeds: list[str] = []
-    strategy: str = ""
-    replay: list[str] = []
-    warc: list[str] = []
-    budget: dict[str, float] = {}
-    render: RenderSection = RenderSection()
-    judge: Thresholds = Thresholds()
-    export: ExportSection = ExportSection()
-    topic: TopicSection = TopicSection()
-
-    @property
-    def topic_model(self) -> TopicModel:
-        """What compares pages with the topic."""
-        strategy = Strategy(self.strategy) if self.strategy in tuple(Strategy) else Strategy.ADAPTIVE
-        return Job(strategy=strategy, topic=self.topic).topic_model() or TopicModel.LEARNED
-
-    def wants(self, language: Language) -> bool:
-        return any(same_language(language, Language(code)) for code in self.langs)
-
-
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One moment of a job. What only a report needs is empty where `status` reads it: that takes a pass over all findings."""
 
@@ -406,7 +382,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     damage: str = ""  # why nothing is known of what was written, and what to run
     reviewed: dict[str, HumanReview] = {}  # by name; corpora of which no random sample was judged are not included
     killed: int = 0  # pages, page pairs and sites that are left out only until the next run
-    asked: RequestedJob = RequestedJob()
+    asked: Job = Job()
     files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder
     topic: TopicFacts | None = None  # None in a job without one
     rounds: tuple[RoundFacts, ...] = ()  # empty while the job is in its first

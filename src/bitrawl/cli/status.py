@@ -289,7 +289,7 @@ def _flat(now: JobFacts) -> dict[str, object]:
 
 def show(folder: JobFolder, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
-    from bitrawl.job.reporting import gather, request_of
+    from bitrawl.job.reporting import gather, job_asked
     from bitrawl.job.reporting import status as status_of
     from bitrawl.show.job_report import explained
 
@@ -311,7 +311,7 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
         rows.append(("documents", "   ".join(f"{name} {count}" for name, count in summary.types.items())))
     if summary.rendered:
         rows.append(("rendered", f"{counted(summary.rendered, 'page')}, drawn by a browser"))
-    if undrawn := looks_scripted(summary, request_of(folder.path).render):
+    if undrawn := looks_scripted(summary, job_asked(folder).render):
         rows.append(("scripts", undrawn))
     if now.killed and not now.running:
         rows.append(("killed", _kills(folder, now)))

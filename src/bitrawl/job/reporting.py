@@ -1,7 +1,6 @@
 """The facts of a job, computed once from its ledger and its findings: what `status` asks often, and what a report reads."""
 
 import hashlib
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl import files
-from bitrawl.config import TopicModel
+from bitrawl import config, files
+from bitrawl.config import Job, TopicModel
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.facts import (
@@ -25,7 +24,6 @@ from bitrawl.facts import (
     MiningFacts,
     PairSample,
     Points,
-    RequestedJob,
     SegmentSample,
     SiteShare,
     TermPages,
@@ -148,7 +146,7 @@ def is_stale(folder: JobFolder) -> bool:
 
 def gather(folder: Path) -> JobFacts:
     """All that a report says of a job, running or ended. Memory grows by 16 bytes per page."""
-    where, request = JobFolder(folder), request_of(folder)
+    where, request = JobFolder(folder), job_asked(JobFolder(folder))
     with _reading(where) as ledger:
         crawl = tables.crawl_facts(ledger, hosts=1)
         fetches = crawl.summary.fetches
@@ -209,14 +207,9 @@ def _reading(folder: JobFolder) -> Iterator[Ledger]:
         yield ledger
 
 
-def request_of(folder: Path) -> RequestedJob:
-    path = folder / "job.toml"
-    try:
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), RequestedJob)
-    except FileNotFoundError:
-        return RequestedJob()  # A job that was run from Python may have no file.
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read: {error}") from error
+def job_asked(folder: JobFolder) -> Job:
+    """What its file says, whether it could be run now or not. A job that was run from Python may have none."""
+    return config.typed(config.read(folder.description)) if folder.description.exists() else Job(strategy="")
 
 
 def _files(corpus: Path) -> dict[str, int]:
@@ -290,7 +283,7 @@ class _Segments:
             self.scores.setdefault("coverage", Bins()).add(coverage)
 
 
-def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: int) -> MiningFacts:
+def _mining(folder: JobFolder, ledger: Ledger, request: Job, fetches: int) -> MiningFacts:
     findings, verdicts = Findings(ledger), VerdictHistory(folder.verdicts).standing()
     if not findings.begun():
         return MiningFacts()
@@ -327,7 +320,7 @@ def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: i
     )
 
 
-def _public(samples: SpreadSample[SegmentSample], request: RequestedJob) -> Iterator[SegmentSample]:
+def _public(samples: SpreadSample[SegmentSample], request: Job) -> Iterator[SegmentSample]:
     """A corpus without personal data has a report without it."""
     hide = Anonymiser(request.export.anonymise)
     for sample in samples.items(lambda sample: (sample.segment.a.text, sample.segment.b.text)):
@@ -339,17 +332,18 @@ def _public(samples: SpreadSample[SegmentSample], request: RequestedJob) -> Iter
 # The topic: which pages are about it, what says so and, if hardly any is, the evidence
 
 
-def _topic(ledger: Ledger, job: RequestedJob, fetches: int) -> TopicFacts | None:
+def _topic(ledger: Ledger, job: Job, fetches: int) -> TopicFacts | None:
     """None in a job without a topic."""
     languages = tables.relevant_by_language(ledger)
     if not languages and not job.topic.is_set:
         return None
-    threshold = job.topic.threshold if job.topic_model is TopicModel.LEARNED else HALF
+    model = job.topic_model() or TopicModel.LEARNED
+    threshold = job.topic.threshold if model is TopicModel.LEARNED else HALF
     growth, scores = _over_fetches(ledger, fetches)
     read = _read_terms(ledger, job, sum(share.pages for share in languages.values()))
     return TopicFacts(
         asked=job.topic,
-        model=job.topic_model,
+        model=model,
         threshold=threshold,
         languages=languages,
         growth=growth,
@@ -375,7 +369,7 @@ def _over_fetches(ledger: Ledger, fetches: int) -> tuple[tuple[Points, Points], 
     return (pages.points(""), relevant_pages.points("")), scores.histogram()
 
 
-def _read_terms(ledger: Ledger, job: RequestedJob, judged: int) -> TermsRead:
+def _read_terms(ledger: Ledger, job: Job, judged: int) -> TermsRead:
     pages, relevant, classes, missed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     read = with_terms = refused = 0
     for page in ledger.some_pages(PAGES_READ):
@@ -388,7 +382,7 @@ def _read_terms(ledger: Ledger, job: RequestedJob, judged: int) -> TermsRead:
         classes.update(page.relevance.classes)
         if page.relevance.relevant:
             relevant.update(terms)
-        elif (terms or page.relevance.weight) and job.wants(page.language):
+        elif (terms or page.relevance.weight) and _wants(job, page.language):
             refused += 1
             missed.update(_thresholds_missed(page.relevance, job))
     return TermsRead(
@@ -403,6 +397,10 @@ def _read_terms(ledger: Ledger, job: RequestedJob, judged: int) -> TermsRead:
     )
 
 
+def _wants(job: Job, language: Language) -> bool:
+    return any(same_language(language, Language(code)) for code in job.langs)
+
+
 def _most(counts: Counter[str], most: int) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
 
@@ -411,11 +409,11 @@ def _terms_of(page: Page) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for paragraph in page.paragraphs for term in paragraph.terms))
 
 
-def _thresholds_missed(relevance: Relevance, job: RequestedJob) -> list[str]:
+def _thresholds_missed(relevance: Relevance, job: Job) -> list[str]:
     """The names of the thresholds in the job file that keep the page out."""
-    if job.topic_model is TopicModel.LEARNED:
+    if job.topic_model() in (None, TopicModel.LEARNED):
         return ["threshold"]
-    if job.topic_model is TopicModel.PERPLEXITY:
+    if job.topic_model() is TopicModel.PERPLEXITY:
         return ["max_perplexity"]
     missed = ["content_terms"] if relevance.score < HALF else []
     if relevance.terms < job.topic.distinct_terms:
@@ -449,10 +447,10 @@ def _sites(ledger: Ledger, at_least: float, below: float) -> tuple[SiteShare, ..
     return tuple(SiteShare(site, share, ledger.knowledge(site).left) for site, share in shares.items())
 
 
-def _given(ledger: Ledger, job: RequestedJob) -> TopicSource:
+def _given(ledger: Ledger, job: Job) -> TopicSource:
     sizes = [path.stat().st_size for path in islice(_text_files(job.topic.texts), _MOST_FILES)]
     named = tuple(dict.fromkeys([*job.topic.like, *(() if job.topic.hub else job.seeds)]))
-    if job.topic_model is not TopicModel.LEARNED:
+    if job.topic_model() not in (None, TopicModel.LEARNED):
         named = ()  # the other models do not learn from pages
     unread = {url: why for url in named[:_EXAMPLES_CHECKED] if (why := _why_unread(ledger, job, Url.known(url)))}
     return TopicSource(len(sizes), sum(sizes), len(named), unread)
@@ -464,21 +462,21 @@ def _text_files(names: Sequence[str]) -> Iterator[Path]:
         yield from filter(Path.is_file, path.rglob("*") if path.is_dir() else [path])
 
 
-def _why_unread(ledger: Ledger, job: RequestedJob, url: Url) -> str:
+def _why_unread(ledger: Ledger, job: Job, url: Url) -> str:
     """Why a page taught nothing; empty if it did, or if it has not been visited yet."""
     if (page := ledger.page(url)) is not None:
-        return "" if job.wants(page.language) else f"in {page.language}"
+        return "" if _wants(job, page.language) else f"in {page.language}"
     skip = ledger.skip_of(url)
     return "" if skip is None or skip.reason is Reason.REDIRECT else str(skip.reason)
 
 
-def _is_complete(job: RequestedJob, shares: Mapping[str, TopicShare]) -> bool:
+def _is_complete(job: Job, shares: Mapping[str, TopicShare]) -> bool:
     """Whether each language of the job has relevant pages."""
     relevant = [Language(code) for code, share in shares.items() if share.relevant]
     return all(any(same_language(code, Language(wanted)) for code in relevant) for wanted in job.langs)
 
 
-def _listed(ledger: Ledger, job: RequestedJob, read: TermsRead) -> ListFacts | None:
+def _listed(ledger: Ledger, job: Job, read: TermsRead) -> ListFacts | None:
     """None without a list, or if it cannot be read any more."""
     if not job.topic.terms:
         return None

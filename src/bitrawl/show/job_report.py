@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec.structs import asdict
+
 from bitrawl.config import TopicModel
 from bitrawl.corpus.export import without_files
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
@@ -46,7 +48,9 @@ def render(facts: JobFacts) -> str:
         lead=_lead(facts),
         tiles=_tiles(facts),
         diagnosis=diagnose(facts),
-        budget=", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in facts.asked.budget.items()),
+        budget=", ".join(
+            f"{key.replace('_', ' ')} {value:g}" for key, value in asdict(facts.asked.budget).items() if value
+        ),
         undrawn=looks_scripted(facts.crawled.summary, facts.asked.render),
         period=_period(facts.crawl.began, facts.crawl.finished),
         day=lambda seconds: datetime.fromtimestamp(seconds, UTC).date(),
