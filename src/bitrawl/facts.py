@@ -1,7 +1,8 @@
-"""What is known about a job, as values. `JobFacts` is all of it; status, report, card, app and cluster only format it.
+"""What is known about a job, as values; status, report, card, app and cluster only format it.
 
-`job/reporting.py` computes them, and `store/ledger_facts.py` has the queries. The types stand apart because the room that
-shows a job, `show`, is below the room that computes.
+There are three levels. `Live` is what can be asked each second, however large the job is (`job/live_facts.py`). `JobFacts` as
+`status` makes it reads every link; for a report it is filled with what takes a pass over all findings (`job/reporting.py`).
+All ask the same questions of the ledger (`store/ledger_facts.py`).
 """
 
 from collections import Counter
@@ -16,6 +17,7 @@ from bitrawl.model import Language, PagePair, Relevance, SegmentPair
 from bitrawl.reasons import LeaveReason, Reason
 
 LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
+MOST_QUEUED = 100_000  # links are counted up to here while somebody watches
 BINS = 20  # of a histogram from 0 to 1
 
 Histogram = tuple[int, ...]
@@ -369,6 +371,60 @@ class HumanReview(msgspec.Struct, frozen=True):
     )  # Cohen's, the mean of all pairs of people; None for one person, or if chance explains everything
     least: float  # only units with this score or more were drawn
     at: float  # when it was drawn, in seconds since the epoch
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """One fetch. The names of the fields are part of the output format and stay as they are."""
+
+    seq: int
+    url: str
+    status: int
+    language: str | None
+    kind: str
+    score: float
+    bytes: int
+    at: float
+    took: float
+    attempt: int
+    outcome: str  # "page", or why it was skipped
+    relevance: float | None = None  # 0 to 1; only in jobs with a topic
+    relevant: bool | None = None
+    perplexity: float | None = None  # only with a language model
+
+
+class HarvestPoint(msgspec.Struct, frozen=True):
+    """The pages of each language after so many fetches."""
+
+    fetches: int
+    pages: dict[str, int]
+
+
+class Live(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be had each second of a job of any size. All zero before it has a ledger."""
+
+    at: float = 0.0  # when this was taken, in seconds since the epoch
+    fetches: int = 0  # all lines of the log
+    pages: int = 0
+    bytes: int = 0  # of the fetches that were counted
+    sites: int = 0
+    languages: dict[str, int] = {}  # pages, the most frequent language first
+    relevant: int | None = None  # pages about the topic; None in a job without one
+    pairs: dict[str, int] = {}  # of pages, by languages: "en-fr"
+    segments: int = 0  # aligned, good or not
+    units: dict[str, int] = {}  # in the corpus as it was written last, by languages
+    queued: int = 0  # waiting or in flight; `MOST_QUEUED` means that many or more
+    rate: float = 0.0  # fetches in a minute, over the last minute
+    doing: str = ""  # what is being mined now: "aligning example.org (3 of 10 en-fr pairs)"
+    ended: str = ""  # how the crawl ended
+    seconds: float = 0.0  # that were crawled, in all runs; written down every few seconds
+    skips: dict[str, int] = {}  # fetches that brought no page, by reason, the most frequent first
+    harvest: tuple[HarvestPoint, ...] = ()
+    counted: int = (
+        0  # fetches that bytes, skips and harvest tell about; below all of them while the counting catches up
+    )
+    log: tuple[LogLine, ...] = ()  # the last fetches, the oldest first
+    faults: dict[str, int] = {}  # what could not be mined, by "stage: reason"
+    fault: str = ""  # what cannot be read, and why: the ledger, or what was written of the corpus
 
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,12 +18,12 @@ from bitrawl.cli.status import KEYS
 from bitrawl.config.settings import SETTINGS
 from bitrawl.crawling import bodies, browser, frontier, resources, robots, scope, traps
 from bitrawl.crawling.fetch import MAX_RULES, FetchSettings
+from bitrawl.facts import LogLine
 from bitrawl.job import fetching, site_mining
 from bitrawl.job.crawl_wiring import MAX_WORKERS
 from bitrawl.mining import site
 from bitrawl.page import alternates, analyser, decode, links, office, outline, sandbox, sitemap, unseen
 from bitrawl.reasons import Reason
-from bitrawl.store.ledger_facts import LogLine
 from bitrawl.topic import learned, subject
 
 ROOT = Path(__file__).parents[2]

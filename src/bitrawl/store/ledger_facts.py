@@ -23,6 +23,7 @@ from bitrawl.facts import (
     Histogram,
     HostCount,
     LanguagePair,
+    LogLine,
     Points,
     RefusalCount,
     SiteFacts,
@@ -33,26 +34,6 @@ from bitrawl.model import OWN_REQUESTS, DrawnBy, LinkKind
 from bitrawl.reasons import NO_ANSWER, Reason
 from bitrawl.store.database import LEASED, OWN, PAGE, QUEUED, SKIPPED
 from bitrawl.store.ledger import Ledger
-
-
-class LogLine(msgspec.Struct, frozen=True):
-    """One fetch. The names of the fields are part of the output format and stay as they are."""
-
-    seq: int
-    url: str
-    status: int
-    language: str | None
-    kind: str
-    score: float
-    bytes: int
-    at: float
-    took: float
-    attempt: int
-    outcome: str  # "page", or why it was skipped
-    relevance: float | None = None  # 0 to 1; only in jobs with a topic
-    relevant: bool | None = None
-    perplexity: float | None = None  # only with a language model
-
 
 _COLUMNS = ", ".join(LogLine.__struct_fields__)
 _OWN_FETCH = "kind IN ('{}')".format("', '".join(OWN_REQUESTS))
@@ -75,9 +56,6 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
     query = ledger.database.query
     (pages,) = ledger.database.one("SELECT count(*) FROM pages")
     own, skips = _own_requests(ledger), _skips(ledger)
-    waiting = sum(
-        ledger.database.one(f"SELECT count(*) FROM links WHERE state = {state}")[0] for state in (QUEUED, LEASED)
-    )
     fetches, answers, size, relevant, began, finished = ledger.database.one(_FETCHES)
     languages, types, drawn = Counter[str](), Counter[str](), Counter[str]()
     for site in ledger.sites():
@@ -85,7 +63,7 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
         types.update(site.types)
         drawn.update(site.drawn)
     summary = CrawlSummary(
-        queued=waiting - own[QUEUED] - own[LEASED],
+        queued=links_left(ledger),
         pages=pages,
         skipped=sum(skip.count for skip in skips),
         own_requests=own[PAGE] + own[SKIPPED],
@@ -222,6 +200,16 @@ def queued_links(ledger: Ledger, most: int, host: str | None = None) -> int:
     only, values = (" AND host = ?", (host,)) if host is not None else ("", ())
     counted = f"SELECT 1 FROM links INDEXED BY next WHERE state = {QUEUED}{only} LIMIT ?"
     return int(ledger.database.one(f"SELECT count(*) FROM ({counted})", (*values, most))[0])
+
+
+def links_left(ledger: Ledger, most: int = -1) -> int:
+    """Links that wait or are in flight, without our own requests; of those that wait, `most` are counted."""
+    leased, own = (
+        ledger.database.one(f"SELECT count(*) FROM links WHERE {which}")[0]
+        for which in (f"state = {LEASED}", f"state IN ({QUEUED}, {LEASED}) AND {OWN}")
+    )
+    waiting = queued_links(ledger, most)
+    return waiting if waiting == most else waiting + int(leased) - int(own)
 
 
 def pair_counts(ledger: Ledger) -> dict[str, int]:

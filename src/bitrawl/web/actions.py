@@ -15,8 +15,9 @@ from starlette.requests import Request
 from bitrawl.config import FOCUSED
 from bitrawl.config.choices import strategy_names
 from bitrawl.errors import BitrawlError, FieldError, RefusedError
+from bitrawl.facts import Live
 from bitrawl.files import NO_JSON
-from bitrawl.job.live_facts import Live, Sampler
+from bitrawl.job.live_facts import Sampler
 from bitrawl.languages import parse_language
 from bitrawl.mining.judging import Flag
 from bitrawl.model import Verdict

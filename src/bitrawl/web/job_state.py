@@ -15,9 +15,9 @@ from bitrawl.cluster.bundles import PROGRESS
 from bitrawl.cluster.run import FAILED, existing_run
 from bitrawl.endings import CrawlEnd, Doing, EndKind, Fault, HostRest, LastRun, State
 from bitrawl.errors import BitrawlError, StoreError
+from bitrawl.facts import Live
 from bitrawl.files import NO_JSON
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
-from bitrawl.job.live_facts import Live
 from bitrawl.message import Message
 from bitrawl.remedies import Tip
 from bitrawl.store.folder import JobFolder

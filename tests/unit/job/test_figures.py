@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 from bitrawl import config
 from bitrawl.cli import app
 from bitrawl.errors import BitrawlError
-from bitrawl.facts import JobFacts
+from bitrawl.facts import JobFacts, Live
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder_check import check
 from bitrawl.job.job_merge import merge
-from bitrawl.job.live_facts import Live, Sampler
+from bitrawl.job.live_facts import Sampler
 from bitrawl.job.reporting import gather, is_stale
 from bitrawl.job.running import export_copy
 from bitrawl.mining.findings import RefusedPair

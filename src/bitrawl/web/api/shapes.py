@@ -6,7 +6,7 @@ import msgspec
 
 from bitrawl.config import Anonymise, Reach, Strategy, Walk
 from bitrawl.endings import CrawlEnd, State
-from bitrawl.job.live_facts import Live
+from bitrawl.facts import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
 from bitrawl.review.results import SampleResults

@@ -11,9 +11,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, StoreError
+from bitrawl.facts import Live
 from bitrawl.job import bootstrapping
 from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, BootstrapSummary
-from bitrawl.job.live_facts import Live
 from bitrawl.model import Language
 from bitrawl.review.reviewing import PairHarvestPoint, Reading
 from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned

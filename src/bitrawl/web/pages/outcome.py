@@ -11,8 +11,7 @@ from bitrawl.config.settings import SETTINGS
 from bitrawl.corpus.figures import SiteLack
 from bitrawl.endings import Doing, EndKind, Limit, LimitUnit, MiningStep, State, left_message
 from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.facts import SiteFacts
-from bitrawl.job.live_facts import Live
+from bitrawl.facts import Live, SiteFacts
 from bitrawl.job.reporting import gather
 from bitrawl.message import Code
 from bitrawl.reasons import Action
