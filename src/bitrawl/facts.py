@@ -10,11 +10,13 @@ from enum import StrEnum
 
 import msgspec
 
-from bitrawl.config import Job, TopicModel, TopicSection
+from bitrawl.config import Job
+from bitrawl.corpus.sampling import HumanReview
 from bitrawl.endings import LastRun, State
 from bitrawl.languages import asked_language
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
 from bitrawl.reasons import LeaveReason, Reason
+from bitrawl.topic.settings import TopicModel, TopicSection
 
 LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
 MOST_QUEUED = 100_000  # links are counted up to here while somebody watches
@@ -356,21 +358,6 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     def merged(self) -> int:
         """Occurrences that are not units of their own."""
         return self.occurrences - self.units
-
-
-class HumanReview(msgspec.Struct, frozen=True):
-    """The precision of a corpus, by people who judged a random sample of it."""
-
-    precision: float
-    low: float  # of the interval of 95 %
-    high: float
-    units: int  # that were judged
-    people: int
-    kappa: (
-        float | None
-    )  # Cohen's, the mean of all pairs of people; None for one person, or if chance explains everything
-    least: float  # only units with this score or more were drawn
-    at: float  # when it was drawn, in seconds since the epoch
 
 
 class LogLine(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import config, files
-from bitrawl.config import Job, TopicModel
+from bitrawl.config import Job
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.facts import (
@@ -53,6 +53,7 @@ from bitrawl.store.seal import sealed_files
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.text.language import NgramLanguageIdentifier
+from bitrawl.topic.settings import TopicModel
 from bitrawl.topic.term_list import TermList, read_terms
 from bitrawl.topic.term_relevance import TermMatcher
 from bitrawl.url import Url
