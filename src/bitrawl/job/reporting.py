@@ -12,6 +12,7 @@ import msgspec
 from bitrawl import config, files
 from bitrawl.config import Job
 from bitrawl.corpus.anonymising import Anonymiser
+from bitrawl.corpus.sampling import SpreadSample
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.facts import (
     LITTLE_RELEVANT,
@@ -48,7 +49,7 @@ from bitrawl.store.database import is_locked
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.folder_kinds import SUMMARY, export_command
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps
+from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Steps
 from bitrawl.store.seal import sealed_files
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
@@ -236,13 +237,13 @@ class _Pairs:
         self.scores = Bins()
         self.methods: Counter[str] = Counter()
         self.alone: Counter[str] = Counter()
-        self.samples: dict[tuple[Language, Language], Reservoir[PagePair]] = {}
+        self.samples: dict[tuple[Language, Language], SpreadSample[PagePair]] = {}
 
     def count(self, languages: tuple[Language, Language], pairs: Iterable[PagePair]) -> None:
-        sample = self.samples[languages] = Reservoir[PagePair](PAIR_SAMPLES)
+        sample = self.samples[languages] = SpreadSample[PagePair](PAIR_SAMPLES)
         for pair in pairs:
             if self._verdicts.of_pair(pair) is not Verdict.REJECT:
-                sample.offer(pair)
+                sample.offer(pair, "", 0.0, (pair.url_a, pair.url_b))
             self.scores.add(pair.score)
             self.methods.update(pair.evidence.keys())
             if len(pair.evidence) == 1:
@@ -272,7 +273,8 @@ class _Segments:
             self._measure(segment)
             if self._chosen.rejection(segment) is None:
                 sample = SegmentSample(*languages, segment)
-                self.samples.offer(sample, (languages, segment.url_a.site), segment.score)
+                group, texts = f"{'-'.join(languages)} {segment.url_a.site}", (segment.a.text, segment.b.text)
+                self.samples.offer(sample, group, segment.score, texts)
 
     def _measure(self, segment: SegmentPair) -> None:
         scores = segment.scores
@@ -294,7 +296,7 @@ def _mining(folder: JobFolder, ledger: Ledger, request: Job, fetches: int) -> Mi
     for languages in findings.language_pairs():
         pairs.count(languages, findings.pairs(*languages))
         segments.count(languages, revised(findings.segments(*languages), verdicts))
-    samples = [pairs.samples[pair.lang_a, pair.lang_b].items for pair in by_languages[:SAMPLED]]
+    samples = [pairs.samples[pair.lang_a, pair.lang_b].entries() for pair in by_languages[:SAMPLED]]
     return MiningFacts(
         begun=True,
         language_pairs=tuple(by_languages),
@@ -324,7 +326,7 @@ def _mining(folder: JobFolder, ledger: Ledger, request: Job, fetches: int) -> Mi
 def _public(samples: SpreadSample[SegmentSample], request: Job) -> Iterator[SegmentSample]:
     """A corpus without personal data has a report without it."""
     hide = Anonymiser(request.export.anonymise)
-    for sample in samples.items(lambda sample: (sample.segment.a.text, sample.segment.b.text)):
+    for sample in samples.entries():
         segment = hide.public(sample.segment, (sample.lang_a, sample.lang_b))
         if segment is not None:
             yield msgspec.structs.replace(sample, segment=segment)

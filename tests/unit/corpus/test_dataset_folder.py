@@ -71,7 +71,7 @@ def test_a_card_under_its_earlier_name_is_read_and_goes_when_the_corpus_is_writt
     (folder / "README.md").rename(folder / "card.md")
     (folder.parent / "corpus.seal").unlink()
     assert card_of(folder) == folder / "card.md"
-    assert check_corpus(folder, "").condition is Condition.SOUND
+    assert check_corpus(folder).condition is Condition.SOUND
     export(job, {})
     assert card_of(folder) == folder / "README.md"
     assert not (folder / "card.md").exists()
