@@ -34,10 +34,10 @@ from bitrawl.config.settings import DISCOVER, Group, described, listed
 from bitrawl.discover.settings import HUB_LINKS, REFERRERS, Walk
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
+from bitrawl.file_names import FOUND_SITES, MINED_SITES, SITES_TABLE
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language, Link
 from bitrawl.show.wording import counted
-from bitrawl.store.folder_kinds import MINED_SITES
 from bitrawl.url import Url, with_scheme
 
 if TYPE_CHECKING:
@@ -272,8 +272,6 @@ def _search(job: Job, folder: JobFolder, *, fresh: StartOver, quiet: bool) -> Di
 
 
 def _show_sites(discovered: Discovered, folder: JobFolder) -> None:
-    from bitrawl.job.site_search import SEEDS, SITES_TABLE
-
     facts = discovered.facts
     for site in discovered.sites[:SHOWN]:
         print_out(f"{site.probability:.2f}  {site.site}  {', '.join(site.languages)}")
@@ -289,7 +287,7 @@ def _show_sites(discovered: Discovered, folder: JobFolder) -> None:
     if discovered.sites:
         langs = ",".join(facts.languages)
         print_err(
-            f"Mine them: bitrawl mine --sites {folder.path / SEEDS} --langs {langs} --out {folder.path / MINED_SITES}"
+            f"Mine them: bitrawl mine --sites {folder.path / FOUND_SITES} --langs {langs} --out {folder.path / MINED_SITES}"
         )
 
 

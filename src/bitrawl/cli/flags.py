@@ -17,6 +17,7 @@ from typer import Argument, Option
 from bitrawl.cli.console import print_err
 from bitrawl.config.settings import Group, Setting, flags, value_of
 from bitrawl.errors import ConfigError
+from bitrawl.file_names import ARCHIVE
 from bitrawl.url import seeds_from
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def confirm(place: str | Path, fresh: StartOver, what: str = "its pages, pairs a
     if sys.stdin.isatty() and sys.stderr.isatty() and not typer.confirm(question, err=True):
         print_err("Nothing was changed.")
         raise typer.Exit(1)
-    if fresh is StartOver.KEEP_ARCHIVE and Path(place, "warc").is_dir():
+    if fresh is StartOver.KEEP_ARCHIVE and Path(place, ARCHIVE).is_dir():
         print_err(f"What was fetched before is set aside in {free_archive_name(Path(place))}.")
 
 

@@ -22,8 +22,8 @@ from bitrawl.config import Job
 from bitrawl.config.settings import Group, described, listed
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
+from bitrawl.file_names import MERGED, PARTS
 from bitrawl.show.wording import counted
-from bitrawl.store.folder_kinds import MERGED, PARTS
 from bitrawl.url import Url
 
 if TYPE_CHECKING:

@@ -44,8 +44,9 @@ from bitrawl.config import Job
 from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
+from bitrawl.file_names import MERGED
 from bitrawl.show.wording import counted
-from bitrawl.store.folder_kinds import MERGED, FolderKind, kind_of, no_corpus_of_search, no_job
+from bitrawl.store.folder_kinds import FolderKind, kind_of, no_corpus_of_search, no_job
 
 if TYPE_CHECKING:
     from bitrawl.store.folder import JobFolder

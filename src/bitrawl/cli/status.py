@@ -24,9 +24,10 @@ from bitrawl.corpus.export import CARD
 from bitrawl.endings import EndKind, State
 from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
+from bitrawl.file_names import CORPUS, MERGED, REPORT
 from bitrawl.mining.settings import Thresholds
 from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
-from bitrawl.store.folder_kinds import MERGED, REPORT, FolderKind, export_command, kind_of, merged_jobs, named
+from bitrawl.store.folder_kinds import FolderKind, export_command, kind_of, merged_jobs, named
 
 if TYPE_CHECKING:
     from bitrawl.cluster.run import Run
@@ -187,7 +188,7 @@ def _checked_corpus(folder: Path) -> Iterator[Checked]:
     """Of a merged corpus, or of one without its job."""
     from bitrawl.job.folder_check import Checked, Condition, check_corpus
 
-    corpus = folder / "corpus" if kind_of(folder) is FolderKind.MERGED else folder
+    corpus = folder / CORPUS if kind_of(folder) is FolderKind.MERGED else folder
     missing = f"Nothing else is lost. Run: {export_command(corpus)}"
     yield check_corpus(corpus) or Checked(CARD, Condition.DAMAGED, "it is missing", missing)
 
@@ -247,7 +248,7 @@ def _show_corpus(folder: Path, style: StatusFormat) -> None:
     from bitrawl.job.reporting import written_figures
 
     is_merged = kind_of(folder) is FolderKind.MERGED
-    corpus = folder / "corpus" if is_merged else folder
+    corpus = folder / CORPUS if is_merged else folder
     jobs, figures = merged_jobs(folder), written_figures(corpus)
     if style is StatusFormat.JSON:
         typer.echo(msgspec.json.encode({"state": kind_of(folder), "jobs": jobs, "corpora": figures}).decode())

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.file_names import BUNDLES, MERGED
 from bitrawl.files import NEW, discard, replacing, write_fault
-from bitrawl.store.folder_kinds import BUNDLES, MERGED
 from bitrawl.version import install_command
 
 if TYPE_CHECKING:

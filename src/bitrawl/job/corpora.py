@@ -12,13 +12,12 @@ from typing import BinaryIO, Protocol
 from bitrawl.corpus.export import CorpusHeader, corpus_headers
 from bitrawl.corpus.units import CorpusPage, CorpusUnit, page_of, read_pages, read_units, unit_of
 from bitrawl.errors import ConfigError
+from bitrawl.file_names import CORPUS, LEDGER, MERGED, PARTS
 from bitrawl.job.exporting import corpus_pages, corpus_units
 from bitrawl.job.reporting import written_figures
 from bitrawl.model import Language
 from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.folder_kinds import (
-    MERGED,
-    PARTS,
     FolderKind,
     kind_of,
     languages_of_run,
@@ -58,9 +57,9 @@ def corpora_in(folder: Path) -> Corpora:
             if kind_of(merged) is not FolderKind.MERGED:
                 where = shlex.quote(str(folder))
                 raise ConfigError(f"{folder} has not been merged yet. Run: bitrawl export {where}")
-            return _FileCorpora(folder, merged / "corpus")
+            return _FileCorpora(folder, merged / CORPUS)
         case FolderKind.MERGED:
-            return _FileCorpora(folder, folder / "corpus")
+            return _FileCorpora(folder, folder / CORPUS)
         case FolderKind.COPY:
             return _FileCorpora(folder, folder)
         case FolderKind.SEARCH:
@@ -98,7 +97,7 @@ class _PartCorpora:
     """The parts of a run in one language, which are not merged."""
 
     def __init__(self, folder: Path) -> None:
-        self._parts = [_JobCorpora(JobFolder(path.parent)) for path in sorted((folder / PARTS).glob("*/job.sqlite"))]
+        self._parts = [_JobCorpora(JobFolder(path.parent)) for path in sorted((folder / PARTS).glob(f"*/{LEDGER}"))]
         self.headers = corpus_headers([Language(code) for code in languages_of_run(folder)], 0.0)
 
     def counts(self) -> dict[str, int]:

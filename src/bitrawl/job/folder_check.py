@@ -19,12 +19,13 @@ from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
 from bitrawl.corpus.card import card_of, is_foreign_card
 from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
-from bitrawl.job.exporting import SHARD, check_shards
+from bitrawl.file_names import SHARD, SUMMARY, VERDICTS
+from bitrawl.job.exporting import check_shards
 from bitrawl.job.reporting import written_figures
 from bitrawl.show.wording import counted
 from bitrawl.store.database import locked, recovered, verify
 from bitrawl.store.folder import JobFolder
-from bitrawl.store.folder_kinds import SUMMARY, export_command
+from bitrawl.store.folder_kinds import export_command
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import language_pairs
 from bitrawl.store.ledger_queue import LedgerQueue
@@ -32,7 +33,7 @@ from bitrawl.store.reading_index import check_index
 from bitrawl.store.revisions import RevisionHistory, is_sound
 from bitrawl.store.seal import is_sealed, log_of, sealed_files, unseal
 from bitrawl.store.stored_findings import Findings
-from bitrawl.store.verdicts import VERDICTS, VerdictHistory
+from bitrawl.store.verdicts import VerdictHistory
 
 DAMAGED = "damaged"
 _LISTED = re.compile(r"^\| (\S+?)/?(?: \(.*\))? \| [\d,]+ \| ([0-9a-f]{64}) \|$", re.MULTILINE)
@@ -241,7 +242,7 @@ def _has_archive(folder: JobFolder) -> bool:
     try:
         job = folder.job()
     except BitrawlError:
-        return (folder.path / "warc").is_dir()
+        return (folder.archive).is_dir()
     return not (job.warc or job.replay)
 
 
@@ -282,7 +283,7 @@ def _lost_answers(urls: Sequence[str]) -> str:
 
 
 def _archive_files(folder: JobFolder) -> list[Path]:
-    warc = folder.path / "warc"
+    warc = folder.archive
     return archive_files(warc) if warc.is_dir() else []
 
 

@@ -35,6 +35,7 @@ from bitrawl.facts import (
     TopicSource,
     WrittenCorpus,
 )
+from bitrawl.file_names import SUMMARY
 from bitrawl.files import NO_JSON
 from bitrawl.languages import same_language
 from bitrawl.mining.judging import ThresholdFilter
@@ -47,7 +48,7 @@ from bitrawl.show.job_report import render
 from bitrawl.store import ledger_facts as tables
 from bitrawl.store.database import is_locked
 from bitrawl.store.folder import JobFolder
-from bitrawl.store.folder_kinds import SUMMARY, export_command
+from bitrawl.store.folder_kinds import export_command
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Steps
 from bitrawl.store.seal import sealed_files

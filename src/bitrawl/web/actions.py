@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from bitrawl.errors import BitrawlError, FieldError, RefusedError
 from bitrawl.facts import Live
+from bitrawl.file_names import SITES_JSON
 from bitrawl.files import NO_JSON
 from bitrawl.job.live_facts import Sampler
 from bitrawl.languages import parse_language
@@ -185,7 +186,7 @@ def found_sites(job: ServedJob) -> list[FoundSite]:
     """What a search has found so far, bilingual sites first."""
     sites: list[FoundSite] = []
     try:
-        with (job.folder.path / "sites.jsonl").open("rb") as file:
+        with (job.folder.path / SITES_JSON).open("rb") as file:
             sites.extend(msgspec.json.decode(line, type=FoundSite) for line in file)
     except (OSError, *NO_JSON):  # not there yet, or being written
         pass

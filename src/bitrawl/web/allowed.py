@@ -13,7 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from bitrawl import config, demo, files
+from bitrawl import config, demo, file_names, files
 from bitrawl.config import Job
 from bitrawl.config.resolving import broken
 from bitrawl.config.settings import DISCOVER, MINE, SETTINGS, Group, Setting, listed, tables, value_of
@@ -25,7 +25,8 @@ from bitrawl.crawling.settings import PolitenessSection
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
-from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
+from bitrawl.file_names import DESCRIPTION, FOUND_SITES
+from bitrawl.job.bootstrapping import endpoint, read_bootstrap
 from bitrawl.job.crawl_wiring import check
 from bitrawl.languages import parse_language
 from bitrawl.store.folder import JobFolder
@@ -89,7 +90,7 @@ class JobRequest(NamedTuple):
             about = "terms" if GIVEN in str(error) else ""
             without_path = re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{GIVEN}/)?", "", str(error))
             raise FieldError({about: quoted(without_path)}) from error
-        config.write(job, folder / "job.toml")
+        config.write(job, folder / DESCRIPTION)
         return Prepared(Command(self.verb), sites_of(job))
 
     def _placed(self, given: Path) -> dict[str, Any]:
@@ -150,7 +151,7 @@ class DemoRequest(NamedTuple):
 
     def prepare(self, folder: Path) -> Prepared:
         """Demos do not wait for each other: each has the web for itself."""
-        config.write(config.resolve(self.described), folder / "job.toml")
+        config.write(config.resolve(self.described), folder / DESCRIPTION)
         return Prepared(Command(JobVerb.DEMO, ("--resume",)))
 
 
@@ -234,12 +235,12 @@ def larger_limit(given: Mapping[str, object], settings: Settings) -> dict[str, A
 
 def handed_over(folder: JobFolder) -> dict[str, str]:
     """What a search or a bootstrap found, as the fields of a mining job; raises `ConfigError` if it has found nothing yet."""
-    if (folder.path / DESCRIPTION).exists():
+    if (folder.path / file_names.BOOTSTRAP).exists():
         topic = read_bootstrap(folder.path)
         seeds = topic.sites if len(topic.langs) != 1 and topic.sites else topic.seeds
         terms = topic.topic.read_text("utf-8")
         return {"seeds": "\n".join(seeds), "languages": ", ".join(topic.langs), "terms": terms, "hub": "true"}
-    sites = folder.path / "sites.txt"
+    sites = folder.path / FOUND_SITES
     if not sites.exists():
         raise ConfigError("nothing has been found yet")
     seeds = list(dict.fromkeys(seeds_from(sites.read_bytes(), sites.name)))

@@ -17,10 +17,9 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.errors import StoreError
+from bitrawl.file_names import BOOTSTRAP, BUNDLES, DESCRIPTION, LEDGER, SEARCHED
 from bitrawl.files import NO_JSON, write_fault
-from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.store.folder import JobFolder
-from bitrawl.store.folder_kinds import BUNDLES
 from bitrawl.web.operator_settings import User
 
 INTENT = "intent.json"
@@ -158,7 +157,7 @@ class ServedJob(NamedTuple):
             return "run"
         if is_topic(self.folder):
             return "topic"
-        return "discover" if (self.folder.path / "discovery.json").exists() else "mine"
+        return "discover" if (self.folder.path / SEARCHED).exists() else "mine"
 
     @property
     def is_demo(self) -> bool:
@@ -184,7 +183,7 @@ class ServedJob(NamedTuple):
 
 def is_topic(folder: JobFolder) -> bool:
     """Whether the command line has gathered a topic there, and mined nothing."""
-    return (folder.path / BOOTSTRAPPED).exists() and not folder.description.exists()
+    return (folder.path / BOOTSTRAP).exists() and not folder.description.exists()
 
 
 class JobList:
@@ -202,7 +201,7 @@ class JobList:
         """A link to a folder elsewhere is no job."""
         ids = set()
         for name in self._folders():
-            if any((self.path / name / mark).exists() for mark in (INTENT, "job.toml", BOOTSTRAPPED)):
+            if any((self.path / name / mark).exists() for mark in (INTENT, DESCRIPTION, BOOTSTRAP)):
                 ids.add(name)
                 yield self._job(name)
         for name in self._intents.keys() - ids:
@@ -257,7 +256,7 @@ class JobList:
         shutil.rmtree(self.path / UPLOADS, ignore_errors=True)
         ids = {job.id for job in self}
         for name in self._folders():
-            if _OWN_ID.fullmatch(name) and name not in ids and not (self.path / name / "job.sqlite").exists():
+            if _OWN_ID.fullmatch(name) and name not in ids and not (self.path / name / LEDGER).exists():
                 shutil.rmtree(self.path / name, ignore_errors=True)
 
     def write(self, job_id: str, intent: Intent) -> None:

@@ -16,12 +16,12 @@ from bitrawl.cluster.run import FAILED, existing_run
 from bitrawl.endings import CrawlEnd, Doing, EndKind, Fault, HostRest, LastRun, State
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import Live
+from bitrawl.file_names import BOOTSTRAP, FOUND_SITES, MERGED, SITES_TABLE
 from bitrawl.files import NO_JSON
-from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.message import Message
 from bitrawl.remedies import Tip
 from bitrawl.store.folder import JobFolder
-from bitrawl.store.folder_kinds import FOUND_SITES, MERGED
+from bitrawl.store.seal import log_of
 from bitrawl.web.job_list import ALIGNED, Intent, JobVerb, Wish, is_topic
 from bitrawl.web.messages import message
 
@@ -96,7 +96,7 @@ class IdleRuns:
     def of(self, folder: JobFolder) -> LastRun:
         if folder.is_running:  # it may write twice within one tick of the file system's clock
             return last_run(folder)
-        stamp = (*_stamp(folder.ledger), *_stamp(folder.path / "job.sqlite-wal"))
+        stamp = (*_stamp(folder.ledger), *_stamp(log_of(folder.ledger)))
         cached = self._runs.get(str(folder.path))
         if cached is None or cached[0] != stamp:
             cached = self._runs[str(folder.path)] = (stamp, last_run(folder))
@@ -169,7 +169,7 @@ def is_done(folder: JobFolder, intent: Intent, run: LastRun) -> bool:
         case JobVerb.ALIGN:
             return (folder.path / ALIGNED / "1.tsv").exists()
         case JobVerb.BOOTSTRAP:
-            return (folder.path / BOOTSTRAPPED).exists()
+            return (folder.path / BOOTSTRAP).exists()
         case _:
             return run.complete
 
@@ -209,7 +209,7 @@ def last_lines(folder: Path, most: int = 5) -> list[str]:
 def merged_files(folder: JobFolder) -> list[str]:
     """What merging has written, by paths in the folder of the run."""
     merged = folder.path / MERGED
-    paths = (*sorted(merged.glob("corpus/*")), merged / "sites.tsv", merged / FAILED)
+    paths = (*sorted(merged.glob("corpus/*")), merged / SITES_TABLE, merged / FAILED)
     return [str(path.relative_to(folder.path)) for path in paths if path.is_file()]
 
 

@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import Live
+from bitrawl.file_names import FOUND_SITES, SITES_JSON, SITES_TABLE
 from bitrawl.job import bootstrapping
 from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, BootstrapSummary
 from bitrawl.model import Language
@@ -34,7 +35,7 @@ MOST_BARS = 8
 MOST_POINTS = 40  # of a curve: a screen shows no more, and they are sent again while the job runs
 MESSAGES = 30  # lines
 FOUND = {
-    "discover": ("sites.txt", "sites.tsv", "sites.jsonl"),
+    "discover": (FOUND_SITES, SITES_TABLE, SITES_JSON),
     "topic": (bootstrapping.TERMS, bootstrapping.TOPIC, bootstrapping.SEEDS, bootstrapping.SITES),
     "align": (f"{ALIGNED}/1.tsv",),
 }
