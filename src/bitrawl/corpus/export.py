@@ -19,8 +19,6 @@ from bitrawl.model import Language, Page, PagePair, TranslationUnit
 
 CARD = "README.md"
 """The datasheet in a corpus folder. Under this name, `datasets.load_dataset` finds the files of the folder by it."""
-EARLIER_CARD = "card.md"
-"""Its name in corpora that an earlier version wrote."""
 
 
 class CorpusHeader(msgspec.Struct, frozen=True):
@@ -182,7 +180,7 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
             discard(folder / name)
 
 
-ABOUT = (SUMMARY, CARD, EARLIER_CARD)
+ABOUT = (SUMMARY, CARD)
 """What is written beside the corpora of a folder."""
 
 

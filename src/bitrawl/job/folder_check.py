@@ -17,6 +17,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
 from bitrawl.corpus.card import card_of, is_foreign_card
+from bitrawl.corpus.export import CARD
 from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
 from bitrawl.file_names import SHARD, SUMMARY, VERDICTS
@@ -74,6 +75,12 @@ def check(folder: JobFolder, *, repair: bool = False) -> Iterator[Checked]:
         yield from _others(folder, repair=repair)
 
 
+def checked_corpus(folder: Path) -> Checked:
+    """A corpus that has no job beside it: without it there is nothing."""
+    advice = f"Nothing else is lost. Run: {export_command(folder)}"
+    return check_corpus(folder) or Checked(CARD, Condition.DAMAGED, "it is missing", advice)
+
+
 def check_corpus(folder: Path) -> Checked | None:
     """The files of a corpus, as they were written; None if none was.
 
@@ -82,20 +89,20 @@ def check_corpus(folder: Path) -> Checked | None:
     card, written = card_of(folder), sealed_files(folder)
     if card is None and not written:
         return None
-    expected, wrong = written, list[str]()
+    expected, wrong, figures = written, list[str](), dict[str, dict[str, object]]()
+    try:
+        figures = written_figures(folder)
+    except StoreError as error:
+        if SUMMARY not in written:
+            wrong.append(str(error).partition(" To write it again")[0])
     if not written and card is not None:
         try:
             text = card.read_text("utf-8")
         except (OSError, UnicodeDecodeError):
             text = ""
         expected = dict(_LISTED.findall(text))
-        wrong = [f"{card.name} is not a complete card"] if _is_cut(folder, text) or is_foreign_card(card) else []
+        wrong += [f"{card.name} is not a complete card"] if _is_cut(text, figures) or is_foreign_card(card) else []
     wrong += _differing(folder, expected)
-    try:
-        written_figures(folder)
-    except StoreError as error:
-        if SUMMARY not in written:
-            wrong.append(str(error).partition(" To write it again")[0])
     if not wrong:
         return Checked(f"{folder.name}/", Condition.SOUND, f"{counted(len(expected), 'file')}, as written")
     where = _quoted(card) if card is not None and is_foreign_card(card) else ""
@@ -118,12 +125,12 @@ def _differing(folder: Path, expected: Mapping[str, str]) -> Iterator[str]:
                 yield f"{name} is not what was written"
 
 
-def _is_cut(folder: Path, card: str) -> bool:
+def _is_cut(card: str, corpora: Mapping[str, Mapping[str, object]]) -> bool:
     """Whether the card may list fewer files than there were: nothing follows its list, or it has none for a corpus."""
     listed = list(_LISTED.finditer(card))
     if "\n#" not in card[listed[-1].end() if listed else 0 :]:
         return True
-    filled = [name for name, figures in written_figures(folder).items() if figures.get("units") or figures.get("words")]
+    filled = [name for name, figures in corpora.items() if figures.get("units") or figures.get("words")]
     return not all(any(row[1].startswith(f"{name}.") for row in listed) for name in filled)
 
 

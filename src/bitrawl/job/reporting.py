@@ -26,6 +26,7 @@ from bitrawl.facts import (
     PairSample,
     Points,
     SegmentSample,
+    SiteFacts,
     SiteShare,
     TermPages,
     TermsRead,
@@ -50,7 +51,7 @@ from bitrawl.store.database import is_locked
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.folder_kinds import export_command
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Steps
+from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Steps, visited_sites
 from bitrawl.store.seal import sealed_files
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
@@ -92,6 +93,13 @@ def status(folder: JobFolder) -> JobFacts:
     return _with_corpus(found, folder)
 
 
+def sound(facts: JobFacts) -> JobFacts:
+    """Raises `DamagedError` where a figure would be wrong."""
+    if facts.damage:
+        raise DamagedError(facts.damage)
+    return facts
+
+
 def found_so_far(folder: JobFolder) -> dict[str, LanguagePair]:
     """By name of the corpus; nothing where there is no job yet."""
     try:
@@ -100,6 +108,15 @@ def found_so_far(folder: JobFolder) -> dict[str, LanguagePair]:
     except StoreError:
         return {}
     return {pair.name: pair for pair in _with_units(pairs, written_corpora(folder)[0])}
+
+
+def sites_visited(folder: JobFolder, most: int) -> list[SiteFacts]:
+    """What each site has brought so far, those with the most pairs first; nothing where the ledger cannot be read now."""
+    try:
+        with folder.reading(verified=False) as ledger:
+            return visited_sites(ledger, most)
+    except StoreError:
+        return []
 
 
 def written_figures(corpus: Path) -> dict[str, dict[str, object]]:
@@ -181,9 +198,7 @@ def gather(folder: Path) -> JobFacts:
 def write_report(folder: Path, gathered: JobFacts | None = None) -> Path:
     """Write the job's report completely or not at all; of what was `gathered` while the corpus was being written."""
     path = JobFolder(folder).report
-    facts = _with_corpus(gathered, JobFolder(folder)) if gathered else gather(folder)
-    if facts.damage:
-        raise DamagedError(facts.damage)
+    facts = sound(_with_corpus(gathered, JobFolder(folder)) if gathered else gather(folder))
     hosts = [*(site.site for site in facts.mined.sites), *(host.host for host in facts.crawl.hosts)]
     hide = Anonymiser(facts.asked.export.anonymise, list(map(Language, facts.asked.langs)))
     files.write(path, render(hide.everywhere(facts, hosts)))

@@ -6,7 +6,6 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from enum import Enum
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,24 +14,25 @@ from bitrawl import config, files
 from bitrawl.config import Job
 from bitrawl.corpus.export import drafts
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.file_names import ARCHIVE, CORPUS, DESCRIPTION, INDEX, LEDGER, MINED_SITES, REPORT, VERDICTS
+from bitrawl.file_names import (
+    ARCHIVE,
+    BOOTSTRAP,
+    CORPUS,
+    DESCRIPTION,
+    FOUND_SITES,
+    INDEX,
+    LEDGER,
+    MERGED,
+    MINED_SITES,
+    REPORT,
+    VERDICTS,
+)
 from bitrawl.store.database import is_locked, locked
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import perplexities
-from bitrawl.store.own_files import SHARED, job_files
+from bitrawl.store.own_files import GIVEN, SHARED, job_files
 from bitrawl.strategies.table import Strategy
 from bitrawl.topic.judge import boundaries
-
-
-class StartOver(Enum):
-    """Whether a job starts over, and what becomes of the archive of what was fetched."""
-
-    NO = ""
-    KEEP_ARCHIVE = "the archive is set aside"
-    DELETE_ARCHIVE = "the archive is deleted"
-
-    def __bool__(self) -> bool:
-        return self is not StartOver.NO
 
 
 class JobFolder(NamedTuple):
@@ -72,6 +72,26 @@ class JobFolder(NamedTuple):
     def reading_index(self) -> Path:
         """What a reader lists and searches, derived from the ledger."""
         return self.path / INDEX
+
+    @property
+    def given(self) -> Path:
+        """What was uploaded to the web app for the job."""
+        return self.path / GIVEN
+
+    @property
+    def topic(self) -> Path:
+        """The file that says what a topic was gathered from."""
+        return self.path / BOOTSTRAP
+
+    @property
+    def merged(self) -> Path:
+        """Where the corpus of a run over many sites is."""
+        return self.path / MERGED
+
+    @property
+    def found_sites(self) -> Path:
+        """The sites that a search has found."""
+        return self.path / FOUND_SITES
 
     @property
     def is_running(self) -> bool:

@@ -17,32 +17,29 @@ from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
 from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
+from bitrawl.corpus.export import CARD, CorpusHeader, corpus_headers
 from bitrawl.corpus.formats import Anonymise, TermFormat, ready_formats
 from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import cell
-from bitrawl.job.reporting import found_so_far
+from bitrawl.job import found_so_far
 from bitrawl.model import Language, TranslationUnit, Verdict
-from bitrawl.review.reviewing import Reading
-from bitrawl.review.search_query import SearchQuery
-from bitrawl.review.searching import FoundSegment, all_hits
+from bitrawl.review import FoundSegment, SearchQuery
 from bitrawl.text.words import one_line
 from bitrawl.url import Url
-from bitrawl.web.actions import find_job, find_mining_job, search_query, server_of
+from bitrawl.web.actions import find_job, find_mining_job, server_of
 from bitrawl.web.commands import Make
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
+from bitrawl.web.queries import search_query
 from bitrawl.web.security import REPORT_POLICY
 
 SECONDS = 900.0  # for writing an export
 TERM_SECONDS = 600.0
 TYPES = {".tmx": "application/x-tmx+xml", ".jsonl": "application/jsonl", ".tsv": "text/tab-separated-values"}
 TERM_TYPES = {"tsv": "text/tab-separated-values", "csv": "text/csv", "tbx": "application/x-tbx"}
-SHOWN = (CARD, EARLIER_CARD)
-"""Files that a browser may show; the others are downloads."""
 
 
 class StoredFile(FileResponse):
@@ -154,7 +151,7 @@ async def file(request: Request) -> Response:
     if name not in dict(await asyncio.to_thread(corpus_files, job.folder.corpus)):
         raise HTTPException(404)
     path = job.folder.corpus / name
-    if name in SHOWN:
+    if name == CARD:
         return StoredFile(path, media_type="text/plain; charset=utf-8")
     return StoredFile(path, filename=f"{_safe(job.name)}.{name}", media_type=_type(path))
 
@@ -166,8 +163,8 @@ async def hits_file(request: Request) -> Response:
     if style not in _HIT_FILES:
         raise FieldError({"format": message("Choose one of: {choices}.", choices=", ".join(_HIT_FILES))})
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    reading = Reading(job.folder)
-    hits = _public(all_hits(reading, query), (await asyncio.to_thread(reading.job)).export.anonymise)
+    review = job.review()
+    hits = _public(review.hits(query), (await asyncio.to_thread(review.lists.job)).export.anonymise)
     first = await asyncio.to_thread(lambda: list(islice(hits, 1)))  # A query that cannot be read is refused here.
     headers = {"Content-Disposition": f'attachment; filename="hits.{style}"'}
     lines = _HIT_FILES[style](chain(first, hits), query)

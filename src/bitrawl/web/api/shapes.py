@@ -11,12 +11,7 @@ from bitrawl.endings import CrawlEnd, State
 from bitrawl.facts import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
-from bitrawl.review.results import SampleResults
-from bitrawl.review.reviewing import ListedPair
-from bitrawl.review.searching import Hit
-from bitrawl.review.segment_list import ListedSegment
-from bitrawl.review.thresholds import CorpusSelection
-from bitrawl.store.samples import Sample
+from bitrawl.review import CorpusSelection, Hit, ListedPair, ListedSegment, Sample, SampleResults
 from bitrawl.strategies.table import Strategy
 
 MOST_CHARACTERS = 1_000_000  # of one text
