@@ -19,11 +19,11 @@ from bitrawl.config import SETTINGS
 from bitrawl.crawling import bodies, browser, frontier, resources, robots, scope, settings, traps
 from bitrawl.crawling.fetch import MAX_RULES, FetchSettings
 from bitrawl.crawling.settings import Budget
+from bitrawl.facts import LogLine
 from bitrawl.job import fetching, site_mining
 from bitrawl.mining import site
 from bitrawl.page import alternates, analyser, decode, links, office, outline, sandbox, sitemap, unseen
 from bitrawl.reasons import Reason
-from bitrawl.store.ledger_facts import LogLine
 from bitrawl.topic import learned, subject
 
 ROOT = Path(__file__).parents[2]

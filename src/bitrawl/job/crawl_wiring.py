@@ -41,6 +41,7 @@ from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
 from bitrawl.discover.walk import NewCheck
 from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
 from bitrawl.errors import ConfigError, GraphError
+from bitrawl.file_names import LEDGER
 from bitrawl.job.fetching import (
     LedgerRobots,
     SystemClock,
@@ -120,7 +121,7 @@ async def crawl(
     `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
     """
     clock, sites = SystemClock(), Sites(job.scope.one_site)
-    ledger = Ledger(folder / "job.sqlite", site_of=sites.of, keeps_gone=job.scope.gone is Gone.KEEP)
+    ledger = Ledger(folder / LEDGER, site_of=sites.of, keeps_gone=job.scope.gone is Gone.KEEP)
     stack.callback(ledger.close)
     if job.scope.gone is Gone.DROP:
         ledger.drop_gone()

@@ -31,6 +31,7 @@ from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
 from bitrawl.crawling.scope import Sites
 from bitrawl.crawling.settings import Politeness, Render
+from bitrawl.file_names import ARCHIVE
 from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
 from bitrawl.page import AnalysisSection, SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
@@ -109,9 +110,9 @@ async def web(
         return WebSource(ReplayFetcher(archives))
     live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock, ledger.rounds.earlier))
     info = {"robots": "classic", "format": "WARC File Format 1.1"}
-    archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
+    archive = stack.enter_context(WarcArchive(folder / ARCHIVE, clock=clock, info=info, known=ledger.last_places()))
     fetcher = ArchivingFetcher(live, archive, ledger.rounds.earlier)
-    earlier_files = _earlier_archive(folder / "warc", ledger)
+    earlier_files = _earlier_archive(folder / ARCHIVE, ledger)
     kept = KeptFetcher(fetcher, stack.enter_context(Archives(earlier_files))) if earlier_files else fetcher
     return WebSource(kept, archive.write)
 

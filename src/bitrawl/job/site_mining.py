@@ -21,6 +21,7 @@ import msgspec
 from bitrawl.config import Job
 from bitrawl.endings import Doing, MiningStep
 from bitrawl.errors import ChildError
+from bitrawl.file_names import LEDGER
 from bitrawl.files import discard
 from bitrawl.job.exporting import write_files
 from bitrawl.job.reporting import gather, write_report
@@ -524,7 +525,7 @@ def mining_service(job: Job, folder: Path) -> Service:
         miner = miner or wired_miner(job)
         if isinstance(order, LoadModels):
             return b""
-        with Ledger(folder / "job.sqlite", read_only=True) as ledger:
+        with Ledger(folder / LEDGER, read_only=True) as ledger:
             return _answered(miner, ledger, order, report)
 
     return serve
