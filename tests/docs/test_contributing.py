@@ -16,7 +16,8 @@ import sys
 
 import bitrawl
 from bitrawl import config
-from bitrawl.job.crawl_wiring import strategy
+from bitrawl.protocols import StrategyInputs
+from bitrawl.strategies.making import strategy
 from bitrawl.config import choices, settings
 from bitrawl.corpus.export import export
 from bitrawl.corpus.export import CorpusHeader
@@ -37,7 +38,7 @@ export(Path("corpus"), header, ["lines"], [])
 assert [path.name for path in Path("corpus").iterdir()] == ["en-fr.lines"]
 assert "tsv, lines, moses" in settings.SETTINGS["formats"].shown_help()
 
-assert strategy("shortest", ["en", "fr"]).score([], None, None) == []
+assert strategy("shortest", StrategyInputs(["en", "fr"])).score([], None, None) == []
 assert "url-models, shortest" in settings.SETTINGS["strategy"].shown_help()
 
 assert config.resolve({"langs": ["en"], "warc": ["."], "pair": {"methods": "e"}})

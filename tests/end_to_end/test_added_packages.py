@@ -30,8 +30,8 @@ def shouted(folder, header, *, compress=False):
 
 
 class Backwards:
-    def __init__(self, languages):
-        self.languages = languages
+    def __init__(self, inputs):
+        self.languages = inputs.languages
 
     def score(self, links, found_on, site):
         return [1 / (1 + len(link.url)) for link in links]
@@ -145,7 +145,7 @@ def test_a_broken_package_is_named_before_anything_is_fetched_and_only_where_it_
 
 
 def test_a_broken_strategy_is_named(packages: Path, tmp_path: Path):
-    install(packages, module="def Backwards(languages):\n    return 1 / 0")
+    install(packages, module="def Backwards(inputs):\n    return 1 / 0")
     asked = ("crawl", "https://site.test/", "--langs", "en", "--out", tmp_path / "job", "--strategy", "backwards")
     refused = run(*asked)  # its flags know the names of strategies from their start
     told = " ".join(refused.stderr.split())

@@ -27,7 +27,7 @@ from bitrawl.simulation.replay import ReplaySettings, opened_replay
 from bitrawl.simulation.trial import Truth, in_order, read_pairs, write_pairs
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.folder import JobFolder
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.url import Url
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]

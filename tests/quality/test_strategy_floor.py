@@ -11,7 +11,7 @@ from bitrawl.protocols import LinkScorer
 from bitrawl.simulation.measure import TrialFigures, measure
 from bitrawl.simulation.trial import ReplayRun, Stop, Truth, UrlPair, in_order
 from bitrawl.strategies.adaptive.site_scorer import Adaptive
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.strategies.papers.url_patterns import UrlPatterns
 from bitrawl.url import Url
 

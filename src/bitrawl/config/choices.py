@@ -5,13 +5,13 @@ package that adds something is looked up only where its name may be meant, and w
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.model import Page, PagePair, TranslationUnit
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 STRATEGIES, EXPORTERS = "bitrawl.strategies", "bitrawl.exporters"
-"""The groups of entry points. An entry of the first is called with the job's languages, and returns a `LinkScorer`.
+"""The groups of entry points. An entry of the first is called with `StrategyInputs`, and returns a `LinkScorer`.
 An entry of the second is a `CorpusFormat`."""
 _NOUNS = {STRATEGIES: "strategy", EXPORTERS: "format"}
 _FILE = re.compile(r"(?:[\w-]+/)?{name}[\w.-]*(?:{[ab]}[\w.-]*)*(?:{gz})?")
@@ -32,7 +32,7 @@ class Strategy(StrEnum):
     """What orders the frontier."""
 
     # A row has its name, which is its label and a key of the catalogues, what makes it, and whether it needs a topic.
-    maker: str  # called with the languages; empty where it needs more, which `assemble` knows
+    maker: str
     needs_topic: bool
 
     def __new__(cls, name: str, maker: str = "", needs_topic: bool = False) -> Self:  # noqa: FBT001, FBT002
@@ -40,14 +40,14 @@ class Strategy(StrEnum):
         row._value_, row.maker, row.needs_topic = name, maker, needs_topic
         return row
 
-    BREADTH_FIRST = "breadth-first"
+    BREADTH_FIRST = ("breadth-first", "bitrawl.strategies.arrival:BreadthFirst")
     LANGUAGE_FILTER = ("language-filter", "bitrawl.strategies.papers.url_models:LanguageFilter")
-    URL_MODELS = "url-models"
-    URL_PATTERNS = ("url-patterns", "bitrawl.strategies.papers.url_patterns:UrlPatterns")
+    URL_MODELS = ("url-models", "bitrawl.strategies.papers.url_models:url_models")
+    URL_PATTERNS = ("url-patterns", "bitrawl.strategies.papers.url_patterns:url_patterns")
     PLAIN_QUEUE = ("plain-queue", "bitrawl.strategies.papers.url_patterns:plain_queue")
-    TERMS = ("terms", "", True)
-    PERPLEXITY = ("perplexity", "", True)
-    ADAPTIVE = "adaptive"
+    TERMS = ("terms", "bitrawl.strategies.papers.terms:Terms", True)
+    PERPLEXITY = ("perplexity", "bitrawl.strategies.papers.perplexity:Perplexity", True)
+    ADAPTIVE = ("adaptive", "bitrawl.strategies.making:adaptive")
 
 
 class DocumentType(StrEnum):
@@ -217,11 +217,11 @@ def _unfit(names: Iterable[str], languages: int) -> str:
     return f"{', '.join(names)} is not a format for {kind}; choose from {', '.join(corpus_formats(languages))}"
 
 
-def strategy_maker(name: str) -> Callable[[Sequence[str]], Any] | None:
-    """What makes it of the languages; None where it needs more. Raises `ConfigError` as `corpus_format` does."""
+def strategy_maker(name: str) -> Callable[..., Any]:
+    """What makes it of `StrategyInputs`. Raises `ConfigError` as `corpus_format` does."""
     _check_one(STRATEGIES, name)
     if name in set(Strategy):
-        return loaded(Strategy(name).maker) if Strategy(name).maker else None
+        return cast("Callable[..., Any]", loaded(Strategy(name).maker))
     return blamed(STRATEGIES, name, _loaded(STRATEGIES, name))
 
 

@@ -8,18 +8,17 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import cache, partial
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import msgspec
 
 from bitrawl import config
 from bitrawl.archive.archived_web import Archives, ReplayFetcher
-from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy, TopicSection, Walk
-from bitrawl.config.choices import STRATEGIES, blamed, loaded, package_of, strategy_maker
+from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy, Walk
+from bitrawl.config.choices import loaded
 from bitrawl.crawling.fetch import HttpFetcher, user_agent
 from bitrawl.crawling.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
@@ -50,7 +49,6 @@ from bitrawl.job.fetching import (
 )
 from bitrawl.job.fetching import web as open_web
 from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, added_seeds, changed_settings, reasons_of, retry_seeds
-from bitrawl.job.site_mining import lexicons
 from bitrawl.mining.evidence import MIN_WEIGHT
 from bitrawl.mining.page_score import ScoreModel
 from bitrawl.mining.pairing import THRESHOLD, Pairing
@@ -58,31 +56,23 @@ from bitrawl.mining.segment_score import SegmentScore
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page import Rejects, SandboxedAnalyser, page_reader
-from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
+from bitrawl.protocols import BacklinkSource, Fetcher, StrategyInputs, Topic
 from bitrawl.reasons import Reason
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.store.own_files import check_inputs, inputs_of
-from bitrawl.strategies.adaptive.monolingual import Monolingual
-from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
-from bitrawl.strategies.adaptive.topical import TopicalAdaptive
-from bitrawl.strategies.arrival import GuardedScorer
-from bitrawl.strategies.papers.perplexity import Perplexity
-from bitrawl.strategies.papers.perplexity import score_of as perplexity_score
-from bitrawl.strategies.papers.terms import Terms
-from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter, UrlModels
-from bitrawl.strategies.papers.url_patterns import UrlPatterns, plain_queue
-from bitrawl.strategies.papers.verification import Verification
+from bitrawl.strategies.adaptive.site_scorer import read_weights
+from bitrawl.strategies.arrival import BreadthFirst, GuardedScorer
+from bitrawl.strategies.making import strategy
 from bitrawl.text.frequencies import read_tables
 from bitrawl.text.language import LanguageNgrams
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.topic.term_list import read_terms
 from bitrawl.url import Url
-from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageModel, UrlLanguageData
-from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel, load_trees
+from bitrawl.urls.language_model import LinearUrlLanguageModel, UrlLanguageData
+from bitrawl.urls.pair_model import load_trees
 from bitrawl.urls.site_pairs import MatchingModels
-from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
 from bitrawl.version import install_command
 
 MAX_WORKERS = 4  # a polite crawl never needs more
@@ -100,6 +90,7 @@ class Parts(NamedTuple):
     queue: LedgerQueue
     learns: bool  # whether the strategy must be told the visits of earlier runs
     walk: SiteWalk | None = None  # in a search for bilingual sites
+    steps: Callable[[Sequence[float]], tuple[float, ...]] = lambda _perplexities: ()  # see `LinkScorer`
     doubtful: Sequence[Reason] = ()  # why links were refused that may belong to the job now
 
 
@@ -129,7 +120,7 @@ async def crawl(
     web = await open_web(job, folder, ledger, archives, stack, clock)
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web.fetcher, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
-    topic = Topic(judge.model, job.topic, sites.of, judge.terms) if judge is not None else None
+    topic = Topic(judge.model, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
         counted = host_languages(job)
@@ -137,11 +128,11 @@ async def crawl(
         site_walk = walk(job.discovery.walk, job.languages(), backlinks, check, counted)
     whole = bool(job.warc)
     # Archives that are taken whole follow no links: no strategy has anything to say, and none is loaded.
-    strategy_asked = site_walk or (BreadthFirst() if whole else scorer(job, topic))
+    strategy_asked = site_walk or (BreadthFirst() if whole else strategy(job.strategy, _strategy_inputs(job, topic)))
     fetcher: Fetcher = web.fetcher if whole else robots
     if site_walk is not None and backlinks is not None:
         fetcher = _AskingFetcher(fetcher, backlinks, site_walk)
-    orders = not whole and not isinstance(strategy_asked, STATELESS)
+    orders = not whole and not getattr(strategy_asked, "is_stateless", False)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock, orders=orders),
         fetcher=fetcher,
@@ -157,6 +148,8 @@ async def crawl(
         judge=judge or (lambda _link, page: page),
         redirected=judge.redirected if judge is not None else lambda _source, _target: None,
     )
+    steps = getattr(strategy_asked, "steps", lambda _perplexities: ())
+    made.frontier.steps = steps(job.topic.buckets)
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
     for host in {*ledger.hosts_asked(), *queue.hosts()}:
@@ -174,7 +167,7 @@ async def crawl(
     added = added_seeds(queue, ledger, seeds) if not whole else []
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds], added)
     learns = judge is not None or orders
-    return Parts(made, ledger, queue, learns, site_walk, reasons_of(JUDGED_AGAIN, changed))
+    return Parts(made, ledger, queue, learns, site_walk, steps, reasons_of(JUDGED_AGAIN, changed))
 
 
 def _loop_settings(job: Job, *, live: bool, searching: bool) -> LoopSettings:
@@ -273,7 +266,7 @@ def check(job: Job) -> None:
     if job.render.is_asked_for and find_spec("playwright") is None:
         raise ConfigError(f"drawing pages with a browser needs Playwright. Run: {install_command('browser')}")
     if job.url_language_model or job.url_pair_model:
-        scorer(job)
+        strategy(job.strategy, _strategy_inputs(job))
     for name in job.topic.files():
         if not os.path.exists(name):  # noqa: PTH110 - also for a name that no file can have
             raise ConfigError(f"there is no file or folder {name}")
@@ -344,7 +337,6 @@ def _frontier(  # noqa: PLR0913 - collaborators
         ranked=steered or (orders and budget.pages is not None),
         explores=job.discovery.is_set,
         returns=steered,
-        steps=bucket_scores(job),
         orders=orders,
         has_more=queue.has_more,
     )
@@ -357,129 +349,13 @@ def _spent(ledger: Ledger) -> Iterable[tuple[str, int, int]]:
     return ((site.site, site.pages, site.bytes) for site in ledger.sites())
 
 
-def bucket_scores(job: Job) -> tuple[float, ...]:
-    """Scores that are worth waiting for: the boundaries of the strategy perplexity, Remus, section 3.3."""
-    return tuple(map(perplexity_score, job.topic.buckets)) if job.strategy == Strategy.PERPLEXITY else ()
-
-
 def _bytes(megabytes: float | None) -> int | None:
     return None if megabytes is None else int(megabytes * MEGABYTE)
 
 
-class UrlModelNames(NamedTuple):
-    """Names or paths of transformer models. An empty name means the model in the package."""
-
-    language: str = ""
-    pair: str = ""
-
-
-BUNDLED = UrlModelNames()
-
-
-# These keep nothing between visits, so a resumed crawl need not replay the earlier visits for them.
-STATELESS = (BreadthFirst, LanguageFilter, Monolingual)
-
-
-class Topic(NamedTuple):
-    """What a strategy must know of the job's topic."""
-
-    model: RelevanceModel
-    section: TopicSection = TopicSection()
-    site_of: Callable[[str], str] = Sites().of
-    terms: RelevanceModel | None = None  # a list out of the texts that the model was made from
-
-
-# Strategies that look words up.
-VERIFYING = {Strategy.URL_PATTERNS: UrlPatterns, Strategy.PLAIN_QUEUE: plain_queue}
-
-
-def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
-    if job.strategy in VERIFYING and (dictionary := lexicons(job)):
-        make = VERIFYING[Strategy(job.strategy)]
-        return make(job.languages(), lambda languages: Verification(languages, dictionary.of(languages)))
-    named = UrlModelNames(job.url_language_model, job.url_pair_model)
-    return strategy(job.strategy, job.languages(), named=named, topic=topic)
-
-
-def strategy(
-    name: str,
-    languages: Sequence[Language],
-    *,
-    models: bool = True,
-    named: UrlModelNames = BUNDLED,
-    weights: Mapping[str, float] | None = None,
-    topic: Topic | None = None,
-) -> LinkScorer:
-    """A new strategy that has learned nothing yet.
-
-    Without `models` it uses no URL models. `weights` replace the package's weights of `adaptive`. Raises `ConfigError`
-    if a named model cannot be loaded or if the strategy would not use it.
-    """
-    _check_models_used(name, named)
-    if name in FOCUSED and topic is None:
-        raise ConfigError(f"the strategy {name} needs a topic")
-    if make := strategy_maker(name):
-        scorer: LinkScorer = make(languages)
-        return _of_package(name, package, scorer) if (package := package_of(STRATEGIES, name)) else scorer
-    # Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`.
-    match Strategy(name):
-        case Strategy.BREADTH_FIRST:
-            return BreadthFirst()
-        case Strategy.URL_MODELS:
-            return _url_models(languages, named, models=models)
-        case Strategy.PERPLEXITY:
-            return Perplexity(languages)
-        case Strategy.TERMS if topic is not None:
-            return Terms(languages, topic.model)
-    model = _language_model(named.language) if models and len(languages) > 1 else None
-    return _adaptive(languages, model, weights, topic)
-
-
-def _of_package(name: str, package: str, scorer: Any) -> Any:
-    """The strategy of another package; what it raises is told as an error that names the package."""
-    methods: dict[str, Any] = {method: getattr(scorer, method, None) for method in ("score", "learn", "advise")}
-    if not all(callable(call) for call in methods.values()):
-        raise ConfigError(f"the strategy {name!r} of the package {package} is not a bitrawl.protocols.LinkScorer")
-    return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
-
-
-def _adaptive(
-    languages: Sequence[Language],
-    model: UrlLanguageModel | None,
-    weights: Mapping[str, float] | None,
-    topic: Topic | None,
-) -> LinkScorer:
-    """One language has no pairs to look for."""
-    columns = column_weights(weights) if weights and topic is None else None
-    pairs = Adaptive(languages, model, columns) if len(languages) > 1 else None
-    if topic is not None:
-        return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
-    return pairs or Monolingual(languages)
-
-
-def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:
-    """Without `models`, use the rules that the paper compares with."""
-    if not models:
-        return UrlModels(languages, RuleUrlLanguageModel(languages), RuleUrlPairModel())
-    two = (languages[0], languages[1]) if len(languages) == 2 else None
-    pairs: UrlPairModel = _transformer_pairs(named.pair) if named.pair else TreeUrlPairModel(languages=two)
-    return UrlModels(languages, _language_model(named.language), pairs)
-
-
-def _check_models_used(name: str, named: UrlModelNames) -> None:
-    if named.language and name not in (Strategy.URL_MODELS, Strategy.ADAPTIVE):
-        raise ConfigError(f"the strategy {name} does not use url_language_model; only url-models and adaptive do")
-    if named.pair and name != Strategy.URL_MODELS:
-        raise ConfigError(f"the strategy {name} does not use url_pair_model; only url-models does")
-
-
-def _language_model(name: str) -> UrlLanguageModel:
-    return _transformer_languages(name) if name else LinearUrlLanguageModel()
-
-
-# Loaded once per process: a transformer is checked before a crawl, and may be a gigabyte.
-_transformer_languages = cache(load_language_transformer)
-_transformer_pairs = cache(load_pair_transformer)
+def _strategy_inputs(job: Job, topic: Topic | None = None) -> StrategyInputs:
+    named = job.url_language_model, job.url_pair_model
+    return StrategyInputs(job.languages(), topic, job.pair.dictionary, *named)
 
 
 def walk(

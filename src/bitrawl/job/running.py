@@ -27,7 +27,7 @@ from bitrawl.discover.backlinks import Backlinks
 from bitrawl.endings import CrawlEnd, Doing, HostRest, MiningStep
 from bitrawl.errors import BitrawlError, ConfigError, TopicError
 from bitrawl.job import crawl_wiring, fetching
-from bitrawl.job.crawl_wiring import Parts, bucket_scores
+from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
@@ -292,7 +292,7 @@ def _tuning_observer(parts: Parts, folder: JobFolder) -> Observe:
             return
         last_change = change
         try:
-            parts.crawl.frontier.steps = bucket_scores(folder.job())
+            parts.crawl.frontier.steps = parts.steps(folder.job().topic.buckets)
         except BitrawlError as error:
             _log.warning("the buckets stay as they are: %s", error)
 

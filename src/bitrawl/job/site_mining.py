@@ -44,7 +44,6 @@ from bitrawl.store.own_files import SHARED
 from bitrawl.store.stored_findings import AlignmentKey, Findings, Lesson, made_from
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
-from bitrawl.text.lexicon import read_dictionary
 from bitrawl.text.template import Template, relabel
 from bitrawl.url import Url
 
@@ -652,7 +651,7 @@ def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
         url_pairs=tuple(_url_pair(raw) for raw in job.pair.url_pairs),
         keep_machine_translated=job.pair.machine_translated,
     )
-    return Pairing(settings, lexicons=lexicons(job), encoder=sentences)
+    return Pairing(settings, lexicons=Lexicons.read(job.pair.dictionary, job.languages()), encoder=sentences)
 
 
 def _url_pair(raw: str) -> tuple[str, str]:
@@ -660,12 +659,3 @@ def _url_pair(raw: str) -> tuple[str, str]:
     if not (a and mark and b):
         raise ConfigError(f"{raw!r} is not a URL pair; write it like this: en=fr")
     return a, b
-
-
-def lexicons(job: Job) -> Lexicons | None:
-    """A dictionary applies to the first two languages of the job."""
-    languages = job.languages()
-    if not job.pair.dictionary or len(languages) < 2:
-        return None
-    both = (languages[0], languages[1])
-    return Lexicons({both: read_dictionary(Path(job.pair.dictionary), both)})

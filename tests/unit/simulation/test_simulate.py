@@ -33,7 +33,7 @@ from bitrawl.simulation.trial import (
     run_trial,
 )
 from bitrawl.store.analyses import Analyses
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
