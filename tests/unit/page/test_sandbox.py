@@ -100,7 +100,7 @@ async def test_a_reader_that_sleeps_is_ended_and_that_is_no_verdict():
     async with Children(sleeping_service, Limits(seconds=0.05), workers=1) as children:
         failure = await children.ask(b"", attempts=0)
     assert isinstance(failure, Failure)
-    assert (failure.kind, failure.detail) == (FailureKind.KILLED, "no answer in 1 s")
+    assert (failure.kind, failure.detail) == (FailureKind.KILLED, "no answer in 2 s")
     assert "hostile_readers.py" in failure.trace
 
 
