@@ -29,8 +29,8 @@ from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
 from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import Language, Link, LinkKind, Page, Skip
+from bitrawl.papers.replay import Replay, ReplayClock, opened_replay
 from bitrawl.reasons import Stage
-from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.text.language_names import spaced
 from bitrawl.url import Url
 from bitrawl.urls.tokens import language_spellings

@@ -40,7 +40,7 @@ from typing import NamedTuple
 from bitrawl.config import Strategy, TopicModel, TopicSection
 from bitrawl.job.topics import Examples, learned_terms
 from bitrawl.model import Language, Page
-from bitrawl.simulation.replay import Replay, opened_replay
+from bitrawl.papers.replay import Replay, opened_replay
 from bitrawl.url import Url
 from lab.bench.focused import Fetching, crawled, job_for, model_of
 from lab.bench.homes import HOMES, HomesWeb, homes_web

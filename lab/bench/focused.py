@@ -11,9 +11,9 @@ from bitrawl.crawling.loop import Crawl
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance, Visit
+from bitrawl.papers.replay import InFlightWeb, ReplayClock
+from bitrawl.papers.trial import MemoryQueue, ReplayLedger
 from bitrawl.protocols import Analyser, Fetcher, StrategyInputs, Topic
-from bitrawl.simulation.replay import InFlightWeb, ReplayClock
-from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.strategies.making import strategy
 from bitrawl.url import Url
 from lab.bench.in_flight import USUAL

@@ -9,8 +9,8 @@ from pathlib import Path
 from bitrawl.crawling.frontier import Frontier, Politeness
 from bitrawl.crawling.scope import Sites
 from bitrawl.model import Link, LinkKind
+from bitrawl.papers.trial import MemoryQueue
 from bitrawl.protocols import Queue
-from bitrawl.simulation.trial import MemoryQueue
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.url import Url

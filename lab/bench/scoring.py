@@ -32,10 +32,10 @@ from bitrawl.demo.web import bundled
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.model_files import model_file
 from bitrawl.page.analyser import page_reader
+from bitrawl.papers.replay import Replay, ReplaySettings
+from bitrawl.papers.trial import run_trial
 from bitrawl.protocols import LinkScorer, StrategyInputs
 from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.replay import Replay, ReplaySettings
-from bitrawl.simulation.trial import run_trial
 from bitrawl.strategies.making import strategy
 from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url

@@ -34,9 +34,9 @@ from bitrawl.config import UNFOCUSED
 from bitrawl.languages import language_name, same_language
 from bitrawl.model import Language
 from bitrawl.model_files import models_from
+from bitrawl.papers.replay import landed, opened_replay
+from bitrawl.papers.trial import UrlPair, in_order
 from bitrawl.show.plots import Series
-from bitrawl.simulation.replay import landed, opened_replay
-from bitrawl.simulation.trial import UrlPair, in_order
 from bitrawl.text.arrays import Floats32
 from bitrawl.url import Url
 from bitrawl.urls.language_model import UrlLanguageData

@@ -34,8 +34,8 @@ from bitrawl.job.topics import Examples, learned_terms
 from bitrawl.mining.evidence import ALL, METHODS_OF
 from bitrawl.mining.page_score import ScoreModel
 from bitrawl.model import Language, Method, Page, PagePair
-from bitrawl.simulation.replay import Replay
-from bitrawl.simulation.trial import UrlPair, in_order
+from bitrawl.papers.replay import Replay
+from bitrawl.papers.trial import UrlPair, in_order
 from bitrawl.topic.term_list import TermList
 from bitrawl.url import Url
 from lab.bench.domain import DOMAIN, STARTS, SUBJECTS, Web, is_about, opened_web, text_of

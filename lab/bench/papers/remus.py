@@ -36,9 +36,9 @@ from bitrawl.config import Strategy, TopicSection
 from bitrawl.job.topics import Examples
 from bitrawl.model import Capture, Language, Page
 from bitrawl.page.analyser import page_reader
+from bitrawl.papers.replay import Replay
 from bitrawl.show.harvest import Panel, svg
 from bitrawl.show.plots import Series
-from bitrawl.simulation.replay import Replay
 from bitrawl.text.ngram_estimation import train
 from bitrawl.text.ngram_models import sequences
 from bitrawl.url import Url

@@ -1,7 +1,6 @@
 """What a job or a command chooses by name: strategies and formats, ours and those that other packages add by an entry point.
 
-What makes a strategy or a file is named as "module:name", as an entry point names it, and loaded when it is first used. A
-package that adds something is looked up only where its name may be meant, and what is wrong with it is told there.
+What makes a strategy or a file is named as "module:name", as an entry point names it, and loaded when it is first used.
 """
 
 import re
@@ -9,29 +8,22 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import StrEnum
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 
-from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.errors import ConfigError
 from bitrawl.model import Page, PagePair, TranslationUnit
+from bitrawl.packages import Group, added, blamed, check_one, fault, load, loaded, package_of
 from bitrawl.version import install_command
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-STRATEGIES, EXPORTERS = "bitrawl.strategies", "bitrawl.exporters"
-"""The groups of entry points. An entry of the first is called with `StrategyInputs`, and returns a `LinkScorer`.
-An entry of the second is a `CorpusFormat`."""
-_NOUNS = {STRATEGIES: "strategy", EXPORTERS: "format"}
 _FILE = re.compile(r"(?:[\w-]+/)?{name}[\w.-]*(?:{[ab]}[\w.-]*)*(?:{gz})?")
-_PLURALS = {STRATEGIES: "strategies", EXPORTERS: "formats"}
 
 
 class Strategy(StrEnum):
     """What orders the frontier."""
 
-    # A row has its name, which is its label and a key of the catalogues, what makes it, and whether it needs a topic.
+    # A row has its name, which is its label and a key of the catalogues, what makes it, and whether it needs a topic. Those of
+    # the papers are made by entry points, as those of other packages are.
     maker: str
     needs_topic: bool
 
@@ -41,12 +33,12 @@ class Strategy(StrEnum):
         return row
 
     BREADTH_FIRST = ("breadth-first", "bitrawl.strategies.arrival:BreadthFirst")
-    LANGUAGE_FILTER = ("language-filter", "bitrawl.strategies.papers.url_models:LanguageFilter")
-    URL_MODELS = ("url-models", "bitrawl.strategies.papers.url_models:url_models")
-    URL_PATTERNS = ("url-patterns", "bitrawl.strategies.papers.url_patterns:url_patterns")
-    PLAIN_QUEUE = ("plain-queue", "bitrawl.strategies.papers.url_patterns:plain_queue")
-    TERMS = ("terms", "bitrawl.strategies.papers.terms:Terms", True)
-    PERPLEXITY = ("perplexity", "bitrawl.strategies.papers.perplexity:Perplexity", True)
+    LANGUAGE_FILTER = "language-filter"
+    URL_MODELS = "url-models"
+    URL_PATTERNS = "url-patterns"
+    PLAIN_QUEUE = "plain-queue"
+    TERMS = ("terms", "", True)
+    PERPLEXITY = ("perplexity", "", True)
     ADAPTIVE = ("adaptive", "bitrawl.strategies.making:adaptive")
 
 
@@ -150,7 +142,7 @@ class Format(StrEnum):
     # fmt: on
 
 
-_OWN: dict[str, type[StrEnum]] = {STRATEGIES: Strategy, EXPORTERS: Format}
+_OWN: dict[Group, type[StrEnum]] = {Group.STRATEGIES: Strategy, Group.EXPORTERS: Format}
 
 
 def usual(languages: int) -> list[str]:
@@ -160,13 +152,13 @@ def usual(languages: int) -> list[str]:
 
 def strategy_names() -> list[str]:
     """Ours, then those of other packages, which are not loaded for it."""
-    return _names(STRATEGIES, Strategy)
+    return _with_added(Group.STRATEGIES, Strategy)
 
 
 def format_names() -> list[str]:
     """Those for pairs of languages, those for one language only, then those of other packages, which are not loaded."""
     own: list[Format] = sorted(Format, key=lambda name: not name.made_of.pairs)
-    return _names(EXPORTERS, own)
+    return _with_added(Group.EXPORTERS, own)
 
 
 def fitting(languages: int) -> tuple[str, ...]:
@@ -177,7 +169,7 @@ def fitting(languages: int) -> tuple[str, ...]:
 def corpus_formats(languages: int) -> dict[str, tuple[Part, ...]]:
     """The parts of all of these formats, without those of other packages that cannot be used."""
     formats = {str(name): name.made_of for name in Format}
-    for name in sorted(_added(EXPORTERS).keys() - formats.keys()):
+    for name in sorted(added(Group.EXPORTERS).keys() - formats.keys()):
         with suppress(ConfigError):
             formats[name] = corpus_format(name)
     return {name: made_of.parts(languages) for name, made_of in formats.items() if made_of.parts(languages)}
@@ -191,7 +183,8 @@ def ready_formats(languages: int) -> list[str]:
 
 def corpus_format(name: str) -> CorpusFormat:
     """Raises `ConfigError` if nobody has it, or if the package that adds it cannot be used."""
-    _check_one(EXPORTERS, name)
+    _check_name(Group.EXPORTERS, name)
+    check_one(Group.EXPORTERS, name, set(Format))
     return Format(name).made_of if name in set(Format) else _of_package(name)
 
 
@@ -219,101 +212,51 @@ def _unfit(names: Iterable[str], languages: int) -> str:
 
 def strategy_maker(name: str) -> Callable[..., Any]:
     """What makes it of `StrategyInputs`. Raises `ConfigError` as `corpus_format` does."""
-    _check_one(STRATEGIES, name)
-    if name in set(Strategy):
-        return cast("Callable[..., Any]", loaded(Strategy(name).maker))
-    return blamed(STRATEGIES, name, _loaded(STRATEGIES, name))
+    _check_name(Group.STRATEGIES, name)
+    check_one(Group.STRATEGIES, name, set(Strategy))
+    make: Callable[..., Any]
+    if name in set(Strategy) and Strategy(name).maker:
+        make = loaded(Strategy(name).maker)
+    else:
+        make = load(Group.STRATEGIES, name)
+    return blamed(Group.STRATEGIES, name, make) if package_of(Group.STRATEGIES, name) else make
 
 
 def check_names(strategy: str, formats: Iterable[str]) -> None:
     """Raise `ConfigError` for a name that nobody has. Nothing is loaded, so that a job can be read without its packages."""
-    for group, names in ((STRATEGIES, [strategy]), (EXPORTERS, formats)):
-        for name in names:
-            if name not in set(_OWN[group]) and name not in _added(group):
-                noun, known = _NOUNS[group], strategy_names() if group == STRATEGIES else format_names()
-                raise ConfigError(f"there is no {noun} {name!r}; the {_PLURALS[group]} are {', '.join(known)}")
+    _check_name(Group.STRATEGIES, strategy)
+    for name in formats:
+        _check_name(Group.EXPORTERS, name)
 
 
-def loaded(reference: str) -> Any:
-    """Something of bitrawl that a table names."""
-    module, _, name = reference.partition(":")
-    return getattr(import_module(module), name)
+def _with_added(group: Group, own: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*map(str, own), *added(group)]))
 
 
-def package_of(group: str, name: str) -> str:
-    """The package that adds it; empty for what is ours."""
-    return next((entry.dist.name for entry in _added(group).get(name, ()) if entry.dist is not None), "")
-
-
-def blamed(group: str, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function of another package; what it raises is a `ConfigError` that names the package."""
-
-    def called(*given: Any, **named: Any) -> Any:
-        try:
-            return call(*given, **named)
-        except (BitrawlError, MemoryError):  # a full disk is no fault of the package
-            raise
-        except Exception as error:
-            raise _fault(group, name, f"fails: {type(error).__name__}: {error}") from error
-
-    return called
-
-
-@cache
-def _added(group: str) -> "dict[str, tuple[EntryPoint, ...]]":
-    """What the installed packages add, by name; looked up once per process."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - 15 ms, for names that are not ours
-
-    found = sorted(entry_points(group=group), key=lambda entry: entry.name)
-    return {entry.name: tuple(other for other in found if other.name == entry.name) for entry in found}
-
-
-def _names(group: str, own: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys([*map(str, own), *_added(group)]))
-
-
-def _check_one(group: str, name: str) -> None:
-    """Raises `ConfigError` if more than one has the name, or none."""
-    check_names(*((name, ()) if group == STRATEGIES else (Strategy.ADAPTIVE, [name])))
-    packages = [entry.dist.name if entry.dist else "?" for entry in _added(group).get(name, ())]
-    if packages and name in set(_OWN[group]):
-        raise ConfigError(
-            f"the package {packages[0]} adds a {_NOUNS[group]} {name!r}, but bitrawl has one of that name;"
-            f" run: pip uninstall {packages[0]}"
-        )
-    if len(packages) > 1:
-        raise ConfigError(f"the packages {' and '.join(packages)} add a {_NOUNS[group]} {name!r} each; uninstall one")
+def _check_name(group: Group, name: str) -> None:
+    """Raises `ConfigError` if nobody has it."""
+    if name not in set(_OWN[group]) and name not in added(group):
+        known = f"strategies are {', '.join(strategy_names())}"
+        if group is Group.EXPORTERS:
+            known = f"formats are {', '.join(format_names())}"
+        raise ConfigError(f"there is no {group.noun} {name!r}; the {known}")
 
 
 @cache
 def _of_package(name: str) -> CorpusFormat:
     """Its files must be told from ours, because those of a format that is not asked for again are removed by name."""
-    made_of = _loaded(EXPORTERS, name)
+    made_of = load(Group.EXPORTERS, name)
     kinds = {PagePair, TranslationUnit, Page}
     if not isinstance(made_of, CorpusFormat) or not all(
         isinstance(part, Part) and kinds.issuperset(part.takes) for part in (*made_of.pairs, *made_of.pages)
     ):
-        raise _fault(EXPORTERS, name, "is not a bitrawl.config.CorpusFormat")
+        raise fault(Group.EXPORTERS, name, "is not a bitrawl.config.CorpusFormat")
     ours = {file.removesuffix("{gz}") for one in Format for file in one.made_of.files}
     for file in made_of.files:
         if not _FILE.fullmatch(file) or file.removesuffix("{gz}") in ours:
             told = f"may not write {file}: its files begin with {{name}} and have endings of their own"
-            raise _fault(EXPORTERS, name, told)
+            raise fault(Group.EXPORTERS, name, told)
     return made_of
-
-
-def _loaded(group: str, name: str) -> Any:
-    try:
-        return _added(group)[name][0].load()
-    except Exception as error:
-        raise _fault(group, name, f"cannot be loaded: {type(error).__name__}: {error}") from error
-
-
-def _fault(group: str, name: str, what: str) -> ConfigError:
-    package = package_of(group, name)
-    return ConfigError(
-        f"the {_NOUNS[group]} {name!r} of the package {package} {what}; repair the package, or run: pip uninstall {package}"
-    )
 
 
 class TermFormat(StrEnum):

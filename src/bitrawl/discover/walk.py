@@ -9,11 +9,15 @@ from typing import NamedTuple
 
 import msgspec
 
+from bitrawl.config import Walk
 from bitrawl.discover.cocitation import Cocitation, Weight
 from bitrawl.discover.graph_files import without_www
+from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
-from bitrawl.discover.walk_plan import LearnedWord, Neighbourhood, Plan, SiteCandidate, WalkStep
-from bitrawl.model import Advice, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.discover.walk_plan import LearnedWord, Neighbourhood, PlacedLinkWords, Plan, SiteCandidate, WalkStep
+from bitrawl.model import Advice, Language, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.packages import Group, load
+from bitrawl.protocols import BacklinkSource
 from bitrawl.reasons import NO_ANSWER, Reason, Stage
 from bitrawl.url import Url
 
@@ -34,6 +38,23 @@ class WalkMoment(NamedTuple):
 
     downloads: int
     sites: int  # bilingual ones, without the seeds
+
+
+def new_walk(
+    name: Walk,
+    languages: Sequence[Language],
+    source: BacklinkSource | None,
+    new_check: NewCheck,
+    counted: HostLanguages | None = None,
+) -> "DiscoveryWalk":
+    """A new walk that knows nothing yet. The source is None without a link graph, `counted` without an index of languages."""
+    near = Neighbourhood(PlacedLinkWords(languages), source)
+    plan: Plan
+    if name is Walk.COCITATION:
+        plan = Cocitation(near, counted.evidence if counted else None)
+    else:
+        plan = load(Group.WALKS, name)(near)
+    return DiscoveryWalk(near, plan, new_check)
 
 
 class DiscoveryWalk:

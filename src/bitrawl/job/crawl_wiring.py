@@ -17,8 +17,7 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.archive.archived_web import Archives, ReplayFetcher
-from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy, Walk
-from bitrawl.config.choices import loaded
+from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy
 from bitrawl.crawling.fetch import HttpFetcher, user_agent
 from bitrawl.crawling.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
@@ -26,16 +25,14 @@ from bitrawl.crawling.preview import Previewer
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.backlinks import Backlinks
-from bitrawl.discover.barbosa import BackAndForth, Forward
-from bitrawl.discover.cocitation import Cocitation
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import DeclaredSiteCheck
 from bitrawl.discover.site_lists import SiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
 from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
-from bitrawl.discover.walk import NewCheck
-from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
+from bitrawl.discover.walk import NewCheck, new_walk
+from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job.fetching import (
     MEGABYTE,
@@ -55,8 +52,9 @@ from bitrawl.mining.pairing import THRESHOLD, Pairing
 from bitrawl.mining.segment_score import SegmentScore
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
+from bitrawl.packages import loaded
 from bitrawl.page import Rejects, SandboxedAnalyser, page_reader
-from bitrawl.protocols import BacklinkSource, Fetcher, StrategyInputs, Topic
+from bitrawl.protocols import Fetcher, StrategyInputs, Topic
 from bitrawl.reasons import Reason
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
@@ -125,7 +123,7 @@ async def crawl(
     if job.discovery.walk is not None:
         counted = host_languages(job)
         check = new_site_check(job.languages(), robots.sitemaps, counted)
-        site_walk = walk(job.discovery.walk, job.languages(), backlinks, check, counted)
+        site_walk = new_walk(job.discovery.walk, job.languages(), backlinks, check, counted)
     whole = bool(job.warc)
     # Archives that are taken whole follow no links: no strategy has anything to say, and none is loaded.
     strategy_asked = site_walk or (BreadthFirst() if whole else strategy(job.strategy, _strategy_inputs(job, topic)))
@@ -356,26 +354,6 @@ def _bytes(megabytes: float | None) -> int | None:
 def _strategy_inputs(job: Job, topic: Topic | None = None) -> StrategyInputs:
     named = job.url_language_model, job.url_pair_model
     return StrategyInputs(job.languages(), topic, job.pair.dictionary, *named)
-
-
-def walk(
-    name: Walk,
-    languages: Sequence[Language],
-    source: BacklinkSource | None,
-    new_check: NewCheck,
-    counted: HostLanguages | None = None,
-) -> SiteWalk:
-    """A new walk that knows nothing yet. The source is None without a link graph, `counted` without an index of languages."""
-    near = Neighbourhood(PlacedLinkWords(languages), source)
-    plan: Plan
-    match name:
-        case Walk.COCITATION:
-            plan = Cocitation(near, counted.evidence if counted else None)
-        case Walk.OBFC | Walk.COBFC:
-            plan = BackAndForth(near, classifiers=name is Walk.COBFC)
-        case Walk.FC | Walk.FOCUSED:
-            plan = Forward(near, focused=name is Walk.FOCUSED)
-    return SiteWalk(near, plan, new_check)
 
 
 def host_languages(job: Job) -> HostLanguages | None:

@@ -18,13 +18,13 @@ from bitrawl.crawling.scope import MAX_SITEMAPS, Scope, ScopeRules, Sites
 from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.job.fetching import most_waiting
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
+from bitrawl.papers.url_models import LanguageFilter
 from bitrawl.protocols import StrategyInputs
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import fault_counts, log, summarise
 from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.strategies.arrival import BreadthFirst
-from bitrawl.strategies.papers.url_models import LanguageFilter
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -11,7 +11,7 @@ from bitrawl.config import Job
 from bitrawl.job.crawl_wiring import previewer
 from bitrawl.job.topics import topic_pages
 from bitrawl.model import Language, Page
-from bitrawl.simulation.replay import opened_replay
+from bitrawl.papers.replay import opened_replay
 from bitrawl.url import Url
 
 pytestmark = pytest.mark.usefixtures("no_children")

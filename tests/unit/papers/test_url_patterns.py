@@ -6,9 +6,7 @@ import pytest
 from table_site import Walk, moved, page, site, url
 
 from bitrawl.model import Language, Page
-from bitrawl.protocols import StrategyInputs
-from bitrawl.reasons import NoHomes, NoPattern
-from bitrawl.strategies.papers.url_patterns import (
+from bitrawl.papers.url_patterns import (
     DISTRUSTED,
     MAX_EMPTY_SORTS,
     PERIOD,
@@ -18,6 +16,8 @@ from bitrawl.strategies.papers.url_patterns import (
     pattern_of,
     plain_queue,
 )
+from bitrawl.protocols import StrategyInputs
+from bitrawl.reasons import NoHomes, NoPattern
 from bitrawl.url import Url
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")

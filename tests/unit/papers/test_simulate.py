@@ -18,9 +18,9 @@ from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
-from bitrawl.simulation.measure import best_harvest, harvest, measure
-from bitrawl.simulation.replay import InFlightWeb, RememberedAnalyses, Replay, ReplayClock, ReplaySettings, landed
-from bitrawl.simulation.trial import (
+from bitrawl.papers.measure import best_harvest, harvest, measure
+from bitrawl.papers.replay import InFlightWeb, RememberedAnalyses, Replay, ReplayClock, ReplaySettings, landed
+from bitrawl.papers.trial import (
     CountingFetcher,
     MemoryQueue,
     Replayed,

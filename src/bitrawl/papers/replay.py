@@ -43,10 +43,8 @@ from bitrawl.model import (
     Skip,
 )
 from bitrawl.page import SandboxedAnalyser, page_reader
-from bitrawl.protocols import Analyser, Fetcher, LinkScorer, StrategyInputs
-from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
-from bitrawl.simulation.trial import (
+from bitrawl.papers.measure import SiteTrials, best_harvest, measure
+from bitrawl.papers.trial import (
     CountingFetcher,
     MemoryQueue,
     Replayed,
@@ -57,6 +55,8 @@ from bitrawl.simulation.trial import (
     in_order,
     run_trial,
 )
+from bitrawl.protocols import Analyser, Fetcher, LinkScorer, StrategyInputs
+from bitrawl.reasons import Reason, Stage
 from bitrawl.store.analyses import Analyses
 from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.strategies.making import strategy

@@ -18,10 +18,10 @@ from bitrawl.model import (
     Skip,
     Visit,
 )
+from bitrawl.papers.perplexity import LEAST, Perplexity, score_of
+from bitrawl.papers.terms import HIGHEST, TRANSLATION, Terms
 from bitrawl.protocols import StrategyInputs, Topic
 from bitrawl.reasons import Reason, Stage
-from bitrawl.strategies.papers.perplexity import LEAST, Perplexity, score_of
-from bitrawl.strategies.papers.terms import HIGHEST, TRANSLATION, Terms
 from bitrawl.topic.judge import ENDLESS
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance

@@ -23,9 +23,9 @@ from rapidfuzz.distance import Indel
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.mining.content import Lexicons
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
+from bitrawl.papers.verification import ReadPage, Verification
 from bitrawl.protocols import StrategyInputs
 from bitrawl.reasons import LeaveReason, NoHomes, NoPattern, Reason
-from bitrawl.strategies.papers.verification import ReadPage, Verification
 from bitrawl.strategies.visited_page import aligned_links
 from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages, skeleton
