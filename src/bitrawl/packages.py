@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 OURS = "bitrawl"
 
 
-class Group(StrEnum):
+class EntryGroup(StrEnum):
     """The groups of entry points, and what an entry of each is."""
 
     noun: str
@@ -47,7 +47,7 @@ def loaded(reference: str) -> Any:
 
 
 @cache
-def added(group: Group) -> "dict[str, tuple[EntryPoint, ...]]":
+def added(group: EntryGroup) -> "dict[str, tuple[EntryPoint, ...]]":
     """What the installed packages add, by name; looked up once per process."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - 15 ms, for names that are not ours
 
@@ -57,15 +57,15 @@ def added(group: Group) -> "dict[str, tuple[EntryPoint, ...]]":
 
 def is_installed() -> bool:
     """False where bitrawl runs from its source alone, or has more than when it was installed: parts of it are not found then."""
-    return "simulate" in added(Group.VERBS)
+    return "simulate" in added(EntryGroup.VERBS)
 
 
-def package_of(group: Group, name: str) -> str:
+def package_of(group: EntryGroup, name: str) -> str:
     """The package that adds it; empty for what is ours."""
     return next(iter(_strangers(group, name)), "")
 
 
-def check_one(group: Group, name: str, own: Container[str]) -> None:
+def check_one(group: EntryGroup, name: str, own: Container[str]) -> None:
     """Raise `ConfigError` if more than one has the name: two packages, or one and bitrawl, which has those of `own`."""
     packages = _strangers(group, name)
     if packages and name in own:
@@ -77,7 +77,7 @@ def check_one(group: Group, name: str, own: Container[str]) -> None:
         raise ConfigError(f"the packages {' and '.join(packages)} add a {group.noun} {name!r} each; uninstall one")
 
 
-def load(group: Group, name: str) -> Any:
+def load(group: EntryGroup, name: str) -> Any:
     """What the package adds. Raises `ConfigError` if that cannot be had."""
     if name not in added(group):
         raise ConfigError(
@@ -90,7 +90,7 @@ def load(group: Group, name: str) -> Any:
         raise fault(group, name, f"cannot be loaded: {type(error).__name__}: {error}") from error
 
 
-def blamed(group: Group, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+def blamed(group: EntryGroup, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
     """The same function of another package; what it raises is a `ConfigError` that names the package."""
 
     def called(*given: Any, **named: Any) -> Any:
@@ -104,7 +104,7 @@ def blamed(group: Group, name: str, call: Callable[..., Any]) -> Callable[..., A
     return called
 
 
-def fault(group: Group, name: str, what: str) -> ConfigError:
+def fault(group: EntryGroup, name: str, what: str) -> ConfigError:
     """Names the package and the way out."""
     package = package_of(group, name)
     return ConfigError(
@@ -112,6 +112,6 @@ def fault(group: Group, name: str, what: str) -> ConfigError:
     )
 
 
-def _strangers(group: Group, name: str) -> list[str]:
+def _strangers(group: EntryGroup, name: str) -> list[str]:
     packages = [entry.dist.name if entry.dist else "?" for entry in added(group).get(name, ())]
     return [package for package in packages if package != OURS]

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bitrawl.errors import FAULT_FILE, BitrawlError, ConfigError, OutOfMemoryError, lacks_memory
-from bitrawl.packages import Group, Verb, added, check_one, fault, is_installed, load, loaded
+from bitrawl.packages import EntryGroup, Verb, added, check_one, fault, is_installed, load, loaded
 from bitrawl.version import __version__
 
 VERBS = {
@@ -90,17 +90,17 @@ class HelpfulGroup(TyperGroup):
 def verbs() -> dict[str, Verb]:
     """Ours, then those that packages add, but for those that cannot be used."""
     table = dict(VERBS)
-    for name in added(Group.VERBS):
+    for name in added(EntryGroup.VERBS):
         with suppress(ConfigError):
             table.setdefault(name, _added_verb(name))
     return table
 
 
 def _added_verb(name: str) -> Verb:
-    check_one(Group.VERBS, name, VERBS)
-    verb = load(Group.VERBS, name)
+    check_one(EntryGroup.VERBS, name, VERBS)
+    verb = load(EntryGroup.VERBS, name)
     if not isinstance(verb, Verb):
-        raise fault(Group.VERBS, name, "is not a bitrawl.packages.Verb")
+        raise fault(EntryGroup.VERBS, name, "is not a bitrawl.packages.Verb")
     return verb
 
 
@@ -133,7 +133,7 @@ class Verbs(HelpfulGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's
         if self._listing:
             return TyperCommand(cmd_name, help=verbs()[cmd_name].help)
-        if cmd_name not in VERBS and cmd_name not in added(Group.VERBS) and is_installed():
+        if cmd_name not in VERBS and cmd_name not in added(EntryGroup.VERBS) and is_installed():
             self.commands = dict.fromkeys(verbs())  # type: ignore[assignment]  # for those that are spelled like it
             return None
         verb = loaded((VERBS.get(cmd_name) or _added_verb(cmd_name)).function)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 
 from bitrawl.errors import ConfigError
 from bitrawl.model import Page, PagePair, TranslationUnit
-from bitrawl.packages import Group, added, blamed, check_one, fault, load, loaded, package_of
+from bitrawl.packages import EntryGroup, added, blamed, check_one, fault, load, loaded, package_of
 from bitrawl.version import install_command
 
 _FILE = re.compile(r"(?:[\w-]+/)?{name}[\w.-]*(?:{[ab]}[\w.-]*)*(?:{gz})?")
@@ -142,7 +142,7 @@ class Format(StrEnum):
     # fmt: on
 
 
-_OWN: dict[Group, type[StrEnum]] = {Group.STRATEGIES: Strategy, Group.EXPORTERS: Format}
+_OWN: dict[EntryGroup, type[StrEnum]] = {EntryGroup.STRATEGIES: Strategy, EntryGroup.EXPORTERS: Format}
 
 
 def usual(languages: int) -> list[str]:
@@ -152,13 +152,13 @@ def usual(languages: int) -> list[str]:
 
 def strategy_names() -> list[str]:
     """Ours, then those of other packages, which are not loaded for it."""
-    return _with_added(Group.STRATEGIES, Strategy)
+    return _with_added(EntryGroup.STRATEGIES, Strategy)
 
 
 def format_names() -> list[str]:
     """Those for pairs of languages, those for one language only, then those of other packages, which are not loaded."""
     own: list[Format] = sorted(Format, key=lambda name: not name.made_of.pairs)
-    return _with_added(Group.EXPORTERS, own)
+    return _with_added(EntryGroup.EXPORTERS, own)
 
 
 def fitting(languages: int) -> tuple[str, ...]:
@@ -169,7 +169,7 @@ def fitting(languages: int) -> tuple[str, ...]:
 def corpus_formats(languages: int) -> dict[str, tuple[Part, ...]]:
     """The parts of all of these formats, without those of other packages that cannot be used."""
     formats = {str(name): name.made_of for name in Format}
-    for name in sorted(added(Group.EXPORTERS).keys() - formats.keys()):
+    for name in sorted(added(EntryGroup.EXPORTERS).keys() - formats.keys()):
         with suppress(ConfigError):
             formats[name] = corpus_format(name)
     return {name: made_of.parts(languages) for name, made_of in formats.items() if made_of.parts(languages)}
@@ -183,8 +183,8 @@ def ready_formats(languages: int) -> list[str]:
 
 def corpus_format(name: str) -> CorpusFormat:
     """Raises `ConfigError` if nobody has it, or if the package that adds it cannot be used."""
-    _check_name(Group.EXPORTERS, name)
-    check_one(Group.EXPORTERS, name, set(Format))
+    _check_name(EntryGroup.EXPORTERS, name)
+    check_one(EntryGroup.EXPORTERS, name, set(Format))
     return Format(name).made_of if name in set(Format) else _of_package(name)
 
 
@@ -212,32 +212,32 @@ def _unfit(names: Iterable[str], languages: int) -> str:
 
 def strategy_maker(name: str) -> Callable[..., Any]:
     """What makes it of `StrategyInputs`. Raises `ConfigError` as `corpus_format` does."""
-    _check_name(Group.STRATEGIES, name)
-    check_one(Group.STRATEGIES, name, set(Strategy))
+    _check_name(EntryGroup.STRATEGIES, name)
+    check_one(EntryGroup.STRATEGIES, name, set(Strategy))
     make: Callable[..., Any]
     if name in set(Strategy) and Strategy(name).maker:
         make = loaded(Strategy(name).maker)
     else:
-        make = load(Group.STRATEGIES, name)
-    return blamed(Group.STRATEGIES, name, make) if package_of(Group.STRATEGIES, name) else make
+        make = load(EntryGroup.STRATEGIES, name)
+    return blamed(EntryGroup.STRATEGIES, name, make) if package_of(EntryGroup.STRATEGIES, name) else make
 
 
 def check_names(strategy: str, formats: Iterable[str]) -> None:
     """Raise `ConfigError` for a name that nobody has. Nothing is loaded, so that a job can be read without its packages."""
-    _check_name(Group.STRATEGIES, strategy)
+    _check_name(EntryGroup.STRATEGIES, strategy)
     for name in formats:
-        _check_name(Group.EXPORTERS, name)
+        _check_name(EntryGroup.EXPORTERS, name)
 
 
-def _with_added(group: Group, own: Iterable[str]) -> list[str]:
+def _with_added(group: EntryGroup, own: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*map(str, own), *added(group)]))
 
 
-def _check_name(group: Group, name: str) -> None:
+def _check_name(group: EntryGroup, name: str) -> None:
     """Raises `ConfigError` if nobody has it."""
     if name not in set(_OWN[group]) and name not in added(group):
         known = f"strategies are {', '.join(strategy_names())}"
-        if group is Group.EXPORTERS:
+        if group is EntryGroup.EXPORTERS:
             known = f"formats are {', '.join(format_names())}"
         raise ConfigError(f"there is no {group.noun} {name!r}; the {known}")
 
@@ -245,17 +245,17 @@ def _check_name(group: Group, name: str) -> None:
 @cache
 def _of_package(name: str) -> CorpusFormat:
     """Its files must be told from ours, because those of a format that is not asked for again are removed by name."""
-    made_of = load(Group.EXPORTERS, name)
+    made_of = load(EntryGroup.EXPORTERS, name)
     kinds = {PagePair, TranslationUnit, Page}
     if not isinstance(made_of, CorpusFormat) or not all(
         isinstance(part, Part) and kinds.issuperset(part.takes) for part in (*made_of.pairs, *made_of.pages)
     ):
-        raise fault(Group.EXPORTERS, name, "is not a bitrawl.config.CorpusFormat")
+        raise fault(EntryGroup.EXPORTERS, name, "is not a bitrawl.config.CorpusFormat")
     ours = {file.removesuffix("{gz}") for one in Format for file in one.made_of.files}
     for file in made_of.files:
         if not _FILE.fullmatch(file) or file.removesuffix("{gz}") in ours:
             told = f"may not write {file}: its files begin with {{name}} and have endings of their own"
-            raise fault(Group.EXPORTERS, name, told)
+            raise fault(EntryGroup.EXPORTERS, name, told)
     return made_of
 
 

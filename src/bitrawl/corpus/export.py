@@ -14,7 +14,7 @@ from bitrawl.config.choices import Part, corpus_format, corpus_formats
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.files import NEW, OLD, discard
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
-from bitrawl.packages import Group, blamed, loaded, package_of
+from bitrawl.packages import EntryGroup, blamed, loaded, package_of
 
 CARD = "README.md"
 """The datasheet in a corpus folder. Under this name, `datasets.load_dataset` finds the files of the folder by it."""
@@ -155,20 +155,20 @@ def _opened(
 ) -> Iterator[Callable[[Any], None]]:
     """One exporter. What that of another package raises is told as an error that names the package."""
     exporter = loaded(part.exporter) if isinstance(part.exporter, str) else part.exporter
-    if not package_of(Group.EXPORTERS, name):
+    if not package_of(EntryGroup.EXPORTERS, name):
         with exporter(folder, header, compress=compress) as write:
             yield write
         return
     stack = ExitStack()
-    block = blamed(Group.EXPORTERS, name, exporter)(folder, header, compress=compress)
-    write = blamed(Group.EXPORTERS, name, stack.enter_context)(block)
+    block = blamed(EntryGroup.EXPORTERS, name, exporter)(folder, header, compress=compress)
+    write = blamed(EntryGroup.EXPORTERS, name, stack.enter_context)(block)
     try:
-        yield blamed(Group.EXPORTERS, name, write)
+        yield blamed(EntryGroup.EXPORTERS, name, write)
     except BaseException:
         with suppress(BitrawlError):  # what the exporter says of it matters less
-            blamed(Group.EXPORTERS, name, stack.__exit__)(*sys.exc_info())
+            blamed(EntryGroup.EXPORTERS, name, stack.__exit__)(*sys.exc_info())
         raise
-    blamed(Group.EXPORTERS, name, stack.close)()
+    blamed(EntryGroup.EXPORTERS, name, stack.close)()
 
 
 def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = ()) -> None:

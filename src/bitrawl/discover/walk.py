@@ -16,7 +16,7 @@ from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.walk_plan import LearnedWord, Neighbourhood, PlacedLinkWords, Plan, SiteCandidate, WalkStep
 from bitrawl.model import Advice, Language, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
-from bitrawl.packages import Group, load
+from bitrawl.packages import EntryGroup, load
 from bitrawl.protocols import BacklinkSource
 from bitrawl.reasons import NO_ANSWER, Reason, Stage
 from bitrawl.url import Url
@@ -53,7 +53,7 @@ def new_walk(
     if name is Walk.COCITATION:
         plan = Cocitation(near, counted.evidence if counted else None)
     else:
-        plan = load(Group.WALKS, name)(near)
+        plan = load(EntryGroup.WALKS, name)(near)
     return DiscoveryWalk(near, plan, new_check)
 
 

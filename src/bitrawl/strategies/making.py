@@ -6,7 +6,7 @@ from typing import Any
 from bitrawl.config import FOCUSED, Strategy
 from bitrawl.config.choices import strategy_maker
 from bitrawl.errors import ConfigError
-from bitrawl.packages import Group, blamed, package_of
+from bitrawl.packages import EntryGroup, blamed, package_of
 from bitrawl.protocols import LinkScorer, StrategyInputs
 from bitrawl.strategies.adaptive.monolingual import Monolingual
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights
@@ -25,7 +25,7 @@ def strategy(name: str, inputs: StrategyInputs) -> LinkScorer:
     if name in FOCUSED and inputs.topic is None:
         raise ConfigError(f"the strategy {name} needs a topic")
     scorer: LinkScorer = strategy_maker(name)(inputs)
-    return _of_package(name, package, scorer) if (package := package_of(Group.STRATEGIES, name)) else scorer
+    return _of_package(name, package, scorer) if (package := package_of(EntryGroup.STRATEGIES, name)) else scorer
 
 
 def _of_package(name: str, package: str, scorer: Any) -> Any:
@@ -34,7 +34,7 @@ def _of_package(name: str, package: str, scorer: Any) -> Any:
         raise ConfigError(f"the strategy {name!r} of the package {package} is not a bitrawl.protocols.LinkScorer")
     parts = {part: getattr(scorer, part) for part in (*_METHODS, *_OPTIONAL) if hasattr(scorer, part)}
     return SimpleNamespace(
-        **{part: blamed(Group.STRATEGIES, name, value) if callable(value) else value for part, value in parts.items()}
+        **{part: blamed(EntryGroup.STRATEGIES, name, value) if callable(value) else value for part, value in parts.items()}
     )
 
 
