@@ -23,10 +23,10 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from bitrawl.config import Render
 from bitrawl.crawling.browser import PROGRAMS, BrowserSettings, ChromiumRenderer
 from bitrawl.crawling.fetch import FetchSettings, HttpFetcher
 from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
+from bitrawl.crawling.settings import Render
 from bitrawl.job.fetching import SystemClock
 from bitrawl.model import DrawnBy, Link, LinkKind, Skip
 from bitrawl.store.folder import JobFolder

@@ -26,7 +26,6 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.config import Strategy
 from bitrawl.crawling.scope import Sites
 from bitrawl.demo.web import bundled
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
@@ -37,6 +36,7 @@ from bitrawl.papers.trial import run_trial
 from bitrawl.protocols import LinkScorer, StrategyInputs
 from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import Strategy
 from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 from bitrawl.urls.language_model import LinearUrlLanguageModel

@@ -210,6 +210,33 @@ class DrawnBy(StrEnum):
     BROWSER = "browser"  # it was read as a browser has drawn it
 
 
+class DocumentType(StrEnum):
+    """What a crawl reads besides sitemaps."""
+
+    # A row has its name, which is its label and a key of the catalogues, its media types, and how files of it are named.
+    media_types: frozenset[str]
+    endings: tuple[str, ...]
+
+    def __new__(cls, name: str, media_types: tuple[str, ...], endings: tuple[str, ...] = ()) -> Self:
+        row = str.__new__(cls, name)
+        row._value_, row.media_types, row.endings = name, frozenset(media_types), endings
+        return row
+
+    HTML = ("html", ("text/html", "application/xhtml+xml", "text/plain"))
+    PDF = ("pdf", ("application/pdf",), ("pdf",))
+    OFFICE = (
+        "office",
+        (
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.oasis.opendocument.text",
+            "application/epub+zip",
+            "application/rtf",
+        ),
+        ("docx", "odt", "epub", "rtf"),
+    )
+    FEED = ("feed", ())  # read for their links, as sitemaps are
+
+
 class MarkdownBlock(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A paragraph, a table or a piece of code of a page, as Markdown."""
 

@@ -1,36 +1,18 @@
-"""What packages add to bitrawl by entry points: strategies, formats, verbs. Our own strategies of the papers come in like that.
+"""What packages add to bitrawl by entry points: strategies, formats, verbs. Ours in `papers` come in like that, too.
 
-A package is looked up only where its name may be meant, and what is wrong with it is told there.
+What is added is named as "module:name", and loaded when it is first used. A package is looked up only where its name may be
+meant, and what is wrong with it is told there.
 """
 
-from collections.abc import Callable, Container
-from enum import StrEnum
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bitrawl.errors import BitrawlError, ConfigError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-OURS = "bitrawl"
-
-
-class EntryGroup(StrEnum):
-    """The groups of entry points, and what an entry of each is."""
-
-    noun: str
-
-    def __new__(cls, name: str, noun: str) -> Self:
-        row = str.__new__(cls, name)
-        row._value_, row.noun = name, noun
-        return row
-
-    STRATEGIES = ("bitrawl.strategies", "strategy")  # is called with `StrategyInputs`, and returns a `LinkScorer`
-    WALKS = ("bitrawl.walks", "walk")  # is called with a `Neighbourhood`, and returns a `Plan`
-    EXPORTERS = ("bitrawl.exporters", "format")  # a `CorpusFormat`
-    VERBS = ("bitrawl.verbs", "verb")  # a `Verb`
 
 
 class Verb(NamedTuple):
@@ -40,6 +22,80 @@ class Verb(NamedTuple):
     help: str  # the first line of its help, for the list of verbs
 
 
+class Added(NamedTuple):
+    """A set of names that packages add to, by entry points. Its own names come first, and nobody else may have them."""
+
+    group: str  # of entry points
+    noun: str
+    plural: str
+    own: Collection[str]
+
+    def names(self) -> list[str]:
+        """Ours, then those of other packages, which are not loaded for it."""
+        return list(dict.fromkeys([*map(str, self.own), *_added(self.group)]))
+
+    def others(self) -> list[str]:
+        return [name for name in self.names() if name not in self.own]
+
+    def check_known(self, names: Iterable[str]) -> None:
+        """Raise `ConfigError` for a name that nobody has. Nothing is loaded, so that a job can be read without its packages."""
+        for name in names:
+            if name not in self.names():
+                raise ConfigError(f"there is no {self.noun} {name!r}; the {self.plural} are {', '.join(self.names())}")
+
+    def check_one(self, name: str) -> None:
+        """Raise `ConfigError` if more than one has the name, or none."""
+        self.check_known([name])
+        packages = self._packages(name)
+        if packages and name in self.own:
+            raise ConfigError(
+                f"the package {packages[0]} adds a {self.noun} {name!r}, but bitrawl has one of that name;"
+                f" run: pip uninstall {packages[0]}"
+            )
+        if len(packages) > 1:
+            raise ConfigError(f"the packages {' and '.join(packages)} add a {self.noun} {name!r} each; uninstall one")
+
+    def package_of(self, name: str) -> str:
+        """The package that adds it; empty for what is ours."""
+        return next(iter(self._packages(name)), "")
+
+    def _packages(self, name: str) -> list[str]:
+        """Other than bitrawl."""
+        packages = [entry.dist.name if entry.dist else "?" for entry in _added(self.group).get(name, ())]
+        return [package for package in packages if package != "bitrawl"]
+
+    def loaded(self, name: str) -> Any:
+        """What a package adds under that name; raises `ConfigError`."""
+        if name not in _added(self.group):
+            raise ConfigError(
+                f"nothing that is installed adds the {self.noun} {name!r}. If it is one of bitrawl's own, install bitrawl again"
+                " (in a clone: pip install --editable .)"
+            )
+        try:
+            return _added(self.group)[name][0].load()
+        except Exception as error:
+            raise self.fault(name, f"cannot be loaded: {type(error).__name__}: {error}") from error
+
+    def blamed(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """The same function of another package; what it raises is a `ConfigError` that names the package."""
+
+        def called(*given: Any, **named: Any) -> Any:
+            try:
+                return call(*given, **named)
+            except (BitrawlError, MemoryError):  # a full disk is no fault of the package
+                raise
+            except Exception as error:
+                raise self.fault(name, f"fails: {type(error).__name__}: {error}") from error
+
+        return called
+
+    def fault(self, name: str, what: str) -> ConfigError:
+        package = self.package_of(name)
+        return ConfigError(
+            f"the {self.noun} {name!r} of the package {package} {what}; repair the package, or run: pip uninstall {package}"
+        )
+
+
 def loaded(reference: str) -> Any:
     """Something of bitrawl, or of a package, that a table names as "module:name"."""
     module, _, name = reference.partition(":")
@@ -47,71 +103,9 @@ def loaded(reference: str) -> Any:
 
 
 @cache
-def added(group: EntryGroup) -> "dict[str, tuple[EntryPoint, ...]]":
+def _added(group: str) -> "dict[str, tuple[EntryPoint, ...]]":
     """What the installed packages add, by name; looked up once per process."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - 15 ms, for names that are not ours
 
     found = sorted(entry_points(group=group), key=lambda entry: entry.name)
     return {entry.name: tuple(other for other in found if other.name == entry.name) for entry in found}
-
-
-def is_installed() -> bool:
-    """False where bitrawl runs from its source alone, or has more than when it was installed: parts of it are not found then."""
-    return "simulate" in added(EntryGroup.VERBS)
-
-
-def package_of(group: EntryGroup, name: str) -> str:
-    """The package that adds it; empty for what is ours."""
-    return next(iter(_strangers(group, name)), "")
-
-
-def check_one(group: EntryGroup, name: str, own: Container[str]) -> None:
-    """Raise `ConfigError` if more than one has the name: two packages, or one and bitrawl, which has those of `own`."""
-    packages = _strangers(group, name)
-    if packages and name in own:
-        raise ConfigError(
-            f"the package {packages[0]} adds a {group.noun} {name!r}, but bitrawl has one of that name;"
-            f" run: pip uninstall {packages[0]}"
-        )
-    if len(packages) > 1:
-        raise ConfigError(f"the packages {' and '.join(packages)} add a {group.noun} {name!r} each; uninstall one")
-
-
-def load(group: EntryGroup, name: str) -> Any:
-    """What the package adds. Raises `ConfigError` if that cannot be had."""
-    if name not in added(group):
-        raise ConfigError(
-            f"nothing that is installed adds the {group.noun} {name!r}. If it is one of bitrawl's own, install bitrawl again"
-            " (in a clone: pip install --editable .)"
-        )
-    try:
-        return added(group)[name][0].load()
-    except Exception as error:
-        raise fault(group, name, f"cannot be loaded: {type(error).__name__}: {error}") from error
-
-
-def blamed(group: EntryGroup, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function of another package; what it raises is a `ConfigError` that names the package."""
-
-    def called(*given: Any, **named: Any) -> Any:
-        try:
-            return call(*given, **named)
-        except (BitrawlError, MemoryError):  # a full disk is no fault of the package
-            raise
-        except Exception as error:
-            raise fault(group, name, f"fails: {type(error).__name__}: {error}") from error
-
-    return called
-
-
-def fault(group: EntryGroup, name: str, what: str) -> ConfigError:
-    """Names the package and the way out."""
-    package = package_of(group, name)
-    return ConfigError(
-        f"the {group.noun} {name!r} of the package {package} {what}; repair the package, or run: pip uninstall {package}"
-    )
-
-
-def _strangers(group: EntryGroup, name: str) -> list[str]:
-    packages = [entry.dist.name if entry.dist else "?" for entry in added(group).get(name, ())]
-    return [package for package in packages if package != OURS]

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.config import FOCUSED, Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Language, Lease, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.papers.url_patterns import UrlPatterns
 from bitrawl.protocols import LinkScorer, StrategyInputs, Topic
 from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import FOCUSED, Strategy
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url

@@ -18,7 +18,8 @@ import bitrawl
 from bitrawl import config
 from bitrawl.protocols import StrategyInputs
 from bitrawl.strategies.making import strategy
-from bitrawl.config import choices, settings
+from bitrawl.config import settings
+from bitrawl.config import settings
 from bitrawl.corpus.export import export
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.model import Method

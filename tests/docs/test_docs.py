@@ -18,6 +18,7 @@ from bitrawl.cli.status import KEYS
 from bitrawl.config.settings import SETTINGS
 from bitrawl.crawling import bodies, browser, frontier, resources, robots, scope, traps
 from bitrawl.crawling.fetch import MAX_RULES, FetchSettings
+from bitrawl.crawling.settings import BudgetSection
 from bitrawl.job import fetching, site_mining
 from bitrawl.job.crawl_wiring import MAX_WORKERS
 from bitrawl.mining import site
@@ -335,7 +336,7 @@ def test_what_has_a_key_has_the_default_of_the_job_file():
         default = getattr(getattr(config.Job(), section), field)
         if name not in NUMBERS and key not in ("analysis.workers", "mining.workers"):
             assert ROWS[name][0] == ("none" if default is None else f"{default:g}"), name
-    budgets = {f"budget.{field.name}" for field in msgspec.structs.fields(config.BudgetSection)}
+    budgets = {f"budget.{field.name}" for field in msgspec.structs.fields(BudgetSection)}
     assert budgets <= set(keyed.values())
     assert f"at most {MAX_WORKERS}" in ROWS["Processes that read pages"][0]
 

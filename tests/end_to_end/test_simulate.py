@@ -17,7 +17,6 @@ from inline_children import inline_children
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
-from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.crawling.ending import Ending
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
@@ -28,6 +27,7 @@ from bitrawl.show import harvest
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.folder import JobFolder
 from bitrawl.strategies.arrival import BreadthFirst
+from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.url import Url
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from bitrawl.cli import app as cli
-from bitrawl.config import choices
+from bitrawl.corpus import formats
 from bitrawl.model import PagePair, Segment, SegmentPair
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
@@ -329,7 +329,7 @@ def test_a_zip_file_is_named_after_its_format(client: TestClient):
 
 def test_a_format_whose_package_is_missing_is_not_offered(client: TestClient, monkeypatch: pytest.MonkeyPatch):
     assert 'value="parquet"' in client.get(f"/jobs/{JOB}/download").text
-    monkeypatch.setattr(choices, "find_spec", lambda name: None if name == "pyarrow" else name)
+    monkeypatch.setattr(formats, "find_spec", lambda name: None if name == "pyarrow" else name)
     assert 'value="parquet"' not in client.get(f"/jobs/{JOB}/download").text
     answer = client.get(f"/api/v1/jobs/{JOB}/export?format=parquet")
     assert (answer.status_code, "Choose one of" in answer.json()["error"]) == (422, True)

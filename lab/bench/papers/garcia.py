@@ -30,13 +30,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config import UNFOCUSED
 from bitrawl.languages import language_name, same_language
 from bitrawl.model import Language
 from bitrawl.model_files import models_from
 from bitrawl.papers.replay import landed, opened_replay
 from bitrawl.papers.trial import UrlPair, in_order
 from bitrawl.show.plots import Series
+from bitrawl.strategies.table import UNFOCUSED
 from bitrawl.text.arrays import Floats32
 from bitrawl.url import Url
 from bitrawl.urls.language_model import UrlLanguageData

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bitrawl.errors import FAULT_FILE, BitrawlError, ConfigError, OutOfMemoryError, lacks_memory
-from bitrawl.packages import EntryGroup, Verb, added, check_one, fault, is_installed, load, loaded
+from bitrawl.packages import Added, Verb, loaded
 from bitrawl.version import __version__
 
 VERBS = {
@@ -60,6 +60,8 @@ VERBS = {
     ),
     "demo": Verb("bitrawl.cli.demo:demo", "Mine a small web that comes with the package, and show the result."),
 }
+ADDED = Added("bitrawl.verbs", "verb", "verbs", VERBS)
+"""An entry is a `Verb`. Ours win."""
 
 
 _WORDS = {
@@ -90,17 +92,16 @@ class HelpfulGroup(TyperGroup):
 def verbs() -> dict[str, Verb]:
     """Ours, then those that packages add, but for those that cannot be used."""
     table = dict(VERBS)
-    for name in added(EntryGroup.VERBS):
+    for name in ADDED.others():
         with suppress(ConfigError):
-            table.setdefault(name, _added_verb(name))
+            table[name] = _added_verb(name)
     return table
 
 
 def _added_verb(name: str) -> Verb:
-    check_one(EntryGroup.VERBS, name, VERBS)
-    verb = load(EntryGroup.VERBS, name)
+    verb = ADDED.loaded(name)
     if not isinstance(verb, Verb):
-        raise fault(EntryGroup.VERBS, name, "is not a bitrawl.packages.Verb")
+        raise ADDED.fault(name, "is not a bitrawl.packages.Verb")
     return verb
 
 
@@ -133,9 +134,9 @@ class Verbs(HelpfulGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's
         if self._listing:
             return TyperCommand(cmd_name, help=verbs()[cmd_name].help)
-        if cmd_name not in VERBS and cmd_name not in added(EntryGroup.VERBS) and is_installed():
+        if cmd_name not in VERBS and cmd_name not in ADDED.names() and "simulate" in ADDED.names():
             self.commands = dict.fromkeys(verbs())  # type: ignore[assignment]  # for those that are spelled like it
-            return None
+            return None  # where our own is missing, too, bitrawl is not installed, which `_added_verb` says
         verb = loaded((VERBS.get(cmd_name) or _added_verb(cmd_name)).function)
         if not isinstance(verb, typer.Typer):
             function, verb = verb, typer.Typer(rich_markup_mode="rich", add_completion=False)

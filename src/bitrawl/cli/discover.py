@@ -29,9 +29,9 @@ from bitrawl.cli.flags import (
     starting_over,
     with_settings,
 )
-from bitrawl.config import Job, Walk
-from bitrawl.config.choices import HUB_LINKS, REFERRERS
+from bitrawl.config import Job
 from bitrawl.config.settings import DISCOVER, Group, described, listed
+from bitrawl.discover.settings import HUB_LINKS, REFERRERS, Walk
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language, two_languages

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer import Argument, Option
 
-from bitrawl import config
 from bitrawl.cli.console import print_err
 from bitrawl.config.settings import Group, Setting, flags, value_of
 from bitrawl.errors import ConfigError
+from bitrawl.url import seeds_from
 
 if TYPE_CHECKING:
     from bitrawl.store.folder import StartOver
@@ -131,8 +131,8 @@ def seeds_of(urls: list[str] | None, file: Path | None) -> list[str] | None:
 
 def _seeds_in(path: Path) -> list[str]:
     if str(path) == "-":
-        return config.seeds_from(sys.stdin.buffer.read(), "standard input")
+        return seeds_from(sys.stdin.buffer.read(), "standard input")
     try:
-        return config.seeds_from(path.read_bytes(), str(path))
+        return seeds_from(path.read_bytes(), str(path))
     except OSError as error:
         raise ConfigError(f"the seeds cannot be read from {path}: {error.strerror}") from error

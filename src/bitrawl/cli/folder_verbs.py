@@ -18,8 +18,8 @@ from typer import Option
 
 from bitrawl.cli.console import out, print_err, print_out, size
 from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
-from bitrawl.config.choices import TERM_PAIR_SCORE, TERM_PAIRS, TermFormat
 from bitrawl.config.settings import described
+from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS, TermFormat
 from bitrawl.corpus.sampling import sampled
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing

@@ -19,7 +19,6 @@ from typer import Argument, Option
 from bitrawl.cli.console import complain, duration, err, labelled, print_err, print_out, size, timed_lines
 from bitrawl.cli.flags import confirm, with_settings
 from bitrawl.config import Job
-from bitrawl.config.choices import MOST_GROUPS
 from bitrawl.config.settings import Group, described, listed
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
@@ -355,6 +354,7 @@ def _merged_line(counts: MergedCounts) -> str:
     )
 
 
+_MOST_GROUPS = 100_000  # so many files in one folder are still listed in a second
 _GROUPS_HELP = "Write at most this many files, with many sites in each, instead of one file for each site."
 
 
@@ -365,7 +365,7 @@ def partition(
     sites: Annotated[
         Path | None, Option(help="Keep only the sites of this list, as mine --sites takes it.", metavar="FILE")
     ] = None,
-    groups: Annotated[int, Option(help=_GROUPS_HELP, metavar="N", min=0, max=MOST_GROUPS, show_default=False)] = 0,
+    groups: Annotated[int, Option(help=_GROUPS_HELP, metavar="N", min=0, max=_MOST_GROUPS, show_default=False)] = 0,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print only what went wrong.")] = False,
 ) -> None:
     """Split WARC files that mix many sites into one file for each site.

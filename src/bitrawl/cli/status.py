@@ -18,11 +18,12 @@ from typer import Option
 from bitrawl.cli.console import complain, duration, out, print_out, size
 from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
-from bitrawl.config import Job, Thresholds
+from bitrawl.config import Job
 from bitrawl.corpus.export import CARD
 from bitrawl.endings import EndKind, State
 from bitrawl.errors import ConfigError
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
+from bitrawl.mining.settings import Thresholds
 from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
 from bitrawl.store.folder_kinds import MERGED, REPORT, FolderKind, kind_of, merged_jobs, named
 

@@ -19,12 +19,12 @@ from typer import Argument, Option
 from bitrawl.cli import HelpfulCommand, group
 from bitrawl.cli.console import complain, out, print_err, skip_text
 from bitrawl.cli.flags import AllowPrivate
-from bitrawl.config.choices import TOPIC_TERMS
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
 from bitrawl.show.wording import counted
+from bitrawl.topic.settings import TOPIC_TERMS
 
 if TYPE_CHECKING:
     from bitrawl.job.fetching import FetchPolicy

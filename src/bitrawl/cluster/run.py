@@ -52,8 +52,9 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_run, place
-from bitrawl.config import Job, Reach
+from bitrawl.config import Job
 from bitrawl.corpus.figures import MergeFacts
+from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job.crawl_wiring import check as check_crawl
 from bitrawl.job.exporting import SHARD

@@ -12,12 +12,12 @@ from itertools import islice
 from pathlib import Path
 
 from bitrawl import files
-from bitrawl.config import Anonymise
 from bitrawl.corpus.export import CARD, EARLIER_CARD, without_files
 from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, MergedSite, Origin
+from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
+from bitrawl.corpus.sampling import HumanReview
 from bitrawl.errors import ConfigError
-from bitrawl.facts import HumanReview
 from bitrawl.files import cell
 from bitrawl.languages import language_name
 from bitrawl.model import Method

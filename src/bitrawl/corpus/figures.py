@@ -15,7 +15,7 @@ import numpy as np
 
 from bitrawl.corpus.export import CorpusHeader, Item
 from bitrawl.corpus.merger import different
-from bitrawl.facts import HumanReview
+from bitrawl.corpus.sampling import HumanReview
 from bitrawl.message import Wording
 from bitrawl.model import Page, PagePair, TranslationUnit
 from bitrawl.text.words import words

@@ -20,7 +20,6 @@ from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
-from bitrawl.config import DocumentType
 from bitrawl.crawling.bodies import (
     GZIP,
     MIB,
@@ -46,7 +45,7 @@ from bitrawl.crawling.connections import (
     proxy_name,
 )
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import MAX_REDIRECTS, Answer, Capture, Language, Link, LinkKind, Page, Sitemap, Skip
+from bitrawl.model import MAX_REDIRECTS, Answer, Capture, DocumentType, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Clock, Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url, without_credentials

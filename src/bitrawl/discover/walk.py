@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.config import Walk
 from bitrawl.discover.cocitation import Cocitation, Weight
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
+from bitrawl.discover.settings import WALKS, Walk
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.walk_plan import LearnedWord, Neighbourhood, PlacedLinkWords, Plan, SiteCandidate, WalkStep
 from bitrawl.model import Advice, Language, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
-from bitrawl.packages import EntryGroup, load
 from bitrawl.protocols import BacklinkSource
 from bitrawl.reasons import NO_ANSWER, Reason, Stage
 from bitrawl.url import Url
@@ -53,7 +52,7 @@ def new_walk(
     if name is Walk.COCITATION:
         plan = Cocitation(near, counted.evidence if counted else None)
     else:
-        plan = load(EntryGroup.WALKS, name)(near)
+        plan = WALKS.loaded(name)(near)
     return DiscoveryWalk(near, plan, new_check)
 
 

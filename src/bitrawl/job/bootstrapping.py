@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import tomli_w
 
-from bitrawl import config, files
+from bitrawl import files
 from bitrawl.crawling.fetch import user_agent
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines, json_lines
 from bitrawl.errors import ConfigError, StoreError
@@ -42,7 +42,7 @@ from bitrawl.topic.wiki_topic import (
     table,
     topic_lines,
 )
-from bitrawl.url import Url
+from bitrawl.url import Url, seeds_from
 
 PROGRESS, FOUND = "progress.json", "found.json"
 
@@ -437,7 +437,7 @@ def _content(path: Path) -> bytes:
 
 
 def _listed(path: Path) -> list[str]:
-    return config.seeds_from(_content(path), str(path))
+    return seeds_from(_content(path), str(path))
 
 
 def _advice(

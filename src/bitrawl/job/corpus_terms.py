@@ -10,7 +10,7 @@ from typing import IO
 
 import numpy as np
 
-from bitrawl.config.choices import TERM_PAIR_SCORE, TERM_PAIRS
+from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.corpus.term_pairs import (
     MOST_EXAMPLES,
     FoundPair,

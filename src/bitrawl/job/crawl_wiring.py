@@ -17,13 +17,14 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.archive.archived_web import Archives, ReplayFetcher
-from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy
+from bitrawl.config import Job
 from bitrawl.crawling.fetch import HttpFetcher, user_agent
 from bitrawl.crawling.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawling.preview import Previewer
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.settings import Gone, Reach
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
@@ -50,7 +51,7 @@ from bitrawl.mining.evidence import MIN_WEIGHT
 from bitrawl.mining.page_score import ScoreModel
 from bitrawl.mining.pairing import THRESHOLD, Pairing
 from bitrawl.mining.segment_score import SegmentScore
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
+from bitrawl.model import Capture, DocumentType, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
 from bitrawl.packages import loaded
 from bitrawl.page import Rejects, SandboxedAnalyser, page_reader
@@ -63,6 +64,7 @@ from bitrawl.store.own_files import check_inputs, inputs_of
 from bitrawl.strategies.adaptive.site_scorer import read_weights
 from bitrawl.strategies.arrival import BreadthFirst, GuardedScorer
 from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import FOCUSED, Strategy
 from bitrawl.text.frequencies import read_tables
 from bitrawl.text.language import LanguageNgrams
 from bitrawl.topic.judge import TopicJudge

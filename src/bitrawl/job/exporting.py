@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bitrawl import config, files
-from bitrawl.config import Anonymise, Job
-from bitrawl.config.choices import corpus_format
+from bitrawl.config import Job
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.card import check_card, write_card
 from bitrawl.corpus.export import CARD, CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
@@ -43,6 +42,7 @@ from bitrawl.corpus.figures import (
     pages_by_site,
     summary,
 )
+from bitrawl.corpus.formats import Anonymise, corpus_format
 from bitrawl.corpus.merger import (
     Block,
     Groups,

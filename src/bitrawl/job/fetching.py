@@ -22,7 +22,7 @@ from bitrawl.archive.archived_web import (
     warc_files,
 )
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
-from bitrawl.config import Job, Render
+from bitrawl.config import Job
 from bitrawl.crawling.bodies import JSON, Expansion
 from bitrawl.crawling.connections import Endpoint, Proxies
 from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, user_agent
@@ -30,6 +30,7 @@ from bitrawl.crawling.rendering import Rendering
 from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
 from bitrawl.crawling.scope import Sites
+from bitrawl.crawling.settings import Render
 from bitrawl.errors import ConfigError
 from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
 from bitrawl.page import SandboxedAnalyser, page_reader

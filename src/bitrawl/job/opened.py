@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bitrawl.config import arguments
-from bitrawl.config.choices import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.config.settings import Group, described
 from bitrawl.corpus.figures import MergeFacts
+from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.corpus.sampling import sampled
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.corpus.units import CorpusEntry, data_frame, data_set, strata

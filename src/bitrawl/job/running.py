@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 
 from bitrawl import config
-from bitrawl.config import Anonymise, Job, Strategy
-from bitrawl.config.choices import check_formats
+from bitrawl.config import Job
 from bitrawl.corpus.card import check_card
 from bitrawl.corpus.export import corpus_headers, with_present
+from bitrawl.corpus.formats import Anonymise, check_formats
 from bitrawl.crawling.ending import Ending, crawl_end, ending, seed_skips
 from bitrawl.crawling.loop import Crawl
 from bitrawl.crawling.preview import Preview
@@ -44,6 +44,7 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import queued_links, relevant_pages
 from bitrawl.store.own_files import corpus_files, is_part_of_job
 from bitrawl.store.stored_findings import Findings, made_from
+from bitrawl.strategies.table import Strategy
 from bitrawl.text.personal_data import check_libraries
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl import config, files
+from bitrawl import files
 from bitrawl.archive.archived_web import Archives
-from bitrawl.config import BudgetSection, DiscoverySection, Job
+from bitrawl.config import Job
 from bitrawl.crawling.ending import Ending
+from bitrawl.crawling.settings import BudgetSection
 from bitrawl.discover.backlinks import (
     MEDIA_TYPES,
     Backlinks,
@@ -31,6 +32,7 @@ from bitrawl.discover.backlinks import (
 from bitrawl.discover.graph_build import DEFAULT_CAPS, Progress, build_graph
 from bitrawl.discover.graph_files import graph_files, host_of, is_graph, without_www
 from bitrawl.discover.graph_index import Caps, GraphIndex, GraphMeta, is_index, no_seed_in
+from bitrawl.discover.settings import DiscoverySection
 from bitrawl.discover.site_lists import (
     SiteAnswer,
     SiteVerdict,
@@ -54,6 +56,7 @@ from bitrawl.store.folder import JobFolder, StartOver
 from bitrawl.store.folder_kinds import FOUND_SITES, MINED_SITES, SEARCHED
 from bitrawl.store.ledger import outlinks
 from bitrawl.store.own_files import check_inputs
+from bitrawl.url import seeds_from
 
 SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", FOUND_SITES, SEARCHED
 MINED = MINED_SITES  # the folder of the job that mines what was found
@@ -258,7 +261,7 @@ def build(
     hosts: list[str] = []
     if around is not None:
         try:
-            listed = config.seeds_from(around.read_bytes(), str(around))
+            listed = seeds_from(around.read_bytes(), str(around))
         except OSError as error:
             raise ConfigError(f"{around} cannot be read: {error.strerror}") from error
         hosts = list(dict.fromkeys(map(host_of, listed)))

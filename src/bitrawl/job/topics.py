@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from bitrawl.config import Job, TopicModel
+from bitrawl.config import Job
 from bitrawl.corpus.jsonl import Languages, TextPair, read_sentences
 from bitrawl.corpus.tmx import read_tmx
 from bitrawl.errors import ConfigError, TopicError
@@ -27,6 +27,7 @@ from bitrawl.text.ngram_estimation import train
 from bitrawl.text.ngram_models import NgramModel, read_arpa, sequences
 from bitrawl.topic.judge import PerplexityRelevance, TopicJudge
 from bitrawl.topic.learned import LearnedRelevance
+from bitrawl.topic.settings import TopicModel
 from bitrawl.topic.term_list import Term, TermList, learn_terms, read_terms
 from bitrawl.topic.term_relevance import TermRelevance, TermThresholds
 from bitrawl.url import Url

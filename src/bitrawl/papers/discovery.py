@@ -12,16 +12,17 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.config import Reach, Walk
-from bitrawl.config.choices import SIMULATED_DOWNLOADS
 from bitrawl.crawling.frontier import Budget, Frontier
 from bitrawl.crawling.loop import Crawl
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.settings import Reach
 from bitrawl.discover.graph_index import HostLanguages
+from bitrawl.discover.settings import Walk
 from bitrawl.discover.walk import NewCheck, WalkMoment, new_walk
 from bitrawl.job.crawl_wiring import new_site_check
 from bitrawl.model import Language, Link, LinkKind
+from bitrawl.papers import SIMULATED_DOWNLOADS
 from bitrawl.papers.replay import InFlightWeb, Replay, ReplayClock
 from bitrawl.papers.trial import MemoryQueue, ReplayLedger
 from bitrawl.protocols import Analyser, BacklinkSource

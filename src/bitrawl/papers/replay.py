@@ -20,12 +20,13 @@ from zlib import crc32
 import msgspec
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
-from bitrawl.config import UNFOCUSED, Job, Reach, Strategy
+from bitrawl.config import Job
 from bitrawl.crawling.fetch import redirect_target
 from bitrawl.crawling.frontier import Frontier, Politeness
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.fetching import most_waiting
 from bitrawl.job.site_mining import pairing
@@ -60,6 +61,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.store.analyses import Analyses
 from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 

@@ -15,13 +15,14 @@ from typer import Argument, Option
 
 from bitrawl.cli.console import err, print_err, print_out
 from bitrawl.cli.console import out as console
-from bitrawl.config import FOCUSED, UNFOCUSED, Walk, seeds_from
-from bitrawl.config.choices import SIMULATED_DOWNLOADS, strategy_names
+from bitrawl.discover.settings import Walk
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
+from bitrawl.papers import SIMULATED_DOWNLOADS
 from bitrawl.show.wording import counted
-from bitrawl.url import Url
+from bitrawl.strategies.table import FOCUSED, STRATEGIES, UNFOCUSED
+from bitrawl.url import Url, seeds_from
 from bitrawl.version import install_command
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def _languages(raw: str) -> tuple[Language, ...]:
 
 
 def _strategies(raw: str) -> tuple[str, ...]:
-    choices = [name for name in strategy_names() if name not in FOCUSED]
+    choices = [name for name in STRATEGIES.names() if name not in FOCUSED]
     return UNFOCUSED if raw.strip() == "all" else _chosen(raw, choices, FOCUSED, "strategy")
 
 

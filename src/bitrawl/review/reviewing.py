@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bitrawl.config import Job, Thresholds
+from bitrawl.config import Job
+from bitrawl.mining.settings import Thresholds
 from bitrawl.model import Language, PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.review.segment_review import (
     MinedPair,

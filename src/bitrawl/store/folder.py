@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bitrawl import config, files
-from bitrawl.config import Job, Strategy
+from bitrawl.config import Job
 from bitrawl.corpus.export import drafts
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.store.database import is_locked, locked
@@ -22,6 +22,7 @@ from bitrawl.store.ledger_facts import perplexities
 from bitrawl.store.own_files import SHARED, job_files
 from bitrawl.store.reading_index import INDEX
 from bitrawl.store.verdicts import VERDICTS
+from bitrawl.strategies.table import Strategy
 from bitrawl.topic.judge import boundaries
 
 

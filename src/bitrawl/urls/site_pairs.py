@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitrawl.config.choices import URL_PAIR_SCORE
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats, Floats32, Ints32
 from bitrawl.url import Url
+from bitrawl.urls import URL_PAIR_SCORE
 from bitrawl.urls.pair_model import compare
 from bitrawl.urls.patterns import MIN_SUPPORT
 from bitrawl.urls.site_candidates import (

@@ -16,10 +16,9 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
-from bitrawl.config import Anonymise
-from bitrawl.config.choices import TermFormat, ready_formats
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
+from bitrawl.corpus.formats import Anonymise, TermFormat, ready_formats
 from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from bitrawl import config
-from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.protocols import StrategyInputs
 from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import Strategy
 from bitrawl.url import Url
 from bitrawl.urls.transformers import (
     TransformerUrlLanguageModel,

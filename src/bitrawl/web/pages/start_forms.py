@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import FOCUSED, Job, Strategy
-from bitrawl.config.choices import strategy_names
+from bitrawl.config import Job
 from bitrawl.errors import ConfigError, FieldError
+from bitrawl.strategies.table import FOCUSED, STRATEGIES, Strategy
 from bitrawl.web import allowed
 from bitrawl.web.actions import find_job, server_of, start_job, words_of
 from bitrawl.web.allowed import Upload, Uploads
@@ -192,7 +192,7 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
         limits=server_of(request).settings.limits,
         strategies=[
             (name, say("{name} (needs a topic)", name=say(name)) if name in FOCUSED else say(name))
-            for name in dict.fromkeys([str(Strategy.ADAPTIVE), *strategy_names()])
+            for name in dict.fromkeys([str(Strategy.ADAPTIVE), *STRATEGIES.names()])
         ],
         settings=fields,
         numbers=tuple(field.name for group in fields.values() for field in group if not field.is_switch),
