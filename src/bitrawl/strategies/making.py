@@ -26,11 +26,8 @@ def strategy(name: str, inputs: StrategyInputs) -> LinkScorer:
         raise ConfigError(f"the strategy {name} needs a topic")
     maker = Strategy(name).maker if name in set(Strategy) else ""
     make = loaded(maker) if maker else STRATEGIES.loaded(name)
-    scorer: LinkScorer
-    if STRATEGIES.package_of(name):
-        scorer = _blamed(name, STRATEGIES.blamed(name, make)(inputs))
-    else:
-        scorer = make(inputs)
+    ours = not STRATEGIES.package_of(name)
+    scorer: LinkScorer = make(inputs) if ours else _blamed(name, STRATEGIES.blamed(name, make)(inputs))
     return scorer
 
 
