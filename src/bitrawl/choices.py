@@ -4,6 +4,7 @@ from typing import Annotated
 
 import msgspec
 
+MEGABYTE = 1_000_000  # bytes, as settings and people count them
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=1)]

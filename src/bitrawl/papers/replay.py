@@ -43,7 +43,7 @@ from bitrawl.model import (
     Sitemap,
     Skip,
 )
-from bitrawl.page import SandboxedAnalyser, page_reader
+from bitrawl.page import AnalysisSection, SandboxedAnalyser, page_reader
 from bitrawl.papers.measure import SiteTrials, best_harvest, measure
 from bitrawl.papers.trial import (
     CountingFetcher,
@@ -256,7 +256,7 @@ async def opened_replay(
         stack.callback(analyses.close)
         opened = stack.enter_context(Archives(files))
         reader = partial(page_reader, tuple(languages))
-        analyser = await stack.enter_async_context(SandboxedAnalyser(reader, workers=1, megabytes=1024))
+        analyser = await stack.enter_async_context(SandboxedAnalyser(reader, AnalysisSection(workers=1)))
         yield Replay(opened, RememberedAnalyses(analyser, analyses), Sites(one_site))
 
 
