@@ -23,10 +23,9 @@ from typing import NamedTuple
 
 from bitrawl.crawling.frontier import Politeness
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.discover.site_check import DeclaredSiteCheck
+from bitrawl.discover.site_check import DeclaredSiteCheck, site_judges
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
-from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import Language, Link, LinkKind, Page, Skip
 from bitrawl.papers.replay import Replay, ReplayClock, opened_replay

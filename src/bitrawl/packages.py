@@ -7,6 +7,7 @@ meant, and what is wrong with it is told there.
 from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bitrawl.errors import BitrawlError, ConfigError
@@ -99,7 +100,7 @@ class Added(NamedTuple):
 def loaded(reference: str) -> Any:
     """Something of bitrawl, or of a package, that a table names as "module:name"."""
     module, _, name = reference.partition(":")
-    return getattr(import_module(module), name)
+    return attrgetter(name)(import_module(module))
 
 
 @cache

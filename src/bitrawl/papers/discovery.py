@@ -19,8 +19,8 @@ from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.crawling.settings import Reach
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.settings import Walk
+from bitrawl.discover.site_check import new_site_check
 from bitrawl.discover.walk import NewCheck, WalkMoment, new_walk
-from bitrawl.job.crawl_wiring import new_site_check
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.papers import SIMULATED_DOWNLOADS
 from bitrawl.papers.replay import InFlightWeb, Replay, ReplayClock

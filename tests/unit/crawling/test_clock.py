@@ -13,7 +13,7 @@ from bitrawl.crawling.frontier import Budget, Frontier, Politeness
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.robots import RobotsFetcher
 from bitrawl.crawling.scope import Scope, Sites
-from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job import Parts
 from bitrawl.job.fetching import LedgerRobots, SystemClock
 from bitrawl.job.running import COUNT_EVERY, finished
 from bitrawl.model import Capture, Link, LinkKind, Skip, Visit
