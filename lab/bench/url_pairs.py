@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls import URL_PAIR_SCORE, MatchingModels, RuleUrlPairModel, TreeUrlPairModel, match_urls, rule_pairs
+from bitrawl.urls import URL_PAIR_SCORE, RuleUrlPairModel, TreeUrlPairModel, match_urls, rule_pairs
 from bitrawl.urls.pair_model import FEATURES, feature_rows
-from bitrawl.urls.site_pairs import one_to_one
+from bitrawl.urls.site_pairs import MatchingModels, one_to_one
 from bitrawl.urls.tokens import PAGE_WORDS, marked_tokens
 from lab.train.folds import fold_of
 from lab.train.made_up_urls import MADE_UP_KINDS, is_made_up, made_up, made_up_kind

@@ -16,13 +16,14 @@ from bitrawl.mining.pairing import Pairing
 from bitrawl.model import Language
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.outline import outline
-from bitrawl.simulation.trial import in_order
+from bitrawl.papers.trial import in_order
 from bitrawl.strategies.adaptive.link_table import LinkColumn
 from bitrawl.strategies.adaptive.site_scorer import column_weights
 from bitrawl.text.language import LanguageNgrams, NgramLanguageIdentifier
 from bitrawl.url import Url
-from bitrawl.urls import LinearUrlLanguageModel, MatchingModels, TreeUrlPairModel, match_urls
+from bitrawl.urls import LinearUrlLanguageModel, TreeUrlPairModel, match_urls
 from bitrawl.urls.language_model import UrlLanguageData
+from bitrawl.urls.site_pairs import MatchingModels
 from lab.train import adaptive, boilerplate, pairs, perceptron
 from lab.train.site_packs import SitePack
 

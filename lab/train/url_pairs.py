@@ -13,10 +13,9 @@ import numpy as np
 
 from bitrawl.files import replacing
 from bitrawl.text.arrays import Floats32, Trees
-from bitrawl.urls import MatchingModels
 from bitrawl.urls.pair_model import FEATURES, feature_rows
 from bitrawl.urls.site_evidence import SITE_FEATURES
-from bitrawl.urls.site_pairs import first_round, second_round, settled
+from bitrawl.urls.site_pairs import MatchingModels, first_round, second_round, settled
 from lab.train import Tell, silent
 from lab.train.folds import fold_of
 from lab.train.made_up_urls import is_made_up, made_up

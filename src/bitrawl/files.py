@@ -1,6 +1,7 @@
 """Writes files so that they are complete under their name, or absent: under another name first, and renamed at the end.
 
-`cell` and `from_cell` are for tables that a spreadsheet may open: no text of the web becomes a formula there.
+`cell` and `from_cell` are for tables that a spreadsheet may open: no text of the web becomes a formula there. `xml_parser` is
+how XML of others is read.
 """
 
 import errno
@@ -27,7 +28,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd as zstd  # noqa: PLC0414 - the same module for earlier Pythons
 
-StartElement = Callable[[str, dict[str, str]], object]
 NO_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for content that is not what it should be: also for text that is no UTF-8, and for deep nesting."""
 
@@ -173,6 +173,28 @@ _FORMULA = re.compile("'*[=+@-]")
 _QUOTED = re.compile("'+[=+@-]")
 
 
+def xml_parser(
+    start: Callable[[str, dict[str, str]], object],
+    end: Callable[[str], object],
+    characters: Callable[[str], object],
+    *,
+    refuse: Callable[[], object],
+    separator: str | None = None,
+) -> expat.XMLParserType:
+    """Loads nothing from elsewhere, and calls `refuse`, which raises, where an entity is declared: it may be a bomb.
+
+    With a `separator`, names have their namespace before it.
+    """
+    parser = expat.ParserCreate(namespace_separator=separator)
+    parser.buffer_text = True
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    parser.EntityDeclHandler = lambda *_: refuse()
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    return parser
+
+
 def cell(text: str) -> str:
     """The text as it is written into a table: with an apostrophe in front, if it would begin a formula."""
     return f"'{text}" if _FORMULA.match(text) else text
@@ -181,23 +203,3 @@ def cell(text: str) -> str:
 def from_cell(written: str) -> str:
     """The text of a cell that `cell` wrote."""
     return written[1:] if _QUOTED.match(written) else written
-
-
-def xml_parser(
-    start: StartElement,
-    end: Callable[[str], object],
-    characters: Callable[[str], object],
-    *,
-    refuse: Callable[[], object],
-    namespaces: bool = False,
-) -> expat.XMLParserType:
-    """A parser for XML from elsewhere. It loads nothing, and `refuse`, which is to raise, is called if an entity is declared.
-
-    With `namespaces`, that of a name stands before it, and a brace between them.
-    """
-    parser = expat.ParserCreate(namespace_separator="}" if namespaces else None)
-    parser.buffer_text = True
-    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-    parser.EntityDeclHandler = lambda *_: refuse()
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
-    return parser

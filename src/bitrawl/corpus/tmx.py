@@ -99,7 +99,7 @@ def read_tmx(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPair
 
 
 class _TmxReader:
-    """Unit by unit. A file that declares entities is refused."""
+    """Unit by unit. A file that declares entities is refused, and nothing is loaded from elsewhere."""
 
     def __init__(self, source: Path) -> None:
         self.parser = xml_parser(self._start, self._end, self._characters, refuse=self._refuse)

@@ -174,7 +174,7 @@ class _Archive:
             lambda tag: builder.end(_named(tag)),
             builder.data,
             refuse=_refuse_entity,
-            namespaces=True,
+            separator="}",
         )
         try:
             parser.Parse(content, True)

@@ -131,7 +131,7 @@ def _url(text: str, base: Url | None) -> Url | None:
 
 
 def _date(text: str) -> float:
-    """A date of ISO 8601 or RFC 5322 in seconds since the epoch: the end of a day without a time. 0 for what is no date."""
+    """As ISO 8601 or RFC 5322 has it, in seconds since the epoch: the end of a day without a time. 0 for what is no date."""
     text = text.strip()
     try:
         date = dt.datetime.fromisoformat(text) if text[:4].isdecimal() else parsedate_to_datetime(text)

@@ -19,7 +19,7 @@ from bitrawl.text.frequencies import Keyness, Phrases, Rates, Texts, unnested
 from bitrawl.topic.settings import TOPIC_TERMS
 
 FULL_WEIGHT = 100.0
-"""The weight of a term whose file gives none. ILSP-FC's own lists go from 1 to 100."""
+"""Of a term whose file gives no weight. ILSP-FC's own lists go from 1 to 100."""
 
 _LINE = re.compile(r"(?P<weight>[+-]?\d+(?:[.,]\d+)?)\s*:\s*(?P<rest>.*)")
 _LANGUAGE = re.compile(r"(?P<rest>.*)>\s*(?P<language>[^\s>=;]*)\s*")
@@ -241,10 +241,7 @@ def _language(written: str, place: str) -> Language:
 
 
 class _TbxReader:
-    """TBX of 2008 (termEntry, langSet) and of 2019 (conceptEntry, langSec); the subject field is the class.
-
-    A file that declares entities is refused.
-    """
+    """TBX of 2008 (termEntry, langSet) and of 2019 (conceptEntry, langSec); the subject field is the class."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageModel, language_by_rules
     from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel, rule_pairs
     from bitrawl.urls.patterns import PatternCounts, learn_patterns
-    from bitrawl.urls.site_pairs import LIKELY, MatchingModels, Versions, match_urls
+    from bitrawl.urls.site_pairs import LIKELY, Versions, match_urls
     from bitrawl.urls.tokens import (
         address_languages,
         host_name,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         skeleton,
         versions,
     )
-    from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
+    from bitrawl.urls.transformers import load_pair_transformer, url_language_model
 else:
     __getattr__ = door(__name__)
 

@@ -8,7 +8,8 @@ from bitrawl.cli.urls import urls
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls import MatchingModels, RuleUrlPairModel, match_urls, rule_pairs
+from bitrawl.urls import RuleUrlPairModel, match_urls, rule_pairs
+from bitrawl.urls.site_pairs import MatchingModels
 
 EN, FR, DE, ZH = map(Language, ("en", "fr", "de", "zh"))
 WORDS = [
