@@ -84,7 +84,7 @@ def checked_corpus(folder: Path) -> Checked:
 def check_corpus(folder: Path) -> Checked | None:
     """The files of a corpus, as they were written; None if none was.
 
-    A copy without its job, and what an earlier version wrote, has only its card and its figures to tell.
+    A copy without its job has only its card and its figures to tell.
     """
     card, written = card_of(folder), sealed_files(folder)
     if card is None and not written:

@@ -386,7 +386,7 @@ def _validators(visit: Visit) -> Answer:
     return Answer(at=visit.at) if visit.answer is None or drawn else visit.answer
 
 
-# A page that was visited by an earlier version of bitrawl, or that gave no answer, is known from now on.
+# A page that gave no answer is known from now on.
 _MAKE_KNOWN = f"""
 INSERT OR IGNORE INTO answers
 SELECT url, host, '', '', '', at, last, 1, at, 0, 0, 0, status IN (404, 410),
