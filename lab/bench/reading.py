@@ -18,13 +18,14 @@ from pathlib import Path
 from bitrawl.config import Thresholds
 from bitrawl.mining.findings import SiteFindings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
-from bitrawl.review.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, VerdictState
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
 from bitrawl.review.searching import all_hits, search
 from bitrawl.review.segment_list import LengthUnit, SegmentFilter, SegmentList, SegmentOrder, SegmentState
 from bitrawl.review.segment_review import Writer
 from bitrawl.review.thresholds import ThresholdSight
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import LanguageOrder, PairFilter, PairOrder, VerdictState
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import is_due
 from bitrawl.store.stored_findings import Findings

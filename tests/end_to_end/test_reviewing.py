@@ -10,12 +10,13 @@ from prose_site import keep
 from small_site import articles
 
 from bitrawl.model import Verdict, segment_key
-from bitrawl.review.reviewing import PairFilter, Reading, ReadPair
+from bitrawl.review.reviewing import Reading, ReadPair
 from bitrawl.review.search_query import SearchQuery
 from bitrawl.review.searching import all_hits, search
 from bitrawl.review.segment_review import OnScreen, Saved, Writer
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.verdicts import SubjectKind
 
 Command = Callable[..., tuple[int, str, str]]

@@ -8,8 +8,9 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -77,6 +78,13 @@ CREATE TABLE standing (
 `samples.py`."""
 _FIELDS = "kind, key, url_a, url_b, text_a, text_b, verdict, by, at, undone_by, undone_at, batch, resolves, sample"
 _CONFLICT = "conflict"
+_SAMPLED = "SELECT key FROM said WHERE sample > 0 AND undone_at IS NULL"
+_BY_DAY = "SELECT date(at, 'unixepoch'), count(*) FROM said WHERE undone_at IS NULL GROUP BY 1 ORDER BY 1 DESC LIMIT ?"
+_BY_PERSON = """
+    SELECT by, kind, verdict, count(*), max(at) FROM said WHERE id IN (
+        SELECT max(id) FROM said WHERE undone_at IS NULL GROUP BY by, kind, key
+    ) GROUP BY by, kind, verdict
+"""
 _About = tuple[str, str]  # a kind and a key
 
 
@@ -154,6 +162,26 @@ class Batch(msgspec.Struct, frozen=True):
     verdict: Verdict
     count: int
     at: float
+
+
+class PersonCount(NamedTuple):
+    """About how many things one person says the same now."""
+
+    by: str
+    kind: SubjectKind
+    verdict: Verdict
+    things: int
+    last_at: float
+
+
+class VerdictFigures(NamedTuple):
+    """What stands, counted by verdict, of which one is a conflict; and who said it, and when."""
+
+    pairs: Mapping[str, int] = {}
+    segments: Mapping[str, int] = {}
+    not_sampled: Mapping[str, int] = {}  # segments that people chose to judge
+    people: tuple[PersonCount, ...] = ()
+    days: Mapping[str, int] = {}  # verdicts by day (UTC), the earliest first
 
 
 class VerdictHistory:
@@ -271,6 +299,24 @@ class VerdictHistory:
                     for keys, texts in database.execute(LAST_REVISED)
                 )
         return Verdicts(verdicts[SubjectKind.PAIR], verdicts[SubjectKind.SEGMENT], revisions)
+
+    def figures(self, days: int) -> VerdictFigures:
+        """Of the last so many days with verdicts."""
+        with reading(self._path, LAYOUT) as database:
+            if database is None:
+                return VerdictFigures()
+            standing = partial(_standing_counts, database)
+            people = tuple(
+                PersonCount(by, SubjectKind(kind), Verdict(verdict), *rest)
+                for by, kind, verdict, *rest in database.execute(_BY_PERSON)
+            )
+            return VerdictFigures(
+                standing(SubjectKind.PAIR),
+                standing(SubjectKind.SEGMENT),
+                standing(SubjectKind.SEGMENT, f" AND key NOT IN ({_SAMPLED})"),
+                people,
+                dict(reversed(database.execute(_BY_DAY, (days,)).fetchall())),
+            )
 
     def changes(self) -> int:
         """How often something was said, revised or taken back. What is made from it is new while this stays the same."""
@@ -477,6 +523,11 @@ def _by_kind(things: Iterable[_About]) -> dict[str, list[str]]:
     for kind, key in things:
         keys.setdefault(kind, []).append(key)
     return keys
+
+
+def _standing_counts(database: sqlite3.Connection, kind: SubjectKind, more: str = "") -> dict[str, int]:
+    statement = f"SELECT verdict, count(*) FROM standing WHERE kind = ?{more} GROUP BY verdict"
+    return dict(database.execute(statement, (kind,)).fetchall())
 
 
 def _repeated(database: sqlite3.Connection, things: Iterable[_About], verdict: Verdict, by: str) -> set[_About]:

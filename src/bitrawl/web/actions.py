@@ -21,13 +21,7 @@ from bitrawl.languages import parse_language
 from bitrawl.mining.judging import Flag
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
-from bitrawl.review.reviewing import (
-    LanguageOrder,
-    PairFilter,
-    PairOrder,
-    Reading,
-    VerdictState,
-)
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
 from bitrawl.review.segment_list import (
     MOST_AT_ONCE,
@@ -39,6 +33,7 @@ from bitrawl.review.segment_list import (
     fitting_rows,
 )
 from bitrawl.review.segment_review import subject_of
+from bitrawl.store.index_reader import LanguageOrder, PairFilter, PairOrder, VerdictState
 from bitrawl.store.verdicts import Subject, SubjectKind
 from bitrawl.web import allowed
 from bitrawl.web.commands import CommandRunner, CorpusWriting, ExportCache, Indexing

@@ -34,10 +34,11 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.reasons import Reason, Stage
-from bitrawl.review.reviewing import PairFilter, PairList, Reading
+from bitrawl.review.reviewing import PairList, Reading
 from bitrawl.show.job_report import brief
 from bitrawl.show.wording import size
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import refresh
 from bitrawl.store.stored_findings import Findings

@@ -32,12 +32,13 @@ from bitrawl.model import (
     segment_key,
 )
 from bitrawl.reasons import Reason, Stage
-from bitrawl.review.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, VerdictState
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.search_query import ANYWHERE, HitOrder, QueryMistake, SearchedSide, SearchQuery
 from bitrawl.review.searching import HitList, all_hits, search
 from bitrawl.store import reading_index
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import LanguageOrder, PairFilter, PairOrder, VerdictState
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import Refreshed
 from bitrawl.store.stored_findings import Findings

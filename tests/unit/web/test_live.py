@@ -10,8 +10,8 @@ from bitrawl.job import live_facts as live
 from bitrawl.job.live_facts import Live, Sampler
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Relevance, Skip, Visit
 from bitrawl.reasons import Reason, Stage
-from bitrawl.review.reviewing import PairHarvestPoint
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairHarvestPoint
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log, summarise
 from bitrawl.store.reading_index import refresh

@@ -15,9 +15,10 @@ from bitrawl.job import bootstrapping
 from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, BootstrapSummary
 from bitrawl.job.live_facts import Live
 from bitrawl.model import Language
-from bitrawl.review.reviewing import PairHarvestPoint, Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairHarvestPoint
 from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.actions import carry_out, find_job, find_own_job, found_sites, look_at, server_of, words_of

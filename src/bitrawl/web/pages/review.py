@@ -13,8 +13,9 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.errors import FieldError
 from bitrawl.model import Verdict
 from bitrawl.review import searching
-from bitrawl.review.reviewing import PairOrder, Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.searching import Hit, HitList, Mark
+from bitrawl.store.index_reader import PairOrder
 from bitrawl.store.verdicts import SubjectKind
 from bitrawl.web import actions
 from bitrawl.web.actions import SORTS, find_mining_job, give_verdict, number_in, pair_filter, server_of, words_of
