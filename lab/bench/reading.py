@@ -100,7 +100,7 @@ def _fetched(ledger: Ledger, site: str, urls: tuple[Url, Url]) -> None:
             (url,),
         )
         ledger.database.query(
-            "INSERT INTO pages (url, site, language, title, digest, signature, page) VALUES (?, ?, 'en', ?, '', 0, x'')",
+            "INSERT INTO stored_pages (url, site, language, title, digest, signature, page) VALUES (?, ?, 'en', ?, '', 0, x'')",
             (url, site, f"Title of {url}"),
         )
 

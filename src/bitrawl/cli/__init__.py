@@ -37,6 +37,7 @@ VERBS = {
         "status", "Check that the files of a job are as they were written, and repair what can be repaired."
     ),
     "log": LazyVerb("folder_verbs", "List the fetches of a job in the order in which they were made."),
+    "sql": LazyVerb("sql", "Ask a job in SQL. Nothing can be changed."),
     "bootstrap": LazyVerb(
         "wikipedia", "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia."
     ),

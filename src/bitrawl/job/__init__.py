@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bitrawl.doors import door
 
 if TYPE_CHECKING:
+    from bitrawl.job.exporting import asked
     from bitrawl.job.opened import MergeResult, OpenedJob
     from bitrawl.job.reporting import status
 else:
