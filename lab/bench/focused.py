@@ -5,16 +5,19 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
+from bitrawl.config import Job
 from bitrawl.crawling.frontier import Budget, Frontier
 from bitrawl.crawling.loop import Crawl
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.settings import Reach
 from bitrawl.job.crawl_wiring import Topic, bucket_scores, strategy
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance, Visit
 from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.simulation.replay import InFlightWeb, ReplayClock
 from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
+from bitrawl.strategies.table import Strategy
+from bitrawl.topic.settings import TopicModel, TopicSection
 from bitrawl.url import Url
 from lab.bench.in_flight import USUAL
 

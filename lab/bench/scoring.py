@@ -26,7 +26,6 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.config import Strategy
 from bitrawl.crawling.scope import Sites
 from bitrawl.demo.web import bundled
 from bitrawl.job.crawl_wiring import strategy
@@ -37,6 +36,7 @@ from bitrawl.protocols import LinkScorer
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.replay import Replay, ReplaySettings
 from bitrawl.simulation.trial import run_trial
+from bitrawl.strategies.table import Strategy
 from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 from bitrawl.urls.language_model import LinearUrlLanguageModel

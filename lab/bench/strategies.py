@@ -40,7 +40,6 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.crawling.fetch import redirect_target
 from bitrawl.crawling.loop import objection
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
@@ -50,6 +49,7 @@ from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Si
 from bitrawl.simulation.measure import SiteTrials, TrialFigures
 from bitrawl.simulation.replay import Replay, ReplayClock, ReplaySettings, opened_replay
 from bitrawl.simulation.trial import Truth, run_trial
+from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.url import Url
 from lab.bench.in_flight import USUAL, add_option, least_ratio, ratio, shown
 from lab.bench.small_sites import CUTS, Cut, opened_cut

@@ -34,12 +34,12 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from bitrawl.config import Thresholds
 from bitrawl.corpus.merger import merged
 from bitrawl.job.site_mining import BATCH, SAMPLE
 from bitrawl.mining.aligned_pages import translated_part
 from bitrawl.mining.judging import ThresholdFilter
 from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.settings import Thresholds
 from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.simulation.replay import opened_replay

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config.choices import URL_PAIR_SCORE
 from bitrawl.model import Language
 from bitrawl.url import Url
+from bitrawl.urls import URL_PAIR_SCORE
 from bitrawl.urls.pair_model import FEATURES, RuleUrlPairModel, TreeUrlPairModel, feature_rows, load_trees, rule_pairs
 from bitrawl.urls.site_pairs import MatchingModels, match_urls, one_to_one
 from bitrawl.urls.tokens import PAGE_WORDS, marked_tokens

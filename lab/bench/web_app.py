@@ -14,7 +14,8 @@ import urllib.request
 from pathlib import Path
 
 from bitrawl import config
-from bitrawl.config import BudgetSection, Job
+from bitrawl.config import Job
+from bitrawl.crawling.settings import BudgetSection
 from bitrawl.model import SiteKnowledge, pack
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bitrawl.config import Walk
+from bitrawl.discover.settings import Walk
 from bitrawl.discover.walk import WalkMoment
 from bitrawl.model import Language
 from bitrawl.simulation.discovery import WalkTrial

@@ -13,7 +13,6 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from bitrawl.config import Strategy
 from bitrawl.config.resolving import RULES
 from bitrawl.config.settings import SETTINGS
 from bitrawl.corpus.figures import SiteLack
@@ -25,6 +24,7 @@ from bitrawl.remedies import Remedy
 from bitrawl.review.search_query import QueryMistake
 from bitrawl.show.diagnosis import Symptom
 from bitrawl.show.wording import REFUSALS
+from bitrawl.strategies.table import Strategy
 
 SOURCE = Path(__file__).parents[2] / "src" / "bitrawl" / "web"
 CATALOGUES = SOURCE / "catalogues"

@@ -9,11 +9,17 @@ from enum import StrEnum
 
 import msgspec
 
-from bitrawl.config import ExportSection, Job, RenderSection, Strategy, Thresholds, TopicModel, TopicSection
+from bitrawl.config import Job
+from bitrawl.corpus.formats import ExportSection
+from bitrawl.corpus.sampling import HumanReview
+from bitrawl.crawling.settings import RenderSection
 from bitrawl.endings import LastRun, State
 from bitrawl.languages import asked_language, same_language
+from bitrawl.mining.settings import Thresholds
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
 from bitrawl.reasons import LeaveReason, Reason
+from bitrawl.strategies.table import Strategy
+from bitrawl.topic.settings import TopicModel, TopicSection
 
 LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
 BINS = 20  # of a histogram from 0 to 1
@@ -354,21 +360,6 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     def merged(self) -> int:
         """Occurrences that are not units of their own."""
         return self.occurrences - self.units
-
-
-class HumanReview(msgspec.Struct, frozen=True):
-    """The precision of a corpus, by people who judged a random sample of it."""
-
-    precision: float
-    low: float  # of the interval of 95 %
-    high: float
-    units: int  # that were judged
-    people: int
-    kappa: (
-        float | None
-    )  # Cohen's, the mean of all pairs of people; None for one person, or if chance explains everything
-    least: float  # only units with this score or more were drawn
-    at: float  # when it was drawn, in seconds since the epoch
 
 
 class RequestedJob(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import Self
 import ada_url
 from publicsuffixlist import PSLFILE, PublicSuffixList
 
-from bitrawl.errors import UrlError
+from bitrawl.errors import ConfigError, UrlError
 
 MAX_LENGTH = 2083  # The limit of browsers and sitemaps. Longer URLs are traps.
 
@@ -216,3 +216,12 @@ def _names_the_visit(parameter: str) -> bool:
     if _TRACKING.fullmatch(name) or _CERTAIN_SESSION.fullmatch(name):
         return True
     return bool(_SESSION.fullmatch(name) and _TOKEN.fullmatch(value))
+
+
+def seeds_from(content: bytes, name: str) -> list[str]:
+    """A seed list: one URL per line; blank lines and lines that begin with # are left out."""
+    try:
+        lines = content.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name} is not a text file in UTF-8; write one URL per line") from error
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]

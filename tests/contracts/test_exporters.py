@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from bitrawl import files
-from bitrawl.config import Format
-from bitrawl.config.choices import corpus_formats, loaded
+from bitrawl.choices import loaded
 from bitrawl.corpus import jsonl
 from bitrawl.corpus.export import CorpusHeader, Exporter, export, exporting, file_names, with_present
+from bitrawl.corpus.formats import Format, corpus_formats
 from bitrawl.corpus.jsonl import DOCUMENTS, parquet
 from bitrawl.corpus.plain_text import moses, text, tsv
 from bitrawl.corpus.tmx import tmx

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.config import FOCUSED, Strategy, resolve
+from bitrawl.config import resolve
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import STATELESS, VERIFYING, Topic, scorer, strategy
 from bitrawl.model import Advice, Language, Lease, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.protocols import LinkScorer
 from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.papers.url_patterns import UrlPatterns
+from bitrawl.strategies.table import FOCUSED, Strategy
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url

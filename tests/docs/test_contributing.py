@@ -17,7 +17,7 @@ import sys
 import bitrawl
 from bitrawl import config
 from bitrawl.job.crawl_wiring import strategy
-from bitrawl.config import choices, settings
+from bitrawl.config import settings
 from bitrawl.corpus.export import export
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.model import Method

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl import aio, config, demo
-from bitrawl.config import choices
+from bitrawl import aio, choices, config, demo
+from bitrawl.corpus import formats
 from bitrawl.corpus.export import CorpusHeader, export
 from bitrawl.crawling.ending import Ending
 from bitrawl.errors import ConfigError
+from bitrawl.strategies.table import strategy_maker
 
 MODULE = """
 from contextlib import contextmanager
 
-from bitrawl.config import CorpusFormat, Part
+from bitrawl.corpus.formats import CorpusFormat, Part
 from bitrawl.files import replacing
 from bitrawl.model import Advice, TranslationUnit
 
@@ -65,10 +66,10 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "packages"
     monkeypatch.syspath_prepend(folder)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
-    for cached in (choices._added, choices._of_package):
+    for cached in (choices._added, formats._of_package):
         cached.cache_clear()
     yield folder
-    for cached in (choices._added, choices._of_package):
+    for cached in (choices._added, formats._of_package):
         cached.cache_clear()
     sys.modules.pop("shouting", None)
 
@@ -116,12 +117,12 @@ def test_the_help_names_what_packages_add_and_loads_nothing_of_it(packages: Path
 
 BROKEN = [
     ("import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
-    ("SHOUT = Backwards = 1", "is not a bitrawl.config.CorpusFormat"),
+    ("SHOUT = Backwards = 1", "is not a bitrawl.corpus.formats.CorpusFormat"),
     (MODULE.replace('"{name}.shout{gz}"', '"{name}.tmx{gz}"'), "may not write {name}.tmx{gz}"),
     (MODULE.replace('"{name}.shout{gz}"', '"notes.txt"'), "may not write notes.txt"),
     (MODULE.replace('"{name}.shout{gz}"', '"../{name}.shout"'), "may not write ../{name}.shout"),
     (MODULE.replace('"{name}.shout{gz}"', '"{name}.{x}"'), "may not write {name}.{x}"),
-    (MODULE.replace("(TranslationUnit,)", "(str,)"), "is not a bitrawl.config.CorpusFormat"),
+    (MODULE.replace("(TranslationUnit,)", "(str,)"), "is not a bitrawl.corpus.formats.CorpusFormat"),
 ]
 
 
@@ -141,7 +142,7 @@ def test_a_broken_package_is_named_before_anything_is_fetched_and_only_where_it_
     assert "Traceback" not in told
     assert not (tmp_path / "job").exists()
     assert config.resolve({"langs": ["en", "fr"], "warc": [str(tmp_path)], "export": {"formats": ["shout"]}})
-    assert "shout" not in choices.corpus_formats(2)
+    assert "shout" not in formats.corpus_formats(2)
 
 
 def test_a_broken_strategy_is_named(packages: Path, tmp_path: Path):
@@ -166,15 +167,15 @@ def test_a_name_that_is_taken_is_refused_where_it_is_used(packages: Path):
         packages, "[bitrawl.exporters]\ntmx = shouting:SHOUT\n\n[bitrawl.strategies]\nadaptive = shouting:Backwards\n"
     )
     with pytest.raises(ConfigError, match="the package bitrawl-shouting adds a format 'tmx', but bitrawl has one"):
-        choices.corpus_format("tmx")
+        formats.corpus_format("tmx")
     with pytest.raises(ConfigError, match="the package bitrawl-shouting adds a strategy 'adaptive', but bitrawl has"):
-        choices.strategy_maker("adaptive")
+        strategy_maker("adaptive")
     assert config.resolve({"langs": ["en", "fr"], "seeds": ["https://site.test/"]}).strategy == "adaptive"
-    assert choices.corpus_format("tsv").pairs
+    assert formats.corpus_format("tsv").pairs
 
 
 def test_two_packages_with_one_name_are_both_named(packages: Path):
     install(packages)
     install(packages, name="bitrawl-crying")
     with pytest.raises(ConfigError, match="bitrawl-crying and bitrawl-shouting add a format 'shout' each"):
-        choices.corpus_format("shout")
+        formats.corpus_format("shout")

@@ -10,12 +10,13 @@ from forked_command import ForkedCommand
 from inline_children import inline_children
 
 from bitrawl import config, demo
-from bitrawl.config import Job, Thresholds
+from bitrawl.config import Job
 from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.reporting import status
 from bitrawl.job.running import export, mine, mine_again
+from bitrawl.mining.settings import Thresholds
 from bitrawl.model import Language, Verdict
 from bitrawl.review.reviewing import Reading
 from bitrawl.review.thresholds import ThresholdSight, selections

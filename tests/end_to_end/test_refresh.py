@@ -15,8 +15,8 @@ from forked_command import start_forked
 from inline_children import inline_children
 
 from bitrawl import aio
-from bitrawl.config import PolitenessSection
 from bitrawl.crawling.ending import Ending
+from bitrawl.crawling.settings import PolitenessSection
 from bitrawl.endings import State
 from bitrawl.errors import ConfigError
 from bitrawl.job import running
@@ -229,7 +229,7 @@ def test_a_seed_that_redirects_off_site_is_asked_once_in_a_round_that_is_killed(
 @pytest.mark.usefixtures("no_children")
 @pytest.mark.parametrize(
     "where",
-    [f"bitrawl.job.{name}" for name in ("refreshing:note_findings", "rounds:Rounds.begin", "rounds:ChangeRates")],
+    ["bitrawl.job.refreshing:note_findings", "bitrawl.store.rounds:Rounds.begin", "bitrawl.store.rounds:ChangeRates"],
 )
 def test_a_kill_while_a_round_is_planned_leaves_the_job_as_it_was(site: ChangingSite, job: Path, where: str):
     with Ledger(job / "job.sqlite") as ledger, ledger.transaction():

@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 
 from bitrawl import config, demo
 from bitrawl.cli.simulate import simulate
-from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.crawling.ending import Ending
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
@@ -28,6 +27,7 @@ from bitrawl.simulation.trial import Truth, in_order, read_pairs, write_pairs
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.folder import JobFolder
 from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.url import Url
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]

@@ -11,10 +11,10 @@ import torch
 from neural.tiny_xlm import LONGEST, save_base
 from table_site import page
 
-from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import UrlModelNames, strategy
 from bitrawl.model import Language, SiteKnowledge
+from bitrawl.strategies.table import Strategy
 from bitrawl.url import Url
 from bitrawl.urls.transformers import load_classifier, load_language_transformer, load_pair_transformer, url_text
 from lab.train.url_transformers import Epoch, Settings, _classifier, _layers, train_languages, train_pairs

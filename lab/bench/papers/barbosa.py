@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import NamedTuple
 
-from bitrawl.config import Walk
+from bitrawl.discover.settings import Walk
 from bitrawl.discover.suggestions import links_inside
 from bitrawl.show.harvest import Panel, svg
 from bitrawl.show.plots import Series

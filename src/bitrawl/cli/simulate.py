@@ -15,13 +15,14 @@ from typer import Argument, Option
 
 from bitrawl.cli.console import err, print_err, print_out
 from bitrawl.cli.console import out as console
-from bitrawl.config import FOCUSED, UNFOCUSED, Walk, seeds_from
-from bitrawl.config.choices import SIMULATED_DOWNLOADS, strategy_names
+from bitrawl.discover.settings import Walk
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
 from bitrawl.show.wording import counted
-from bitrawl.url import Url
+from bitrawl.simulation import SIMULATED_DOWNLOADS
+from bitrawl.strategies.table import FOCUSED, STRATEGIES, UNFOCUSED
+from bitrawl.url import Url, seeds_from
 from bitrawl.version import install_command
 
 if TYPE_CHECKING:
@@ -85,12 +86,10 @@ def simulate(  # noqa: PLR0913 (flags)
     from bitrawl.show.harvest import can_draw_png
     from bitrawl.simulation.discovery import SimulatedSearch
     from bitrawl.simulation.replay import ReplaySettings, opened_replay
-    from bitrawl.simulation.results import OWN_FILES, missing_languages, write
-    from bitrawl.store.own_files import check_inputs
+    from bitrawl.simulation.results import check_target, missing_languages, write
 
     if out is not None:
-        check_inputs(out, [*archives, *(path for path in (truth, seeds_file) if path is not None), *(backlinks or ())])
-        OWN_FILES.check_new(out)
+        check_target(out, [*archives, *(path for path in (truth, seeds_file) if path is not None), *(backlinks or ())])
     seeds = [Url.parse(raw) for raw in _lines(seeds_file)] if seeds_file else []
     hosts = [group.split(",") for group in one_site or []]
     if discover:
@@ -156,7 +155,7 @@ async def _discover(  # noqa: PLR0913 (flags)
     out: Path | None,
     quiet: bool,
 ) -> None:
-    from bitrawl.job.site_search import open_backlinks
+    from bitrawl.job import open_backlinks
     from bitrawl.simulation.discovery import table, walk_trials
     from bitrawl.simulation.discovery import write as write_walks
     from bitrawl.simulation.replay import opened_replay
@@ -249,7 +248,7 @@ def _languages(raw: str) -> tuple[Language, ...]:
 
 
 def _strategies(raw: str) -> tuple[str, ...]:
-    choices = [name for name in strategy_names() if name not in FOCUSED]
+    choices = [name for name in STRATEGIES.names() if name not in FOCUSED]
     return UNFOCUSED if raw.strip() == "all" else _chosen(raw, choices, FOCUSED, "strategy")
 
 

@@ -13,11 +13,11 @@ from typer import Argument, Option
 
 from bitrawl.cli import HelpfulCommand, group
 from bitrawl.cli.console import complain
-from bitrawl.config.choices import URL_PAIR_SCORE
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
+from bitrawl.urls import URL_PAIR_SCORE
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,6 +6,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Generic, TypeVar
 
+import msgspec
+
 Entry = TypeVar("Entry")
 Place = tuple[str, float, tuple[str, ...]]
 """The site and the score of an entry, and the texts that tell it from others."""
@@ -26,6 +28,21 @@ def sampled(entries: Iterable[Entry], size: int, place: Callable[[Entry], Place]
     for entry in entries:
         sample.offer(entry, *place(entry))
     return sample.entries()
+
+
+class HumanReview(msgspec.Struct, frozen=True):
+    """The precision of a corpus, by people who judged a random sample of it."""
+
+    precision: float
+    low: float  # of the interval of 95 %
+    high: float
+    units: int  # that were judged
+    people: int
+    kappa: (
+        float | None
+    )  # Cohen's, the mean of all pairs of people; None for one person, or if chance explains everything
+    least: float  # only units with this score or more were drawn
+    at: float  # when it was drawn, in seconds since the epoch
 
 
 class _Sample(Generic[Entry]):

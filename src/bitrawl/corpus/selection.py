@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bitrawl.config import Anonymise, Thresholds
 from bitrawl.corpus.anonymising import Anonymiser
+from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.merger import keyed
 from bitrawl.mining.judging import (
     Flag,
@@ -24,6 +24,7 @@ from bitrawl.mining.judging import (
     as_written,
     decided_by_people,
 )
+from bitrawl.mining.settings import Thresholds
 from bitrawl.model import Language, SegmentPair, Verdict, segment_key
 
 STEPS = 100

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config.choices import TermFormat
+from bitrawl.corpus.formats import TermFormat
 from bitrawl.files import cell
 from bitrawl.model import Language
 from bitrawl.text.arrays import Floats, Ints

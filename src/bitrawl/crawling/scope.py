@@ -8,10 +8,22 @@ from zlib import crc32
 
 import msgspec
 
-from bitrawl.config import DocumentType, Reach
+from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import FEED, UNDETERMINED, Directive, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip
+from bitrawl.model import (
+    FEED,
+    UNDETERMINED,
+    Directive,
+    DocumentType,
+    Language,
+    Link,
+    LinkKind,
+    Page,
+    SiteKnowledge,
+    Sitemap,
+    Skip,
+)
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 from bitrawl.urls.tokens import host_name, mark_language

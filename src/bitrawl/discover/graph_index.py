@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config.choices import HUB_LINKS, REFERRERS
 from bitrawl.discover.graph_files import (
     HEADER,
     Edges,
@@ -28,6 +27,7 @@ from bitrawl.discover.graph_files import (
     unpaired,
     without_www,
 )
+from bitrawl.discover.settings import HUB_LINKS, REFERRERS
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.files import NO_JSON
 from bitrawl.languages import claimed_language

@@ -8,8 +8,35 @@ from typing import TYPE_CHECKING
 from bitrawl.doors import door
 
 if TYPE_CHECKING:
+    from bitrawl.job.bootstrapping import (
+        BootstrapRequest,
+        BootstrapSummary,
+        bootstrap,
+        endpoint,
+        from_bootstrap,
+        holds_bootstrap,
+    )
+    from bitrawl.job.corpora import Corpora, CorpusStatus
+    from bitrawl.job.crawl_wiring import Parts, described_job
     from bitrawl.job.exporting import asked
-    from bitrawl.job.opened import MergeResult, OpenedJob
-    from bitrawl.job.reporting import status
+    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.job.folder_check import Checked
+    from bitrawl.job.opened import (
+        MergeResult,
+        OpenedCopy,
+        OpenedFolder,
+        OpenedJob,
+        OpenedMerge,
+        OpenedRun,
+        OpenedSearch,
+        StartOver,
+        open_folder,
+    )
+    from bitrawl.job.pages import loose_pages
+    from bitrawl.job.refreshing import RoundChanges
+    from bitrawl.job.running import crawl, mine, mine_again, preview
+    from bitrawl.job.site_checks import SiteQuestion, check_sites
+    from bitrawl.job.site_search import Discovered, build_index, discover, open_backlinks
+    from bitrawl.job.topics import segment_texts, topic_pages
 else:
     __getattr__ = door(__name__)

@@ -18,19 +18,22 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.archive.archived_web import Archives, ReplayFetcher
-from bitrawl.config import FOCUSED, DocumentType, Gone, Job, Reach, Strategy, TopicSection, Walk
-from bitrawl.config.choices import STRATEGIES, blamed, loaded, package_of, strategy_maker
+from bitrawl.choices import MEGABYTE, loaded
+from bitrawl.config import Job
+from bitrawl.crawling.connections import Routes
 from bitrawl.crawling.fetch import HttpFetcher, user_agent
 from bitrawl.crawling.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawling.preview import Previewer
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.settings import Gone, Reach
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.barbosa import BackAndForth, Forward
 from bitrawl.discover.cocitation import Cocitation
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
+from bitrawl.discover.settings import Walk
 from bitrawl.discover.site_check import DeclaredSiteCheck
 from bitrawl.discover.site_lists import SiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
@@ -39,7 +42,6 @@ from bitrawl.discover.walk import NewCheck
 from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job.fetching import (
-    MEGABYTE,
     LedgerRobots,
     SystemClock,
     fetch_settings,
@@ -55,7 +57,7 @@ from bitrawl.mining.evidence import MIN_WEIGHT
 from bitrawl.mining.page_score import ScoreModel
 from bitrawl.mining.pairing import THRESHOLD, Pairing
 from bitrawl.mining.segment_score import SegmentScore
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
+from bitrawl.model import Capture, DocumentType, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page import Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
@@ -74,9 +76,11 @@ from bitrawl.strategies.papers.terms import Terms
 from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter, UrlModels
 from bitrawl.strategies.papers.url_patterns import UrlPatterns, plain_queue
 from bitrawl.strategies.papers.verification import Verification
+from bitrawl.strategies.table import FOCUSED, STRATEGIES, Strategy, strategy_maker
 from bitrawl.text.frequencies import read_tables
 from bitrawl.text.language import LanguageNgrams
 from bitrawl.topic.judge import TopicJudge
+from bitrawl.topic.settings import TopicSection
 from bitrawl.topic.term_list import read_terms
 from bitrawl.url import Url
 from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageModel, UrlLanguageData
@@ -85,7 +89,6 @@ from bitrawl.urls.site_pairs import MatchingModels
 from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
 from bitrawl.version import install_command
 
-MAX_WORKERS = 4  # a polite crawl never needs more
 MANY = (
     200  # pages of an archive for which one more reader is started at once: reading eighty takes as long as its start
 )
@@ -267,7 +270,8 @@ def described_job(
 
 def check(job: Job) -> None:
     """Raise `ConfigError` for mistakes that only show when the objects are built, before anything is written."""
-    user_agent(fetch_settings(job).contact)
+    user_agent(job.fetch.public_contact)
+    Routes(job.fetch.connect_to)
     Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
     check_models(job.models)
     if job.render.is_asked_for and find_spec("playwright") is None:
@@ -298,9 +302,7 @@ def scope_rules(job: Job) -> ScopeRules:
 def _analyser(job: Job, folder: Path) -> SandboxedAnalyser:
     return SandboxedAnalyser(
         partial(page_reader, tuple(job.languages())),
-        workers=job.analysis.workers or min(os.cpu_count() or 1, MAX_WORKERS),
-        seconds=job.analysis.seconds,
-        megabytes=job.analysis.megabytes,
+        job.analysis,
         rejects=Rejects(folder / "rejected"),
     )
 
@@ -420,8 +422,8 @@ def strategy(
         raise ConfigError(f"the strategy {name} needs a topic")
     if make := strategy_maker(name):
         scorer: LinkScorer = make(languages)
-        return _of_package(name, package, scorer) if (package := package_of(STRATEGIES, name)) else scorer
-    # Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`.
+        return _of_package(name, package, scorer) if (package := STRATEGIES.package_of(name)) else scorer
+    # Those that need models or a topic. The others are made of the languages, by their row in `strategies.table`.
     match Strategy(name):
         case Strategy.BREADTH_FIRST:
             return BreadthFirst()
@@ -440,7 +442,7 @@ def _of_package(name: str, package: str, scorer: Any) -> Any:
     methods: dict[str, Any] = {method: getattr(scorer, method, None) for method in ("score", "learn", "advise")}
     if not all(callable(call) for call in methods.values()):
         raise ConfigError(f"the strategy {name!r} of the package {package} is not a bitrawl.protocols.LinkScorer")
-    return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
+    return SimpleNamespace(**{method: STRATEGIES.blamed(name, call) for method, call in methods.items()})
 
 
 def _adaptive(

@@ -15,13 +15,12 @@ from functools import partial
 from hashlib import blake2b
 from itertools import accumulate, tee
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from bitrawl import config, files
-from bitrawl.config import Anonymise, Job
-from bitrawl.config.choices import corpus_format
+from bitrawl.config import Job
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.card import check_card, write_card
 from bitrawl.corpus.export import CARD, CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
@@ -43,6 +42,7 @@ from bitrawl.corpus.figures import (
     pages_by_site,
     summary,
 )
+from bitrawl.corpus.formats import Anonymise, corpus_format
 from bitrawl.corpus.merger import (
     Block,
     Groups,
@@ -348,7 +348,7 @@ def _sites(ledger: Ledger, corpora: Iterable[CorpusPart]) -> Iterator[SitePart]:
         yield msgspec.structs.replace(part, why=why)
 
 
-def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> SiteWhy | str:
+def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> SiteWhy | Literal[""]:
     if not part.pages and not part.page_pairs:
         return SiteWhy(SiteLack.NO_PAGES, skips=troubles.skips, faults=troubles.faults)
     if not mined:

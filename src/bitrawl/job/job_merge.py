@@ -10,11 +10,10 @@ from typing import Any
 import msgspec
 
 from bitrawl import config, files
-from bitrawl.config import Format
-from bitrawl.config.choices import check_formats, corpus_format, corpus_formats, format_names
 from bitrawl.corpus.card import check_card, site_table
 from bitrawl.corpus.export import CorpusHeader, remove_files, with_present, without_files
 from bitrawl.corpus.figures import MergedSite, MergeFacts
+from bitrawl.corpus.formats import FORMATS, Format, check_formats, corpus_format, corpus_formats
 from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import (
     SCRATCH,
@@ -190,7 +189,7 @@ def _formats(jobs: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list
     wanted = settings.get("export", {}).get("formats") or []
     mergeable = [name for name in corpus_formats(2) if not corpus_format(name).has_pages]
     for name in wanted:
-        if name not in format_names():
+        if name not in FORMATS.names():
             raise ConfigError(f"{name!r} is not a format; choose from {', '.join(mergeable)}")
         if corpus_format(name).has_pages:
             raise ConfigError(

@@ -9,13 +9,12 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives, warc_files
 from bitrawl.archive.writing import archive_files
-from bitrawl.config import DocumentType
 from bitrawl.crawling.bodies import HTML, JSON, TEXT, XML, media_type
 from bitrawl.crawling.fetch import visit
 from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import content_pages
 from bitrawl.job.fetching import POLITE, FetchPolicy, loose_analyser, loose_web
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip
+from bitrawl.model import Capture, DocumentType, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.folder import JobFolder

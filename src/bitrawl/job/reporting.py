@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.config import TopicModel
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.facts import (
@@ -51,6 +50,7 @@ from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, 
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.text.language import NgramLanguageIdentifier
+from bitrawl.topic.settings import TopicModel
 from bitrawl.topic.term_list import TermList, read_terms
 from bitrawl.topic.term_relevance import TermMatcher
 from bitrawl.url import Url

@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 
 from bitrawl import config
-from bitrawl.config import Anonymise, Job, Strategy
-from bitrawl.config.choices import check_formats
+from bitrawl.config import Job
 from bitrawl.corpus.card import check_card
 from bitrawl.corpus.export import corpus_headers, with_present
+from bitrawl.corpus.formats import Anonymise, check_formats
 from bitrawl.crawling.ending import Ending, crawl_end, ending, seed_skips
 from bitrawl.crawling.loop import Crawl
 from bitrawl.crawling.preview import Preview
@@ -30,6 +30,7 @@ from bitrawl.job import crawl_wiring, fetching
 from bitrawl.job.crawl_wiring import Parts, bucket_scores
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
+from bitrawl.job.opened import StartOver
 from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
 from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing, together
@@ -38,12 +39,13 @@ from bitrawl.model import Page, SiteKnowledge, Skip, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
 from bitrawl.reasons import TRANSIENT, Reason
-from bitrawl.store.folder import JobFolder, StartOver, not_mined
+from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.folder_kinds import FolderKind, kind_of
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import queued_links, relevant_pages
 from bitrawl.store.own_files import corpus_files, is_part_of_job
 from bitrawl.store.stored_findings import Findings, made_from
+from bitrawl.strategies.table import Strategy
 from bitrawl.text.personal_data import check_libraries
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url

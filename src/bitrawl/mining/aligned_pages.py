@@ -10,10 +10,10 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from bitrawl.config import AlignSection
 from bitrawl.mining.align_evidence import Document, Text
 from bitrawl.mining.judging import Judge
 from bitrawl.mining.lexical_aligner import LexicalAligner
+from bitrawl.mining.settings import AlignSection
 from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon

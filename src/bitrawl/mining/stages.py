@@ -18,7 +18,6 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from bitrawl.config import AlignSection
 from bitrawl.errors import lacks_memory
 from bitrawl.languages import same_language
 from bitrawl.mining.aligned_pages import SiteAligner
@@ -28,6 +27,7 @@ from bitrawl.mining.findings import RefusalReason, RefusedPair, SiteFindings
 from bitrawl.mining.judging import Judge
 from bitrawl.mining.lexical_aligner import LexicalAligner, enough_to_learn
 from bitrawl.mining.pairing import Pairing, PairingResult
+from bitrawl.mining.settings import AlignSection
 from bitrawl.mining.site import Condensed, Condenser, PageOf, Pages
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap, pack
 from bitrawl.protocols import Encoder, LanguageIdentifier

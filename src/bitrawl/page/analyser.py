@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from bitrawl.config import DocumentType
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import (
     UNDETERMINED,
     Capture,
+    DocumentType,
     DrawnBy,
     Language,
     Link,

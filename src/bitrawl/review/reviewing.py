@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.config import Job, Thresholds
+from bitrawl.config import Job
+from bitrawl.mining.settings import Thresholds
 from bitrawl.model import PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.review.segment_review import (
     MinedPair,

@@ -12,8 +12,9 @@ import msgspec
 import numpy as np
 
 from bitrawl import config
-from bitrawl.config import Anonymise, Job, Thresholds
+from bitrawl.config import Job
 from bitrawl.corpus.export import corpus_headers
+from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.selection import (
     ROW,
     FoundSegments,
@@ -27,6 +28,7 @@ from bitrawl.corpus.selection import (
 from bitrawl.errors import OutdatedError
 from bitrawl.mining.judging import SegmentKind, rejection
 from bitrawl.mining.revising import revised
+from bitrawl.mining.settings import Thresholds
 from bitrawl.model import Language, SegmentPair, Verdicts, segment_key
 from bitrawl.review.reviewing import ListedPair, Reading
 from bitrawl.review.segment_review import ReadSegment

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.config import TopicModel
 from bitrawl.facts import LITTLE_RELEVANT, JobFacts, ListFacts, TopicFacts
 from bitrawl.languages import same_language
 from bitrawl.message import Amount, Cause, Code, Message, Share, Unit, Value, Wording
@@ -14,6 +13,7 @@ from bitrawl.model import UNDETERMINED, Language
 from bitrawl.reasons import Reason
 from bitrawl.remedies import Remedy, Tip
 from bitrawl.show.wording import HARMLESS, REFUSALS, answered, number
+from bitrawl.topic.settings import TopicModel
 from bitrawl.url import Url
 
 LITTLE = 0.1  # of the pairs that the pages could give: finding fewer needs an explanation; judgement

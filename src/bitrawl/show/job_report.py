@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from bitrawl.config import TopicModel
 from bitrawl.corpus.export import without_files
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
@@ -27,6 +26,7 @@ from bitrawl.show.wording import (
     with_code,
 )
 from bitrawl.text.personal_data import PersonalKind
+from bitrawl.topic.settings import TopicModel
 
 _MODELS = {
     TopicModel.LEARNED: "learned: a classifier that learns from your texts, terms and examples, and while it crawls",

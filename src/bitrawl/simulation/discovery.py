@@ -12,19 +12,20 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.config import Reach, Walk
-from bitrawl.config.choices import SIMULATED_DOWNLOADS
 from bitrawl.crawling.frontier import Budget, Frontier
 from bitrawl.crawling.loop import Crawl
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.settings import Reach
 from bitrawl.discover.graph_index import HostLanguages
+from bitrawl.discover.settings import Walk
 from bitrawl.discover.walk import NewCheck, WalkMoment
 from bitrawl.job.crawl_wiring import new_site_check, walk
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.protocols import Analyser, BacklinkSource
 from bitrawl.show import harvest
 from bitrawl.show.plots import Series
+from bitrawl.simulation import SIMULATED_DOWNLOADS
 from bitrawl.simulation.replay import InFlightWeb, Replay, ReplayClock
 from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.topic.judge import TopicJudge

@@ -20,12 +20,13 @@ from zlib import crc32
 import msgspec
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
-from bitrawl.config import UNFOCUSED, Job, Reach, Strategy
+from bitrawl.config import Job
 from bitrawl.crawling.fetch import redirect_target
 from bitrawl.crawling.frontier import Frontier, Politeness
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.crawl_wiring import strategy
 from bitrawl.job.fetching import most_waiting
@@ -43,7 +44,7 @@ from bitrawl.model import (
     Sitemap,
     Skip,
 )
-from bitrawl.page import SandboxedAnalyser, page_reader
+from bitrawl.page import AnalysisSection, SandboxedAnalyser, page_reader
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
@@ -59,6 +60,7 @@ from bitrawl.simulation.trial import (
     run_trial,
 )
 from bitrawl.store.analyses import Analyses
+from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
@@ -253,7 +255,7 @@ async def opened_replay(
         stack.callback(analyses.close)
         opened = stack.enter_context(Archives(files))
         reader = partial(page_reader, tuple(languages))
-        analyser = await stack.enter_async_context(SandboxedAnalyser(reader, workers=1, megabytes=1024))
+        analyser = await stack.enter_async_context(SandboxedAnalyser(reader, AnalysisSection(workers=1)))
         yield Replay(opened, RememberedAnalyses(analyser, analyses), Sites(one_site))
 
 

@@ -6,13 +6,12 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from enum import Enum
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bitrawl import config, files
-from bitrawl.config import Job, Strategy
+from bitrawl.config import Job
 from bitrawl.corpus.export import drafts
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.store.database import is_locked, locked
@@ -22,18 +21,8 @@ from bitrawl.store.ledger_facts import perplexities
 from bitrawl.store.own_files import SHARED, job_files
 from bitrawl.store.reading_index import INDEX
 from bitrawl.store.verdicts import VERDICTS
+from bitrawl.strategies.table import Strategy
 from bitrawl.topic.judge import boundaries
-
-
-class StartOver(Enum):
-    """Whether a job starts over, and what becomes of the archive of what was fetched."""
-
-    NO = ""
-    KEEP_ARCHIVE = "the archive is set aside"
-    DELETE_ARCHIVE = "the archive is deleted"
-
-    def __bool__(self) -> bool:
-        return self is not StartOver.NO
 
 
 class JobFolder(NamedTuple):

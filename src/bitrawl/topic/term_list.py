@@ -10,13 +10,13 @@ from xml.parsers import expat
 import msgspec
 import numpy as np
 
-from bitrawl.config.choices import TOPIC_TERMS
 from bitrawl.errors import ConfigError
 from bitrawl.files import from_cell
 from bitrawl.files import write as write_file
 from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.frequencies import Keyness, Phrases, Rates, Texts, unnested
+from bitrawl.topic.settings import TOPIC_TERMS
 
 FULL_WEIGHT = 100.0
 """Of a term whose file gives no weight. ILSP-FC's own lists go from 1 to 100."""

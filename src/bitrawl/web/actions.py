@@ -12,8 +12,6 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from bitrawl.config import FOCUSED
-from bitrawl.config.choices import strategy_names
 from bitrawl.errors import BitrawlError, FieldError, RefusedError
 from bitrawl.files import NO_JSON
 from bitrawl.job.live_facts import Live, Sampler
@@ -35,6 +33,7 @@ from bitrawl.review.segment_list import (
 from bitrawl.review.segment_review import subject_of
 from bitrawl.store.index_reader import LanguageOrder, PairFilter, PairOrder, VerdictState
 from bitrawl.store.verdicts import Subject, SubjectKind
+from bitrawl.strategies.table import FOCUSED, STRATEGIES
 from bitrawl.web import allowed
 from bitrawl.web.commands import CommandRunner, CorpusWriting, ExportCache, Indexing
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
@@ -190,7 +189,7 @@ def found_sites(job: ServedJob) -> list[FoundSite]:
 
 def comparable() -> list[str]:
     """The strategies that need no topic."""
-    return [name for name in strategy_names() if name not in FOCUSED]
+    return [name for name in STRATEGIES.names() if name not in FOCUSED]
 
 
 async def compare(server: Server, job: ServedJob, strategies: Iterable[str]) -> None:

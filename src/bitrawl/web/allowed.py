@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from bitrawl import config, demo, files
-from bitrawl.config import Job, PolitenessSection, Walk, fitting
-from bitrawl.config.choices import format_names
+from bitrawl.config import Job
 from bitrawl.config.resolving import broken
 from bitrawl.config.settings import DISCOVER, MINE, SETTINGS, Group, Setting, listed, tables, value_of
 from bitrawl.config.settings import keys as schema_keys
+from bitrawl.corpus.formats import FORMATS, fitting
 from bitrawl.crawling.fetch import user_agent
 from bitrawl.crawling.scope import folder_path
+from bitrawl.crawling.settings import PolitenessSection
+from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
@@ -28,7 +30,7 @@ from bitrawl.job.crawl_wiring import check
 from bitrawl.languages import parse_language
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.own_files import GIVEN
-from bitrawl.url import Url
+from bitrawl.url import Url, seeds_from
 from bitrawl.web.job_list import TEXTS, Command, JobVerb, Prepared
 from bitrawl.web.messages import MOST_QUOTED, Message, message, message_of, quoted, shortened, typed_languages
 from bitrawl.web.operator_settings import Settings, WikiSection
@@ -240,7 +242,7 @@ def handed_over(folder: JobFolder) -> dict[str, str]:
     sites = folder.path / "sites.txt"
     if not sites.exists():
         raise ConfigError("nothing has been found yet")
-    seeds = list(dict.fromkeys(config.seeds_from(sites.read_bytes(), sites.name)))
+    seeds = list(dict.fromkeys(seeds_from(sites.read_bytes(), sites.name)))
     job = folder.job()
     return {"seeds": "\n".join(seeds), "languages": ", ".join(job.langs), "contact": job.fetch.contact}
 
@@ -303,7 +305,7 @@ class ReadFields:
     def seeds_from(self, upload: Upload) -> None:
         """More seeds, from a file."""
         try:
-            seeds = urls(config.seeds_from(upload.content, "the file"), self._settings)
+            seeds = urls(seeds_from(upload.content, "the file"), self._settings)
             self.values["seeds"] = list(dict.fromkeys([*self.values.get("seeds", ()), *seeds]))
         except (MistakeError, ConfigError) as error:
             self.mistakes["seeds"] = message_of(error)
@@ -483,8 +485,8 @@ def one_of(names: Iterable[str]) -> Reader:
 
 def formats(value: object, _settings: Settings) -> list[str]:
     names = [name.lower() for name in listed(value if isinstance(value, str) else _lines(value))]
-    if any(name not in format_names() for name in names):
-        raise MistakeError("choose from {names}", names=", ".join(format_names()))
+    if any(name not in FORMATS.names() for name in names):
+        raise MistakeError("choose from {names}", names=", ".join(FORMATS.names()))
     return names
 
 

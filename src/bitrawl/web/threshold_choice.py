@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import msgspec
 from starlette.requests import Request
 
-from bitrawl.config import Thresholds
 from bitrawl.errors import FieldError, OutdatedError, RefusedError, StoreError
+from bitrawl.mining.settings import Thresholds
 from bitrawl.review import thresholds as job_thresholds
 from bitrawl.review.reviewing import Reading
 from bitrawl.review.thresholds import ThresholdSight

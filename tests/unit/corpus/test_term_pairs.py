@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from bitrawl.config.choices import TermFormat
+from bitrawl.corpus.formats import TermFormat
 from bitrawl.corpus.term_pairs import (
     COLUMNS,
     FoundPair,

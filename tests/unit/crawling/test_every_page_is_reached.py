@@ -11,7 +11,6 @@ from hub_web import HOST, hub_web
 from small_site import WORDS
 
 from bitrawl import demo
-from bitrawl.config import FOCUSED, Strategy
 from bitrawl.crawling.frontier import Frontier, Politeness
 from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
@@ -23,6 +22,7 @@ from bitrawl.reasons import Reason
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import summarise
 from bitrawl.store.ledger_queue import LedgerQueue
+from bitrawl.strategies.table import FOCUSED, Strategy
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance

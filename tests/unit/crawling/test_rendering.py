@@ -9,11 +9,12 @@ import pytest
 
 from bitrawl.archive.archived_web import Archives, KeptFetcher, ReplayFetcher, warc_records
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, answers
-from bitrawl.config import Job, Reach, Render, RenderSection
+from bitrawl.config import Job
 from bitrawl.crawling.frontier import Frontier, Politeness
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.rendering import CHECKED, TRIALS, Rendering, rendered
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.settings import Reach, Render, RenderSection
 from bitrawl.errors import ConfigError
 from bitrawl.job import crawl_wiring
 from bitrawl.model import Capture, DrawnBy, Lease, Link, LinkKind, Page, Sitemap, Skip, Visit
@@ -293,7 +294,7 @@ async def test_without_a_browser_the_report_counts_what_looks_drawn_by_scripts(
         assert told.startswith("1 page looks drawn by scripts; a browser brought nothing more")
         assert "not run" not in told
         assert "--render" not in told
-    monkeypatch.setattr("bitrawl.config.schema.find_spec", lambda _name: None)
+    monkeypatch.setattr("bitrawl.crawling.settings.find_spec", lambda _name: None)
     assert "'bitrawl[browser]'" in looks_scripted(summary, RenderSection())
     job.ledger.close()
 
@@ -417,7 +418,7 @@ def test_a_later_answer_goes_before_what_was_drawn_of_an_earlier_one(tmp_path: P
 
 def test_pages_are_drawn_by_default_only_where_the_extra_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert RenderSection().mode is Render.AUTO
-    monkeypatch.setattr("bitrawl.config.schema.find_spec", lambda _name: None)
+    monkeypatch.setattr("bitrawl.crawling.settings.find_spec", lambda _name: None)
     assert RenderSection().mode is Render.NEVER
     assert RenderSection(when=Render.ALWAYS).mode is Render.ALWAYS
 

@@ -5,8 +5,8 @@ import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.config import Reach
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites, trap_shape
+from bitrawl.crawling.settings import Reach
 from bitrawl.crawling.traps import COPIES, TRIES, WINDOW, Recent, Traps, kind_of
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import check

@@ -6,14 +6,14 @@ from itertools import permutations
 
 import pytest
 
-from bitrawl.config import Reach
-from bitrawl.config import Walk as Strategy
 from bitrawl.crawling.frontier import Budget, Frontier, Politeness
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.settings import Reach
 from bitrawl.discover.barbosa import BackAndForth
 from bitrawl.discover.cocitation import PRIOR, CandidateValue
 from bitrawl.discover.graph_index import HostLanguages
+from bitrawl.discover.settings import Walk as Strategy
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.discover.walk import MOST_PAGES, DiscoveryWalk, gather
 from bitrawl.discover.walk_plan import Citations, NaiveBayes, Neighbourhood, PlacedLinkWords, SiteCandidate

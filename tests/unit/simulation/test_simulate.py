@@ -10,11 +10,11 @@ import pytest
 from made_up_pack import write_pack
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.config import Reach, Strategy
 from bitrawl.crawling.frontier import Frontier, Politeness
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
@@ -34,6 +34,7 @@ from bitrawl.simulation.trial import (
 )
 from bitrawl.store.analyses import Analyses
 from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.table import Strategy
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 

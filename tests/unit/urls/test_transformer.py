@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bitrawl import config
-from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import UrlModelNames, strategy
 from bitrawl.model import Language
+from bitrawl.strategies.table import Strategy
 from bitrawl.url import Url
 from bitrawl.urls.transformers import (
     TransformerUrlLanguageModel,

@@ -12,11 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import Thresholds, fitting
+from bitrawl.corpus.formats import fitting
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
 from bitrawl.job.bootstrapping import BootstrapSummary, read_found
+from bitrawl.mining.settings import Thresholds
 from bitrawl.reasons import Action
 from bitrawl.review import searching
 from bitrawl.review.progress import ReviewProgress

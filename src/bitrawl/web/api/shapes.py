@@ -4,7 +4,9 @@ from typing import Annotated
 
 import msgspec
 
-from bitrawl.config import Anonymise, Reach, Strategy, Walk
+from bitrawl.corpus.formats import Anonymise
+from bitrawl.crawling.settings import Reach
+from bitrawl.discover.settings import Walk
 from bitrawl.endings import CrawlEnd, State
 from bitrawl.job.live_facts import Live
 from bitrawl.model import Verdict
@@ -15,6 +17,7 @@ from bitrawl.review.searching import Hit
 from bitrawl.review.segment_list import ListedSegment
 from bitrawl.review.thresholds import CorpusSelection
 from bitrawl.store.samples import Sample
+from bitrawl.strategies.table import Strategy
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request

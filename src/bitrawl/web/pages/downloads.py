@@ -8,10 +8,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import Anonymise
-from bitrawl.config.choices import ready_formats
 from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
+from bitrawl.corpus.formats import Anonymise, ready_formats
 from bitrawl.errors import BitrawlError
 from bitrawl.job.reporting import is_stale
 from bitrawl.review.reviewing import Reading

@@ -15,16 +15,17 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import FOCUSED, Job, Strategy
-from bitrawl.config.choices import strategy_names
+from bitrawl.choices import MEGABYTE
+from bitrawl.config import Job
 from bitrawl.errors import ConfigError, FieldError
+from bitrawl.strategies.table import FOCUSED, STRATEGIES, Strategy
 from bitrawl.web import allowed
 from bitrawl.web.actions import find_job, server_of, start_job, words_of
 from bitrawl.web.allowed import Upload, Uploads
 from bitrawl.web.job_list import Intent, ServedJob
 from bitrawl.web.messages import RequestError, message
 from bitrawl.web.pages.rendering import answer_part, fragment, job_rows, rendered
-from bitrawl.web.security import MEGABYTE, posted
+from bitrawl.web.security import posted
 
 CHUNK = 1 << 20
 MOST_TEXT = 8 * MEGABYTE  # of all uploaded lists and texts, which are read into memory
@@ -192,7 +193,7 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
         limits=server_of(request).settings.limits,
         strategies=[
             (name, say("{name} (needs a topic)", name=say(name)) if name in FOCUSED else say(name))
-            for name in dict.fromkeys([str(Strategy.ADAPTIVE), *strategy_names()])
+            for name in dict.fromkeys([str(Strategy.ADAPTIVE), *STRATEGIES.names()])
         ],
         settings=fields,
         numbers=tuple(field.name for group in fields.values() for field in group if not field.is_switch),

@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import Thresholds
 from bitrawl.corpus.selection import Rule, RuleFacts
 from bitrawl.errors import FieldError, OutdatedError, RefusedError
 from bitrawl.mining.judging import Flag
+from bitrawl.mining.settings import Thresholds
 from bitrawl.review.reviewing import Reading
 from bitrawl.review.thresholds import CorpusSelection, Example, ThresholdSight, version_of
 from bitrawl.show.plots import histogram
