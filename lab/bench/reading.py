@@ -28,7 +28,7 @@ from bitrawl.store.folder import JobFolder
 from bitrawl.store.index_reader import LanguageOrder, PairFilter, PairOrder, VerdictState
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import is_due
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.url import Url
 
 EN, ZH, FR = Language("en"), Language("zh"), Language("fr")
@@ -85,7 +85,7 @@ def make(folder: JobFolder, pairs: int, segments: int, sites: int) -> None:
                 a, b = (Url.known(f"https://s{site}.test/{code}/{number}/page") for code in (EN, other))
                 keys.append(f"{site} {number}".encode())
                 made = tuple(_segment(chance, a, b, other) for _ in range(segments))
-                findings.aligned(f"s{site}.test", keys[-1], made)
+                findings.aligned(f"s{site}.test", keys[-1], PackedAlignment.of(made))
                 found.append(PagePair(a, b, EN, other, round(chance.random(), 4), {"u": 0.5, "c": 0.9}))
                 _fetched(ledger, f"s{site}.test", (a, b))
             findings.replace(SiteFindings(f"s{site}.test", 2 * len(found), tuple(found)), keys)

@@ -48,6 +48,23 @@ def stored_pair(path: Path, row: Sequence[Any]) -> PagePair:
     return PagePair(Url.known(url_a), Url.known(url_b), lang_a, lang_b, score, found, bool(partial))
 
 
+class PackedAlignment(msgspec.Struct, frozen=True):
+    """The segments of a page pair as the ledger keeps them: who finds them packs them, and nobody unpacks them on the way."""
+
+    count: int = 0
+    segments: bytes = b""  # packed and compressed
+    faults: tuple[str, ...] = ()  # what went wrong with others
+    too_long: str = ""  # what is left out because it cannot be split
+
+    @classmethod
+    def of(cls, segments: Sequence[SegmentPair], faults: tuple[str, ...] = (), too_long: str = "") -> "PackedAlignment":
+        return cls(len(segments), _compress(pack(tuple(segments))), faults, too_long)
+
+
+_compress = compressor()
+NOTHING_ALIGNED = PackedAlignment.of(())
+
+
 class Lesson(msgspec.Struct, frozen=True):
     """What a sample of the pairs of a site taught."""
 
@@ -68,13 +85,11 @@ class Findings:
         self._query = ledger.database.query
         self._query_many = ledger.database.query_many
         self._segments: Blobs[tuple[SegmentPair, ...]] = Blobs(tuple[SegmentPair, ...], ledger.path, compressed=True)
-        self._compress = compressor()
 
-    def aligned(self, site: str, key: AlignmentKey, segments: Sequence[SegmentPair], lost: Iterable[Skip] = ()) -> None:
+    def aligned(self, site: str, key: AlignmentKey, found: PackedAlignment, lost: Iterable[Skip] = ()) -> None:
         """Keep the segments of a pair, and what was lost of it, before its site is complete."""
-        blob = self._compress(pack(tuple(segments)))
         with self._ledger.transaction():
-            values = (key, site, len(segments), blob)
+            values = (key, site, found.count, found.segments)
             self._query("INSERT OR REPLACE INTO alignments (key, site, count, segments) VALUES (?, ?, ?, ?)", values)
             for skip in lost:
                 self._ledger.record_fault(site, skip)
@@ -94,7 +109,7 @@ class Findings:
                 " (SELECT max(round) FROM lessons WHERE site = ?1 AND languages = ?2 AND round < ?3)",
                 (site, name, number),
             )
-            row = (site, name, number, lesson.context, b"".join(lesson.sample), self._compress(lesson.learned))
+            row = (site, name, number, lesson.context, b"".join(lesson.sample), _compress(lesson.learned))
             self._query("INSERT OR REPLACE INTO lessons VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def lesson(self, site: str, languages: tuple[Language, Language]) -> Lesson | None:

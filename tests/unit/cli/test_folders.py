@@ -25,7 +25,7 @@ from bitrawl.mining.findings import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.url import Url
 
 A, B = Url.parse("https://example.org/en"), Url.parse("https://example.org/fr")
@@ -62,7 +62,7 @@ def made(folder: Path, langs: str = '"en", "fr"', *, mined: bool = True) -> Path
             pairs = (
                 (PagePair(A, B, Language("en"), Language("fr"), 0.9, {Method.DECLARED: 1.0}),) if "," in langs else ()
             )
-            findings.aligned("example.org", b"key", SEGMENTS)
+            findings.aligned("example.org", b"key", PackedAlignment.of(SEGMENTS))
             findings.replace(SiteFindings("example.org", 2, pairs), [b"key" for _ in pairs])
     if mined:
         assert bitrawl("export", folder)[0] == 0

@@ -41,7 +41,7 @@ from bitrawl.store.folder import JobFolder
 from bitrawl.store.index_reader import LanguageOrder, PairFilter, PairOrder, VerdictState
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import Refreshed
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.store.verdicts import SubjectKind
 from bitrawl.text.words import unspaced_count
 from bitrawl.url import Url
@@ -591,7 +591,7 @@ def test_a_pair_without_an_alignment_gets_its_segments_when_they_come(job: Job):
     job.refreshed()
     assert job.reading.pairs(PairFilter()).pairs[0].row.segments == 0
     assert job.texts("port") == []
-    findings.aligned("s.test", b"s.test 0", one.segments)
+    findings.aligned("s.test", b"s.test 0", PackedAlignment.of(one.segments))
     job.refreshed()
     assert job.texts("vieux port") == ["Le vieux port"]
 
