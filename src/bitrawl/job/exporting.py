@@ -56,6 +56,7 @@ from bitrawl.corpus.merger import (
 )
 from bitrawl.corpus.units import unit_of
 from bitrawl.errors import ConfigError, DamagedError
+from bitrawl.file_names import CORPUS, LEDGER, SHARD, SUMMARY, VERDICTS
 from bitrawl.job.reporting import write_report
 from bitrawl.languages import same_language
 from bitrawl.mining.judging import PageUrls, Rejection, ThresholdFilter
@@ -77,19 +78,19 @@ from bitrawl.review.results import human_reviews
 from bitrawl.show.wording import counted
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder, not_mined
-from bitrawl.store.folder_kinds import SUMMARY, FolderKind, kind_of, no_corpus_of_search, no_job
+from bitrawl.store.folder_kinds import FolderKind, kind_of, no_corpus_of_search, no_job
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import SiteTroubles, site_troubles, summarise
-from bitrawl.store.questions import Answer, answered
+from bitrawl.store.questions import SqlAnswer, answered
 from bitrawl.store.seal import seal_files
 from bitrawl.store.stored_findings import Findings
-from bitrawl.store.verdicts import VERDICTS, VerdictHistory
+from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
-SHARD, PART = "shard", "part.json"
+PART = "part.json"
 SCRATCH = ".merging"
 _FORMAT = b"4"  # of the shards; another one is written anew
 
@@ -394,11 +395,11 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
 
 def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
     """The same without the report."""
-    corpus, settings = to or folder / "corpus", job.export
+    corpus, settings = to or folder / CORPUS, job.export
     check_card(corpus)
     headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
     verdicts = VerdictHistory(folder / VERDICTS).changes()  # before they are read: what is said meanwhile is not obeyed
-    with Ledger(folder / "job.sqlite", read_only=True) as ledger, emptied(scratch):
+    with Ledger(folder / LEDGER, read_only=True) as ledger, emptied(scratch):
         pages = (
             partial(_pages_in, job, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
         )
@@ -437,7 +438,7 @@ def corpus_units(
     With `languages`, in any order, only those of that pair.
     """
     with (
-        Ledger(folder / "job.sqlite", read_only=True) as ledger,
+        Ledger(folder / LEDGER, read_only=True) as ledger,
         tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch,
     ):
         part = shard_corpora(job, ledger, Path(scratch), languages)
@@ -451,7 +452,7 @@ def corpus_units(
 
 
 @contextmanager
-def asked(folder: Path, question: str) -> Iterator[Answer]:
+def asked(folder: Path, question: str) -> Iterator[SqlAnswer]:
     """What a job answers to a question in SQL. Raises `ConfigError` for wrong SQL, and where there is no job."""
     where = JobFolder(folder)
     if not where.ledger.exists():

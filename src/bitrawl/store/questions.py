@@ -11,8 +11,9 @@ import msgspec
 
 from bitrawl.corpus.units import CorpusUnit
 from bitrawl.errors import ConfigError
+from bitrawl.file_names import VERDICTS
 from bitrawl.store.database import Database, address, storable
-from bitrawl.store.verdicts import VERDICTS, VerdictHistory
+from bitrawl.store.verdicts import VerdictHistory
 
 TABLES = "pages, page_pairs, units, skips, verdicts and rounds"
 _REFUSED = ("not authorized", "attempt to write a readonly database")
@@ -26,7 +27,7 @@ _NO_VERDICTS = (
 )
 
 
-class Answer(NamedTuple):
+class SqlAnswer(NamedTuple):
     """The columns that a question names, and its rows, which are read as they are used."""
 
     columns: tuple[str, ...]
@@ -34,7 +35,7 @@ class Answer(NamedTuple):
 
 
 @contextmanager
-def answered(ledger: Path, question: str, units: Iterable[CorpusUnit]) -> Iterator[Answer]:
+def answered(ledger: Path, question: str, units: Iterable[CorpusUnit]) -> Iterator[SqlAnswer]:
     """Ask one thing; `units` are read if the question names them. Raises `ConfigError` for wrong SQL."""
     Database(ledger, read_only=True, verified=False).close()  # Whatever is wrong with it is said as everywhere.
     verdicts = ledger.with_name(VERDICTS)
@@ -52,7 +53,7 @@ def answered(ledger: Path, question: str, units: Iterable[CorpusUnit]) -> Iterat
         try:
             cursor = connection.execute(question)
             columns = tuple(column[0] for column in cursor.description or ())
-            yield Answer(columns, cursor)
+            yield SqlAnswer(columns, cursor)
         except (sqlite3.Error, sqlite3.Warning) as error:
             why = "only SELECT is allowed" if str(error) in _REFUSED else str(error).rstrip(".")
             raise ConfigError(f"this SQL cannot be answered: {why}. The tables are {TABLES}") from error
