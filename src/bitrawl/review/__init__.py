@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from bitrawl.review.progress import ReviewProgress
     from bitrawl.review.queue import ReviewOrder
     from bitrawl.review.results import SampleResults
-    from bitrawl.review.reviewing import ListedPair, ReadPair
+    from bitrawl.review.reviewing import ListedPair, ListedSegment, ReadPair
     from bitrawl.review.search_query import SearchQuery
     from bitrawl.review.searching import FoundSegment, Hit
-    from bitrawl.review.segment_list import LengthUnit, ListedSegment, SegmentFilter, SegmentOrder, SegmentState
+    from bitrawl.review.segment_list import LengthUnit, SegmentFilter, SegmentOrder, SegmentState
     from bitrawl.review.segment_review import ReadSegment, Saved
     from bitrawl.review.statistics import ReviewerAgreement
     from bitrawl.review.thresholds import CorpusSelection

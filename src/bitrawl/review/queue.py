@@ -1,14 +1,12 @@
 """The order in which people review page pairs, and which of them nobody has judged yet."""
 
-from collections.abc import Callable
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any
 
 import msgspec
 
 from bitrawl.store.folder import JobFolder
-from bitrawl.store.index_reader import LanguageOrder, QueuedPair, opened_index
+from bitrawl.store.index_reader import LanguageOrder, opened_index
 from bitrawl.store.verdicts import SubjectKind, VerdictHistory
 
 
@@ -54,19 +52,15 @@ def review_queue(
 ) -> ReviewQueue:
     """As new as the last refresh of the index. Pages that are translated in part are no page pairs, so not included."""
     with opened_index(folder.reading_index) as index:
-        pairs = sorted(index.queued(languages) if index else (), key=_sorting(order, seed))
-    history, keys = VerdictHistory(folder.verdicts), tuple(pair.key for pair in pairs)
-    return ReviewQueue(keys, history.judged(SubjectKind.PAIR).intersection(keys))
+        keys = index.queued(languages, _COLUMNS[order]) if index else []
+    if order is ReviewOrder.RANDOM:
+        keys.sort(key=lambda key: (blake2b(f"{seed} {key}".encode(), digest_size=8).digest(), key))
+    return ReviewQueue(tuple(keys), VerdictHistory(folder.verdicts).judged(SubjectKind.PAIR).intersection(keys))
 
 
-def _sorting(order: ReviewOrder, seed: int) -> Callable[[QueuedPair], tuple[Any, ...]]:
-    def drawn(key: str) -> bytes:
-        return blake2b(f"{seed} {key}".encode(), digest_size=8).digest()
-
-    sortings: dict[ReviewOrder, Callable[[QueuedPair], tuple[Any, ...]]] = {
-        ReviewOrder.UNCERTAIN: lambda pair: (pair.score, pair.key),
-        ReviewOrder.SITE: lambda pair: (pair.site, pair.score, pair.key),
-        ReviewOrder.PAGE: lambda pair: (pair.url_a, pair.url_b, pair.key),
-        ReviewOrder.RANDOM: lambda pair: (drawn(pair.key), pair.key),
-    }
-    return sortings[order]
+_COLUMNS = {
+    ReviewOrder.UNCERTAIN: ("score",),
+    ReviewOrder.SITE: ("site", "score"),
+    ReviewOrder.PAGE: ("url_a", "url_b"),
+    ReviewOrder.RANDOM: (),
+}

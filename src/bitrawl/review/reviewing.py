@@ -47,6 +47,13 @@ class ListedPair(msgspec.Struct, frozen=True):
     judgement: Judgement = Judgement()
 
 
+class ListedSegment(msgspec.Struct, frozen=True):
+    """A segment in a list, and the page pair that it is in."""
+
+    pair: ListedPair
+    segment: ReadSegment
+
+
 class PairList(msgspec.Struct, frozen=True):
     """A part of the list, and the length of all of it."""
 

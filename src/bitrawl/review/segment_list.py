@@ -18,7 +18,7 @@ from bitrawl.errors import FieldError
 from bitrawl.mining.judging import SegmentKind
 from bitrawl.mining.revising import RevisionPlaces, rewritten
 from bitrawl.model import Language, Revision, Segment, SegmentPair, Verdict, segment_key
-from bitrawl.review.reviewing import ListedPair, Reading
+from bitrawl.review.reviewing import ListedSegment, Reading
 from bitrawl.review.search_query import Search, SearchedSide, SearchQuery, read_query
 from bitrawl.review.searching import query_languages, word_search
 from bitrawl.review.segment_review import ReadSegment, subject_of
@@ -95,13 +95,6 @@ class SegmentFilter(msgspec.Struct, frozen=True, kw_only=True):
             return read_query(self.query, languages)
         except FieldError as error:
             raise FieldError({fields[name]: why for name, why in error.fields.items()}) from error
-
-
-class ListedSegment(msgspec.Struct, frozen=True):
-    """A segment in a list, and the page pair that it is in."""
-
-    pair: ListedPair
-    segment: ReadSegment
 
 
 class SegmentPart(msgspec.Struct, frozen=True):

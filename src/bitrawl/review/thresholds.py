@@ -30,7 +30,7 @@ from bitrawl.mining.judging import SegmentKind, rejection
 from bitrawl.mining.revising import revised
 from bitrawl.mining.settings import Thresholds
 from bitrawl.model import Language, SegmentPair, Verdicts, segment_key
-from bitrawl.review.reviewing import ListedPair, Reading
+from bitrawl.review.reviewing import ListedSegment, Reading
 from bitrawl.review.segment_review import ReadSegment
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder, not_mined
@@ -51,13 +51,6 @@ class CorpusSelection(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         return "-".join(self.languages)
-
-
-class Example(NamedTuple):
-    """A segment, and the page pair in which it stands."""
-
-    pair: ListedPair
-    segment: ReadSegment
 
 
 def version_of(thresholds: Thresholds) -> str:
@@ -125,7 +118,7 @@ class ThresholdSight:
         )
         return sum(selection.units for selection in by_kept)
 
-    def around(self, each: int) -> tuple[list[Example], list[Example]]:
+    def around(self, each: int) -> tuple[list[ListedSegment], list[ListedSegment]]:
         """Units that get in by the smallest margin, and units that only the score keeps out, by the smallest.
 
         Both in falling order of scores.
@@ -138,18 +131,18 @@ class ThresholdSight:
         above, below = sorted(above)[:each][::-1], sorted(below, key=lambda scored: -scored[0])[:each]
         return self._examples([place for _, place in above]), self._examples([place for _, place in below])
 
-    def examples(self, rule: Rule, most: int) -> list[Example]:
+    def examples(self, rule: Rule, most: int) -> list[ListedSegment]:
         """Segments that the rule takes out, or would take out if it were set."""
         rows = ((corpus, number) for corpus, selection in self._corpora for number in selection.examples(rule, most))
         return self._examples([corpus.place(number) for corpus, number in islice(rows, most)])
 
-    def _examples(self, places: "Sequence[_Place]") -> list[Example]:
+    def _examples(self, places: "Sequence[_Place]") -> list[ListedSegment]:
         """Without those that were mined again since the index was made."""
         texts = _texts(self._reading, {place.pair for place in places}, self._verdicts)
         there = [place for place in places if place.pair in texts]
         pairs = self._reading.listed([texts[place.pair].pair for place in there])
         return [
-            Example(pair, _read(texts[place.pair].segments, place.segment, self.thresholds))
+            ListedSegment(pair, _read(texts[place.pair].segments, place.segment, self.thresholds))
             for pair, place in zip(pairs, there, strict=True)
             if place.segment < len(texts[place.pair].segments)
         ]

@@ -109,16 +109,6 @@ class IndexedPair(NamedTuple):
     number: int  # of its alignment in the index
 
 
-class QueuedPair(NamedTuple):
-    """What page pairs are ordered by when people review them."""
-
-    key: str
-    site: str
-    url_a: str
-    url_b: str
-    score: float
-
-
 class CorpusRows(NamedTuple):
     """The page pairs of two languages in the order of an export: their numbers, their keys, and the rows of their segments."""
 
@@ -216,14 +206,18 @@ class IndexReader:
             points.append(PairHarvestPoint(completed, total))
         return points
 
-    def queued(self, languages: LanguageOrder | None) -> list[QueuedPair]:
-        """All but those that are translated in part. Two sites may have the same page pair: its first row stands for both."""
+    def queued(self, languages: LanguageOrder | None, order: Sequence[str]) -> list[str]:
+        """The keys of all page pairs but those that are translated in part, sorted by these columns, then by the key.
+
+        Two sites may have the same page pair: its first row stands for both.
+        """
         only = " AND lang_a = ? AND lang_b = ?" if languages else ""
         rows = self._ask(
-            f"SELECT key, site, url_a, url_b, score FROM pairs WHERE NOT partial{only} ORDER BY id DESC",
+            "SELECT key FROM (SELECT key, site, url_a, url_b, score, min(id) FROM pairs"
+            f" WHERE NOT partial{only} GROUP BY key) ORDER BY {', '.join((*order, 'key'))}",
             _storable(languages or ()),
         )
-        return list({row[0]: QueuedPair(*row) for row in rows}.values())
+        return [key for (key,) in rows]
 
     def totals(self) -> PairTotals:
         totals = "SELECT count(DISTINCT key) FILTER (WHERE NOT partial), coalesce(sum(segments), 0) FROM pairs"

@@ -5,12 +5,12 @@ nothing stands until somebody resolves the conflict.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -157,24 +157,35 @@ class Batch(msgspec.Struct, frozen=True):
     at: float
 
 
-class PersonCount(NamedTuple):
-    """About how many things one person says the same now."""
+class VerdictCounts(msgspec.Struct, frozen=True):
+    """What was judged, each thing once."""
 
-    by: str
-    kind: SubjectKind
-    verdict: Verdict
-    things: int
-    last_at: float
+    accepted: int = 0
+    rejected: int = 0
+    conflicts: int = 0
+
+    @property
+    def judged(self) -> int:
+        return self.accepted + self.rejected + self.conflicts
 
 
-class VerdictFigures(NamedTuple):
-    """What stands, counted by verdict, of which one is a conflict; and who said it, and when."""
+class PersonProgress(msgspec.Struct, frozen=True):
+    """What one person says now."""
 
-    pairs: Mapping[str, int] = {}
-    segments: Mapping[str, int] = {}
-    not_sampled: Mapping[str, int] = {}  # segments that people chose to judge
-    people: tuple[PersonCount, ...] = ()
-    days: Mapping[str, int] = {}  # verdicts by day (UTC), the earliest first
+    name: str
+    pairs: VerdictCounts
+    segments: VerdictCounts
+    last_at: float  # seconds since the epoch
+
+
+class VerdictFigures(msgspec.Struct, frozen=True):
+    """What stands, and who says what."""
+
+    pairs: VerdictCounts = VerdictCounts()
+    segments: VerdictCounts = VerdictCounts()
+    not_sampled: VerdictCounts = VerdictCounts()  # segments that people chose to judge
+    people: tuple[PersonProgress, ...] = ()
+    days: dict[str, int] = {}  # verdicts by day (UTC), the earliest first
 
 
 class VerdictHistory:
@@ -299,15 +310,11 @@ class VerdictHistory:
             if database is None:
                 return VerdictFigures()
             standing = partial(_standing_counts, database)
-            people = tuple(
-                PersonCount(by, SubjectKind(kind), Verdict(verdict), *rest)
-                for by, kind, verdict, *rest in database.execute(_BY_PERSON)
-            )
             return VerdictFigures(
                 standing(SubjectKind.PAIR),
                 standing(SubjectKind.SEGMENT),
                 standing(SubjectKind.SEGMENT, f" AND key NOT IN ({_SAMPLED})"),
-                people,
+                tuple(_people(database)),
                 dict(reversed(database.execute(_BY_DAY, (days,)).fetchall())),
             )
 
@@ -518,9 +525,25 @@ def _by_kind(things: Iterable[_About]) -> dict[str, list[str]]:
     return keys
 
 
-def _standing_counts(database: sqlite3.Connection, kind: SubjectKind, more: str = "") -> dict[str, int]:
+def _standing_counts(database: sqlite3.Connection, kind: SubjectKind, more: str = "") -> VerdictCounts:
     statement = f"SELECT verdict, count(*) FROM standing WHERE kind = ?{more} GROUP BY verdict"
-    return dict(database.execute(statement, (kind,)).fetchall())
+    counts = dict(database.execute(statement, (kind,)).fetchall())
+    accepted, rejected = (counts.pop(str(verdict), 0) for verdict in (Verdict.ACCEPT, Verdict.REJECT))
+    return VerdictCounts(accepted, rejected, sum(counts.values()))
+
+
+def _people(database: sqlite3.Connection) -> Iterator[PersonProgress]:
+    counts: dict[str, dict[tuple[str, str], int]] = {}
+    last: dict[str, float] = {}
+    for by, kind, verdict, count, at in database.execute(_BY_PERSON):
+        counts.setdefault(by, {})[kind, verdict] = count
+        last[by] = max(at, last.get(by, 0.0))
+    for name, own in counts.items():
+        pairs, segments = (
+            VerdictCounts(own.get((kind, Verdict.ACCEPT), 0), own.get((kind, Verdict.REJECT), 0))
+            for kind in SubjectKind
+        )
+        yield PersonProgress(name, pairs, segments, last[name])
 
 
 def _repeated(database: sqlite3.Connection, things: Iterable[_About], verdict: Verdict, by: str) -> set[_About]:
