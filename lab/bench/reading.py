@@ -172,12 +172,12 @@ def _filter(reading: Reading) -> None:
     views = {what: partial(segments.part, wanted, SegmentOrder.WORST) for what, wanted in filters.items()}
     _ask(views)
     began = time.process_time()
-    count = reading.judge_all(segments.subjects(half), Verdict.REJECT, "anna", at=2.0)
+    count = reading.verdicts.say_all(segments.subjects(half), Verdict.REJECT, "anna", at=2.0)
     said = time.process_time()
     print(f"{count:,} verdicts at once: {said - began:.1f} CPU s; with these verdicts:")
     _ask(views)
     began = time.process_time()
-    reading.undo_last("anna", at=3.0)
+    reading.verdicts.undo_last("anna", at=3.0)
     print(f"taken back: {time.process_time() - began:.1f} CPU s")
     for pair in reading.pairs(PairFilter(limit=100)).pairs:
         read = reading.pair(pair.row.key)

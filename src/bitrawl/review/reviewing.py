@@ -35,7 +35,7 @@ from bitrawl.store.index_reader import (
     opened_index,
 )
 from bitrawl.store.stored_findings import AlignmentKey, Findings
-from bitrawl.store.verdicts import Batch, GivenVerdict, Judgement, Subject, SubjectKind, VerdictHistory
+from bitrawl.store.verdicts import Judgement, Subject, SubjectKind, VerdictHistory
 from bitrawl.url import Url
 
 
@@ -100,7 +100,7 @@ class Reading:
         self.folder = folder
         self.index = folder.reading_index
         self.review = SegmentReview(folder.verdicts, reader)
-        self._verdicts = VerdictHistory(folder.verdicts)
+        self.verdicts = VerdictHistory(folder.verdicts)
 
     def pairs(self, wanted: PairFilter) -> PairList:
         judged = self._judged(wanted.verdict)
@@ -136,7 +136,7 @@ class Reading:
             return False
         row = place.pair
         pair = PagePair(Url.known(row.url_a), Url.known(row.url_b), row.lang_a, row.lang_b, row.score)
-        self._verdicts.say(Subject.of_pair(pair), verdict, by, at)
+        self.verdicts.say(Subject.of_pair(pair), verdict, by, at)
         return True
 
     def judge_segment(self, pair_key: str, key: str, verdict: Verdict, by: str, at: float) -> bool:
@@ -145,21 +145,13 @@ class Reading:
         row = next((row for row in pair.segments if row.key == key), None) if pair else None
         if row is None:
             return False
-        self._verdicts.say(subject_of(row), verdict, by, at)
+        self.verdicts.say(subject_of(row), verdict, by, at)
         return True
 
     def differs_since(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """Whether somebody else has said the contrary about that page pair since then."""
-        judgement = self._verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement())
+        judgement = self.verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement())
         return any(said.by != by and said.at > at and said.verdict is not verdict for said in judgement.opinions)
-
-    def decide(self, kind: SubjectKind, key: str, verdict: Verdict, by: str, at: float) -> bool:
-        """Decide between people who differ. False if they do not, or do not any more."""
-        return self._verdicts.resolve(kind, key, verdict, by, at)
-
-    def judge_all(self, subjects: Sequence[Subject], verdict: Verdict, by: str, at: float) -> int:
-        """The same about many things, to be taken back at once. Returns how many it changed."""
-        return self._verdicts.say_all(subjects, verdict, by, at)
 
     def edit(self, pair_key: str, row: OnScreen, texts: tuple[str, str], by: Writer, *, accept: bool = False) -> Saved:
         """Give a segment of that page pair other texts, and accept them all if asked to."""
@@ -171,7 +163,7 @@ class Reading:
         if saved is Saved.DONE and accept and not isinstance(lines, Saved):
             urls = pair.segments[at].urls
             subjects = [Subject(SubjectKind.SEGMENT, segment_key(*both), *urls, *both) for both in lines]
-            self._verdicts.say_all(subjects, Verdict.ACCEPT, by.name, by.at)
+            self.verdicts.say_all(subjects, Verdict.ACCEPT, by.name, by.at)
         return saved
 
     def join(self, pair_key: str, row: OnScreen, following: str, by: Writer) -> Saved:
@@ -201,33 +193,13 @@ class Reading:
         at = row.place_in(pair.segments)
         return at if isinstance(at, Saved) else (pair, at)
 
-    def last_batch(self, by: str) -> Batch | None:
-        """What this person said last, if it was about many things."""
-        return self._verdicts.last_batch(by)
-
-    def undo_batch(self, number: int, by: str, at: float) -> tuple[GivenVerdict, ...]:
-        """Take back all that this person gave at once under that number."""
-        return self._verdicts.undo_batch(number, by, at)
-
-    def undo(self, kind: SubjectKind, key: str, by: str, at: float) -> tuple[GivenVerdict, ...]:
-        """Take back this person's last verdict about that thing; nothing if there is none."""
-        return self._verdicts.undo(kind, key, by, at)
-
-    def undo_last(self, by: str, at: float) -> tuple[GivenVerdict, ...]:
-        """Take back what this person said last: one verdict, or all that were given at once."""
-        return self._verdicts.undo_last(by, at)
-
-    def said(self, most: int) -> list[GivenVerdict]:
-        """What people said, the latest first, undone or not."""
-        return self._verdicts.history(most)
-
     def _judged(self, state: VerdictState | None) -> list[str]:
         """The keys of the page pairs in that state; if nothing was said, of all others."""
         if state is None:
             return []
         verdicts = {VerdictState.ACCEPTED: [Verdict.ACCEPT], VerdictState.REJECTED: [Verdict.REJECT]}
         return [
-            key for verdict in verdicts.get(state, Verdict) for key in self._verdicts.keys(SubjectKind.PAIR, verdict)
+            key for verdict in verdicts.get(state, Verdict) for key in self.verdicts.keys(SubjectKind.PAIR, verdict)
         ]
 
     def _place_of(self, key: str) -> IndexedPair | None:
@@ -236,7 +208,7 @@ class Reading:
             return index.pair(key) if index else None
 
     def listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
-        judgements = self._verdicts.judgements(SubjectKind.PAIR, {row.key for row in rows})
+        judgements = self.verdicts.judgements(SubjectKind.PAIR, {row.key for row in rows})
         said = [judgements.get(row.key, Judgement()) for row in rows]
         return [ListedPair(row, judgement.standing, judgement) for row, judgement in zip(rows, said, strict=True)]
 

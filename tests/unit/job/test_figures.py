@@ -327,7 +327,7 @@ def test_a_corpus_is_stale_from_a_verdict_until_it_is_written_again(tmp_path: Pa
     assert is_stale(folder)
     write_corpus(job, tmp_path)
     assert not is_stale(folder)
-    reading.undo(SubjectKind.PAIR, first.row.key, "anna", 2.0)
+    reading.verdicts.undo(SubjectKind.PAIR, first.row.key, "anna", 2.0)
     assert is_stale(folder)
 
 

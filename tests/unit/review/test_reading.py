@@ -220,7 +220,7 @@ def test_a_phrase_is_never_syntax(library: Job, phrase: str):
         assert library.reading.pairs(asked).total <= len(TEXTS)
     strange = LanguageOrder(EN, Language(phrase or "x"))
     assert library.reading.pair(phrase) is None
-    assert library.reading.undo(SubjectKind.PAIR, phrase, "anna", 1.0) == ()
+    assert library.reading.verdicts.undo(SubjectKind.PAIR, phrase, "anna", 1.0) == ()
     assert library.hits("port", languages=strange).total == 0
     assert library.reading.pairs(PairFilter(languages=strange)).total == 0
     assert library.texts("vieux port") == ["Le vieux port"]
@@ -479,10 +479,10 @@ def test_a_pair_is_read_with_its_evidence_its_segments_in_order_and_verdicts(job
     assert [(one.text_a, one.text_b) for one in read.segments] == TEXTS["fr"]
     assert [one.verdict for one in read.segments] == [None, None, Verdict.REJECT]
     assert [one.place for one in read.segments] == [0, 1, 2]
-    [undone] = job.reading.undo(SubjectKind.SEGMENT, milk, "anna", 3.0)
+    [undone] = job.reading.verdicts.undo(SubjectKind.SEGMENT, milk, "anna", 3.0)
     assert undone.subject.text_b == "Du lait"
-    assert job.reading.undo_last("anna", 4.0)
-    assert [said.undone_at for said in job.reading.said(9)] == [3.0, 4.0]
+    assert job.reading.verdicts.undo_last("anna", 4.0)
+    assert [said.undone_at for said in job.reading.verdicts.history(9)] == [3.0, 4.0]
     assert msgspec.json.encode(job.reading.pair(key))
 
 
