@@ -16,7 +16,7 @@ from bitrawl.job.exporting import corpus_pages, corpus_units
 from bitrawl.model import Language
 from bitrawl.show.wording import counted
 from bitrawl.store.folder import JobFolder, not_mined
-from bitrawl.store.folder_kinds import PARTS, SUMMARY, FolderKind, merge_description, merged_jobs, named
+from bitrawl.store.folder_kinds import PARTS, REPORT, SUMMARY, FolderKind, merge_description, merged_jobs, named
 from bitrawl.store.ledger_facts import language_pairs
 from bitrawl.store.stored_findings import Findings
 
@@ -50,8 +50,9 @@ class CorpusStatus(msgspec.Struct, frozen=True):
     report: str = ""  # where it is; a copy has none
 
     @classmethod
-    def of(cls, folder: Path, kind: FolderKind, corpus: Path, report: str = "") -> Self:
+    def of(cls, folder: Path, kind: FolderKind, corpus: Path) -> Self:
         files = sorted(path.name for path in corpus.iterdir())
+        report = "" if corpus == folder else str(folder / REPORT)
         return cls(folder, kind, merged_jobs(folder), written_figures(corpus), files, report)
 
     @property

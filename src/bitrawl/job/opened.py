@@ -166,15 +166,12 @@ class OpenedFolder:
         return bilingual_terms(self.corpora(), self.folder, name, most, min_score=min_score, tell=tell)
 
     def pages(self) -> Iterator["Page"]:
-        """The pages, site by site; what recurs on a site is boilerplate."""
-        raise ConfigError(str(no_job(self.folder)))
+        raise self._no_job()
 
     def pairs(self) -> Iterator["PagePair"]:
-        """The pairs of pages that were found, whatever people said about them, by languages and site by site."""
-        raise ConfigError(str(no_job(self.folder)))
+        raise self._no_job()
 
     def changes(self, since: str = "") -> "RoundChanges":
-        """What is new, changed and gone since the end of a round ("3"), or since a date ("2026-11-18")."""
         raise no_job(self.folder)
 
     def selections(self, tables: Mapping[str, Any]) -> "Sequence[CorpusSelection]":
@@ -184,6 +181,9 @@ class OpenedFolder:
     def replaced(self, tables: Mapping[str, Any], to: Path | None = None) -> str:
         """What an export with these tables changes in files that are there already; empty for nothing."""
         raise no_job(self.folder)
+
+    def _no_job(self) -> ConfigError:
+        return ConfigError(str(no_job(self.folder)))
 
     def _has_pages(self) -> bool:
         headers = self.corpora().headers
@@ -245,11 +245,13 @@ class OpenedJob(OpenedFolder):
             yield from log(ledger, after=after)
 
     def pages(self) -> Iterator["Page"]:
+        """The pages, site by site; what recurs on a site is boilerplate."""
         from bitrawl.job.pages import job_pages
 
         return job_pages(self.files)
 
     def pairs(self) -> Iterator["PagePair"]:
+        """The pairs of pages that were found, whatever people said about them, by languages and site by site."""
         from bitrawl.store.stored_findings import Findings
 
         with self.files.reading() as ledger:
@@ -258,6 +260,7 @@ class OpenedJob(OpenedFolder):
                 yield from findings.pairs(*languages)
 
     def changes(self, since: str = "") -> "RoundChanges":
+        """What is new, changed and gone since the end of a round ("3"), or since a date ("2026-11-18")."""
         from bitrawl.job.refreshing import changes
 
         return changes(self.files, since)
@@ -367,7 +370,46 @@ class OpenedSearch(OpenedJob):
         raise no_corpus_of_search(self.folder)
 
 
-class OpenedMerge(OpenedFolder):
+class OpenedCopy(OpenedFolder):
+    """A corpus without its job, as `export --to` writes it."""
+
+    kind = FolderKind.COPY
+
+    @property
+    def corpus(self) -> Path:
+        """The folder of its files."""
+        return self.folder
+
+    def corpora(self) -> "Corpora":
+        from bitrawl.job.corpora import FileCorpora
+
+        return FileCorpora(self.folder, self.corpus)
+
+    def status(self) -> "CorpusStatus":
+        """What it was merged from, and its figures."""
+        from bitrawl.job.corpora import CorpusStatus
+
+        return CorpusStatus.of(self.folder, self.kind, self.corpus)
+
+    def check(self, *, repair: bool = False) -> Iterator["Checked"]:
+        """Whether its files are as they were written."""
+        from bitrawl.job.folder_check import checked_corpus
+
+        yield checked_corpus(self.corpus, self._again())
+
+    def report(self) -> str:
+        raise ConfigError(
+            f"{self.folder} is a corpus without its job, and has no report; {self.folder / CARD} describes it"
+        )
+
+    def export(self, **_settings: Any) -> Any:
+        raise no_job(self.folder)
+
+    def _again(self) -> str:
+        return f"bitrawl export JOB --to {shlex.quote(str(self.folder))}"
+
+
+class OpenedMerge(OpenedCopy):
     """A merged corpus."""
 
     kind = FolderKind.MERGED
@@ -376,35 +418,11 @@ class OpenedMerge(OpenedFolder):
     def corpus(self) -> Path:
         return self.folder / "corpus"
 
-    def corpora(self) -> "Corpora":
-        from bitrawl.job.corpora import FileCorpora
-
-        return FileCorpora(self.folder, self.corpus)
-
-    def status(self) -> "CorpusStatus":
-        """What was merged, and its figures."""
-        from bitrawl.job.corpora import CorpusStatus
-
-        return CorpusStatus.of(self.folder, self.kind, self.corpus, str(self.folder / REPORT))
-
-    def pages(self) -> Iterator["Page"]:
-        raise self._no_job()
-
-    def pairs(self) -> Iterator["PagePair"]:
-        raise self._no_job()
-
-    def check(self, *, repair: bool = False) -> Iterator["Checked"]:
-        """Whether its files are as they were written."""
-        from bitrawl.job.folder_check import checked_corpus
-
-        yield checked_corpus(self.corpus, f"bitrawl export {shlex.quote(str(self.folder))}")
-
     def report(self) -> str:
         """Where the report is, which the merge has written."""
-        if not (self.folder / REPORT).exists():
-            where = shlex.quote(str(self.folder))
-            raise ConfigError(f"{self.folder / REPORT} is not there. Run: bitrawl export {where}")
-        return str(self.folder / REPORT)
+        if not (report := self.folder / REPORT).exists():
+            raise ConfigError(f"{report} is not there. Run: {self._again()}")
+        return str(report)
 
     def export(
         self, *, only: bool = False, to: Path | None = None, tell: Tell = lambda _line: None, **settings: Any
@@ -421,39 +439,11 @@ class OpenedMerge(OpenedFolder):
     def replaced(self, tables: Mapping[str, Any], to: Path | None = None) -> str:
         return _merge_replaced(self.corpus, tables, to)
 
+    def _again(self) -> str:
+        return f"bitrawl export {shlex.quote(str(self.folder))}"
+
     def _no_job(self) -> ConfigError:
         return ConfigError(f"{self.folder} is a merged corpus; open one of its jobs: {named(merged_jobs(self.folder))}")
-
-
-class OpenedCopy(OpenedFolder):
-    """A corpus without its job, as `export --to` writes it."""
-
-    kind = FolderKind.COPY
-
-    def corpora(self) -> "Corpora":
-        from bitrawl.job.corpora import FileCorpora
-
-        return FileCorpora(self.folder, self.folder)
-
-    def status(self) -> "CorpusStatus":
-        """Its figures."""
-        from bitrawl.job.corpora import CorpusStatus
-
-        return CorpusStatus.of(self.folder, self.kind, self.folder)
-
-    def check(self, *, repair: bool = False) -> Iterator["Checked"]:
-        """Whether its files are as they were written."""
-        from bitrawl.job.folder_check import checked_corpus
-
-        yield checked_corpus(self.folder, f"bitrawl export JOB --to {shlex.quote(str(self.folder))}")
-
-    def report(self) -> str:
-        raise ConfigError(
-            f"{self.folder} is a corpus without its job, and has no report; {self.folder / CARD} describes it"
-        )
-
-    def export(self, **_settings: Any) -> Path:
-        raise no_job(self.folder)
 
 
 class OpenedRun(OpenedFolder):
