@@ -281,7 +281,7 @@ def _state(now: JobFacts) -> str:
     end = now.crawl.run.ended
     if end is None:
         return ""
-    beginning = "" if end.sentence or end.kind is EndKind.STOPPED else _BEGINNINGS[now.state]
+    beginning = "" if end.kind is EndKind.STOPPED else _BEGINNINGS[now.state]
     return f"{beginning}{end.english(now.mined.pairs)}"
 
 

@@ -162,8 +162,7 @@ def show(
     """
     from bitrawl.job import FetchPolicy
     from bitrawl.text.frequencies import general_rates
-    from bitrawl.text.ngram_estimation import train
-    from bitrawl.text.ngram_models import sequences
+    from bitrawl.text.ngram_models import sequences, train
     from bitrawl.topic.judge import PerplexityRelevance
     from bitrawl.topic.learned import LearnedRelevance
     from bitrawl.topic.term_list import learn_terms, read_terms

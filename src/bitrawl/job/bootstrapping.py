@@ -126,7 +126,7 @@ def read_progress(folder: Path) -> BootstrapProgress | None:
 
 
 def read_found(folder: Path) -> BootstrapSummary | None:
-    """None before it has ended; also in the folder of an earlier version, which has no such file."""
+    """None before it has ended."""
     return _decoded(folder / FOUND, BootstrapSummary)
 
 
@@ -337,7 +337,6 @@ def _home(site: CitedSite) -> Url:
 
 
 def _cached_verdict(content: bytes | None) -> SiteVerdict | None:
-    """None also for what an earlier version kept."""
     try:
         return from_json_lines(content)[0] if content else None
     except NO_JSON:

@@ -25,8 +25,7 @@ from bitrawl.protocols import RelevanceModel
 from bitrawl.store.folder import JobFolder
 from bitrawl.text.frequencies import general_rates
 from bitrawl.text.language import NgramLanguageIdentifier
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import NgramModel, read_arpa, sequences
+from bitrawl.text.ngram_models import NgramModel, read_arpa, sequences, train
 from bitrawl.topic.judge import PerplexityRelevance, TopicJudge
 from bitrawl.topic.learned import LearnedRelevance
 from bitrawl.topic.settings import TopicModel

@@ -12,6 +12,7 @@ from kept_findings import Aligned, keep_findings
 
 import bitrawl
 from bitrawl import config
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.job import OpenedFolder, OpenedJob
 from bitrawl.job.exporting import write_corpus
 from bitrawl.mining.findings import SiteFindings
@@ -57,7 +58,7 @@ def job(folder: Path, langs: str = "en,fr", site: str = "example.org", **tables:
     pairs = [(Language(a), Language(b)) for number, a in enumerate(codes) for b in codes[number + 1 :]]
     with Ledger(folder / "job.sqlite") as ledger:
         keep_findings(Findings(ledger), site, 10, [aligned(site, *pair) for pair in pairs])
-        ledger.remember("ended", "done")
+        ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
     return folder
 
 
