@@ -25,6 +25,7 @@ from bitrawl.facts import (
     Points,
     RequestedJob,
     SegmentSample,
+    SiteFacts,
     SiteShare,
     TermPages,
     TermsRead,
@@ -46,7 +47,7 @@ from bitrawl.show.job_report import render
 from bitrawl.store import ledger_facts as tables
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps
+from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps, visited_sites
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.text.language import NgramLanguageIdentifier
@@ -93,6 +94,15 @@ def found_so_far(folder: JobFolder) -> dict[str, LanguagePair]:
             return {pair.name: pair for pair in _language_pairs(folder, ledger)}
     except StoreError:
         return {}
+
+
+def sites_visited(folder: JobFolder, most: int) -> list[SiteFacts]:
+    """What each site has brought so far, those with the most pairs first; nothing where the ledger cannot be read now."""
+    try:
+        with folder.reading(verified=False) as ledger:
+            return visited_sites(ledger, most)
+    except StoreError:
+        return []
 
 
 def written_units(folder: JobFolder) -> dict[str, int]:

@@ -15,10 +15,10 @@ from bitrawl.config import Job
 from bitrawl.corpus.export import drafts
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.store.database import is_locked, locked
-from bitrawl.store.folder_kinds import MINED_SITES
+from bitrawl.store.folder_kinds import BOOTSTRAP, FOUND_SITES, MERGED, MINED_SITES
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import perplexities
-from bitrawl.store.own_files import SHARED, job_files
+from bitrawl.store.own_files import GIVEN, SHARED, job_files
 from bitrawl.store.reading_index import INDEX
 from bitrawl.store.verdicts import VERDICTS
 from bitrawl.strategies.table import Strategy
@@ -57,6 +57,26 @@ class JobFolder(NamedTuple):
     def reading_index(self) -> Path:
         """What a reader lists and searches, derived from the ledger."""
         return self.path / INDEX
+
+    @property
+    def given(self) -> Path:
+        """What was uploaded to the web app for the job."""
+        return self.path / GIVEN
+
+    @property
+    def topic(self) -> Path:
+        """The file that says what a topic was gathered from."""
+        return self.path / BOOTSTRAP
+
+    @property
+    def merged(self) -> Path:
+        """Where the corpus of a run over many sites is."""
+        return self.path / MERGED
+
+    @property
+    def found_sites(self) -> Path:
+        """The sites that a search has found."""
+        return self.path / FOUND_SITES
 
     @property
     def is_running(self) -> bool:

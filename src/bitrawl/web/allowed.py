@@ -25,11 +25,8 @@ from bitrawl.crawling.settings import PolitenessSection
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
-from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
-from bitrawl.job.crawl_wiring import check
+from bitrawl.job import JobFolder, check, read_bootstrap
 from bitrawl.languages import parse_language
-from bitrawl.store.folder import JobFolder
-from bitrawl.store.own_files import GIVEN
 from bitrawl.url import Url, seeds_from
 from bitrawl.web.job_list import TEXTS, Command, JobVerb, Prepared
 from bitrawl.web.messages import MOST_QUOTED, Message, message, message_of, quoted, shortened, typed_languages
@@ -81,13 +78,14 @@ class JobRequest(NamedTuple):
 
     def prepare(self, folder: Path) -> Prepared:
         """Write its files into the job's folder; raises `FieldError`."""
-        described = config.merged(config.merged(self.described, self._placed(folder / GIVEN)), self.operator)
+        given = JobFolder(folder).given
+        described = config.merged(config.merged(self.described, self._placed(given)), self.operator)
         try:
             job = config.resolve(described)
             check(job)
         except ConfigError as error:
-            about = "terms" if GIVEN in str(error) else ""
-            without_path = re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{GIVEN}/)?", "", str(error))
+            about = "terms" if given.name in str(error) else ""
+            without_path = re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{given.name}/)?", "", str(error))
             raise FieldError({about: quoted(without_path)}) from error
         config.write(job, folder / "job.toml")
         return Prepared(Command(self.verb), sites_of(job))
@@ -135,7 +133,7 @@ class AlignRequest(NamedTuple):
         return " – ".join(self.languages)
 
     def prepare(self, folder: Path) -> Prepared:
-        paths = [folder.resolve() / GIVEN / name for name in ("a.txt", "b.txt")]
+        paths = [JobFolder(folder.resolve()).given / name for name in ("a.txt", "b.txt")]
         for path, text in zip(paths, self.texts, strict=True):
             files.write(path, text.encode("utf-8", "replace"))
         files.write(folder / TEXTS, "\t".join(map(str, paths)).encode() + b"\n")
@@ -195,7 +193,7 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicReque
         arguments.append("--check-sites" if values["check_sites"] else "--no-check-sites")
     if wiki is not None and wiki.allow_private:
         arguments += [f"--private-wiki={address}" for address in wiki.editions.values()]
-    site = endpoint(flags["--wiki"]).site
+    site = Url.parse(flags["--wiki"] if wiki is not None else "https://www.wikipedia.org/").site
     return TopicRequest(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
 
 
@@ -234,12 +232,12 @@ def larger_limit(given: Mapping[str, object], settings: Settings) -> dict[str, A
 
 def handed_over(folder: JobFolder) -> dict[str, str]:
     """What a search or a bootstrap found, as the fields of a mining job; raises `ConfigError` if it has found nothing yet."""
-    if (folder.path / DESCRIPTION).exists():
+    if folder.topic.exists():
         topic = read_bootstrap(folder.path)
         seeds = topic.sites if len(topic.langs) != 1 and topic.sites else topic.seeds
         terms = topic.topic.read_text("utf-8")
         return {"seeds": "\n".join(seeds), "languages": ", ".join(topic.langs), "terms": terms, "hub": "true"}
-    sites = folder.path / "sites.txt"
+    sites = folder.found_sites
     if not sites.exists():
         raise ConfigError("nothing has been found yet")
     seeds = list(dict.fromkeys(seeds_from(sites.read_bytes(), sites.name)))

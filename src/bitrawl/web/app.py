@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, ConfigError, FieldError, UrlError
-from bitrawl.job.live_facts import Sampler
+from bitrawl.job import Sampler
 from bitrawl.show.templating import style_sheet
 from bitrawl.web import operator_settings
 from bitrawl.web.actions import LANGUAGE_COOKIE, Server, words_of

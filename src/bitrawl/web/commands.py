@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from bitrawl.errors import BitrawlError, DiskFullError
+from bitrawl.job import JobFolder
 from bitrawl.process import Running
-from bitrawl.store.folder import JobFolder
-from bitrawl.store.reading_index import index_signature, is_due
+from bitrawl.review import JobReview
 from bitrawl.web.job_state import without_place
 from bitrawl.web.messages import message, quoted
 from bitrawl.web.turns import Turns
@@ -134,7 +134,7 @@ class Indexing:
         key = folder.path.name
         if key not in self._refreshes:
             try:
-                if not await asyncio.to_thread(is_due, folder.path):
+                if not await asyncio.to_thread(lambda: JobReview(folder).is_due):
                     return True
             except DiskFullError:  # SQLite cannot even read then
                 if wait:
@@ -155,7 +155,7 @@ class Indexing:
 
     def _complain(self, folder: JobFolder) -> None:
         fault = self._faults.get(folder.path.name)
-        if fault is not None and not index_signature(folder.reading_index):
+        if fault is not None and not JobReview(folder).has_index:
             raise fault
 
     async def _refresh(self, folder: JobFolder, person: str) -> None:

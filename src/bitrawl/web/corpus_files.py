@@ -24,17 +24,16 @@ from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import cell
-from bitrawl.job.reporting import found_so_far
+from bitrawl.job import found_so_far
 from bitrawl.model import Language, TranslationUnit, Verdict
-from bitrawl.review.reviewing import Reading
-from bitrawl.review.search_query import SearchQuery
-from bitrawl.review.searching import FoundSegment, all_hits
+from bitrawl.review import FoundSegment, SearchQuery
 from bitrawl.text.words import one_line
 from bitrawl.url import Url
-from bitrawl.web.actions import find_job, find_mining_job, search_query, server_of
+from bitrawl.web.actions import find_job, find_mining_job, server_of
 from bitrawl.web.commands import Make
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
+from bitrawl.web.queries import search_query
 from bitrawl.web.security import REPORT_POLICY
 
 SECONDS = 900.0  # for writing an export
@@ -164,8 +163,8 @@ async def hits_file(request: Request) -> Response:
     if style not in _HIT_FILES:
         raise FieldError({"format": message("Choose one of: {choices}.", choices=", ".join(_HIT_FILES))})
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    reading = Reading(job.folder)
-    hits = _public(all_hits(reading, query), (await asyncio.to_thread(reading.job)).export.anonymise)
+    review = job.review()
+    hits = _public(review.hits(query), (await asyncio.to_thread(review.lists.job)).export.anonymise)
     first = await asyncio.to_thread(lambda: list(islice(hits, 1)))  # A query that cannot be read is refused here.
     headers = {"Content-Disposition": f'attachment; filename="hits.{style}"'}
     lines = _HIT_FILES[style](chain(first, hits), query)

@@ -16,13 +16,10 @@ from bitrawl.cluster.run import FAILED, existing_run
 from bitrawl.endings import CrawlEnd, Doing, EndKind, Fault, HostRest, LastRun, State
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.files import NO_JSON
-from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
-from bitrawl.job.live_facts import Live
+from bitrawl.job import FolderKind, JobFolder, Live, kind_of
 from bitrawl.message import Message
 from bitrawl.remedies import Tip
-from bitrawl.store.folder import JobFolder
-from bitrawl.store.folder_kinds import FOUND_SITES, MERGED
-from bitrawl.web.job_list import ALIGNED, Intent, JobVerb, Wish, is_topic
+from bitrawl.web.job_list import ALIGNED, Intent, JobVerb, Wish
 from bitrawl.web.messages import message
 
 LOG = "run.log"
@@ -129,7 +126,7 @@ def state_of(
         state = {Wish.PAUSED: State.PAUSING, Wish.STOPPED: State.STOPPING}.get(wish, State.RUNNING)
         return JobState(state, doing=run.doing, resting=run.resting)
     if intent is None:
-        return JobState(State.ENDED) if is_topic(folder) else _after(run, run.state)
+        return JobState(State.ENDED) if kind_of(folder.path) is FolderKind.TOPIC else _after(run, run.state)
     if intent.intent is Wish.WAITING:
         return JobState(State.WAITING, waits or message("starts in a moment"))
     if intent.intent is Wish.PAUSED:
@@ -169,14 +166,14 @@ def is_done(folder: JobFolder, intent: Intent, run: LastRun) -> bool:
         case JobVerb.ALIGN:
             return (folder.path / ALIGNED / "1.tsv").exists()
         case JobVerb.BOOTSTRAP:
-            return (folder.path / BOOTSTRAPPED).exists()
+            return folder.topic.exists()
         case _:
             return run.complete
 
 
 def _has_found_sites(folder: JobFolder) -> bool:
     try:
-        with (folder.path / FOUND_SITES).open("rb") as file:
+        with folder.found_sites.open("rb") as file:
             return any(line.strip() and not line.startswith(b"#") for line in file)
     except OSError:
         return False
@@ -208,7 +205,7 @@ def last_lines(folder: Path, most: int = 5) -> list[str]:
 
 def merged_files(folder: JobFolder) -> list[str]:
     """What merging has written, by paths in the folder of the run."""
-    merged = folder.path / MERGED
+    merged = folder.merged
     paths = (*sorted(merged.glob("corpus/*")), merged / "sites.tsv", merged / FAILED)
     return [str(path.relative_to(folder.path)) for path in paths if path.is_file()]
 

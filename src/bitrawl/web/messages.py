@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from bitrawl.discover.site_check import TRANSLATIONS
 from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
-from bitrawl.errors import ConfigError
+from bitrawl.errors import ConfigError, FieldError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.message import QUOTED, Amount, Cause, Code, Share, Value
 from bitrawl.message import Message as Message  # noqa: PLC0414 - public here
@@ -29,8 +29,7 @@ from bitrawl.mining.differences import DifferenceKind
 from bitrawl.mining.judging import Flag
 from bitrawl.model import Language, Method, Verdict
 from bitrawl.reasons import Reason
-from bitrawl.review.segment_list import LengthUnit, SegmentOrder, SegmentState
-from bitrawl.review.segment_review import Saved
+from bitrawl.review import LengthUnit, ReviewOrder, Saved, SegmentOrder, SegmentState
 from bitrawl.text.language_names import language_table, spaced
 
 SOURCE = "en"  # the language in which the messages are written in templates and code
@@ -62,6 +61,11 @@ def message_of(error: Exception) -> Message:
     """A sentence of the app, or one of the program."""
     first = error.args[0] if error.args else ""
     return first if isinstance(first, Message) else quoted(str(error))
+
+
+def field_messages(error: FieldError) -> dict[str, Message]:
+    """What is wrong, by field."""
+    return {name: why if isinstance(why, Message) else message(str(why)) for name, why in error.fields.items()}
 
 
 class RequestError(HTTPException):
@@ -137,6 +141,13 @@ SEGMENT_ORDERS: Mapping[str, str] = {
     SegmentOrder.PAGE: marked("page by page"),
 }
 
+REVIEW_ORDERS: Mapping[str, str] = {
+    ReviewOrder.UNCERTAIN: marked("most doubtful first"),
+    ReviewOrder.SITE: marked("site by site"),
+    ReviewOrder.PAGE: marked("by address"),
+    ReviewOrder.RANDOM: marked("at random"),
+}
+
 LENGTH_UNITS: Mapping[str, str] = {LengthUnit.WORDS: marked("words"), LengthUnit.CHARACTERS: marked("characters")}
 
 VERDICTS: Mapping[Verdict, str] = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
@@ -179,6 +190,10 @@ class Words(msgspec.Struct, frozen=True):
         """Translated, with its {names} filled in."""
         text = self.messages.get(message) or message
         return text.format(**values) if values else text
+
+    def choices(self, labels: Mapping[str, str]) -> list[tuple[str, str]]:
+        """For a list to choose from: each value with its translated label."""
+        return [(str(value), self.say(label)) for value, label in labels.items()]
 
     def count(self, singular: str, plural: str, n: int, **values: object) -> str:
         """By number: "{n} page", "{n} pages"."""

@@ -24,7 +24,7 @@ from bitrawl import config
 from bitrawl.choices import MEGABYTE
 from bitrawl.endings import Fault, FaultSentence, State
 from bitrawl.errors import FAULT_FILE, BitrawlError, ChildError, ConfigError, RefusedError, StoreError
-from bitrawl.job.fetching import SystemClock
+from bitrawl.job import SystemClock
 from bitrawl.message import Message
 from bitrawl.process import spawn
 from bitrawl.web.commands import clean, with_proxy

@@ -9,10 +9,7 @@ from starlette.requests import Request
 
 from bitrawl.errors import FieldError, OutdatedError, RefusedError, StoreError
 from bitrawl.mining.settings import Thresholds
-from bitrawl.review import thresholds as job_thresholds
-from bitrawl.review.reviewing import Reading
-from bitrawl.review.thresholds import ThresholdSight
-from bitrawl.store.folder import JobFolder
+from bitrawl.review import JobReview
 from bitrawl.web.actions import Server, find_own_job, server_of
 from bitrawl.web.allowed import MINING, Fields, ReadFields
 from bitrawl.web.job_list import ServedJob
@@ -54,9 +51,9 @@ def by_field(thresholds: Thresholds) -> dict[str, Any]:
     return {name: by_key[field.key.removeprefix("judge.")] for name, field in FIELDS.items()}
 
 
-def chosen(folder: JobFolder, changed: Mapping[str, Any]) -> Thresholds:
+def chosen(review: JobReview, changed: Mapping[str, Any]) -> Thresholds:
     """The job's thresholds with these changes, which nobody has kept yet."""
-    return msgspec.convert({**msgspec.structs.asdict(Reading(folder).thresholds()), **changed}, Thresholds)
+    return msgspec.convert({**msgspec.structs.asdict(review.lists.thresholds()), **changed}, Thresholds)
 
 
 async def keep(request: Request, changed: Mapping[str, Any], version: str = "") -> KeptChoice:
@@ -66,14 +63,15 @@ async def keep(request: Request, changed: Mapping[str, Any], version: str = "") 
     """
     server, job = server_of(request), await find_own_job(request)
     before = await server.supervised(_keep, server, job, changed, version)
-    now = await asyncio.to_thread(chosen, job.folder, {})
+    review = job.review()
+    now = await asyncio.to_thread(review.lists.thresholds)
     if now != before:
         server.writing.begin(job.folder, person=request.state.user.name)
-    return KeptChoice(now, *await asyncio.to_thread(lambda: [units(job.folder, one) for one in (before, now)]))
+    return KeptChoice(now, *await asyncio.to_thread(lambda: [units(review, one) for one in (before, now)]))
 
 
-def units(folder: JobFolder, thresholds: Thresholds) -> int:
-    return sum(corpus.facts.units for corpus in ThresholdSight(folder, thresholds).corpora)
+def units(review: JobReview, thresholds: Thresholds) -> int:
+    return sum(corpus.facts.units for corpus in review.sight(thresholds).corpora)
 
 
 def is_busy(server: Server, job: ServedJob) -> bool:
@@ -95,9 +93,9 @@ def _keep(server: Server, job: ServedJob, changed: Mapping[str, Any], version: s
     if is_busy(server, job):
         raise busy
     try:
-        return job_thresholds.keep(job.folder, changed, version)
+        return job.review().keep_thresholds(changed, version)
     except OutdatedError as error:
-        raise OutdatedError(outdated(Reading(job.folder).thresholds())) from error
+        raise OutdatedError(outdated(job.review().lists.thresholds())) from error
     except StoreError as error:
         if job.folder.is_running:
             raise busy from error

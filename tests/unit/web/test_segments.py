@@ -244,7 +244,7 @@ def test_everything_works_without_a_script(client: TestClient, folder: JobFolder
     assert numbers(page) == ["1", "2", "3", "4", "5", "6"]
     assert texts_of(folder)[4] == ("The end.", "La fin.")
     answer = client.post(there, data=text | {"act": "save", "text_a": "", "text_b": "La fin"})
-    assert answer.status_code == 422
+    assert answer.status_code == 409
     anchor = rows_of(folder)[4].anchor
     there = f"/jobs/{JOB}/pairs/{PAIR}/segments/{anchor}"
     [_, comment] = forms(client.get(there).text, '<form class="writing"')
@@ -302,7 +302,8 @@ def test_comments_are_shown_with_their_writer_who_alone_takes_them_back(client: 
     ]
     of_ben, of_you = forms(page, '<form class="comment"')
     assert page.count('value="uncomment"') == 1
-    act(client, of_ben, "uncomment")
+    there = f"/jobs/{JOB}/pairs/{PAIR}/segments/{of_ben['anchor']}"
+    assert client.post(there, data=of_ben | {"act": "uncomment"}).status_code == 404
     assert len(rows_of(folder)[0].comments) == 2
     act(client, of_you, "uncomment")
     assert [comment.by for comment in rows_of(folder)[0].comments] == ["ben"]

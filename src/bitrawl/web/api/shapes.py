@@ -8,15 +8,10 @@ from bitrawl.corpus.formats import Anonymise
 from bitrawl.crawling.settings import Reach
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import CrawlEnd, State
-from bitrawl.job.live_facts import Live
+from bitrawl.job import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
-from bitrawl.review.results import SampleResults
-from bitrawl.review.reviewing import ListedPair
-from bitrawl.review.searching import Hit
-from bitrawl.review.segment_list import ListedSegment
-from bitrawl.review.thresholds import CorpusSelection
-from bitrawl.store.samples import Sample
+from bitrawl.review import CorpusSelection, Hit, ListedPair, ListedSegment, Sample, SampleResults
 from bitrawl.strategies.table import Strategy
 
 MOST_CHARACTERS = 1_000_000  # of one text

@@ -12,13 +12,11 @@ from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.corpus.formats import Anonymise, ready_formats
 from bitrawl.errors import BitrawlError
-from bitrawl.job.reporting import is_stale
-from bitrawl.review.reviewing import Reading
-from bitrawl.store.verdicts import VerdictHistory
+from bitrawl.job import is_stale
 from bitrawl.web import corpus_files
 from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.messages import Message, Words, message_of
-from bitrawl.web.pages.rendering import fragment, load_again, rendered
+from bitrawl.web.pages.rendering import corpus_names, fragment, load_again, rendered
 from bitrawl.web.security import posted
 
 MOST_TERMS_SHOWN = 200
@@ -32,7 +30,8 @@ async def show(request: Request) -> Response:
     if request.query_params.get("part"):
         return Response(status_code=304) if is_busy else load_again()
     fault = writing.fault(job.folder) if is_old else None
-    described = await asyncio.to_thread(Reading(job.folder).job)
+    review = job.review()
+    described = await asyncio.to_thread(review.lists.job)
     langs, corpus = described.languages(), job.folder.corpus
     return rendered(
         request,
@@ -47,7 +46,7 @@ async def show(request: Request) -> Response:
             "anonymise": Anonymise.DROP if described.export.anonymise is Anonymise.DROP else Anonymise.REPLACE,
         },
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
-        conflicts=await asyncio.to_thread(VerdictHistory(job.folder.verdicts).conflict_count),
+        conflicts=await asyncio.to_thread(review.verdicts.conflict_count),
         min_score=described.judge.score if len(langs) > 1 else None,
         is_old=is_old,
         is_busy=is_busy,
@@ -96,7 +95,7 @@ async def show_terms(request: Request) -> Response:
 
 
 def _choices(words: Words, headers: Iterable[CorpusHeader]) -> list[tuple[str, str]]:
-    return [(header.name, " – ".join(words.language(code) for code in header.languages)) for header in headers]
+    return corpus_names(words, ((header.name, header.languages) for header in headers))
 
 
 ROUTES: list[BaseRoute] = [

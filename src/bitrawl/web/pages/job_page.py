@@ -11,14 +11,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.job import bootstrapping
-from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, BootstrapSummary
-from bitrawl.job.live_facts import Live
+from bitrawl.job import BootstrapProgress, BootstrapStep, BootstrapSummary, JobFolder, Live, read_found, read_progress
 from bitrawl.model import Language
-from bitrawl.review.reviewing import PairHarvestPoint, Reading
 from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
-from bitrawl.store.folder import JobFolder
-from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.actions import carry_out, find_job, find_own_job, found_sites, look_at, server_of, words_of
 from bitrawl.web.corpus_files import StoredFile
@@ -33,9 +28,10 @@ MOST_TERMS = 100  # of a topic that are listed
 MOST_BARS = 8
 MOST_POINTS = 40  # of a curve: a screen shows no more, and they are sent again while the job runs
 MESSAGES = 30  # lines
+TERMS = "terms.tsv"
 FOUND = {
     "discover": ("sites.txt", "sites.tsv", "sites.jsonl"),
-    "topic": (bootstrapping.TERMS, bootstrapping.TOPIC, bootstrapping.SEEDS, bootstrapping.SITES),
+    "topic": (TERMS, "topic.txt", "seeds.txt", "sites.txt"),
     "align": (f"{ALIGNED}/1.tsv",),
 }
 """Files of a search, of a topic and of two texts that can be taken away; the first is there when something was found."""
@@ -108,7 +104,7 @@ class TopicView(NamedTuple):
 
 
 def topic_view(folder: JobFolder) -> TopicView:
-    progress, summary = bootstrapping.read_progress(folder.path), bootstrapping.read_found(folder.path)
+    progress, summary = read_progress(folder.path), read_found(folder.path)
     rows = _terms(folder) if summary is not None else []
     columns = {code for row in rows for code in row.terms}
     first = [code for code in summary.terms if code in columns] if summary else []
@@ -117,7 +113,7 @@ def topic_view(folder: JobFolder) -> TopicView:
 
 def _terms(folder: JobFolder) -> list[TermRow]:
     try:
-        rows = read_table((folder.path / bootstrapping.TERMS).read_bytes(), bootstrapping.TERMS)
+        rows = read_table((folder.path / TERMS).read_bytes(), TERMS)
     except (OSError, BitrawlError):
         return []
     return [row for row in rows if row.keep]
@@ -183,7 +179,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
 def _conflicts(job: ServedJob) -> int:
     """Things that people differ on; none where the verdicts cannot be read now, since the page has more to say."""
     try:
-        return VerdictHistory(job.folder.verdicts).conflict_count()
+        return job.review().verdicts.conflict_count()
     except StoreError:
         return 0
 
@@ -225,18 +221,18 @@ def _charts(words: Words, job: ServedJob, figures: Live) -> list[Markup]:
     ]
 
 
-def _harvest(job: ServedJob) -> tuple[PairHarvestPoint, ...]:
-    """Nothing where the index cannot be read now, since the page has more to say."""
+def _harvest(job: ServedJob) -> list[tuple[int, int]]:
+    """How many page pairs there were after so many visits. Nothing where the index cannot be read now, since the page has more to say."""
     try:
-        return Reading(job.folder).harvest(None)
+        return [(point.fetches, point.pairs) for point in job.review().lists.harvest(None)]
     except StoreError:
-        return ()
+        return []
 
 
-def _pairs_by_now(points: Sequence[PairHarvestPoint], figures: Live) -> tuple[tuple[int, int], ...]:
+def _pairs_by_now(points: Sequence[tuple[int, int]], figures: Live) -> tuple[tuple[int, int], ...]:
     """The curve of page pairs. The index may be some seconds old: the curve ends with the figure of the tile."""
     total = sum(figures.pairs.values())
-    earlier = [(p.fetches, p.pairs) for p in points if p.fetches < figures.fetches and p.pairs <= total]
+    earlier = [(fetches, pairs) for fetches, pairs in points if fetches < figures.fetches and pairs <= total]
     return _curve([*earlier, (figures.fetches, total)]) if total else ()
 
 

@@ -10,15 +10,13 @@ from urllib.parse import urlencode
 from bitrawl.config.settings import SETTINGS
 from bitrawl.corpus.figures import SiteLack
 from bitrawl.endings import Doing, Limit, LimitUnit, MiningStep, State, left_message
-from bitrawl.errors import BitrawlError, StoreError
+from bitrawl.errors import BitrawlError
 from bitrawl.facts import SiteFacts
-from bitrawl.job.live_facts import Live
-from bitrawl.job.reporting import gather
+from bitrawl.job import Live, gather, sites_visited
 from bitrawl.message import Code
 from bitrawl.reasons import Action
 from bitrawl.remedies import Remedy, Tip
 from bitrawl.show.diagnosis import Diagnosis, diagnose
-from bitrawl.store.ledger_facts import visited_sites
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import JobState
 from bitrawl.web.messages import Words, marked
@@ -270,11 +268,7 @@ def sites_of(job: ServedJob, state: JobState, figures: Live) -> list[SiteFacts]:
     """What each site of a job with several has brought in the end; none while it runs."""
     if job.kind != "mine" or figures.sites < 2 or state.is_pending:
         return []
-    try:
-        with job.folder.reading(verified=False) as ledger:
-            return visited_sites(ledger, MOST_SITES)
-    except StoreError:
-        return []
+    return sites_visited(job.folder, MOST_SITES)
 
 
 async def why_little(job: ServedJob, state: JobState, figures: Live) -> Diagnosis | None:
