@@ -24,7 +24,7 @@ from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
 
 if TYPE_CHECKING:
     from bitrawl.cluster.run import RunStatus
-    from bitrawl.job import CorpusStatus, OpenedFolder, OpenedJob
+    from bitrawl.job import CorpusStatus, OpenedCopy, OpenedJob, OpenedRun
 
 WATCH_EVERY = 2.0  # seconds
 MOST_CHANGES = 10  # of a kind, that `diff` lists in a table
@@ -238,7 +238,7 @@ def _changed_thresholds(thresholds: Thresholds) -> str:
     return "; ".join(f"{key} = {shown[key]}" for key in values if values[key] != usual[key])
 
 
-def show_selection(job: OpenedFolder, settings: Mapping[str, Any]) -> None:
+def show_selection(job: OpenedJob | OpenedCopy | OpenedRun, settings: Mapping[str, Any]) -> None:
     """What an export with these settings would write, and what each threshold would leave out."""
     from bitrawl.job import OpenedJob
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from bitrawl.corpus.term_pairs import TermPair
     from bitrawl.corpus.units import CorpusEntry, CorpusPage, CorpusParagraph, CorpusUnit
-    from bitrawl.facts import JobFacts, LanguagePair, RequestedJob
+    from bitrawl.facts import JobFacts, LanguagePair, RequestedJob, SiteFacts
     from bitrawl.job.corpora import Corpora, CorpusStatus
     from bitrawl.job.folder_check import Checked
     from bitrawl.job.refreshing import RoundChanges
@@ -230,6 +230,18 @@ class OpenedJob(OpenedFolder):
         from bitrawl.job.reporting import found_so_far
 
         return found_so_far(self.files)
+
+    def is_stale(self) -> bool:
+        """Whether people have given verdicts, taken them back or changed thresholds since the corpus was written."""
+        from bitrawl.job.reporting import is_stale
+
+        return is_stale(self.files)
+
+    def sites_visited(self, most: int) -> "list[SiteFacts]":
+        """What each site has brought so far, those with the most pairs first; nothing where that cannot be read now."""
+        from bitrawl.job.reporting import sites_visited
+
+        return sites_visited(self.files, most)
 
     def written(self) -> dict[str, dict[str, object]]:
         """The figures of the corpus as it was written last, by the names of its parts."""

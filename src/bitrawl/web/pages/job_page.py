@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.job import BootstrapProgress, BootstrapStep, BootstrapSummary, JobFolder, Live, read_found, read_progress
+from bitrawl.job import BootstrapFolder, BootstrapProgress, BootstrapStep, BootstrapSummary, JobFolder, Live
 from bitrawl.model import Language
 from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
@@ -104,7 +104,8 @@ class TopicView(NamedTuple):
 
 
 def topic_view(folder: JobFolder) -> TopicView:
-    progress, summary = read_progress(folder.path), read_found(folder.path)
+    bootstrap = BootstrapFolder(folder.path)
+    progress, summary = bootstrap.progress(), bootstrap.found()
     rows = _terms(folder) if summary is not None else []
     columns = {code for row in rows for code in row.terms}
     first = [code for code in summary.terms if code in columns] if summary else []
