@@ -14,11 +14,11 @@ from typer import Argument, Option
 from bitrawl.cli import HelpfulCommand, HelpfulGroup, flags, group
 from bitrawl.cli.console import complain, err, print_err, print_out
 from bitrawl.cli.flags import TableFormat, confirm, description_of, job_option, starting_over, with_settings
-from bitrawl.config import Job
-from bitrawl.config.settings import DISCOVER, Group, described, listed
+from bitrawl.config import DISCOVER, Group, Job, described, listed
 from bitrawl.discover.settings import HUB_LINKS, REFERRERS, Walk
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
+from bitrawl.file_names import MINED_SITES
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language, Link
 from bitrawl.show.wording import counted
@@ -183,7 +183,7 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
         Walk | None, Option(help=_WALK_HELP, show_default="cocitation", rich_help_panel=Group.DISCOVERY)
     ] = None,
     then_mine: Annotated[
-        bool, Option("--then-mine", help="Mine the sites found, into mined/.", rich_help_panel=Group.DISCOVERY)
+        bool, Option("--then-mine", help=f"Mine the sites found, into {MINED_SITES}/.", rich_help_panel=Group.DISCOVERY)
     ] = False,
     fresh: flags.Fresh = False,
     delete_archive: flags.DeleteArchive = False,

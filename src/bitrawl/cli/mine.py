@@ -12,8 +12,7 @@ from bitrawl.cli.console import print_err, print_out, timed_lines
 from bitrawl.cli.flags import description_of, job_option, starting_over, with_settings
 from bitrawl.cli.many_sites import Bundling, mine_many, show_merged
 from bitrawl.cli.status import show_selection, tell
-from bitrawl.config import Job
-from bitrawl.config.settings import CRAWL, MINE, Group, described
+from bitrawl.config import CRAWL, MINE, Group, Job, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.show.wording import counted

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bitrawl.job.corpora import Corpora, CorpusStatus
     from bitrawl.job.crawl_wiring import Parts, check, described_job
     from bitrawl.job.fetching import FetchPolicy, SystemClock
-    from bitrawl.job.live_facts import Live, Sampler
+    from bitrawl.job.live_facts import Sampler
     from bitrawl.job.opened import (
         MergeResult,
         OpenedCopy,

@@ -18,16 +18,16 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.archive.archived_web import Archives, ReplayFetcher
-from bitrawl.choices import MEGABYTE, loaded
+from bitrawl.choices import loaded
 from bitrawl.config import Job
 from bitrawl.crawling.connections import Routes
 from bitrawl.crawling.fetch import HttpFetcher, user_agent
-from bitrawl.crawling.frontier import Budget, Frontier, Politeness, Spent
+from bitrawl.crawling.frontier import Frontier, Spent
 from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawling.preview import Previewer
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Gone, Reach
+from bitrawl.crawling.settings import Gone, Politeness, Reach
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.barbosa import BackAndForth, Forward
 from bitrawl.discover.cocitation import Cocitation
@@ -41,6 +41,7 @@ from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
 from bitrawl.discover.walk import NewCheck
 from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
 from bitrawl.errors import ConfigError, GraphError
+from bitrawl.file_names import LEDGER
 from bitrawl.job.fetching import (
     LedgerRobots,
     SystemClock,
@@ -55,8 +56,9 @@ from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, added_seeds, chang
 from bitrawl.job.site_mining import lexicons
 from bitrawl.mining.evidence import MIN_WEIGHT
 from bitrawl.mining.page_score import ScoreModel
-from bitrawl.mining.pairing import THRESHOLD, Pairing
+from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.segment_score import SegmentScore
+from bitrawl.mining.settings import PairSection
 from bitrawl.model import Capture, DocumentType, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page import Rejects, SandboxedAnalyser, page_reader
@@ -119,7 +121,7 @@ async def crawl(
     `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
     """
     clock, sites = SystemClock(), Sites(job.scope.one_site)
-    ledger = Ledger(folder / "job.sqlite", site_of=sites.of, keeps_gone=job.scope.gone is Gone.KEEP)
+    ledger = Ledger(folder / LEDGER, site_of=sites.of, keeps_gone=job.scope.gone is Gone.KEEP)
     stack.callback(ledger.close)
     if job.scope.gone is Gone.DROP:
         ledger.drop_gone()
@@ -130,8 +132,8 @@ async def crawl(
         analyser.get_ready(1 + len(seeds) // MANY)
         await asyncio.sleep(0)  # They start while the rest is made.
     web = await open_web(job, folder, ledger, archives, stack, clock)
-    pause = 0.0 if archives is not None else job.politeness.delay
-    robots = RobotsFetcher(web.fetcher, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
+    delay = 0.0 if archives is not None else job.politeness.delay
+    robots = RobotsFetcher(web.fetcher, LedgerRobots(ledger), clock, delay=delay, reservations=job.politeness.opt_outs)
     topic = Topic(judge.model, job.topic, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
@@ -227,13 +229,13 @@ async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) 
         web = ReplayFetcher(archives)
     else:
         web = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
-    pause = 0.0 if archives is not None else job.politeness.delay
+    delay = 0.0 if archives is not None else job.politeness.delay
     return Previewer(
-        RobotsFetcher(web, InMemoryRobots(), clock, pause=pause, reservations=job.politeness.opt_outs),
+        RobotsFetcher(web, InMemoryRobots(), clock, delay=delay, reservations=job.politeness.opt_outs),
         await stack.enter_async_context(loose_analyser(job.languages())),
         Scope(Sites(job.scope.one_site), seeds_of(job, archives), scope_rules(job)),
         clock,
-        Politeness(delay=pause),
+        Politeness(delay=delay),
         job.politeness.opt_outs,
     )
 
@@ -331,15 +333,11 @@ def _frontier(  # noqa: PLR0913 - collaborators
         queue,
         clock,
         sites.of,
-        Politeness(
-            delay=politeness.delay if live else 0.0,
-            connections=politeness.per_host if live else politeness.parallel,  # an archive minds no number of them
-            attempts=politeness.attempts,
-            backoff=politeness.backoff,
-        ),
-        floor=robots.delay if live else lambda _host: 0.0,
-        budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes, job.discovery.downloads),
-        site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
+        # An archive minds no delay, and no number of connections.
+        politeness if live else msgspec.structs.replace(politeness, delay=0.0, per_host=politeness.parallel),
+        crawl_delay=robots.crawl_delay if live else lambda _host: 0.0,
+        budget=budget,
+        downloads=job.discovery.downloads,
         spent=spent,
         spent_on=spent_on,
         left=left,
@@ -362,10 +360,6 @@ def _spent(ledger: Ledger) -> Iterable[tuple[str, int, int]]:
 def bucket_scores(job: Job) -> tuple[float, ...]:
     """Scores that are worth waiting for: the boundaries of the strategy perplexity, Remus, section 3.3."""
     return tuple(map(perplexity_score, job.topic.buckets)) if job.strategy == Strategy.PERPLEXITY else ()
-
-
-def _bytes(megabytes: float | None) -> int | None:
-    return None if megabytes is None else int(megabytes * MEGABYTE)
 
 
 class UrlModelNames(NamedTuple):
@@ -540,7 +534,7 @@ def translation_check(pairer: Pairing) -> Callable[[Page, Page], float]:
         whole = _pair_score(pairer, a, b)
         bare = [without_boilerplate(page) for page in (a, b)]
         if (
-            whole >= THRESHOLD
+            whole >= PairSection().threshold
             or min(sum(len(paragraph.text) for paragraph in page.paragraphs) for page in bare) < MIN_WEIGHT
         ):
             return whole
