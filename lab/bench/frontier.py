@@ -10,8 +10,8 @@ from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.scope import Sites
 from bitrawl.crawling.settings import Politeness
 from bitrawl.model import Link, LinkKind
+from bitrawl.papers.trial import MemoryQueue
 from bitrawl.protocols import Queue
-from bitrawl.simulation.trial import MemoryQueue
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.url import Url

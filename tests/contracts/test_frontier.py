@@ -13,9 +13,9 @@ from bitrawl.crawling.scope import Sites
 from bitrawl.crawling.settings import Budget, Politeness
 from bitrawl.endings import Failing
 from bitrawl.model import Lease, Link, LinkKind, Skip
+from bitrawl.papers.trial import MemoryQueue
 from bitrawl.protocols import Queue
 from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.trial import MemoryQueue
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.testing import FakeClock

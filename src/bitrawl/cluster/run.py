@@ -60,7 +60,7 @@ from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BUNDLES, DESCRIPTION, LEDGER, MERGE, MERGED, PARTS, REPORT, SHARD, SITES_TABLE
 from bitrawl.job import Corpora, CorpusStatus, OpenedMerge, OpenedRun, StartOver, open_folder
-from bitrawl.job.crawl_wiring import check as check_crawl
+from bitrawl.job import check as check_crawl
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.job_merge import merge, merge_again

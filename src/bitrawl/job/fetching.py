@@ -26,14 +26,16 @@ from bitrawl.config import Job
 from bitrawl.crawling.bodies import JSON
 from bitrawl.crawling.connections import Proxies
 from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, user_agent
+from bitrawl.crawling.preview import Previewer
 from bitrawl.crawling.rendering import Rendering
 from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling.scope import Scope, Sites
 from bitrawl.crawling.settings import Politeness, Render
 from bitrawl.file_names import ARCHIVE
+from bitrawl.job.described import scope_rules
 from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
-from bitrawl.page import AnalysisSection, SandboxedAnalyser, page_reader
+from bitrawl.page import AnalysisSection, Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
     Renderer,
@@ -245,3 +247,30 @@ def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})
 def loose_analyser(asked: Sequence[Language] = (), *, markdown: bool = False) -> SandboxedAnalyser:
     """Reads pages without a job, or before there is one. `asked`: as a crawl for these languages reads them."""
     return SandboxedAnalyser(partial(page_reader, tuple(asked), markdown=markdown), AnalysisSection(workers=1))
+
+
+def job_analyser(job: Job, folder: Path) -> SandboxedAnalyser:
+    return SandboxedAnalyser(
+        partial(page_reader, tuple(job.languages())),
+        job.analysis,
+        rejects=Rejects(folder / "rejected"),
+    )
+
+
+async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:
+    """Asks the seeds' hosts a few questions, or the archives that replace them. It stores nothing."""
+    clock = SystemClock()
+    web: Fetcher
+    if archives is not None:
+        web = ReplayFetcher(archives)
+    else:
+        web = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
+    delay = 0.0 if archives is not None else job.politeness.delay
+    return Previewer(
+        RobotsFetcher(web, InMemoryRobots(), clock, delay=delay, reservations=job.politeness.opt_outs),
+        await stack.enter_async_context(loose_analyser(job.languages())),
+        Scope(Sites(job.scope.one_site), seeds_of(job, archives), scope_rules(job)),
+        clock,
+        Politeness(delay=delay),
+        job.politeness.opt_outs,
+    )

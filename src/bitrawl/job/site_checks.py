@@ -11,10 +11,9 @@ from bitrawl.crawling.fetch import understand
 from bitrawl.crawling.loop import objection
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.settings import Politeness
-from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, site_judges
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.job import fetching
-from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.model import OPT_OUTS, Language, Lease, Link, LinkKind, Page, Skip, Visit
 from bitrawl.protocols import Analyser, Clock, Fetcher

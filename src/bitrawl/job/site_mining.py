@@ -44,7 +44,6 @@ from bitrawl.store.own_files import SHARED
 from bitrawl.store.stored_findings import AlignmentKey, Findings, Lesson, made_from
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
-from bitrawl.text.lexicon import read_dictionary
 from bitrawl.text.template import Template, relabel
 from bitrawl.url import Url
 
@@ -640,13 +639,4 @@ _load_encoder_once = cache(load_encoder)
 
 def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
     """The pairing that the job asks for. Raises `ConfigError`."""
-    return Pairing(job.pair, lexicons=lexicons(job), encoder=sentences)
-
-
-def lexicons(job: Job) -> Lexicons | None:
-    """A dictionary applies to the first two languages of the job."""
-    languages = job.languages()
-    if not job.pair.dictionary or len(languages) < 2:
-        return None
-    both = (languages[0], languages[1])
-    return Lexicons({both: read_dictionary(Path(job.pair.dictionary), both)})
+    return Pairing(job.pair, lexicons=Lexicons.read(job.pair.dictionary, job.languages()), encoder=sentences)

@@ -14,7 +14,7 @@ from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.robots import RobotsFetcher
 from bitrawl.crawling.scope import Scope, Sites
 from bitrawl.crawling.settings import Budget, Politeness
-from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job import Parts
 from bitrawl.job.fetching import LedgerRobots, SystemClock
 from bitrawl.job.running import COUNT_EVERY, finished
 from bitrawl.model import Capture, Link, LinkKind, Skip, Visit
@@ -23,7 +23,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
