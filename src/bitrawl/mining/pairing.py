@@ -122,7 +122,10 @@ class Pairing:
         """
         whole = self._score_of(a, b)
         bare = [_without_boilerplate(page) for page in (a, b)]
-        if whole >= self._settings.threshold or min(sum(len(text.text) for text in page.paragraphs) for page in bare) < MIN_WEIGHT:
+        if (
+            whole >= self._settings.threshold
+            or min(sum(len(text.text) for text in page.paragraphs) for page in bare) < MIN_WEIGHT
+        ):
             return whole
         return max(whole, self._score_of(*bare))
 
