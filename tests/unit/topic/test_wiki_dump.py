@@ -152,13 +152,12 @@ async def test_a_category_is_found_in_another_spelling_or_its_neighbours_are_nam
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
-def test_rows_do_not_depend_on_where_the_file_is_cut(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch):
+def test_rows_do_not_depend_on_where_the_file_is_cut(tmp_path: Path, size: int):
     folder = dump(tmp_path / "d", OLD, packed=False)
     path = folder / "enwiki-20261101-categorylinks.sql"
     whole = list(wiki_dump.rows(path, ("cl_from", "cl_to", "cl_type")))
     assert len(whole) == len(WITHIN)
-    monkeypatch.setattr(wiki_dump, "CHUNK", size)
-    assert list(wiki_dump.rows(path, ("cl_from", "cl_to", "cl_type"))) == whole
+    assert list(wiki_dump.rows(path, ("cl_from", "cl_to", "cl_type"), chunk=size)) == whole
 
 
 def test_escapes_are_read_as_mysql_writes_them(tmp_path: Path):
