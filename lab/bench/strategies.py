@@ -40,7 +40,6 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.crawling.fetch import redirect_target
 from bitrawl.crawling.loop import objection
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, Sites
@@ -207,7 +206,7 @@ async def linked_pages(replay: Replay, seeds: Sequence[Url]) -> set[Url]:
             found += [Link(url, LinkKind.INDEX) for url in named]
         if isinstance(answer, Capture) and 300 <= answer.status < 400:
             with suppress(UrlError):
-                found.append(Link(redirect_target(answer), LinkKind.REDIRECT, link.url))
+                found.append(Link(answer.redirect_target(), LinkKind.REDIRECT, link.url))
         elif isinstance(answer, Capture):
             outcome = await replay.analyser.analyse(answer, index=link.kind is LinkKind.INDEX)
             if isinstance(outcome, Sitemap):

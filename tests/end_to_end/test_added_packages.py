@@ -12,7 +12,7 @@ import pytest
 from bitrawl import aio, choices, config, demo
 from bitrawl.corpus import formats
 from bitrawl.corpus.export import CorpusHeader, export
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.strategies.table import strategy_maker
 

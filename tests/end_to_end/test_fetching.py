@@ -18,9 +18,9 @@ from aiohttp.client_reqrep import ConnectionKey
 from hostile.pathologies import ROUTES, SMUGGLED, pathology_server
 
 from bitrawl import __version__
-from bitrawl.crawling.bodies import MIB
+from bitrawl.bodies import MIB
 from bitrawl.crawling.connections import GuardedResolver, Proxies, Routes
-from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, failure, redirect_target
+from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, failure
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Skip
@@ -429,7 +429,7 @@ async def test_a_redirect_is_returned_and_not_followed():
     async with fetching() as (base, fetch):
         answer = await fetch("/redirect/chain?hops=1")
         assert answer.status == 302
-        assert redirect_target(answer) == f"{base}/ok"
+        assert answer.redirect_target() == f"{base}/ok"
         assert [each.path for each in base.requests] == ["/redirect/chain"]
 
 
@@ -437,7 +437,7 @@ async def test_a_redirect_is_returned_and_not_followed():
 async def test_a_redirect_to_what_is_not_http_leads_nowhere(path):
     answer = await outcome(path)
     with pytest.raises(UrlError):
-        redirect_target(answer)
+        answer.redirect_target()
 
 
 @pytest.mark.parametrize(
@@ -451,7 +451,7 @@ async def test_a_redirect_to_what_is_not_http_leads_nowhere(path):
 )
 def test_a_location_is_read_as_browsers_do(location, target):
     capture = Capture(Url.parse("http://x.org/a/"), 302, (("location", location),), b"", 0.0)
-    assert redirect_target(capture) == target
+    assert capture.redirect_target() == target
 
 
 # No way in.

@@ -19,8 +19,7 @@ from typer.testing import CliRunner
 
 from bitrawl import config
 from bitrawl.cli import app
-from bitrawl.crawling.ending import Ending
-from bitrawl.endings import Doing
+from bitrawl.endings import Doing, Ending
 from bitrawl.errors import BitrawlError
 from bitrawl.job import running
 from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner

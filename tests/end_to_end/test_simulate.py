@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from bitrawl import config, demo
 from bitrawl.cli.simulate import simulate
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
 from bitrawl.show import harvest

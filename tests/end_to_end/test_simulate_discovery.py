@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from bitrawl import config, demo
 from bitrawl.cli.simulate import simulate
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.simulation.discovery import WALKS

@@ -14,8 +14,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from bitrawl.crawling.bodies import HTML, JSON, MIB, TEXT, XML
-from bitrawl.crawling.fetch import redirect_target
+from bitrawl.bodies import HTML, JSON, MIB, TEXT, XML
 from bitrawl.errors import UrlError
 from bitrawl.model import MAX_REDIRECTS, Capture, Link, LinkKind, Skip
 from bitrawl.protocols import Fetcher
@@ -169,7 +168,7 @@ class PageRequests:
             self.bytes += len(answer.payload)
             if not 300 <= answer.status < 400:
                 return Resource(answer.status, answer.header("content-type"), answer.body)
-            url = redirect_target(answer)
+            url = answer.redirect_target()
         return None
 
     def _is_needed(self, url: Url) -> bool:

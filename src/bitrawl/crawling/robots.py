@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from bitrawl.crawling.fetch import MAX_DETAIL, MAX_RULES, redirect_target
+from bitrawl.crawling.fetch import MAX_DETAIL, MAX_RULES
 from bitrawl.crawling.settings import Politeness
 from bitrawl.crawling.traps import Recent
 from bitrawl.errors import UrlError
@@ -166,7 +166,7 @@ class RobotsFetcher:
             if not 300 <= answer.status < 400:
                 return _RobotsText(answer.status, answer.body[:MAX_RULES] if answer.status < 300 else b"")
             try:
-                target = redirect_target(answer)
+                target = answer.redirect_target()
             except UrlError:
                 return _RobotsText(answer.status)
             link = msgspec.structs.replace(link, url=target, redirects=link.redirects + 1)

@@ -22,8 +22,8 @@ from bitrawl.archive.archived_web import (
     warc_files,
 )
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
+from bitrawl.bodies import JSON
 from bitrawl.config import Job
-from bitrawl.crawling.bodies import JSON
 from bitrawl.crawling.connections import Proxies
 from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, user_agent
 from bitrawl.crawling.rendering import Rendering

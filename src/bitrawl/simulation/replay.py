@@ -21,7 +21,6 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.config import Job
-from bitrawl.crawling.fetch import redirect_target
 from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
@@ -441,7 +440,7 @@ async def landed(fetcher: Fetcher, url: Url) -> Url:
         if isinstance(answer, Skip) or not 300 <= answer.status < 400:
             return url
         try:
-            url = redirect_target(answer)
+            url = answer.redirect_target()
         except UrlError:
             return url
     return url
