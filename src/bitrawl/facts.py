@@ -12,10 +12,10 @@ import msgspec
 from bitrawl.config import Job
 from bitrawl.corpus.formats import ExportSection
 from bitrawl.corpus.sampling import HumanReview
-from bitrawl.crawling.settings import RenderSection
+from bitrawl.crawling import RenderSection
 from bitrawl.endings import LastRun, State
 from bitrawl.languages import asked_language, same_language
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
 from bitrawl.reasons import LeaveReason, Reason
 from bitrawl.strategies.table import Strategy

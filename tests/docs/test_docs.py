@@ -16,9 +16,8 @@ from bitrawl.archive import writing as archive
 from bitrawl.cli import VERBS
 from bitrawl.cli.status import KEYS
 from bitrawl.config import SETTINGS
-from bitrawl.crawling import browser, frontier, resources, robots, scope, settings, traps
-from bitrawl.crawling.fetch import MAX_RULES, FetchSettings
-from bitrawl.crawling.settings import Budget
+from bitrawl.crawling import Budget, FetchSettings, browser, frontier, resources, robots, scope, settings, traps
+from bitrawl.crawling.fetch import MAX_RULES
 from bitrawl.job import fetching, site_mining
 from bitrawl.mining import site
 from bitrawl.page import alternates, analyser, decode, links, office, outline, sandbox, sitemap, unseen

@@ -23,7 +23,7 @@ from bitrawl.endings import Doing, Ending
 from bitrawl.errors import BitrawlError
 from bitrawl.job import running
 from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings
 from bitrawl.mining.stages import PairedSite
 from bitrawl.model import Lease, Link, LinkKind, Visit
 from bitrawl.process import Failure, FailureKind

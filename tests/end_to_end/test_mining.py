@@ -16,7 +16,7 @@ from bitrawl.endings import Ending
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.reporting import status
 from bitrawl.job.running import export, mine, mine_again
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.model import Language, Verdict
 from bitrawl.review.reviewing import PairFilter, Reading
 from bitrawl.review.thresholds import ThresholdSight, selections

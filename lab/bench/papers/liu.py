@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.model import Advice, Language, Link, Page, SegmentPair, SiteKnowledge, Visit
 from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay

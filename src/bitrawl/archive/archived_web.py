@@ -25,7 +25,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from bitrawl.bodies import Expansion, content_codings, expand
 from bitrawl.bodies import media_type as sniffed_type
-from bitrawl.crawling.settings import FetchSection
+from bitrawl.crawling import FetchSection
 from bitrawl.errors import ArchiveError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPlace
 from bitrawl.protocols import Fetcher

@@ -29,9 +29,7 @@ from bitrawl.cli.console import (
 )
 from bitrawl.cli.status import corpus_figures, tell, tell_of_kills
 from bitrawl.config import Job
-from bitrawl.crawling.preview import Preview
-from bitrawl.crawling.scope import ScopeRules
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling import Preview, Reach, ScopeRules
 from bitrawl.endings import Doing, Ending
 from bitrawl.errors import FAULT_FILE
 from bitrawl.facts import LanguagePair

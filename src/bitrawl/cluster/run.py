@@ -56,7 +56,7 @@ from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
 from bitrawl.config import Group, Job, described
 from bitrawl.corpus.figures import MergeFacts
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job import Corpora, CorpusStatus, OpenedMerge, OpenedRun, StartOver, open_folder
 from bitrawl.job.crawl_wiring import check as check_crawl

@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from bitrawl.bodies import HTML, JSON, MIB, TEXT, XML
+from bitrawl.crawling.fetch import FetchSettings
 from bitrawl.errors import UrlError
 from bitrawl.model import MAX_REDIRECTS, Capture, Link, LinkKind, Skip
 from bitrawl.protocols import Fetcher
@@ -76,6 +77,11 @@ class Resources:
         self._scripts: OrderedDict[Url, Capture] = OrderedDict()
         self._cached = 0
         self._locks: WeakValueDictionary[Url, asyncio.Lock] = WeakValueDictionary()
+
+    @staticmethod
+    def fetching(settings: FetchSettings, tabs: int) -> FetchSettings:
+        """As pages are fetched, but for what the pages of so many tabs load."""
+        return msgspec.structs.replace(settings, media_types=RESOURCE_TYPES, accept="*/*", connections=6 * tabs)
 
     async def fetch(self, url: Url, source: Url, *, is_script: bool) -> Capture | Skip:
         """One hop. An answer that costs no request has no payload."""

@@ -77,14 +77,14 @@ class RobotsFetcher:
     def __init__(
         self,
         inner: Fetcher,
-        memory: RobotsMemory,
         clock: Clock,
+        memory: RobotsMemory | None = None,
         *,
         delay: float = Politeness().delay,
         reservations: bool = True,
     ) -> None:
         self._inner = inner
-        self._memory = memory
+        self._memory = memory or InMemoryRobots()
         self._clock = clock
         self._delay = delay
         self._reservations = reservations

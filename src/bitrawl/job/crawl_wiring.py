@@ -20,14 +20,21 @@ from bitrawl import config
 from bitrawl.archive.archived_web import Archives, ReplayFetcher
 from bitrawl.choices import loaded
 from bitrawl.config import Job
-from bitrawl.crawling.connections import Routes
-from bitrawl.crawling.fetch import HttpFetcher, user_agent
-from bitrawl.crawling.frontier import Frontier, Spent
-from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
-from bitrawl.crawling.preview import Previewer
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Gone, Politeness, Reach
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    HttpFetcher,
+    LoopSettings,
+    Politeness,
+    Previewer,
+    Reach,
+    RobotsFetcher,
+    Routes,
+    Scope,
+    Sites,
+    Spent,
+    user_agent,
+)
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.barbosa import BackAndForth, Forward
 from bitrawl.discover.cocitation import Cocitation
@@ -53,15 +60,23 @@ from bitrawl.job.fetching import (
 from bitrawl.job.fetching import web as open_web
 from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, added_seeds, changed_settings, reasons_of, retry_seeds
 from bitrawl.job.site_mining import lexicons
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import MIN_WEIGHT
 from bitrawl.mining.page_score import ScoreModel
 from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.segment_score import SegmentScore
-from bitrawl.mining.settings import PairSection
 from bitrawl.model import Capture, DocumentType, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page import Rejects, SandboxedAnalyser, page_reader
-from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
+from bitrawl.protocols import (
+    UNWANTED,
+    BacklinkSource,
+    Fetcher,
+    LinkScorer,
+    RelevanceModel,
+    UrlLanguageModel,
+    UrlPairModel,
+)
 from bitrawl.reasons import Reason
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
@@ -120,9 +135,9 @@ async def crawl(
     `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
     """
     clock, sites = SystemClock(), Sites(job.scope.one_site)
-    ledger = Ledger(folder / "job.sqlite", site_of=sites.of, keeps_gone=job.scope.gone is Gone.KEEP)
+    ledger = Ledger(folder / "job.sqlite", site_of=sites.of, keeps_gone=job.scope.keeps_gone)
     stack.callback(ledger.close)
-    if job.scope.gone is Gone.DROP:
+    if not job.scope.keeps_gone:
         ledger.drop_gone()
     queue = LedgerQueue(ledger, sites.of)
     seeds = seeds_of(job, archives)
@@ -132,7 +147,7 @@ async def crawl(
         await asyncio.sleep(0)  # They start while the rest is made.
     web = await open_web(job, folder, ledger, archives, stack, clock)
     delay = 0.0 if archives is not None else job.politeness.delay
-    robots = RobotsFetcher(web.fetcher, LedgerRobots(ledger), clock, delay=delay, reservations=job.politeness.opt_outs)
+    robots = RobotsFetcher(web.fetcher, clock, LedgerRobots(ledger), delay=delay, reservations=job.politeness.opt_outs)
     topic = Topic(judge.model, job.topic, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
@@ -153,7 +168,7 @@ async def crawl(
         # A walk that fails must not become a crawl of everything: its fault costs the visit.
         scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
-        scope=Scope(sites, seeds, scope_rules(job)),
+        scope=scope(job, sites, seeds),
         clock=clock,
         settings=_loop_settings(job, live=archives is None, searching=site_walk is not None),
         sitemaps_of=robots.sitemaps,
@@ -230,9 +245,9 @@ async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) 
         web = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
     delay = 0.0 if archives is not None else job.politeness.delay
     return Previewer(
-        RobotsFetcher(web, InMemoryRobots(), clock, delay=delay, reservations=job.politeness.opt_outs),
+        RobotsFetcher(web, clock, delay=delay, reservations=job.politeness.opt_outs),
         await stack.enter_async_context(loose_analyser(job.languages())),
-        Scope(Sites(job.scope.one_site), seeds_of(job, archives), scope_rules(job)),
+        scope(job, Sites(job.scope.one_site), seeds_of(job, archives)),
         clock,
         Politeness(delay=delay),
         job.politeness.opt_outs,
@@ -273,7 +288,7 @@ def check(job: Job) -> None:
     """Raise `ConfigError` for mistakes that only show when the objects are built, before anything is written."""
     user_agent(job.fetch.public_contact)
     Routes(job.fetch.connect_to)
-    Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
+    scope(job, Sites(job.scope.one_site), job.seed_urls())
     check_models(job.models)
     if job.render.is_asked_for and find_spec("playwright") is None:
         raise ConfigError(f"drawing pages with a browser needs Playwright. Run: {install_command('browser')}")
@@ -286,18 +301,9 @@ def check(job: Job) -> None:
         read_terms(Path(job.topic.terms), job.languages())
 
 
-def scope_rules(job: Job) -> ScopeRules:
-    scope = job.scope
-    return ScopeRules(
-        reach=Reach.WEB if job.discovery.is_set else scope.reach,
-        languages=job.languages(),
-        include=scope.include,
-        exclude=scope.exclude,
-        depth=scope.depth,
-        same_host=scope.same_host,
-        under=scope.under,
-        types=scope.types,
-    )
+def scope(job: Job, sites: Sites, seeds: Iterable[Url]) -> Scope:
+    rules = msgspec.structs.replace(job.scope, reach=Reach.WEB) if job.discovery.is_set else job.scope
+    return Scope(sites, seeds, rules, job.languages())
 
 
 def _analyser(job: Job, folder: Path) -> SandboxedAnalyser:

@@ -57,8 +57,8 @@ from bitrawl.corpus.merger import (
 from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.job.reporting import write_report
 from bitrawl.languages import same_language
-from bitrawl.mining.judging import PageUrls, Rejection, ThresholdFilter
-from bitrawl.mining.revising import revised
+from bitrawl.mining import Rejection, ThresholdFilter, revised
+from bitrawl.mining.judging import PageUrls
 from bitrawl.model import (
     Language,
     Page,

@@ -20,8 +20,7 @@ from bitrawl.config import Job
 from bitrawl.corpus.card import check_card
 from bitrawl.corpus.export import corpus_headers, with_present
 from bitrawl.corpus.formats import Anonymise, check_formats
-from bitrawl.crawling.loop import Crawl
-from bitrawl.crawling.preview import Preview
+from bitrawl.crawling import Crawl, Preview
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.endings import CrawlEnd, Doing, Ending, HostRest, MiningStep, crawl_end, ending, seed_skips
 from bitrawl.errors import BitrawlError, ConfigError, TopicError

@@ -16,7 +16,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
-from bitrawl.crawling.settings import Budget
+from bitrawl.crawling import Budget
 from bitrawl.discover.backlinks import (
     MEDIA_TYPES,
     Backlinks,

@@ -18,7 +18,7 @@ import numpy as np
 from bitrawl.corpus.selection import ROW, rows_of, written_key
 from bitrawl.errors import BitrawlError, DamagedError, StoreError
 from bitrawl.files import discard
-from bitrawl.mining.judging import SegmentKind
+from bitrawl.mining import SegmentKind
 from bitrawl.model import Language, PagePair, pair_key
 from bitrawl.store.database import (
     Blobs,

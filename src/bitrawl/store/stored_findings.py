@@ -6,7 +6,7 @@ from hashlib import blake2b
 import msgspec
 
 from bitrawl.files import compressor
-from bitrawl.mining.findings import RefusedPair, SiteFindings
+from bitrawl.mining import RefusedPair, SiteFindings
 from bitrawl.model import Language, PagePair, SegmentPair, Skip, pack
 from bitrawl.reasons import Stage
 from bitrawl.store.database import Blobs, expanded, stored_skip

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bitrawl.crawling import RobotsFetcher
 from bitrawl.crawling.robots import (
     MAX_AGE,
     MAX_DELAY,
     MAX_PARSED,
     UNREACHABLE_FOR,
     InMemoryRobots,
-    RobotsFetcher,
     RobotsRecord,
     RobotsRules,
 )
@@ -73,7 +73,7 @@ def robots(text, **more):
 
 
 def wrapped(web, *, memory=None, clock=None, **options):
-    return RobotsFetcher(web, memory or InMemoryRobots(), clock or Clock(), **options)
+    return RobotsFetcher(web, clock or Clock(), memory, **options)
 
 
 def rules(text, reservations=None):

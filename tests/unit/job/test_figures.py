@@ -19,7 +19,7 @@ from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder_check import check
 from bitrawl.job.live_facts import Live, Sampler
 from bitrawl.job.reporting import gather, is_stale
-from bitrawl.mining.findings import RefusedPair
+from bitrawl.mining import RefusedPair
 from bitrawl.model import (
     Language,
     Lease,

@@ -16,8 +16,7 @@ from bitrawl import config
 from bitrawl.endings import Doing
 from bitrawl.job import site_mining
 from bitrawl.job.site_mining import BATCH, MinedSite, MiningWorkers, SiteMiner
-from bitrawl.mining.findings import SiteFindings
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag, SiteFindings
 from bitrawl.mining.stages import AlignedPair, PairedSite
 from bitrawl.model import Language, Page, PagePair, Segment, SegmentPair, Unpacker
 from bitrawl.process import Failure, FailureKind
