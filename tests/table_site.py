@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Scope, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Paragraph, Sitemap, Skip
+from bitrawl.papers.trial import MemoryQueue, ReplayLedger
 from bitrawl.protocols import LinkScorer
 from bitrawl.reasons import LeaveReason
-from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -22,14 +22,13 @@ from statistics import mean
 from typing import NamedTuple
 
 from bitrawl.crawling import Politeness, RobotsFetcher
-from bitrawl.discover.site_check import DeclaredSiteCheck
+from bitrawl.discover.site_check import DeclaredSiteCheck, site_judges
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
-from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import Language, Link, LinkKind, Page, Skip
+from bitrawl.papers.replay import Replay, ReplayClock, opened_replay
 from bitrawl.reasons import Stage
-from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.text.language_names import spaced
 from bitrawl.url import Url
 from bitrawl.urls.tokens import language_spellings

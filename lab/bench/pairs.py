@@ -35,7 +35,7 @@ from bitrawl.mining.page_score import ScoreModel
 from bitrawl.mining.pairing import Pairing, PairingResult
 from bitrawl.mining.site import language_of
 from bitrawl.model import Language, Method, Page
-from bitrawl.simulation.trial import UrlPair, in_order
+from bitrawl.papers.trial import UrlPair, in_order
 from bitrawl.store.database import VERSION
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.template import without_template

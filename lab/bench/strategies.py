@@ -43,9 +43,9 @@ from typing import NamedTuple
 from bitrawl.crawling import RobotsFetcher, Scope, Sites, objection
 from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Sitemap
-from bitrawl.simulation.measure import SiteTrials, TrialFigures
-from bitrawl.simulation.replay import Replay, ReplayClock, ReplaySettings, opened_replay
-from bitrawl.simulation.trial import Truth, run_trial
+from bitrawl.papers.measure import SiteTrials, TrialFigures
+from bitrawl.papers.replay import Replay, ReplayClock, ReplaySettings, opened_replay
+from bitrawl.papers.trial import Truth, run_trial
 from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.url import Url
 from lab.bench.in_flight import USUAL, add_option, least_ratio, ratio, shown

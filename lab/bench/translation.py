@@ -41,8 +41,8 @@ from bitrawl.mining.aligned_pages import translated_part
 from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
-from bitrawl.simulation.replay import opened_replay
-from bitrawl.simulation.trial import UrlPair
+from bitrawl.papers.replay import opened_replay
+from bitrawl.papers.trial import UrlPair
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.template import without_template
 from bitrawl.text.words import bare_texts

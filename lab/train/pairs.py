@@ -21,8 +21,8 @@ from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, pro
 from bitrawl.mining.pairing import PairingRounds
 from bitrawl.mining.site import Site, condense
 from bitrawl.model import Language, Method, Page, Sitemap
-from bitrawl.simulation.replay import opened_replay
-from bitrawl.simulation.trial import UrlPair
+from bitrawl.papers.replay import opened_replay
+from bitrawl.papers.trial import UrlPair
 from bitrawl.text.arrays import Trees
 from bitrawl.text.template import without_template
 from bitrawl.url import Url

@@ -12,9 +12,9 @@ from bitrawl.crawling import Budget, Frontier, Politeness, Sites, Spent
 from bitrawl.crawling.frontier import InFlight
 from bitrawl.endings import Failing
 from bitrawl.model import Lease, Link, LinkKind, Skip
+from bitrawl.papers.trial import MemoryQueue
 from bitrawl.protocols import Queue
 from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.trial import MemoryQueue
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.testing import FakeClock

@@ -17,6 +17,10 @@ import sys
 import bitrawl
 from bitrawl import config
 from bitrawl.job.crawl_wiring import strategy
+from bitrawl.protocols import StrategyInputs
+from bitrawl.strategies.making import strategy
+from bitrawl.config import settings
+from bitrawl.config import settings
 from bitrawl.corpus.export import export
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.model import Method
@@ -36,7 +40,7 @@ export(Path("corpus"), header, ["lines"], [])
 assert [path.name for path in Path("corpus").iterdir()] == ["en-fr.lines"]
 assert "tsv, lines, moses" in config.SETTINGS["formats"].shown_help()
 
-assert strategy("shortest", ["en", "fr"]).score([], None, None) == []
+assert strategy("shortest", StrategyInputs(["en", "fr"])).score([], None, None) == []
 assert "url-models, shortest" in config.SETTINGS["strategy"].shown_help()
 
 assert config.resolve({"langs": ["en"], "warc": ["."], "pair": {"methods": "e"}})

@@ -13,16 +13,16 @@ import bitrawl
 from bitrawl import bodies, children, config, model, process, url
 from bitrawl.archive import archived_web
 from bitrawl.archive import writing as archive
-from bitrawl.cli import VERBS
+from bitrawl.cli import verbs
 from bitrawl.cli.status import KEYS
 from bitrawl.config import SETTINGS
 from bitrawl.crawling import Budget, FetchSettings, browser, frontier, resources, robots, scope, settings, traps
 from bitrawl.crawling.fetch import MAX_RULES
+from bitrawl.facts import LogLine
 from bitrawl.job import fetching, site_mining
 from bitrawl.mining import site
 from bitrawl.page import alternates, analyser, decode, links, office, outline, sandbox, sitemap, unseen
 from bitrawl.reasons import Reason
-from bitrawl.store.ledger_facts import LogLine
 from bitrawl.topic import learned, subject
 
 ROOT = Path(__file__).parents[2]
@@ -105,7 +105,7 @@ def test_pages_for_maintainers_are_apart_from_those_for_users():
 
 def test_each_verb_has_a_page_in_the_order_of_the_program():
     pages = [page for page in _navigation()["Reference"] if page.startswith("reference/commands/")]
-    assert pages == [f"reference/commands/{name}.md" for name in ("index", *VERBS)]
+    assert pages == [f"reference/commands/{name}.md" for name in ("index", *verbs())]
 
 
 def test_the_home_page_shows_what_one_gets_and_its_commands_fit_a_phone():
@@ -180,7 +180,7 @@ def test_a_page_that_loads_something_from_elsewhere_is_found(tmp_path: Path):
 def test_a_site_whose_search_needs_a_server_or_lacks_a_page_is_found(tmp_path: Path):
     unsearchable = runpy.run_path(str(ROOT / "lab/tools/check_site.py"))["unsearchable"]
     assert list(unsearchable(tmp_path)) == ["there is no search/search_index.js: the search works on a server only"]
-    titles = ["Review a corpus", *(f"<code>bitrawl {verb}</code>" for verb in VERBS if verb != "clean")]
+    titles = ["Review a corpus", *(f"<code>bitrawl {verb}</code>" for verb in verbs() if verb != "clean")]
     index = {"docs": [{"title": title} for title in titles]}
     (tmp_path / "search").mkdir()
     (tmp_path / "search/search_index.js").write_text(f"var __index = {json.dumps(index)}")

@@ -16,7 +16,7 @@ import bitrawl
 from bitrawl.cli import main
 from bitrawl.config import described
 from bitrawl.endings import Ending
-from bitrawl.job.crawl_wiring import described_job as resolved
+from bitrawl.job import described_job as resolved
 from bitrawl.job.running import crawl
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

@@ -24,10 +24,10 @@ from bitrawl.cluster.places import Place
 from bitrawl.config import Job
 from bitrawl.crawling import Routes, Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
+from bitrawl.file_names import BUNDLES, PARTS
 from bitrawl.files import NO_JSON, checked, with_sum
 from bitrawl.job.fetching import fetch_settings
 from bitrawl.reasons import Reason
-from bitrawl.store.folder_kinds import BUNDLES, PARTS
 from bitrawl.url import Url
 from bitrawl.version import __version__
 

@@ -24,12 +24,14 @@ from bitrawl.archive.archived_web import (
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.bodies import JSON
 from bitrawl.config import Job
-from bitrawl.crawling import FetchSettings, HttpFetcher, Politeness, Proxies, RobotsFetcher, Sites
+from bitrawl.crawling import FetchSettings, HttpFetcher, Politeness, Previewer, Proxies, RobotsFetcher, Sites
 from bitrawl.crawling.rendering import Rendering
 from bitrawl.crawling.resources import Resources
 from bitrawl.crawling.robots import RobotsRecord
+from bitrawl.file_names import ARCHIVE
+from bitrawl.job.described import scope
 from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
-from bitrawl.page import AnalysisSection, SandboxedAnalyser, page_reader
+from bitrawl.page import AnalysisSection, Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
     Renderer,
@@ -106,9 +108,9 @@ async def web(
         return WebSource(ReplayFetcher(archives))
     live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock, ledger.rounds.earlier))
     info = {"robots": "classic", "format": "WARC File Format 1.1"}
-    archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
+    archive = stack.enter_context(WarcArchive(folder / ARCHIVE, clock=clock, info=info, known=ledger.last_places()))
     fetcher = ArchivingFetcher(live, archive, ledger.rounds.earlier)
-    earlier_files = _earlier_archive(folder / "warc", ledger)
+    earlier_files = _earlier_archive(folder / ARCHIVE, ledger)
     kept = KeptFetcher(fetcher, stack.enter_context(Archives(earlier_files))) if earlier_files else fetcher
     return WebSource(kept, archive.write)
 
@@ -234,3 +236,30 @@ def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})
 def loose_analyser(asked: Sequence[Language] = (), *, markdown: bool = False) -> SandboxedAnalyser:
     """Reads pages without a job, or before there is one. `asked`: as a crawl for these languages reads them."""
     return SandboxedAnalyser(partial(page_reader, tuple(asked), markdown=markdown), AnalysisSection(workers=1))
+
+
+def job_analyser(job: Job, folder: Path) -> SandboxedAnalyser:
+    return SandboxedAnalyser(
+        partial(page_reader, tuple(job.languages())),
+        job.analysis,
+        rejects=Rejects(folder / "rejected"),
+    )
+
+
+async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:
+    """Asks the seeds' hosts a few questions, or the archives that replace them. It stores nothing."""
+    clock = SystemClock()
+    web: Fetcher
+    if archives is not None:
+        web = ReplayFetcher(archives)
+    else:
+        web = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
+    delay = 0.0 if archives is not None else job.politeness.delay
+    return Previewer(
+        RobotsFetcher(web, clock, delay=delay, reservations=job.politeness.opt_outs),
+        await stack.enter_async_context(loose_analyser(job.languages())),
+        scope(job, Sites(job.scope.one_site), seeds_of(job, archives)),
+        clock,
+        Politeness(delay=delay),
+        job.politeness.opt_outs,
+    )

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.crawling import Politeness, RobotsFetcher, objection, understand
-from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, site_judges
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.job import fetching
-from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.model import OPT_OUTS, Language, Lease, Link, LinkKind, Page, Skip, Visit
 from bitrawl.protocols import Analyser, Clock, Fetcher

@@ -21,6 +21,7 @@ import msgspec
 from bitrawl.config import Job
 from bitrawl.endings import Doing, MiningStep
 from bitrawl.errors import ChildError
+from bitrawl.file_names import LEDGER
 from bitrawl.files import discard
 from bitrawl.job.exporting import write_files
 from bitrawl.job.reporting import gather, write_report
@@ -43,7 +44,6 @@ from bitrawl.store.own_files import SHARED
 from bitrawl.store.stored_findings import AlignmentKey, Findings, Lesson, made_from
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
-from bitrawl.text.lexicon import read_dictionary
 from bitrawl.text.template import Template, relabel
 from bitrawl.url import Url
 
@@ -524,7 +524,7 @@ def mining_service(job: Job, folder: Path) -> Service:
         miner = miner or wired_miner(job)
         if isinstance(order, LoadModels):
             return b""
-        with Ledger(folder / "job.sqlite", read_only=True) as ledger:
+        with Ledger(folder / LEDGER, read_only=True) as ledger:
             return _answered(miner, ledger, order, report)
 
     return serve
@@ -639,13 +639,4 @@ _load_encoder_once = cache(load_encoder)
 
 def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
     """The pairing that the job asks for. Raises `ConfigError`."""
-    return Pairing(job.pair, lexicons=lexicons(job), encoder=sentences)
-
-
-def lexicons(job: Job) -> Lexicons | None:
-    """A dictionary applies to the first two languages of the job."""
-    languages = job.languages()
-    if not job.pair.dictionary or len(languages) < 2:
-        return None
-    both = (languages[0], languages[1])
-    return Lexicons({both: read_dictionary(Path(job.pair.dictionary), both)})
+    return Pairing(job.pair, lexicons=Lexicons.read(job.pair.dictionary, job.languages()), encoder=sentences)

@@ -114,6 +114,28 @@ class Pairing:
                 break
         return rounds.result(scored, languages)
 
+    def are_translations(self, a: Page, b: Page) -> float:
+        """Whether two pages would be paired, given nothing else of the site: 0–1.
+
+        Mining takes the template off first, which two pages do not show. If the whole pages are no pair, their main text
+        alone is compared.
+        """
+        whole = self._score_of(a, b)
+        bare = [_without_boilerplate(page) for page in (a, b)]
+        if (
+            whole >= self._settings.threshold
+            or min(sum(len(text.text) for text in page.paragraphs) for page in bare) < MIN_WEIGHT
+        ):
+            return whole
+        return max(whole, self._score_of(*bare))
+
+    def _score_of(self, a: Page, b: Page) -> float:
+        return max((pair.score for pair in self.pairs([a, b], [a.language, b.language]).pairs), default=0.0)
+
+
+def _without_boilerplate(page: Page) -> Page:
+    return msgspec.structs.replace(page, paragraphs=tuple(text for text in page.paragraphs if not text.boilerplate))
+
 
 class PairingRounds:
     """The state between rounds, for one site."""

@@ -21,6 +21,7 @@ from bitrawl.crawling import Politeness, user_agent
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
+from bitrawl.file_names import DESCRIPTION
 from bitrawl.job import JobFolder, check, read_bootstrap
 from bitrawl.languages import parse_language
 from bitrawl.url import Url, folder_path, seeds_from
@@ -83,7 +84,7 @@ class JobRequest(NamedTuple):
             about = "terms" if given.name in str(error) else ""
             without_path = re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{given.name}/)?", "", str(error))
             raise FieldError({about: quoted(without_path)}) from error
-        config.write(job, folder / "job.toml")
+        config.write(job, folder / DESCRIPTION)
         return Prepared(Command(self.verb), sites_of(job))
 
     def _placed(self, given: Path) -> dict[str, Any]:
@@ -144,7 +145,7 @@ class DemoRequest(NamedTuple):
 
     def prepare(self, folder: Path) -> Prepared:
         """Demos do not wait for each other: each has the web for itself."""
-        config.write(config.resolve(self.described), folder / "job.toml")
+        config.write(config.resolve(self.described), folder / DESCRIPTION)
         return Prepared(Command(JobVerb.DEMO, ("--resume",)))
 
 

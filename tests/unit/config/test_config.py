@@ -7,7 +7,7 @@ import pytest
 from bitrawl import config
 from bitrawl.config import listed
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import check
+from bitrawl.job import check
 from bitrawl.url import seeds_from
 
 GOOD = {"langs": ["en", "fr"], "seeds": ["https://example.org"]}

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bitrawl.cli import app as command
 from bitrawl.crawling import Budget, Crawl, Frontier, LoopSettings, Politeness, RobotsFetcher, Scope, Sites
-from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job import Parts
 from bitrawl.job.fetching import LedgerRobots, SystemClock
 from bitrawl.job.running import COUNT_EVERY, finished
 from bitrawl.model import Capture, Link, LinkKind, Skip, Visit
@@ -19,7 +19,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 

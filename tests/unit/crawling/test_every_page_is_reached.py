@@ -12,14 +12,14 @@ from small_site import WORDS
 
 from bitrawl import demo
 from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, RobotsFetcher, Scope, Sites
-from bitrawl.job.crawl_wiring import Topic, strategy
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Relevance, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
-from bitrawl.protocols import UNWANTED
+from bitrawl.protocols import UNWANTED, StrategyInputs, Topic
 from bitrawl.reasons import Reason
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import summarise
 from bitrawl.store.ledger_queue import LedgerQueue
+from bitrawl.strategies.making import strategy
 from bitrawl.strategies.table import FOCUSED, Strategy
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.topic.term_list import Term, TermList
@@ -69,7 +69,7 @@ class Job:
             Frontier(self.queue, clock, sites.of, Politeness(delay=0)),
             fetcher=robots,
             analyser=reader(),
-            scorer=strategy(name, LANGUAGES, topic=terms if name in FOCUSED else None),
+            scorer=strategy(name, StrategyInputs(LANGUAGES, terms if name in FOCUSED else None)),
             ledger=self.ledger,
             scope=Scope(sites, seeds),
             clock=clock,

@@ -14,9 +14,9 @@ from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Reach, R
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
-from bitrawl.simulation.measure import best_harvest, harvest, measure
-from bitrawl.simulation.replay import InFlightWeb, RememberedAnalyses, Replay, ReplayClock, ReplaySettings, landed
-from bitrawl.simulation.trial import (
+from bitrawl.papers.measure import best_harvest, harvest, measure
+from bitrawl.papers.replay import InFlightWeb, RememberedAnalyses, Replay, ReplayClock, ReplaySettings, landed
+from bitrawl.papers.trial import (
     CountingFetcher,
     MemoryQueue,
     Replayed,
@@ -29,7 +29,7 @@ from bitrawl.simulation.trial import (
     run_trial,
 )
 from bitrawl.store.analyses import Analyses
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.strategies.table import Strategy
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url

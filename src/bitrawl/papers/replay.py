@@ -23,7 +23,6 @@ from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, wa
 from bitrawl.config import Job
 from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Reach, RobotsFetcher, Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.job.crawl_wiring import strategy
 from bitrawl.job.fetching import most_waiting
 from bitrawl.job.site_mining import pairing
 from bitrawl.model import (
@@ -40,10 +39,8 @@ from bitrawl.model import (
     Skip,
 )
 from bitrawl.page import AnalysisSection, SandboxedAnalyser, page_reader
-from bitrawl.protocols import Analyser, Fetcher, LinkScorer
-from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
-from bitrawl.simulation.trial import (
+from bitrawl.papers.measure import SiteTrials, best_harvest, measure
+from bitrawl.papers.trial import (
     CountingFetcher,
     MemoryQueue,
     Replayed,
@@ -54,7 +51,11 @@ from bitrawl.simulation.trial import (
     in_order,
     run_trial,
 )
+from bitrawl.protocols import Analyser, Fetcher, LinkScorer, StrategyInputs
+from bitrawl.reasons import Reason, Stage
 from bitrawl.store.analyses import Analyses
+from bitrawl.strategies.arrival import BreadthFirst
+from bitrawl.strategies.making import strategy
 from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
@@ -363,14 +364,13 @@ class Replay:
 
     def strategy(self, name: str, settings: ReplaySettings) -> LinkScorer:
         """A new strategy, built as the settings ask."""
-        return strategy(name, settings.languages, models=settings.models, weights=settings.weights)
+        return strategy(name, StrategyInputs(settings.languages, models=settings.models, weights=settings.weights))
 
     async def _reference(self, seeds: tuple[Url, ...], settings: ReplaySettings) -> ReplayRun:
         """Exhaustive breadth-first, which does not depend on the languages."""
         key = (seeds, settings.alternates, settings.in_flight)
         if key not in self._references:
-            scorer = strategy(Strategy.BREADTH_FIRST, settings.languages)
-            run = await run_trial(Strategy.BREADTH_FIRST, scorer, self.prepared(seeds, settings))
+            run = await run_trial(Strategy.BREADTH_FIRST, BreadthFirst(), self.prepared(seeds, settings))
             self._references[key] = run
         return self._references[key]
 
