@@ -81,7 +81,7 @@ async def crawl(
         await asyncio.sleep(0)  # They start while the rest is made.
     web = await open_web(job, folder, ledger, archives, stack, clock)
     delay = 0.0 if archives is not None else job.politeness.delay
-    robots = RobotsFetcher(web.fetcher, clock, LedgerRobots(ledger), delay=delay, reservations=job.politeness.opt_outs)
+    robots = RobotsFetcher(web.fetcher, clock, LedgerRobots(ledger), delay=delay, opt_outs=job.politeness.opt_outs)
     topic = Topic(judge.model, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:

@@ -256,7 +256,7 @@ async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) 
         web = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
     delay = 0.0 if archives is not None else job.politeness.delay
     return Previewer(
-        RobotsFetcher(web, clock, delay=delay, reservations=job.politeness.opt_outs),
+        RobotsFetcher(web, clock, delay=delay, opt_outs=job.politeness.opt_outs),
         await stack.enter_async_context(loose_analyser(job.languages())),
         scope(job, Sites(job.scope.one_site), seeds_of(job, archives)),
         clock,

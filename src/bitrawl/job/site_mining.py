@@ -624,7 +624,7 @@ def wired_miner(job: Job) -> Miner:
         pairing(job, sentences),
         NgramLanguageIdentifier(asked=job.languages()),
         encoder=sentences,
-        most_characters=job.align.characters,
+        characters=job.align.characters,
     )
 
 

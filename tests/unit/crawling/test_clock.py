@@ -54,7 +54,7 @@ def parts(folder: Path, clock: FakeClock, web: Web, budget: Budget, delay: float
     sites = Sites()
     ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
     queue = LedgerQueue(ledger, sites.of)
-    robots = RobotsFetcher(web, clock, LedgerRobots(ledger), reservations=False)
+    robots = RobotsFetcher(web, clock, LedgerRobots(ledger), opt_outs=False)
     crawl = Crawl(
         Frontier(queue, clock, sites.of, Politeness(delay=delay), crawl_delay=robots.crawl_delay, budget=budget),
         fetcher=robots,

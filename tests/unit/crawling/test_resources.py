@@ -25,7 +25,7 @@ def requests(web: FakeWeb, resources: Resources | None = None) -> PageRequests:
 
 
 def made(web: FakeWeb) -> Resources:
-    robots = RobotsFetcher(web, FakeClock(), delay=0.0, reservations=False)
+    robots = RobotsFetcher(web, FakeClock(), delay=0.0, opt_outs=False)
     return Resources(web, robots.refusal, lambda host: Url.parse(f"http://{host}/").site)
 
 
