@@ -314,7 +314,7 @@ async def test_the_user_agent_is_honest_and_has_a_contact():
         assert base.requests[0].header("User-Agent").startswith(f"bitrawl/{__version__} (+https://")
 
 
-@pytest.mark.parametrize("contact", ["", " ", "a\r\nX-Injected: 1", "(x)"])
+@pytest.mark.parametrize("contact", [" ", "a\r\nX-Injected: 1", "(x)"])
 async def test_a_contact_that_cannot_be_sent_is_refused_before_the_first_request(contact):
     with pytest.raises(ConfigError, match="contact"):
         await outcome("/ok", contact=contact)
