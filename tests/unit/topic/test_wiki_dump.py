@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import ConfigError, WikiError
-from bitrawl.job.bootstrapping import BootstrapRequest, bootstrap, read_bootstrap
+from bitrawl.job.bootstrapping import BootstrapFolder, BootstrapRequest, bootstrap
 from bitrawl.model import Language
 from bitrawl.topic import wiki_dump
 from bitrawl.topic.wiki_articles import Article, Extent
@@ -261,7 +261,7 @@ async def test_a_dump_becomes_a_topic_and_seeds_without_a_request(tmp_path: Path
         "50:rain and snow=Clouds and 'rain'>en", "33:tornado=Clouds and 'rain'>en",
     ]  # fmt: skip
     assert summary.excluded == {"disambiguation": 1, "redirect": 1}
-    assert read_bootstrap(tmp_path / "out").seeds == [
+    assert BootstrapFolder(tmp_path / "out").read().seeds == [
         "http://127.0.0.1:8080/x",
         "https://www.weather.test/a?b=1&c=%272%27",
     ]
