@@ -18,7 +18,7 @@ from bitrawl.job import Live, Sampler
 from bitrawl.reasons import Action
 from bitrawl.strategies.table import FOCUSED, STRATEGIES
 from bitrawl.web import allowed
-from bitrawl.web.commands import CommandRunner, CorpusWriting, ExportCache, Indexing
+from bitrawl.web.commands import CommandRunner, ExportCache, FolderWork, Indexing
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
 from bitrawl.web.job_state import JobState, figures_of_run, state_of_run
 from bitrawl.web.messages import RequestError, Words, message, preferred, quoted
@@ -45,8 +45,8 @@ class Server(NamedTuple):
     commands: CommandRunner
     exports: ExportCache
     indexing: Indexing
-    writing: CorpusWriting
-    drawing: CorpusWriting  # of samples
+    writing: FolderWork
+    drawing: FolderWork  # of samples
     catalogues: dict[str, Words]
     one_thread: ThreadPoolExecutor
 

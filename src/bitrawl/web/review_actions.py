@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 from starlette.requests import Request
 
 from bitrawl.errors import FieldError
@@ -174,7 +175,7 @@ async def read_pair(review: JobReview, key: str) -> ReadPair:
     return pair
 
 
-async def sample_request(request: Request, job: ServedJob, wanted: NewSample) -> SampleRequest:
+async def _sample_request(request: Request, job: ServedJob, wanted: NewSample) -> SampleRequest:
     """What is asked for, checked. People who cannot open the job are let in, if its owner asks. Raises `FieldError`."""
     wrong: dict[str, Message] = {}
     languages = two_languages(wanted.languages)
@@ -199,6 +200,17 @@ async def sample_request(request: Request, job: ServedJob, wanted: NewSample) ->
         floor=wanted.min_score,
         by_band=wanted.by_band,
     )
+
+
+async def draw_sample(request: Request, opened: OpenReview, wanted: NewSample, patience: float) -> Sample | None:
+    """None if it is still being drawn after so many seconds. Raises `FieldError`, `RequestError` and `CommandError`."""
+    question = await _sample_request(request, opened.job, wanted)
+    drawing, folder = server_of(request).drawing, opened.job.folder
+    if not drawing.begin(folder, msgspec.json.encode(question), person=opened.review.person):
+        raise RequestError(409, message("Another sample is being drawn. Try again in a moment."))
+    await drawing.wait(folder, patience)
+    number = whole_number(drawing.output(folder).strip())
+    return None if number is None else await asyncio.to_thread(opened.review.samples.find, number)
 
 
 async def let_review(request: Request, job: ServedJob, names: Iterable[str]) -> None:
