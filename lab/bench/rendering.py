@@ -171,7 +171,7 @@ def show(web: ScriptedWeb, costs: dict[Render, Cost]) -> None:
 async def eight_tabs(web: ScriptedWeb, port: int) -> None:
     """All tabs at work, each on a page of its own host."""
     drawn = [kind for kind in KINDS if kind.needs_browser][:TABS]
-    settings = FetchSettings(connect_to={"*.test": ("127.0.0.1", port)}, allow_private=True)
+    settings = FetchSettings(connect_to={"*.test": f"127.0.0.1:{port}"}, allow_private=True)
     clock = SystemClock()
 
     async def allowed(_url: Url) -> Skip | None:
@@ -179,9 +179,7 @@ async def eight_tabs(web: ScriptedWeb, port: int) -> None:
 
     pages, kept = (
         HttpFetcher(settings, clock),
-        HttpFetcher(
-            msgspec.structs.replace(settings, media_types=RESOURCE_TYPES, accept="*/*", connections_per_host=6), clock
-        ),
+        HttpFetcher(msgspec.structs.replace(settings, media_types=RESOURCE_TYPES, accept="*/*", per_host=6), clock),
     )
     async with pages, kept:
         resources = Resources(kept, allowed, lambda host: host)

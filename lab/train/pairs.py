@@ -22,9 +22,9 @@ from bitrawl.mining.site import Site, condense
 from bitrawl.model import Language, Method, Page, Sitemap
 from bitrawl.simulation.replay import opened_replay
 from bitrawl.simulation.trial import UrlPair
+from bitrawl.text.arrays import Trees
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
-from bitrawl.urls.trees import Trees
 from lab.train import Tell, silent
 from lab.train.folds import without
 from lab.train.site_packs import SitePack, open_packs

@@ -20,9 +20,10 @@ from bitrawl.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bitrawl.aio import JobProgress, JobResult
+    from bitrawl.cluster.run import MinedRun
     from bitrawl.corpus.term_pairs import TermPair
     from bitrawl.corpus.units import CorpusEntry
-    from bitrawl.job import MergeResult, OpenedJob
+    from bitrawl.job import MergeResult, OpenedCopy, OpenedJob, OpenedMerge
     from bitrawl.mining.aligned_pages import TextPair
     from bitrawl.model import Page
 
@@ -71,14 +72,17 @@ def crawl(
     return aio.run(aio.crawl(seeds, langs=langs, out=out, fresh=fresh, refresh=refresh, progress=progress, **settings))
 
 
-def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.open, like gzip.open
-    """Open a job folder, even while the job runs, or a merged corpus: its units are the corpus.
+def open(folder: str | PathLike[str]) -> "OpenedJob | OpenedMerge | OpenedCopy | MinedRun":  # noqa: A001 - like gzip.open
+    """Open a job folder, even while the job runs, or another folder with a corpus: its units are the corpus.
 
     Raises `StoreError` if there is neither.
     """
-    from bitrawl.job import OpenedJob  # noqa: PLC0415
+    from bitrawl.cluster.places import open_address  # noqa: PLC0415
+    from bitrawl.config import arguments  # noqa: PLC0415
 
-    return OpenedJob(folder)
+    opened = open_address(str(arguments.folder_path("folder", folder)))
+    opened.verify()
+    return opened
 
 
 def merge(

@@ -16,6 +16,7 @@ from bitrawl.errors import BitrawlError, ConfigError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+MEGABYTE = 1_000_000  # bytes, as settings and people count them
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=1)]

@@ -7,7 +7,7 @@ from typing import Self, TypeAlias
 import msgspec
 
 from bitrawl.errors import CategoryError
-from bitrawl.message import QUOTED, Amount, Cause, Code, Message, Unit, Value, Wording
+from bitrawl.message import Amount, Cause, Code, Message, Unit, Value, Wording
 from bitrawl.reasons import (
     STANDING,
     Action,
@@ -46,17 +46,14 @@ class MiningStep(StrEnum):
 class Doing(msgspec.Struct, frozen=True, omit_defaults=True):
     """What mining is doing now, and how far it has come."""
 
-    step: MiningStep | None  # None in a ledger that an earlier version wrote: only `sentence` is known
+    step: MiningStep
     site: str = ""
     what: str = ""  # what `done` and `total` count: "pages", "en-fr pairs"
     done: int = 0
     total: int = 0
     seconds: float = 0.0  # that the rest will take, as far as can be told
-    sentence: str = ""
 
     def __str__(self) -> str:
-        if self.step is None:
-            return self.sentence
         counted = f" ({self.done} of {self.total} {self.what}" if self.done else f" ({self.total} {self.what}"
         left = f", about {self.seconds:.0f} s left)" if self.seconds >= 1 else ")"
         return f"{self.step} {self.site}".strip() + (counted + left if self.total else "")
@@ -122,7 +119,6 @@ class EndKind(StrEnum):
     NO_ANSWER = "no-answer"
     SEED_SILENT = "seed-silent"
     SEED_SKIPPED = "seed-skipped"
-    EARLIER = "earlier"  # written by an earlier version: only `sentence` is known
 
 
 class EndSentence(Wording):
@@ -161,7 +157,6 @@ class EndSentence(Wording):
     FAILING = ("failing", "{n} visit to {host} failed ({reason}), so the host was given up.",
         "{n} visits to {host} failed in a row ({reason}), so the host was given up.")
     SITE_BUDGET = ("site-budget", "The limit of {limit} for each site was reached on {host}.")
-    GAVE_UP = ("gave-up", "{host} was given up: {why}.")
     OTHER_HOSTS = ("other-hosts", "{n} other host was given up, too.", "{n} other hosts were given up, too.")
     SILENT = ("silent", "{address} did not answer ({reason}).")
     REDIRECTS = ("redirects", "{seed} leads to {address}.")
@@ -200,7 +195,7 @@ def left_message(site: str, why: LeaveReason) -> Message:  # noqa: PLR0911 - one
             return EndSentence.LEFT.message(site=site, why=why.rstrip("."))
 
 
-def parked_message(host: str, why: ParkReason | str) -> Message:
+def parked_message(host: str, why: ParkReason) -> Message:
     """Why a host was given up."""
     match why:
         case Failing():
@@ -208,16 +203,14 @@ def parked_message(host: str, why: ParkReason | str) -> Message:
             return EndSentence.FAILING.message(n=why.failures, host=host, reason=cause)
         case SiteBudget():
             return EndSentence.SITE_BUDGET.message(limit=why.limit.amount, host=host)
-        case str():
-            return EndSentence.GAVE_UP.message(host=host, why=why.rstrip("."))
 
 
 class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a crawl ended, as the ledger remembers it. Texts in `budget` and `why` of a site or host are an earlier version's."""
+    """How a crawl ended, as the ledger remembers it."""
 
     kind: EndKind
     queued: int = 0  # links that were not visited
-    budget: Limit | str = ""  # the limit that was reached
+    budget: Limit | None = None  # the limit that was reached
     pages: int = 0
     name: str = ""  # the first of the sites that were left, or of the hosts that did not answer
     others: int = 0  # how many more sites or hosts there are, or seeds that brought no page
@@ -226,7 +219,6 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     target: str = ""  # where its redirects lead
     reason: Reason | None = None  # why that was skipped
     status: int = 0  # of its HTTP answer
-    sentence: str = ""  # of an earlier version
 
     def __str__(self) -> str:
         return self.english()
@@ -243,14 +235,12 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def messages(self, pairs: int = 0) -> tuple[Message, ...]:
         """What happened, in sentences. `pairs` were found, which only mining knows."""
-        if self.sentence:
-            return (Message(QUOTED, {"quoted": self.sentence}),)
         return (*([EndSentence.FOUND.message(n=pairs)] if pairs else ()), *self._story(), *self._rest())
 
     @property
     def tips(self) -> tuple[Tip, ...]:
         """What to try."""
-        return () if self.sentence else tuple(self._tips())
+        return tuple(self._tips())
 
     def _story(self) -> Iterator[Message]:
         if self.kind in (EndKind.NO_PAGE, EndKind.ONLY_LEFT, *_FAILED):
@@ -265,7 +255,7 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             case EndKind.LEFT | EndKind.ONLY_LEFT if not isinstance(self.why, Failing | SiteBudget):
                 yield left_message(self.name, self.why)
                 yield from self._others(EndSentence.OTHER_SITES)
-            case EndKind.GAVE_UP | EndKind.NO_ANSWER if isinstance(self.why, Failing | SiteBudget | str):
+            case EndKind.GAVE_UP | EndKind.NO_ANSWER if isinstance(self.why, Failing | SiteBudget):
                 yield parked_message(self.name, self.why)
                 yield from self._others(EndSentence.OTHER_HOSTS)
             case EndKind.SEED_SILENT | EndKind.SEED_SKIPPED:
@@ -277,9 +267,7 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def _rest(self) -> Iterator[Message]:
         if self.budget:
-            yield EndSentence.BUDGET.message(
-                limit=self.budget.amount if isinstance(self.budget, Limit) else self.budget
-            )
+            yield EndSentence.BUDGET.message(limit=self.budget.amount)
         if self.queued:
             yield EndSentence.UNVISITED.message(n=self.queued)
 
@@ -305,8 +293,7 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def _tips(self) -> Iterator[Tip]:
         if self.budget:
-            flag = f"--max-{self.budget.unit}" if isinstance(self.budget, Limit) else "budget"
-            yield Tip(Remedy.LARGER_LIMIT, {"flag": flag})
+            yield Tip(Remedy.LARGER_LIMIT, {"flag": f"--max-{self.budget.unit}"})
         if self.kind is EndKind.STOPPED:
             yield Tip(Remedy.GO_ON)
         elif self.kind in (EndKind.LEFT, EndKind.ONLY_LEFT) and self.queued:

@@ -276,6 +276,12 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         """Its main text, one paragraph per line, without boilerplate."""
         return "\n".join(paragraph.text for paragraph in self.paragraphs if not paragraph.boilerplate)
 
+    @property
+    def titled_text(self) -> str:
+        """Its main text, after the title where that is not the first paragraph."""
+        texts = [paragraph.text for paragraph in self.paragraphs if not paragraph.boilerplate]
+        return "\n".join(texts if not self.title or texts[:1] == [self.title] else [self.title, *texts])
+
     @cached_property
     def packed(self) -> bytes:
         """Packed and compressed, as the ledger has it. The process that read the page has done it already."""
@@ -296,7 +302,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     bytes: int = 0
     languages: dict[str, int] = {}
     types: dict[str, int] = {}  # pages by `DocumentType`, without HTML
-    drawn: dict[str, int] = {}  # pages that need scripts, by `DrawnBy`; earlier versions counted skips, too
+    drawn: dict[str, int] = {}  # pages that need scripts, by `DrawnBy`
     missing: dict[str, int] = {}  # by host: the signature of its answer to a URL that cannot exist
     left: LeaveReason = ""  # why the strategy left the site; empty if it did not
     sitemaps: int = 0  # files that were asked for because robots.txt or another sitemap names them

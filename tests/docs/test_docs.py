@@ -20,7 +20,6 @@ from bitrawl.crawling import bodies, browser, frontier, resources, robots, scope
 from bitrawl.crawling.fetch import MAX_RULES, FetchSettings
 from bitrawl.crawling.settings import BudgetSection
 from bitrawl.job import fetching, site_mining
-from bitrawl.job.crawl_wiring import MAX_WORKERS
 from bitrawl.mining import site
 from bitrawl.page import alternates, analyser, decode, links, office, outline, sandbox, sitemap, unseen
 from bitrawl.reasons import Reason
@@ -289,7 +288,7 @@ NUMBERS = {
     "Sitemaps within sitemaps": scope.MAX_SITEMAP_DEPTH,
     "Links that are queued at once": model.PART,
     "Megabytes of one page unpacked": 2 * config.Job().fetch.megabytes,
-    "Growth by unpacking, beyond 1 MiB": FETCH.expansion.ratio,
+    "Growth by unpacking, beyond 1 MiB": bodies.Expansion().ratio,
     "Compressions within each other": bodies.MAX_CODINGS,
     "Members of a gzip body, frames of a zstd body": bodies.MAX_MEMBERS,
     "Megabytes unpacked before other hosts have a turn (MiB)": bodies.SLICE / MIB,
@@ -338,7 +337,7 @@ def test_what_has_a_key_has_the_default_of_the_job_file():
             assert ROWS[name][0] == ("none" if default is None else f"{default:g}"), name
     budgets = {f"budget.{field.name}" for field in msgspec.structs.fields(BudgetSection)}
     assert budgets <= set(keyed.values())
-    assert f"at most {MAX_WORKERS}" in ROWS["Processes that read pages"][0]
+    assert f"at most {sandbox.MAX_WORKERS}" in ROWS["Processes that read pages"][0]
 
 
 def test_every_flag_on_the_page_sets_the_key_beside_it():

@@ -44,7 +44,7 @@ def analyser() -> InlineAnalyser:
 async def previewer(
     port: int, seeds: Sequence[Url], analyser: InlineAnalyser, rules: ScopeRules | None = None
 ) -> AsyncIterator[Previewer]:
-    settings = FetchSettings(allow_private=True, connect_to={"*.test": (demo.LOOPBACK, port)})
+    settings = FetchSettings(allow_private=True, connect_to={"*.test": f"{demo.LOOPBACK}:{port}"})
     clock = Clock()
     async with HttpFetcher(settings, clock) as live:
         robots = RobotsFetcher(live, InMemoryRobots(), clock, pause=1.0)

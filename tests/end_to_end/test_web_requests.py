@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from bitrawl.cli import app as cli
 from bitrawl.corpus import formats
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.model import PagePair, Segment, SegmentPair
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
@@ -64,7 +65,7 @@ def mined(folder: Path, owner: str) -> None:
         pair = PagePair(english.url, french.url, english.language, french.language, 0.9, {"u": 0.9})
         found.append(Aligned(pair, segments))
     keep_findings(Findings(ledger), "s.test", len(pages), found)
-    ledger.remember("ended", "done: nothing is left to visit")
+    ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
     ledger.close()
     write_intent(
         folder,

@@ -39,8 +39,7 @@ from bitrawl.show.harvest import Panel, svg
 from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay
 from bitrawl.strategies.table import Strategy
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import sequences
+from bitrawl.text.ngram_models import sequences, train
 from bitrawl.topic.settings import TopicSection
 from bitrawl.url import Url
 from lab.bench.domain import DOMAIN, STARTS, Web, opened_web, text_of

@@ -92,12 +92,11 @@ def align(  # noqa: PLR0913 - flags
 
 def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
     from bitrawl.cli.foreground import mine_in_foreground
-    from bitrawl.store.folder import JobFolder
+    from bitrawl.job import OpenedJob
 
     if refused:
         raise ConfigError("a job has its own languages, dictionary and folder: bitrawl align DIR takes only --encoder")
-    job_folder = JobFolder(folder)
-    mine_in_foreground(job_folder.changed(described({"encoder": encoder})), job_folder, known_pairs=True)
+    mine_in_foreground(OpenedJob(folder), described({"encoder": encoder}), known_pairs=True)
 
 
 def _ladders(pairs: Sequence[tuple[Path, Path]], languages: Languages, aligner: Aligner) -> list[str]:

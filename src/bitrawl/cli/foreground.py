@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Self, TypeVar
 
@@ -36,14 +36,10 @@ from bitrawl.crawling.settings import Reach
 from bitrawl.endings import Doing
 from bitrawl.errors import FAULT_FILE
 from bitrawl.facts import LanguagePair
-from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.reporting import found_so_far
-from bitrawl.job.reporting import status as status_of
-from bitrawl.job.running import mine, mine_again
+from bitrawl.job import OpenedJob, Parts, StartOver, mine, mine_again
 from bitrawl.message import enumerated
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
 from bitrawl.show.wording import counted
-from bitrawl.store.folder import JobFolder, StartOver
 from bitrawl.url import Url
 
 Result = TypeVar("Result")
@@ -58,7 +54,7 @@ MOST_NAMES = 3  # of hosts in a sentence
 class ProgressDisplay:
     """A live table on a terminal, a line now and then elsewhere. It asks the ledger every few seconds only."""
 
-    def __init__(self, folder: JobFolder | None = None, *, quiet: bool = False) -> None:
+    def __init__(self, folder: OpenedJob | None = None, *, quiet: bool = False) -> None:
         self.quiet = quiet
         self._started = time.monotonic()
         self.pages = 0
@@ -121,7 +117,7 @@ class ProgressDisplay:
         """Now and then, since counting a million takes a while."""
         if time.monotonic() - self._counted_at > COUNT_EVERY:
             self._queued = len(self._crawl.queue) if self._crawl else 0
-            self._corpora = found_so_far(self._folder) if self._folder else {}
+            self._corpora = self._folder.found() if self._folder else {}
             self._counted_at = time.monotonic()
 
     def _elapsed(self) -> str:
@@ -171,8 +167,9 @@ def _top(counts: Counter[str], most: int = 6) -> str:
 class Foreground:
     """The first Ctrl-C finishes what is in flight, where that can be done; every other signal ends the job at once."""
 
-    def __init__(self, folder: JobFolder, *, quiet: bool = False, mines: bool = False) -> None:
+    def __init__(self, folder: OpenedJob, *, quiet: bool = False, mines: bool = False) -> None:
         self.progress = ProgressDisplay(folder, quiet=quiet)
+        self._files = folder.files
         self._mines = mines  # what was fetched, also after the first Ctrl-C
         self._parts: Parts | None = None
         self._task: asyncio.Future[Any] | None = None
@@ -196,13 +193,11 @@ class Foreground:
             self.progress.note(scope_text(parts.crawl.scope.rules, parts.crawl.seeds))
         self.progress.watch(parts)
 
-    async def mine(
-        self, job: Job, folder: JobFolder, *, fresh: StartOver = StartOver.NO, refresh: bool = False
-    ) -> Ending:
+    async def mine(self, job: Job, *, fresh: StartOver = StartOver.NO, refresh: bool = False) -> Ending:
         """The whole job, shown here."""
         watched = self.progress
         work = partial(mine, observe=watched.visited, started=self.started, watch=watched.mining)
-        return await work(job, folder, fresh=fresh, refresh=refresh)
+        return await work(job, self._files, fresh=fresh, refresh=refresh)
 
     async def _run(self, main: Callable[[], Awaitable[Result]]) -> Result:
         task = asyncio.ensure_future(main())
@@ -252,21 +247,22 @@ def _some(names: Iterable[str]) -> str:
     )
 
 
-def mine_in_foreground(job: Job, folder: JobFolder, *, known_pairs: bool = False) -> None:
-    """Pair and align what a job has, or only align it, and show what was found."""
-    foreground = Foreground(folder)
-    foreground.run(lambda: mine_again(job, folder, known_pairs=known_pairs, watch=foreground.progress.mining))
-    tell(folder)
-    tell_of_kills(folder)
+def mine_in_foreground(job: OpenedJob, settings: Mapping[str, Any], *, known_pairs: bool = False) -> None:
+    """Pair and align what a job has with other settings, or only align it, and show what was found."""
+    changed, foreground = job.files.changed(settings), Foreground(job)
+    watch = foreground.progress.mining
+    foreground.run(lambda: mine_again(changed, job.files, known_pairs=known_pairs, watch=watch))
+    tell(job)
+    tell_of_kills(job)
 
 
-def leave(ending: Ending, *, quiet_in: JobFolder | None = None) -> None:
+def leave(ending: Ending, *, quiet_in: OpenedJob | None = None) -> None:
     """With the exit code of that ending. A command that has shown nothing of its job says why it failed.
 
     The web app does not need that: it reads the same in the ledger.
     """
     if ending is Ending.FAILED and quiet_in is not None and FAULT_FILE not in os.environ:
-        complain(f"{quiet_in.path}: {status_of(quiet_in).ended}")
+        complain(f"{quiet_in.folder}: {quiet_in.status().ended}")
     if EXIT_CODES[ending]:
         raise typer.Exit(EXIT_CODES[ending])
 

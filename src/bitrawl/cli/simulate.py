@@ -86,12 +86,10 @@ def simulate(  # noqa: PLR0913 (flags)
     from bitrawl.show.harvest import can_draw_png
     from bitrawl.simulation.discovery import SimulatedSearch
     from bitrawl.simulation.replay import ReplaySettings, opened_replay
-    from bitrawl.simulation.results import OWN_FILES, missing_languages, write
-    from bitrawl.store.own_files import check_inputs
+    from bitrawl.simulation.results import check_target, missing_languages, write
 
     if out is not None:
-        check_inputs(out, [*archives, *(path for path in (truth, seeds_file) if path is not None), *(backlinks or ())])
-        OWN_FILES.check_new(out)
+        check_target(out, [*archives, *(path for path in (truth, seeds_file) if path is not None), *(backlinks or ())])
     seeds = [Url.parse(raw) for raw in _lines(seeds_file)] if seeds_file else []
     hosts = [group.split(",") for group in one_site or []]
     if discover:
@@ -157,7 +155,7 @@ async def _discover(  # noqa: PLR0913 (flags)
     out: Path | None,
     quiet: bool,
 ) -> None:
-    from bitrawl.job.site_search import open_backlinks
+    from bitrawl.job import open_backlinks
     from bitrawl.simulation.discovery import table, walk_trials
     from bitrawl.simulation.discovery import write as write_walks
     from bitrawl.simulation.replay import opened_replay

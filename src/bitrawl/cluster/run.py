@@ -7,8 +7,10 @@ once more, then left to the next run, with what it has done.
 import csv
 import io
 import shlex
+import shutil
 import tempfile
 import tomllib
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -51,21 +53,23 @@ from bitrawl.cluster.bundles import (
 )
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
-from bitrawl.cluster.places import LocalPlace, Place, is_run, place
-from bitrawl.config import Job
+from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
+from bitrawl.config import Job, arguments
+from bitrawl.config.settings import Group, described
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.job import Corpora, CorpusStatus, OpenedMerge, OpenedRun, StartOver, open_folder
 from bitrawl.job.crawl_wiring import check as check_crawl
 from bitrawl.job.exporting import SHARD
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.job_merge import merge, merge_again
-from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since
+from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since, check_refresh
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
-from bitrawl.store.folder import JobFolder, StartOver, free_archive_name, set_archive_aside
-from bitrawl.store.folder_kinds import BUNDLES, MERGE, MERGED, PARTS, REPORT
+from bitrawl.store.folder import JobFolder, free_archive_name, set_archive_aside
+from bitrawl.store.folder_kinds import BUNDLES, MERGE, MERGED, PARTS, REPORT, FolderKind, kind_of, no_job
 from bitrawl.store.own_files import FolderFiles, check_inputs, inputs_of, job_files
 from bitrawl.store.rounds import Changes
 
@@ -236,12 +240,14 @@ class RunRequest(NamedTuple):
     refresh: bool = False  # visit all sites again if nothing is left to do
 
 
-def asked_job(settings: Mapping[str, Any], file: Path | None) -> Job:
+def asked_job(settings: Mapping[str, Any], file: Path | None, *, refresh: bool = False) -> Job:
     """The job of all bundles; raises `ConfigError` for what only one process can hold to."""
     described = config.read(file) if file is not None else {}
     job = config.resolve(config.merged(described, settings), where=str(file) if file else "")
     check_crawl(job)
     check_mining(job)
+    if refresh:
+        check_refresh(job)
     if job.scope.reach is Reach.WEB:
         raise ConfigError("--scope web crosses sites, and a run over many sites is divided by site; leave it out")
     for name in ("pages", "minutes", "megabytes"):
@@ -442,6 +448,61 @@ def merge_folders(
         for number, address in enumerate(addresses):
             folders += shards_of(address, Path(scratch, str(number))) if is_run(address) else [Path(address)]
         return merge(folders, out, settings, langs=langs, tell=tell)
+
+
+class RunStatus(NamedTuple):
+    """How far a run is."""
+
+    parts: str  # their address
+    tally: Tally
+    running: Figures  # of the bundles that are not done, as far as they told
+    merged: CorpusStatus | None  # None before it is merged, and of a run that is not on this machine's disks
+
+
+class MinedRun(OpenedRun):
+    """A run over many sites, by the address of its place."""
+
+    def corpora(self) -> Corpora:
+        """Of a run elsewhere: those of a copy of its merged corpus, which lasts as long as this object."""
+        if is_here(self.address):
+            return super().corpora()
+        copy = Path(tempfile.mkdtemp(prefix="bitrawl-merged-"))
+        weakref.finalize(self, shutil.rmtree, copy, ignore_errors=True)
+        (place(self.address) / MERGED).download(copy)
+        if not any(copy.iterdir()):
+            raise ConfigError(f"{self.address} has no merged corpus. Run: bitrawl export {shlex.quote(self.address)}")
+        return open_folder(copy).corpora()
+
+    def status(self) -> RunStatus:
+        """How far the run is, and its merged corpus."""
+        if (run := existing_run(self.address)) is None:
+            raise no_job(self.folder)
+        is_merged = is_here(self.address) and kind_of(self.folder / MERGED) is FolderKind.MERGED
+        merged = OpenedMerge(self.folder / MERGED).status() if is_merged else None
+        return RunStatus(self.parts, run.tally, run.running(), merged)
+
+    def changes(self, since: str = "") -> RoundChanges:
+        return changes_of_run(self.address, since)
+
+    def check(self, *, repair: bool = False) -> Iterator[Checked]:
+        """What is wrong with its parts, and what is sound."""
+        return check_run(self.address, repair=repair)
+
+    def report(self) -> str:
+        """Where the report is, which the last merge has written."""
+        return merged_report(self.address)
+
+    def export(
+        self,
+        *,
+        only: bool = False,
+        to: Path | None = None,
+        tell: Tell = lambda _line: None,
+        **settings: Any,
+    ) -> MergeFacts:
+        """Merge its parts again, with other settings, as the flags of `bitrawl export`."""
+        tables = described(settings, [Group.CORPUS])
+        return merge_run(self.address, tables, tell, only=arguments.yes_or_no("only", only), to=to)
 
 
 def failed_sites(out: Place) -> list[SiteOutcome]:

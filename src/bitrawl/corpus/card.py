@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from bitrawl import files
-from bitrawl.corpus.export import CARD, EARLIER_CARD, without_files
+from bitrawl.corpus.export import CARD, without_files
 from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, MergedSite, Origin
 from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
@@ -50,8 +50,8 @@ _OURS = "written by bitrawl"  # stands in every card, twice
 
 
 def card_of(folder: Path) -> Path | None:
-    """The card of the corpus in that folder, which an earlier version named differently; None if there is none."""
-    return next((path for name in (CARD, EARLIER_CARD) if (path := folder / name).is_file()), None)
+    """The card of the corpus in that folder; None if there is none."""
+    return path if (path := folder / CARD).is_file() else None
 
 
 def check_card(folder: Path) -> None:
@@ -64,10 +64,7 @@ def check_card(folder: Path) -> None:
 
 
 def write_card(folder: Path, facts: CardFacts) -> None:
-    """Replaces that of an earlier version, too."""
     files.write(folder / CARD, card(facts))
-    if not is_foreign_card(folder / EARLIER_CARD):
-        files.discard(folder / EARLIER_CARD)
 
 
 def is_foreign_card(path: Path) -> bool:

@@ -18,8 +18,6 @@ from bitrawl.model import Language, Page, PagePair, TranslationUnit
 
 CARD = "README.md"
 """The datasheet in a corpus folder. Under this name, `datasets.load_dataset` finds the files of the folder by it."""
-EARLIER_CARD = "card.md"
-"""Its name in corpora that an earlier version wrote."""
 
 
 class CorpusHeader(msgspec.Struct, frozen=True):
@@ -181,7 +179,7 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
             discard(folder / name)
 
 
-ABOUT = ("summary.json", CARD, EARLIER_CARD)
+ABOUT = ("summary.json", CARD)
 """What is written beside the corpora of a folder."""
 
 

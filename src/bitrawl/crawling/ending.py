@@ -5,7 +5,7 @@ from enum import Enum
 
 import msgspec
 
-from bitrawl.endings import CrawlEnd, Doing, EndKind, Limit, ParkReason, State
+from bitrawl.endings import CrawlEnd, EndKind, Limit, ParkReason, State
 from bitrawl.model import MAX_REDIRECTS, Skip
 from bitrawl.reasons import NO_ANSWER, LeaveReason
 from bitrawl.url import Url
@@ -18,7 +18,6 @@ class Ending(Enum):
     BUDGET = "budget"  # used up: with a larger one, the same command goes on
     FAILED = "failed"  # no page was found, in this run or before, or none about the topic
     STOPPED = "stopped"  # by the user, with all in flight finished
-    CANCELLED = "cancelled"  # by the user, at once
 
 
 class SeedSkip(msgspec.Struct, frozen=True):
@@ -64,9 +63,9 @@ def crawl_end(  # noqa: PLR0913 - each may be why it ended
     if stopped:
         return CrawlEnd(kind=EndKind.STOPPED, queued=queued)
     if not pages:
-        return msgspec.structs.replace(_without_page(left, parked, seeds), budget=budget or "", queued=queued)
+        return msgspec.structs.replace(_without_page(left, parked, seeds), budget=budget, queued=queued)
     if relevant == 0:
-        return CrawlEnd(kind=EndKind.OFF_TOPIC, pages=pages, budget=budget or "", queued=queued)
+        return CrawlEnd(kind=EndKind.OFF_TOPIC, pages=pages, budget=budget, queued=queued)
     if budget:
         return CrawlEnd(kind=EndKind.BUDGET, budget=budget, queued=queued)
     if left and queued:
@@ -106,19 +105,3 @@ def _without_page(
 def _named(kind: EndKind, reasons: Mapping[str, LeaveReason | ParkReason], queued: int = 0) -> CrawlEnd:
     name, why = next(iter(reasons.items()))
     return CrawlEnd(kind=kind, name=name, why=why, others=len(reasons) - 1, queued=queued)
-
-
-def stored_end(text: str) -> CrawlEnd | None:
-    """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one, which says no more."""
-    try:
-        return msgspec.json.decode(text, type=CrawlEnd) if text else None
-    except msgspec.DecodeError:
-        return CrawlEnd(kind=EndKind.EARLIER, sentence=text)
-
-
-def stored_doing(text: str) -> Doing | None:
-    """The same of what is being mined."""
-    try:
-        return msgspec.json.decode(text, type=Doing) if text else None
-    except msgspec.DecodeError:
-        return Doing(None, sentence=text)

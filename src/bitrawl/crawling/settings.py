@@ -6,8 +6,9 @@ from typing import Annotated
 
 import msgspec
 
-from bitrawl.choices import Count, Seconds
+from bitrawl.choices import MEGABYTE, Count, Seconds
 from bitrawl.model import DocumentType
+from bitrawl.version import PROJECT_PAGE
 
 
 class Reach(StrEnum):
@@ -82,6 +83,16 @@ class FetchSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     cookies: bool = False
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0  # seconds for one page, all in all
     megabytes: Annotated[float, msgspec.Meta(gt=0)] = 10.0  # of one page as sent; twice as much unpacked
+
+    @property
+    def public_contact(self) -> str:
+        """What webmasters are told: whom the user named, or our page."""
+        return self.contact or PROJECT_PAGE
+
+    @property
+    def most_bytes(self) -> int:
+        """Of one page as sent."""
+        return int(self.megabytes * MEGABYTE)
 
 
 class RenderSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 import tomli_w
@@ -45,6 +45,7 @@ from bitrawl.topic.wiki_topic import (
 from bitrawl.url import Url, seeds_from
 
 PROGRESS, FOUND = "progress.json", "found.json"
+TOPIC, TERMS, SEEDS, SITES = "topic.txt", "terms.tsv", "seeds.txt", "sites.txt"
 
 Decoded = TypeVar("Decoded")
 
@@ -90,6 +91,9 @@ class BootstrapSummary(msgspec.Struct, frozen=True, kw_only=True):
     checked: int
     sites: tuple[BilingualSite, ...] = ()
     advice: tuple[str, ...] = ()  # for the command line
+    topic_file: ClassVar[str] = TOPIC
+    terms_file: ClassVar[str] = TERMS
+    sites_file: ClassVar[str] = SITES
 
     @property
     def candidates(self) -> int:
@@ -122,7 +126,7 @@ def read_progress(folder: Path) -> BootstrapProgress | None:
 
 
 def read_found(folder: Path) -> BootstrapSummary | None:
-    """None before it has ended; also in the folder of an earlier version, which has no such file."""
+    """None before it has ended."""
     return _decoded(folder / FOUND, BootstrapSummary)
 
 
@@ -133,7 +137,6 @@ def _decoded(path: Path, kind: type[Decoded]) -> Decoded | None:
         return None
 
 
-TOPIC, TERMS, SEEDS, SITES = "topic.txt", "terms.tsv", "seeds.txt", "sites.txt"
 DESCRIPTION, CACHE = BOOTSTRAP, "cache"
 OWN_FILES = FolderFiles(
     "a topic of bitrawl bootstrap",
@@ -209,6 +212,11 @@ def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     seeds = settings.get("seeds") or (bootstrapped.sites if several and bootstrapped.sites else bootstrapped.seeds)
     topic = {"terms": str(bootstrapped.topic), "hub": True, **settings.get("topic", {})}
     return {**settings, **({"langs": langs} if langs else {}), "seeds": list(seeds), "topic": topic}
+
+
+def holds_bootstrap(folder: Path) -> bool:
+    """Whether one has begun there."""
+    return OWN_FILES.holds(folder)
 
 
 async def bootstrap(
@@ -329,7 +337,6 @@ def _home(site: CitedSite) -> Url:
 
 
 def _cached_verdict(content: bytes | None) -> SiteVerdict | None:
-    """None also for what an earlier version kept."""
     try:
         return from_json_lines(content)[0] if content else None
     except NO_JSON:

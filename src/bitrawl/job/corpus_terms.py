@@ -22,7 +22,7 @@ from bitrawl.corpus.term_pairs import (
 )
 from bitrawl.corpus.units import CorpusUnit
 from bitrawl.errors import ConfigError
-from bitrawl.job.corpora import Corpora, corpora_in
+from bitrawl.job.corpora import Corpora
 from bitrawl.model import Language, Unpacker, pack
 from bitrawl.text.arrays import Ints
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
@@ -39,6 +39,7 @@ Tell = Callable[[str], None]
 
 
 def bilingual_terms(
+    corpora: Corpora,
     folder: Path,
     languages: str = "",
     most: int = TERM_PAIRS,
@@ -51,7 +52,6 @@ def bilingual_terms(
     The languages may be left out if the folder has translations in one pair only; "fr-en" puts French first. Raises
     `ConfigError` if a job has not been mined, or if there is no such pair.
     """
-    corpora = corpora_in(folder)
     with _segments(corpora, _chosen_languages(folder, corpora, languages), tell) as segments:
         tell(f"looking for terms in {len(segments):,} segments")
         sides = [Phrases(texts) for texts in segments.texts]

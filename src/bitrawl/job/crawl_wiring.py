@@ -18,8 +18,9 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.archive.archived_web import Archives, ReplayFetcher
-from bitrawl.choices import loaded
+from bitrawl.choices import MEGABYTE, loaded
 from bitrawl.config import Job
+from bitrawl.crawling.connections import Routes
 from bitrawl.crawling.fetch import HttpFetcher, user_agent
 from bitrawl.crawling.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
@@ -41,7 +42,6 @@ from bitrawl.discover.walk import NewCheck
 from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job.fetching import (
-    MEGABYTE,
     LedgerRobots,
     SystemClock,
     fetch_settings,
@@ -89,7 +89,6 @@ from bitrawl.urls.site_pairs import MatchingModels
 from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
 from bitrawl.version import install_command
 
-MAX_WORKERS = 4  # a polite crawl never needs more
 MANY = (
     200  # pages of an archive for which one more reader is started at once: reading eighty takes as long as its start
 )
@@ -271,7 +270,8 @@ def described_job(
 
 def check(job: Job) -> None:
     """Raise `ConfigError` for mistakes that only show when the objects are built, before anything is written."""
-    user_agent(fetch_settings(job).contact)
+    user_agent(job.fetch.public_contact)
+    Routes(job.fetch.connect_to)
     Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
     check_models(job.models)
     if job.render.is_asked_for and find_spec("playwright") is None:
@@ -302,9 +302,7 @@ def scope_rules(job: Job) -> ScopeRules:
 def _analyser(job: Job, folder: Path) -> SandboxedAnalyser:
     return SandboxedAnalyser(
         partial(page_reader, tuple(job.languages())),
-        workers=job.analysis.workers or min(os.cpu_count() or 1, MAX_WORKERS),
-        seconds=job.analysis.seconds,
-        megabytes=job.analysis.megabytes,
+        job.analysis,
         rejects=Rejects(folder / "rejected"),
     )
 

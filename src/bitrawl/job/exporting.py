@@ -15,7 +15,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import accumulate, tee
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -346,7 +346,7 @@ def _sites(ledger: Ledger, corpora: Iterable[CorpusPart]) -> Iterator[SitePart]:
         yield msgspec.structs.replace(part, why=why)
 
 
-def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> SiteWhy | str:
+def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> SiteWhy | Literal[""]:
     if not part.pages and not part.page_pairs:
         return SiteWhy(SiteLack.NO_PAGES, skips=troubles.skips, faults=troubles.faults)
     if not mined:

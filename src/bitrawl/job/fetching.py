@@ -23,17 +23,16 @@ from bitrawl.archive.archived_web import (
 )
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.config import Job
-from bitrawl.crawling.bodies import JSON, Expansion
-from bitrawl.crawling.connections import Endpoint, Proxies
+from bitrawl.crawling.bodies import JSON
+from bitrawl.crawling.connections import Proxies
 from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, user_agent
 from bitrawl.crawling.rendering import Rendering
 from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
 from bitrawl.crawling.scope import Sites
-from bitrawl.crawling.settings import Render
-from bitrawl.errors import ConfigError
+from bitrawl.crawling.settings import PolitenessSection, Render
 from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
-from bitrawl.page import SandboxedAnalyser, page_reader
+from bitrawl.page import AnalysisSection, SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
     Renderer,
@@ -41,9 +40,7 @@ from bitrawl.protocols import (
 from bitrawl.store.database import Blobs
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
-from bitrawl.version import PROJECT_PAGE
 
-MEGABYTE = 1_000_000
 WAITING = 30  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md
 _REREAD = "reread"  # a fact of the job
 MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed
@@ -143,7 +140,7 @@ async def rendering(
         renderer = ChromiumRenderer(
             BrowserSettings(
                 browser=section.browser,
-                user_agent=user_agent(settings.contact),
+                user_agent=user_agent(settings.public_contact),
                 language=asked[0] if asked else "en",
                 tabs=section.tabs,
                 per_host=job.politeness.per_host,
@@ -194,21 +191,13 @@ def _earlier_archive(folder: Path, ledger: Ledger) -> list[Path]:
 
 
 def fetch_settings(job: Job) -> FetchSettings:
-    fetch = job.fetch
-    size = int(fetch.megabytes * MEGABYTE)
     return FetchSettings(
-        contact=fetch.contact or PROJECT_PAGE,
+        **msgspec.structs.asdict(job.fetch),
         languages=tuple(job.languages()),
-        proxies=Proxies.for_all(fetch.proxy) if fetch.proxy else Proxies.of_environment(os.environ),
-        connect_to={host: _endpoint(raw) for host, raw in fetch.connect_to.items()},
+        proxies=Proxies.of_environment(os.environ),
         media_types=frozenset(name for kind in job.scope.types for name in kind.media_types),
-        allow_private=fetch.allow_private,
-        cookies=fetch.cookies,
         connections=job.politeness.parallel + most_waiting(job.politeness.parallel),
-        connections_per_host=job.politeness.per_host,
-        total_time=fetch.timeout,
-        max_payload=size,
-        expansion=Expansion(size=2 * size),
+        per_host=job.politeness.per_host,
     )
 
 
@@ -219,18 +208,11 @@ def most_waiting(parallel: int) -> int:
     return max(0, min(WAITING * (parallel - 1), half - parallel))
 
 
-def _endpoint(raw: str) -> Endpoint:
-    address, mark, port = raw.rpartition(":")
-    if not mark or not port.isdigit():
-        raise ConfigError(f"connect_to: {raw!r} is not HOST:PORT; write it like this: 127.0.0.1:8000")
-    return address.strip("[]"), int(port)
-
-
 class FetchPolicy(msgspec.Struct, frozen=True):
     """Who asks the web, how often, and whether private addresses may be asked, where no job says so."""
 
     contact: str = ""  # for webmasters, in the User-Agent
-    delay: float = 1.0  # seconds between two requests to one site
+    delay: float = PolitenessSection().delay  # seconds between two requests to one site
     allow_private: bool = False
     private_apis: tuple[Url, ...] = ()  # whose addresses may be private all the same, at their ports only
 
@@ -240,7 +222,7 @@ class FetchPolicy(msgspec.Struct, frozen=True):
 
     def settings(self) -> FetchSettings:
         return FetchSettings(
-            contact=self.contact or PROJECT_PAGE,
+            contact=self.contact,
             allow_private=self.allow_private,
             trusted=frozenset((api.host or "", api.port or 0) for api in map(URL, self.private_apis)),
             proxies=Proxies.of_environment(os.environ),
@@ -264,4 +246,4 @@ def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})
 
 def loose_analyser(asked: Sequence[Language] = (), *, markdown: bool = False) -> SandboxedAnalyser:
     """Reads pages without a job, or before there is one. `asked`: as a crawl for these languages reads them."""
-    return SandboxedAnalyser(partial(page_reader, tuple(asked), markdown=markdown), workers=1)
+    return SandboxedAnalyser(partial(page_reader, tuple(asked), markdown=markdown), AnalysisSection(workers=1))

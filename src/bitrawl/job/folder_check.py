@@ -17,6 +17,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
 from bitrawl.corpus.card import card_of, is_foreign_card
+from bitrawl.corpus.export import CARD
 from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
 from bitrawl.job.corpora import written_figures
@@ -70,6 +71,12 @@ def check(folder: JobFolder, *, repair: bool = False) -> Iterator[Checked]:
             yield ledger
         yield from _archive(folder, sound=sound)
         yield from _others(folder, repair=repair)
+
+
+def checked_corpus(folder: Path, again: str) -> Checked:
+    """A corpus that has no job beside it: without it there is nothing."""
+    missing = Checked(CARD, Condition.DAMAGED, "it is missing", f"Nothing else is lost. Run: {again}")
+    return check_corpus(folder, again) or missing
 
 
 def check_corpus(folder: Path, again: str) -> Checked | None:

@@ -48,18 +48,18 @@ from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import ConfigError, DamagedError, GraphError
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
+from bitrawl.job.opened import StartOver
 from bitrawl.job.running import Started, finished, opened
 from bitrawl.model import Capture, Page, Visit
 from bitrawl.protocols import Clock
 from bitrawl.show.discovery_report import write as write_report
-from bitrawl.store.folder import JobFolder, StartOver
-from bitrawl.store.folder_kinds import FOUND_SITES, MINED_SITES, SEARCHED
+from bitrawl.store.folder import JobFolder
+from bitrawl.store.folder_kinds import FOUND_SITES, SEARCHED, SITES_TABLE
 from bitrawl.store.ledger import outlinks
 from bitrawl.store.own_files import check_inputs
 from bitrawl.url import seeds_from
 
-SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", FOUND_SITES, SEARCHED
-MINED = MINED_SITES  # the folder of the job that mines what was found
+SITES_JSON, SEEDS, FACTS = "sites.jsonl", FOUND_SITES, SEARCHED
 WRITE_EVERY = 2.0  # seconds between two versions of the files
 # Bytes of a graph, as downloaded, that are indexed on the way, each time: two seconds. Larger ones are built once.
 SMALL_GRAPH = 32_000_000
@@ -74,6 +74,11 @@ class Discovered(msgspec.Struct, frozen=True):
     why: str  # it ended
     sites: tuple[SiteVerdict, ...]  # the bilingual ones, the surest first
     facts: WalkFacts
+
+    def mining_job(self, job: Job) -> Job:
+        """The job that mines the sites found: the same languages, topic and politeness, and no budget of the search."""
+        seeds = [str(url) for site in self.sites for url in seeds_of(site)]
+        return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
 
 
 async def discover(  # noqa: PLR0913 - listeners
@@ -118,12 +123,6 @@ def draw_report(folder: JobFolder) -> Path | None:
     except files.NO_JSON as error:
         raise DamagedError(f"{facts} or {sites} is damaged: {error}; the same search writes them again") from error
     return write_report(folder.path, walk, verdicts)
-
-
-def mining_job(job: Job, discovered: Discovered) -> Job:
-    """The job that mines the sites found: the same languages, topic and politeness, and no budget of the search."""
-    seeds = [str(url) for site in discovered.sites for url in seeds_of(site)]
-    return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
 
 
 async def _source(
@@ -246,7 +245,7 @@ def recognised(place: str) -> list[BacklinkPlace]:
     raise ConfigError(f"{place} does not exist; give a file, a folder or a URL with https://")
 
 
-def build(
+def build_index(
     folder: Path,
     out: Path,
     *,

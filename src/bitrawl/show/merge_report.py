@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from bitrawl.corpus.figures import MergedCounts, MergedSite, MergeFacts, SiteWhy
+from bitrawl.corpus.figures import MergedCounts, MergedSite, MergeFacts
 from bitrawl.languages import language_name
 from bitrawl.show.plots import bars
 from bitrawl.show.templating import document
@@ -87,7 +87,7 @@ def _failure_rows(sites: Sequence[MergedSite]) -> list[Row]:
 
 def _kind(site: MergedSite) -> str:
     why = site.part.why
-    return why.lack.text if isinstance(why, SiteWhy) else why
+    return why.lack.text if why else ""
 
 
 def _job_rows(facts: MergeFacts) -> list[Row]:

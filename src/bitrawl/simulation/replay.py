@@ -44,7 +44,7 @@ from bitrawl.model import (
     Sitemap,
     Skip,
 )
-from bitrawl.page import SandboxedAnalyser, page_reader
+from bitrawl.page import AnalysisSection, SandboxedAnalyser, page_reader
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
 from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
@@ -255,7 +255,7 @@ async def opened_replay(
         stack.callback(analyses.close)
         opened = stack.enter_context(Archives(files))
         reader = partial(page_reader, tuple(languages))
-        analyser = await stack.enter_async_context(SandboxedAnalyser(reader, workers=1, megabytes=1024))
+        analyser = await stack.enter_async_context(SandboxedAnalyser(reader, AnalysisSection(workers=1)))
         yield Replay(opened, RememberedAnalyses(analyser, analyses), Sites(one_site))
 
 

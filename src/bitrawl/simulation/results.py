@@ -12,7 +12,7 @@ from bitrawl.model import OWN_REQUESTS, Language
 from bitrawl.show import harvest
 from bitrawl.show.wording import counted
 from bitrawl.simulation.measure import MARKS, SiteTrials, TrialFigures
-from bitrawl.store.own_files import FolderFiles
+from bitrawl.store.own_files import FolderFiles, check_inputs
 
 MEASURES = (
     *(f"pairs at {mark} %" for mark in MARKS),
@@ -103,6 +103,12 @@ OWN_FILES = FolderFiles(
     re.compile(r"(?:simulate|curves|harvest)\.csv|simulate\.html|truth\.tsv|[\w.-]+\.(?:svg|png)").fullmatch,
 )
 """What a simulation writes into its folder, with the pictures of each site."""
+
+
+def check_target(folder: Path, inputs: Iterable[str | Path]) -> None:
+    """Raise `ConfigError` if a simulation would write over files of others, or if it reads something that lies there."""
+    check_inputs(folder, inputs)
+    OWN_FILES.check_new(folder)
 
 
 def write(folder: Path, results: Sequence[SiteTrials]) -> None:

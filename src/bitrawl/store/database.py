@@ -9,7 +9,7 @@ import os
 import shlex
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -481,7 +481,6 @@ class Layout(NamedTuple):
     tables: str
     version: int
     derived: bool = False  # it can be made again, so a file in another format counts as none
-    upgrades: Mapping[int, str] = {}  # what makes a file of an older version one of this
 
 
 @contextmanager
@@ -491,8 +490,6 @@ def reading(path: Path, layout: Layout) -> Iterator[sqlite3.Connection | None]:
         yield None
         return
     try:
-        if layout.upgrades:
-            _upgrade(path, layout)
         with closing(sqlite3.connect(_address(path), uri=True, timeout=_PATIENCE)) as connection:
             connection.isolation_level = None
             connection.execute("BEGIN")
@@ -561,19 +558,11 @@ def _create(connection: sqlite3.Connection, layout: Layout) -> None:
     version = version_of(connection)
     if version == layout.version:
         return
-    if version and version not in layout.upgrades:
+    if version:
         raise _other_format(version, layout)
-    for statement in (layout.upgrades[version] if version else layout.tables).split(";"):
+    for statement in layout.tables.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {layout.version}")
-
-
-def _upgrade(path: Path, layout: Layout) -> None:
-    """A file of an older version, before somebody reads it."""
-    with closing(sqlite3.connect(_address(path), uri=True, timeout=_PATIENCE)) as connection:
-        is_older = version_of(connection) in layout.upgrades
-    if is_older:
-        connected(path, layout).close()
 
 
 def _other_format(version: int, layout: Layout) -> sqlite3.DatabaseError:

@@ -6,7 +6,6 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from enum import Enum
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,17 +23,6 @@ from bitrawl.store.reading_index import INDEX
 from bitrawl.store.verdicts import VERDICTS
 from bitrawl.strategies.table import Strategy
 from bitrawl.topic.judge import boundaries
-
-
-class StartOver(Enum):
-    """Whether a job starts over, and what becomes of the archive of what was fetched."""
-
-    NO = ""
-    KEEP_ARCHIVE = "the archive is set aside"
-    DELETE_ARCHIVE = "the archive is deleted"
-
-    def __bool__(self) -> bool:
-        return self is not StartOver.NO
 
 
 class JobFolder(NamedTuple):

@@ -16,7 +16,8 @@ BUNDLES, PARTS, MERGED = "bundles.jsonl", "parts", "merged"  # of a run over man
 MERGE = "merge.json"
 """What was merged. A folder that has it is the target of a merge, and may be written again."""
 BOOTSTRAP = "bootstrap.toml"
-SEARCHED, FOUND_SITES, MINED_SITES = "discovery.json", "sites.txt", "mined"  # of a search for sites
+SEARCHED, FOUND_SITES, SITES_TABLE = "discovery.json", "sites.txt", "sites.tsv"  # of a search for sites
+MINED_SITES = "mined"  # the folder of the job that mines what it found
 SUMMARY, REPORT = "summary.json", "report.html"  # of a corpus
 _NAMED = 5  # folders or files that a message names
 

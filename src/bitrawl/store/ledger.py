@@ -13,8 +13,7 @@ from typing import Self
 
 import msgspec
 
-from bitrawl.crawling.ending import stored_doing, stored_end
-from bitrawl.endings import EndKind, HostRest, LastRun
+from bitrawl.endings import CrawlEnd, Doing, EndKind, HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.model import (
     Lease,
@@ -32,6 +31,7 @@ from bitrawl.model import (
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.database import PAGE, SKIPPED, Blobs, Database, stored_skip
 from bitrawl.store.rounds import DatedLink, PageChange, Rounds, is_verdict, may_stay
+from bitrawl.store.seal import damaged
 from bitrawl.url import Url
 
 SIZE = 50_000  # links in each half of the memory, about 5 MB
@@ -477,17 +477,20 @@ class Ledger:
             self.database.query("INSERT OR REPLACE INTO robots VALUES (?, ?)", (origin, record))
 
     def last_run(self) -> LastRun:
-        """What was remembered of the last run, or of this one."""
+        """What was remembered of the last run, or of this one. Raises `DamagedError`."""
         keys = ("verb", "ended", "mining", "resting")
         verb, ended, doing, resting = (str(self.recall(key) or "") for key in keys)
-        return LastRun(
-            verb=verb or "mine",
-            ended=stored_end(ended),
-            doing=stored_doing(doing),
-            seconds=float(self.recall("seconds") or 0),
-            resting=msgspec.json.decode(resting, type=HostRest) if resting else None,
-            has_pages=self.database.one("SELECT 1 FROM pages LIMIT 1") is not None,
-        )
+        try:
+            return LastRun(
+                verb=verb or "mine",
+                ended=msgspec.json.decode(ended, type=CrawlEnd) if ended else None,
+                doing=msgspec.json.decode(doing, type=Doing) if doing else None,
+                seconds=float(self.recall("seconds") or 0),
+                resting=msgspec.json.decode(resting, type=HostRest) if resting else None,
+                has_pages=self.database.one("SELECT 1 FROM pages LIMIT 1") is not None,
+            )
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise damaged(self.path, error) from error
 
     def _log(self, visit: Visit, change: PageChange, known: Page | None) -> int:
         """The number of the fetch."""

@@ -21,7 +21,21 @@ from bitrawl.url import Url
 
 VERDICTS = "verdicts.sqlite"
 """Its name in a job folder. Starting the job over leaves it there."""
-_ADDED = """
+LAYOUT = Layout(
+    """
+CREATE TABLE said (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
+    url_a TEXT NOT NULL, url_b TEXT NOT NULL, text_a TEXT NOT NULL, text_b TEXT NOT NULL,
+    undone_by TEXT, undone_at REAL, batch INTEGER NOT NULL DEFAULT 0, resolves INTEGER NOT NULL DEFAULT 0,
+    sample INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX said_of ON said (kind, key, id);
+CREATE INDEX said_by ON said (by, id);
+CREATE TABLE standing (
+    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
+    PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
 CREATE TABLE revised (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     keys TEXT NOT NULL, originals TEXT NOT NULL, texts TEXT NOT NULL, url_a TEXT NOT NULL, url_b TEXT NOT NULL,
@@ -46,32 +60,9 @@ CREATE TABLE sample_units (
     sample INTEGER NOT NULL, place INTEGER NOT NULL, key TEXT NOT NULL, score REAL NOT NULL,
     url_a TEXT NOT NULL, url_b TEXT NOT NULL, text_a TEXT NOT NULL, text_b TEXT NOT NULL, PRIMARY KEY (sample, place)
 ) WITHOUT ROWID;
-CREATE INDEX said_in_sample ON said (sample, key, by) WHERE sample > 0"""
-LAYOUT = Layout(
-    f"""
-CREATE TABLE said (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
-    url_a TEXT NOT NULL, url_b TEXT NOT NULL, text_a TEXT NOT NULL, text_b TEXT NOT NULL,
-    undone_by TEXT, undone_at REAL, batch INTEGER NOT NULL DEFAULT 0, resolves INTEGER NOT NULL DEFAULT 0,
-    sample INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX said_of ON said (kind, key, id);
-CREATE INDEX said_by ON said (by, id);
-CREATE TABLE standing (
-    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
-    PRIMARY KEY (kind, key)
-) WITHOUT ROWID;{_ADDED}
+CREATE INDEX said_in_sample ON said (sample, key, by) WHERE sample > 0
 """,
     2,
-    upgrades={
-        1: "ALTER TABLE said ADD COLUMN batch INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE said ADD COLUMN resolves INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE said ADD COLUMN sample INTEGER NOT NULL DEFAULT 0;"
-        # In format 1 the last word stood, whoever said it: it resolves what was said before.
-        "UPDATE said SET resolves = 1 WHERE id IN (SELECT max(id) FROM said WHERE undone_at IS NULL GROUP BY kind, key"
-        f" HAVING count(DISTINCT verdict) > 1);{_ADDED}"
-    },
 )
 """Of the file with all that people add to a job: verdicts here, revised texts and comments in `revisions.py`, samples in
 `samples.py`."""

@@ -19,7 +19,7 @@ from rapidfuzz.distance import Indel
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
-from bitrawl.text.arrays import Floats32
+from bitrawl.text.arrays import Floats32, Trees
 from bitrawl.url import Url
 from bitrawl.urls.tokens import (
     PARTS,
@@ -35,7 +35,6 @@ from bitrawl.urls.tokens import (
     number_value,
     sign_of,
 )
-from bitrawl.urls.trees import Trees
 
 FEATURES = (
     "marks_on_both",  # changes that replace one language's mark with another's

@@ -21,7 +21,7 @@ import numpy as np
 
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
-from bitrawl.text.arrays import Floats, Floats32, Ints32
+from bitrawl.text.arrays import Floats, Floats32, Ints32, Trees
 from bitrawl.url import Url
 from bitrawl.urls import URL_PAIR_SCORE
 from bitrawl.urls.pair_model import compare
@@ -41,7 +41,6 @@ from bitrawl.urls.site_candidates import (
 from bitrawl.urls.site_evidence import DifferenceCounts, features, pair_directions, two_languages
 from bitrawl.urls.site_urls import ChangePattern, SiteUrls, pairs_by_template
 from bitrawl.urls.tokens import MarkedTokens, number_value, read_tokens, sign_of
-from bitrawl.urls.trees import Trees
 
 _SHOWN = 0.07  # of pairs by which a list shows two languages: the threshold that the sweep left as it was
 # The rest are judgement; the second model was trained with them.

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
 from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
+from bitrawl.corpus.export import CARD, CorpusHeader, corpus_headers
 from bitrawl.corpus.formats import Anonymise, TermFormat, ready_formats
 from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.corpus.term_pairs import TermPair
@@ -40,8 +40,6 @@ SECONDS = 900.0  # for writing an export
 TERM_SECONDS = 600.0
 TYPES = {".tmx": "application/x-tmx+xml", ".jsonl": "application/jsonl", ".tsv": "text/tab-separated-values"}
 TERM_TYPES = {"tsv": "text/tab-separated-values", "csv": "text/csv", "tbx": "application/x-tbx"}
-SHOWN = (CARD, EARLIER_CARD)
-"""Files that a browser may show; the others are downloads."""
 
 
 class StoredFile(FileResponse):
@@ -131,7 +129,7 @@ async def file(request: Request) -> Response:
     if name not in dict(await asyncio.to_thread(corpus_files, job.folder.corpus)):
         raise HTTPException(404)
     path = job.folder.corpus / name
-    if name in SHOWN:
+    if name == CARD:
         return StoredFile(path, media_type="text/plain; charset=utf-8")
     return StoredFile(path, filename=f"{_safe(job.name)}.{name}", media_type=_type(path))
 

@@ -130,7 +130,7 @@ def state_of(
     if intent.wish is Wish.WAITING:
         return JobState(State.WAITING, waits or message("starts in a moment"))
     if intent.wish is Wish.PAUSED:
-        too_late = run.complete and run.ended is not None and run.ended.kind not in (EndKind.STOPPED, EndKind.EARLIER)
+        too_late = run.complete and run.ended is not None and run.ended.kind is not EndKind.STOPPED
         return _after(run) if too_late else JobState(State.PAUSED)
     if intent.wish is Wish.STOPPED:
         return _after(run if run.ended else replace(run, ended=CrawlEnd(kind=EndKind.STOPPED)))
@@ -180,7 +180,7 @@ def _has_found_sites(folder: JobFolder) -> bool:
 
 
 def _fault(folder: JobFolder) -> Fault:
-    """Which one if it was written down: not where a bug or an earlier version ended the process."""
+    """Which one if it was written down: not where a bug ended the process."""
     try:
         return msgspec.json.decode((folder.path / FAULT).read_bytes(), type=Fault)
     except (OSError, *NO_JSON):

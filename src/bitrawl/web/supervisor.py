@@ -21,6 +21,7 @@ import psutil
 from msgspec.structs import replace
 
 from bitrawl import config
+from bitrawl.choices import MEGABYTE
 from bitrawl.endings import Fault, FaultSentence, State
 from bitrawl.errors import FAULT_FILE, BitrawlError, ChildError, ConfigError, RefusedError, StoreError
 from bitrawl.job import SystemClock
@@ -53,7 +54,6 @@ NICENESS = 10  # the server answers first
 STOP_SECONDS = 5.0  # that a process gets to end after SIGTERM, before it is killed
 PAUSE_SECONDS = 30.0  # the same for a pause, where nobody is in a hurry
 DISK_SECONDS = 60.0  # between two looks at how much disk the jobs take
-_MEGABYTE = 1_000_000
 _TOLERANCE = 100  # hundredths of a second: macOS moves the time of its boot when it sets its clock
 
 
@@ -433,11 +433,11 @@ class Supervisor:
         if self._passed() - measured >= DISK_SECONDS:
             used = self._jobs.size()
             self._disk = (self._passed(), used)
-        if used > self._limits.disk_megabytes * _MEGABYTE:
-            return message("waits for disk space: the jobs take {megabytes} MB", megabytes=used // _MEGABYTE)
+        if used > self._limits.disk_megabytes * MEGABYTE:
+            return message("waits for disk space: the jobs take {megabytes} MB", megabytes=used // MEGABYTE)
         free = self._jobs.free()
-        if free < self._limits.free_megabytes * _MEGABYTE:
-            return message("waits for disk space: {megabytes} MB are free", megabytes=free // _MEGABYTE)
+        if free < self._limits.free_megabytes * MEGABYTE:
+            return message("waits for disk space: {megabytes} MB are free", megabytes=free // MEGABYTE)
         return None
 
     def _start(self, job: ServedJob) -> Message | None:

@@ -18,6 +18,7 @@ from bitrawl.cluster.bundles import Done, Figures, PartState, SiteOutcome, mark_
 from bitrawl.cluster.places import place
 from bitrawl.cluster.run import RunRequest, plan
 from bitrawl.discover.walk import WalkFacts
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.errors import BitrawlError
 from bitrawl.job.exporting import write_shards
 from bitrawl.mining.findings import SiteFindings
@@ -55,7 +56,7 @@ def made(folder: Path, langs: str = '"en", "fr"', *, mined: bool = True) -> Path
     (folder / "job.toml").write_text(f'langs = [{langs}]\nseeds = ["https://example.org/"]\n')
     with Ledger(folder / "job.sqlite") as ledger:
         visit(ledger, [page(str(A), EN, ["Acid rain", *(segment.a.text for segment in SEGMENTS)])])
-        ledger.remember("ended", "all links were visited")
+        ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
         if mined:
             findings = Findings(ledger)
             pairs = (

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bitrawl.crawling.ending import Ending, SeedSkip, crawl_end, ending, seed_skips, stored_doing, stored_end
+from bitrawl.crawling.ending import Ending, SeedSkip, crawl_end, ending, seed_skips
 from bitrawl.endings import CrawlEnd, Failing, LastRun, Limit, LimitUnit, SiteBudget, State
 from bitrawl.model import Skip
 from bitrawl.reasons import FewPairs, OneLanguage, Reason, Stage
@@ -21,7 +21,7 @@ def skipped(reason: Reason, detail: str = "", status: int = 0, url: Url = SEED) 
 
 def kept(end: CrawlEnd) -> CrawlEnd:
     """As the ledger gives it back."""
-    read = stored_end(msgspec.json.encode(end).decode())
+    read = msgspec.json.decode(msgspec.json.encode(end), type=CrawlEnd)
     assert read == end
     return read
 
@@ -225,39 +225,8 @@ def test_the_pairs_that_were_found_are_told_where_they_are_known():
 
 
 def test_a_job_without_a_page_is_never_done():
-    for text in (msgspec.json.encode(crawl_end(stopped=True)).decode(), "done: nothing is left to visit"):
-        assert LastRun(ended=stored_end(text), has_pages=True).state is State.ENDED
-        assert LastRun(ended=stored_end(text), has_pages=False).state is State.NOTHING_FOUND
+    stopped = crawl_end(stopped=True)
+    assert LastRun(ended=stopped, has_pages=True).state is State.ENDED
+    assert LastRun(ended=stopped, has_pages=False).state is State.NOTHING_FOUND
     failed = LastRun(ended=crawl_end(seeds=[NOT_FOUND]), has_pages=False)
     assert failed.state is State.FAILED
-
-
-@pytest.mark.parametrize(
-    "sentence", ["done: nothing is left to visit", "left {a.org}: 8 pages; --exhaustive visits them"]
-)
-def test_the_sentence_of_an_earlier_version_stays_as_it_is(sentence: str):
-    end, doing = stored_end(sentence), stored_doing(sentence)
-    assert end is not None
-    assert (str(end), end.tips, str(doing)) == (sentence, (), sentence)
-    assert (stored_end(""), stored_doing("")) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("stored", "says"),
-    [
-        (
-            '{"kind":"left","queued":5,"name":"a.org","why":"42 likely pairs after 170 fetches"}',
-            f"The rest of a.org was left out: 42 likely pairs after 170 fetches. 5 links were not visited. {REST}",
-        ),
-        (
-            '{"kind":"gave-up","name":"a.org","why":"a.org has no address (DNS)"}',
-            f"a.org was given up: a.org has no address (DNS). {AGAIN}",
-        ),
-        (
-            '{"kind":"budget","budget":"200 pages"}',
-            "The limit of 200 pages was reached. To go on, run the same command with a larger budget.",
-        ),
-    ],
-)
-def test_what_an_earlier_version_had_of_an_end_in_english_is_told_as_it_is(stored: str, says: str):
-    assert str(stored_end(stored)) == says

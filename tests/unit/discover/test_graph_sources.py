@@ -14,7 +14,7 @@ from bitrawl.discover.graph_files import look_reversed, reversed_host, spellings
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.errors import BitrawlError, ConfigError, GraphError
 from bitrawl.job import site_search
-from bitrawl.job.site_search import build, open_backlinks, recognised
+from bitrawl.job.site_search import build_index, open_backlinks, recognised
 from bitrawl.model import Capture, Language, Link, LinkKind, Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
@@ -272,12 +272,12 @@ def test_names_of_hosts():
 def test_a_build_never_replaces_a_folder_that_holds_something_else(tmp_path: Path):
     folder = write_graph(tmp_path / "graph")
     with pytest.raises(ConfigError, match="is read by this command"):
-        build(folder, folder)
+        build_index(folder, folder)
     with pytest.raises(ConfigError, match="holds something other"):
-        build(folder, write_graph(tmp_path / "another"))
+        build_index(folder, write_graph(tmp_path / "another"))
     (tmp_path / "empty").mkdir()
-    assert build(folder, tmp_path / "empty").edges == 1
-    assert build(folder, tmp_path / "empty").edges == 1
+    assert build_index(folder, tmp_path / "empty").edges == 1
+    assert build_index(folder, tmp_path / "empty").edges == 1
 
 
 @pytest.mark.parametrize(("hosts", "told"), [("# none\n", "lists no hosts"), (None, "cannot be read")])
@@ -285,7 +285,7 @@ def test_a_list_of_hosts_that_is_none_is_an_error(tmp_path: Path, hosts: str | N
     if hosts is not None:
         file(tmp_path / "hosts.txt", hosts)
     with pytest.raises(ConfigError, match=told):
-        build(write_graph(tmp_path / "graph"), tmp_path / "out", around=tmp_path / "hosts.txt")
+        build_index(write_graph(tmp_path / "graph"), tmp_path / "out", around=tmp_path / "hosts.txt")
 
 
 def test_the_command_builds_a_graph_and_shows_who_links(tmp_path: Path):

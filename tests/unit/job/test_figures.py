@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from bitrawl import config
 from bitrawl.cli import app
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.facts import JobFacts
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder_check import check
@@ -74,7 +75,7 @@ def crawl(ledger: Ledger) -> None:
     visit(ledger, Link(odd[4], LinkKind.PAGE), Skip(odd[4], Stage.FETCH, Reason.TIMEOUT), 0)
     far = [url("far", number) for number in range(4)]
     ledger.refuse((Link(each, LinkKind.PAGE), Skip(each, Stage.SCOPE, Reason.OFF_SITE)) for each in far)
-    ledger.remember("ended", "all links were visited")
+    ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
 
 
 def mine(ledger: Ledger) -> None:

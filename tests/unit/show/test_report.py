@@ -11,6 +11,7 @@ import tomli_w
 from kept_findings import Aligned, keep_findings
 
 import bitrawl
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.errors import StoreError
 from bitrawl.job.reporting import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
 from bitrawl.languages import language_name
@@ -30,6 +31,8 @@ from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script></style><img src=x onerror=alert(2)>\x00\u202e &amp; {0} {name} %s"
 VOID = {"meta", "br", "img", "link", "input"}
+
+DONE = CrawlEnd(kind=EndKind.DONE)
 
 
 def address(language: str, number: int) -> Url:
@@ -72,7 +75,7 @@ class Job:
         more = {"refusals": (refused,) * refusals, "duplicates": copies}
         keep_findings(Findings(self.ledger), "example.org", 10, pairs, **more)
 
-    def end(self, why: str = "done: nothing is left to visit") -> Path:
+    def end(self, why: CrawlEnd | None = DONE) -> Path:
         self.ledger.remember("ended", why)
         self.ledger.remember("seconds", 75.0)
         self.ledger.close()
@@ -292,7 +295,8 @@ def test_errors_have_their_status_codes_beside_them(job: Job):
 
 def test_a_host_keeps_its_case(job: Job):
     job.pages("en", 1)
-    assert "www.example.org left" in render(gather(job.end("www.example.org left: nothing new")))
+    left = CrawlEnd(kind=EndKind.LEFT, name="www.example.org", why="nothing new", queued=1)
+    assert "The rest of www.example.org was left out" in render(gather(job.end(left)))
 
 
 def test_texts_of_the_web_have_a_direction_of_their_own(job: Job):
@@ -388,7 +392,7 @@ def test_a_job_that_found_little_says_why(job: Job, happened: Callable[[Job], No
 
 def test_the_headline_of_a_running_job_says_that_it_has_not_ended(job: Job):
     nothing(job)
-    assert diagnose(gather(job.end(why=""))).english == "No page was found. The job has not ended yet."
+    assert diagnose(gather(job.end(why=None))).english == "No page was found. The job has not ended yet."
 
 
 def test_one_language_asks_for_no_pairs(tmp_path: Path):
@@ -446,7 +450,7 @@ def test_the_size_of_the_corpus_is_shown(good: Path, counts: dict[str, object], 
 def test_a_report_can_be_written_while_the_job_is_open(job: Job):
     job.pages("en", 2)
     assert "<td>running</td>" in write_report(job.folder).read_text("utf-8")
-    job.end(why="")
+    job.end(why=None)
     assert "<td>interrupted (resume" in write_report(job.folder).read_text("utf-8")
 
 

@@ -7,6 +7,7 @@ import pytest
 import tomli_w
 from kept_findings import keep_findings
 
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.facts import Border, TopicShare
 from bitrawl.job import reporting as job_facts
 from bitrawl.job.reporting import gather
@@ -22,6 +23,8 @@ from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>\x00\u202e {0} {name}"
 ENGLISH = "50:acid rain>en\n50:global warming>en\n50:the greenhouse effect>en\n50:renewable energy sources>en\n"
+
+DONE = CrawlEnd(kind=EndKind.DONE)
 
 
 class Job:
@@ -63,7 +66,7 @@ class Job:
             self.ledger.refuse([(link, Skip(url, Stage.SCOPE, Reason.OFF_SITE))])
             self.ledger.record(Visit(Lease(link, 1.0), outcome, 200, 1000, at=1e9 + self._seq, took=0.1))
 
-    def end(self, why: str = "done: nothing is left to visit") -> Path:
+    def end(self, why: CrawlEnd | None = DONE) -> Path:
         self.ledger.remember("ended", why)
         self.ledger.remember("seconds", 75.0)
         self.ledger.close()
@@ -408,7 +411,7 @@ def test_few_relevant_pages_are_explained(tmp_path: Path):
     job = Job(tmp_path, texts=texts_in(tmp_path))
     for number in range(50):
         job.page(f"/{number}", 0.9 if number < 2 else 0.3, "acid rain")
-    facts = gather(job.end(why=""))
+    facts = gather(job.end(why=None))
     assert diagnose(facts).english == "Only 2 of 50 pages are about the topic. The job has not ended yet."
 
 
@@ -441,10 +444,10 @@ def test_a_list_that_is_gone_is_no_fault(tmp_path: Path):
 def test_the_status_of_a_job_without_relevant_pages_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("bitrawl.topic.learned", reason="its branch is not merged yet")
     from bitrawl.cli.status import show  # noqa: PLC0415
-    from bitrawl.store.folder import JobFolder  # noqa: PLC0415
+    from bitrawl.job import OpenedJob  # noqa: PLC0415
 
     no_term_matches(tmp_path).end()
-    show(JobFolder(tmp_path))
+    show(OpenedJob(tmp_path))
     assert "None of the 4 terms" in " ".join(capsys.readouterr().out.split())
 
 

@@ -198,7 +198,7 @@ def test_a_ledger_that_cannot_be_opened_leaves_no_connection_open(
             connection.execute("SELECT 1")
 
 
-def test_why_a_site_was_left_is_read_as_a_value_and_as_the_sentence_of_an_earlier_version(tmp_path: Path):
+def test_why_a_site_was_left_is_read_as_a_value_and_as_the_sentence_of_a_strategy_from_elsewhere(tmp_path: Path):
     left = FewPairs(42, 170, 80, 1, 340, 50, 0.4)
     ledger = Ledger(tmp_path / "job.sqlite")
     old = SiteKnowledge("b.org", 8, left="42 likely pairs after 170 fetches")

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from bitrawl.errors import ConfigError
 from bitrawl.text import ngram_models
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import END, START, UNKNOWN, read_arpa, sequences
+from bitrawl.text.ngram_models import END, START, UNKNOWN, read_arpa, sequences, train
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=7), min_size=1, max_size=12)
 SMALL = settings(max_examples=30, deadline=None)

@@ -6,6 +6,7 @@ import pytest
 from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
+from bitrawl.endings import CrawlEnd, Doing, EndKind, MiningStep
 from bitrawl.job import live_facts as live
 from bitrawl.job.live_facts import Live, Sampler
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Relevance, Skip, Visit
@@ -153,13 +154,13 @@ def test_a_job_that_was_started_over_is_counted_anew(crawled: Crawled):
 def test_what_the_job_is_doing_and_how_it_ended(crawled: Crawled):
     crawled.fetch(1)
     ledger = Ledger(crawled.folder.ledger)
-    ledger.remember("mining", "aligning s.test (3 of 10 en-fr pairs)")
-    ledger.remember("ended", "done")
+    ledger.remember("mining", Doing(MiningStep.ALIGNING, "s.test", "en-fr pairs", 3, 10))
+    ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
     ledger.record_fault("s.test", Skip(Url.parse("http://s.test/"), Stage.ALIGN, Reason.TIMEOUT))
     ledger.close()
     seen = crawled.look()
     assert seen.doing == "aligning s.test (3 of 10 en-fr pairs)"
-    assert seen.ended == "done"
+    assert seen.ended == "Nothing is left to visit."
     assert seen.faults == {"align: timeout": 1}
 
 

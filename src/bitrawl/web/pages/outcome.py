@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from bitrawl.config.settings import SETTINGS
 from bitrawl.corpus.figures import SiteLack
-from bitrawl.endings import Doing, EndKind, Limit, LimitUnit, MiningStep, State, left_message
+from bitrawl.endings import Doing, Limit, LimitUnit, MiningStep, State, left_message
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import SiteFacts
 from bitrawl.job import Live, gather, sites_visited
@@ -99,8 +99,6 @@ class Standing(NamedTuple):
     code: State
     label: str
     detail: str = ""
-    quoted: bool = False  # the detail is in English, as an earlier version wrote it
-    note: str = ""  # the same of what was being mined
     tips: Sequence[Advised] = ()
     buttons: Sequence[Button] = ()
 
@@ -144,10 +142,7 @@ class JobWords:
         )
         if doing := self._doing(state, figures):
             return about._replace(detail=doing)
-        messages = state.messages(sum(figures.pairs.values()))
-        is_quoted = any(message.is_quoted for message in messages)
-        was_doing = state.doing.sentence if state.doing else ""
-        return about._replace(detail=words.tell_all(messages), quoted=is_quoted, note=was_doing)
+        return about._replace(detail=words.tell_all(state.messages(sum(figures.pairs.values()))))
 
     def explained(self, why: Diagnosis, state: JobState) -> Explained:
         """The state tells what its own buttons are for."""
@@ -170,7 +165,7 @@ class JobWords:
         return self._words.tell(lack.message()) if lack else ""
 
     def _doing(self, state: JobState, figures: Live) -> str:
-        """What is going on now; empty if nothing is, or if only an earlier version's sentence says it."""
+        """What is going on now; empty if nothing is."""
         words, rest = self._words, state.resting
         is_crawling = state.is_active and not state.doing and not figures.ended
         if rest is not None and is_crawling and rest.until > figures.at:
@@ -183,10 +178,8 @@ class JobWords:
         return self._step(state.doing) if state.is_active and state.doing else ""
 
     def _step(self, doing: Doing) -> str:
-        """What is being mined, and how far it is; empty if an earlier version wrote that down in English."""
+        """What is being mined, and how far it is."""
         words = self._words
-        if doing.step is None:
-            return ""
         parts = [words.say(STEPS[doing.step]), *([doing.site] if doing.site else [])]
         if doing.done:
             numbers = {"done": words.number(doing.done), "total": words.number(doing.total)}
@@ -211,16 +204,16 @@ class JobWords:
             case Action.VISIT_REST:
                 return self._said(_REST) if self._job.kind == "mine" else None
             case Action.LARGER_LIMIT:
-                field = self._limit_field(state.ended.budget if state.ended else "")
+                field = self._limit_field(state.ended.budget if state.ended else None)
                 return self._said(_LARGER)._replace(field=field) if field else None
             case Action.REPEAT:
                 return self._repeat(tip)
             case None:
                 return None
 
-    def _limit_field(self, reached: Limit | str) -> LimitField | None:
+    def _limit_field(self, reached: Limit | None) -> LimitField | None:
         """Twice as much; None if the server allows no more."""
-        if not isinstance(reached, Limit):
+        if reached is None:
             return None
         downloads = SETTINGS["max_downloads"].most or reached.most
         most = downloads if reached.unit is LimitUnit.DOWNLOADS else float(getattr(self._limits, reached.unit))
@@ -256,8 +249,6 @@ class JobWords:
         unfit = [*((_STOP, _STOP_NOW) if self._job.kind in ("topic", "align") else ())]
         if not (self._job.has_web and state.is_finished):
             unfit.append(_AGAIN)
-        if state.ended is not None and state.ended.kind is EndKind.EARLIER and self._job.kind == "mine":
-            yield self._said(_REST)  # what was left is not known
         for button in _BUTTONS[state.state]:
             if button not in unfit:
                 yield self._repeat() if button is _REPEAT else self._said(button)

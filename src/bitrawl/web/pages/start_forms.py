@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from bitrawl.choices import MEGABYTE
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.strategies.table import FOCUSED, STRATEGIES, Strategy
@@ -24,7 +25,7 @@ from bitrawl.web.allowed import Upload, Uploads
 from bitrawl.web.job_list import Intent, ServedJob
 from bitrawl.web.messages import RequestError, message
 from bitrawl.web.pages.rendering import answer_part, fragment, job_rows, rendered
-from bitrawl.web.security import MEGABYTE, posted
+from bitrawl.web.security import posted
 
 CHUNK = 1 << 20
 MOST_TEXT = 8 * MEGABYTE  # of all uploaded lists and texts, which are read into memory
