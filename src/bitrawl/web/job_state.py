@@ -44,8 +44,8 @@ class JobState(msgspec.Struct, frozen=True):
         """What there is to say, with the number of page pairs that were found."""
         if self.ended is not None:
             return self.ended.messages(pairs)
-        told = self.fault.message if self.fault is not None else self.message
-        return (told,) if told.text else ()
+        why = self.fault.message if self.fault is not None else self.message
+        return (why,) if why.text else ()
 
     @property
     def tips(self) -> tuple[Tip, ...]:

@@ -24,7 +24,7 @@ from bitrawl.review import (
     SubjectKind,
 )
 from bitrawl.web.actions import find_mining_job, server_of
-from bitrawl.web.api.shapes import NewSample
+from bitrawl.web.api.shapes import Judged, NewSample
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import NOT_SAVED, Message, RequestError, message
 from bitrawl.web.queries import two_languages, whole_number
@@ -88,13 +88,6 @@ async def resolve(review: JobReview, kind: str, key: str, verdict: str) -> None:
         raise RequestError(409, message("Nobody differs on that any more. Open the page again."))
 
 
-class Judged(NamedTuple):
-    """What became of a verdict on many segments."""
-
-    segments: int  # how many there are
-    changed: int  # different texts whose verdict is new
-
-
 async def judge_all(
     review: JobReview,
     verdict: str,
@@ -133,7 +126,7 @@ async def undo_last(review: JobReview, batch: str = "") -> tuple[GivenVerdict, .
     return await asyncio.to_thread(review.undo_last, whole_number(batch))
 
 
-class Change(NamedTuple):
+class SegmentChange(NamedTuple):
     """What became of something that somebody wrote into a segment of two pages."""
 
     saved: Saved
@@ -143,7 +136,7 @@ class Change(NamedTuple):
 
 async def change_segment(
     review: JobReview, within: str, row: tuple[str, int, int], act: str, given: Mapping[str, str]
-) -> Change:
+) -> SegmentChange:
     """New texts, a join, a comment, or taking one of these back. `row` is what was on the screen: key, start and part."""
     before = await read_pair(review, within)
     saved = Saved.DONE
@@ -155,7 +148,7 @@ async def change_segment(
         except LookupError as error:
             raise RequestError(422, message("There is no such action.")) from error
     after = await read_pair(review, within)
-    return Change(saved, after, review.changed(before, after, row[1]))
+    return SegmentChange(saved, after, review.changed(before, after, row[1]))
 
 
 def not_saved(saved: Saved) -> RequestError:

@@ -253,11 +253,11 @@ def test_a_job_of_the_command_line_has_no_button_that_would_change_it():
 def test_languages_that_were_not_asked_for_go_into_the_form():
     tip = Tip(Remedy.ADD_LANGUAGES, {"command": "bitrawl mine", "languages": (Code("de"), Code("it"))})
     why = Diagnosis((Symptom.NO_PAIR.message(),), (Point((Symptom.UNCONNECTED.message(),), tip),))
-    told = JobWords(OURS["fr"], served(), LimitsSection()).explained(why, JobState(State.ENDED))
-    assert told.headline == "Aucune paire de traductions n’a été trouvée."
-    assert told.points[0].tip is not None
-    assert told.points[0].tip.button is not None
-    assert parse_qs(urlsplit(told.points[0].tip.button.href).query)["further"] == ["de,it"]
+    assert OURS["fr"].tell_all(why.headline) == "Aucune paire de traductions n’a été trouvée."
+    [point] = JobWords(OURS["fr"], served(), LimitsSection()).explained(why, JobState(State.ENDED))
+    assert point.tip is not None
+    assert point.tip.button is not None
+    assert parse_qs(urlsplit(point.tip.button.href).query)["further"] == ["de,it"]
 
 
 def test_every_site_of_several_says_why_it_brought_no_more():
@@ -267,9 +267,9 @@ def test_every_site_of_several_says_why_it_brought_no_more():
         SiteFacts("c.org", 9, 0),
         SiteFacts("d.org", 0, 0),
     ]
-    rows = JobWords(OURS["es"], served(), LimitsSection()).by_site(sites)
-    assert [row.remark for row in rows[1:]] == ["", "ningún par de páginas", "ninguna página"]
-    assert rows[0].remark.startswith("Las últimas 80 visitas a a.org solo han dado 1 par de páginas")
+    first, *others = map(JobWords(OURS["es"], served(), LimitsSection()).remark, sites)
+    assert others == ["", "ningún par de páginas", "ninguna página"]
+    assert first.startswith("Las últimas 80 visitas a a.org solo han dado 1 par de páginas")
 
 
 @pytest.fixture

@@ -86,8 +86,7 @@ async def judge_many(request: Request, body: shapes.BulkVerdict) -> shapes.Judge
     if body.filter is not None:
         given = {name: str(value) for name, value in msgspec.structs.asdict(body.filter).items() if value is not None}
         wanted, count = segment_filter(given), body.count
-    judged = await review_actions.judge_all(review, body.verdict, wanted, keys=body.keys, count=count)
-    return shapes.Judged(judged.segments, judged.changed)
+    return await review_actions.judge_all(review, body.verdict, wanted, keys=body.keys, count=count)
 
 
 async def undo_last(request: Request, _body: Body) -> shapes.Undone:
