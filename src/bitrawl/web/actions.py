@@ -95,10 +95,10 @@ async def find_mining_job(request: Request) -> ServedJob:
     return job
 
 
-async def start_job(request: Request, job: allowed.StartedRequest, name: str = "") -> str:
+async def start_job(request: Request, job: allowed.StartedRequest) -> str:
     """The id of the new job. Raises `FieldError` for what cannot be run, and `RefusedError`."""
     server = server_of(request)
-    return await server.supervised(server.supervisor.create, request.state.user, job.prepare, name=name or job.name)
+    return await server.supervised(server.supervisor.create, request.state.user, job.prepare, name=job.name)
 
 
 async def look_at(request: Request, job: ServedJob) -> tuple[JobState, Live]:

@@ -170,7 +170,7 @@ def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads 
     return _job_request(JobVerb.DISCOVER, given, settings, uploads or Uploads(), DISCOVERY)
 
 
-def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicRequest:
+def bootstrapping(given: Mapping[str, object], settings: Settings, _uploads: Uploads | None = None) -> TopicRequest:
     """A topic from a category of Wikipedia, or of the operator's wiki; raises `FieldError`."""
     read = ReadFields(given, BOOTSTRAP, settings)
     values, wiki = read.values, settings.wiki
@@ -199,7 +199,7 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicReque
     if wiki is not None and wiki.allow_private:
         arguments += [f"--private-wiki={address}" for address in wiki.editions.values()]
     site = Url.parse(flags["--wiki"] if wiki is not None else "https://www.wikipedia.org/").site
-    return TopicRequest(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
+    return TopicRequest(values.get("name", values["category"]), (*arguments, "--", values["category"]), (site,))
 
 
 def demonstration(name: str, language: str, settings: Settings) -> DemoRequest:
