@@ -10,11 +10,12 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from bitrawl.choices import loaded
 from bitrawl.corpus.formats import FORMATS, Part, corpus_format, corpus_formats
 from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.file_names import SUMMARY
 from bitrawl.files import NEW, OLD, discard
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
+from bitrawl.packages import loaded
 
 CARD = "README.md"
 """The datasheet in a corpus folder. Under this name, `datasets.load_dataset` finds the files of the folder by it."""
@@ -179,7 +180,7 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
             discard(folder / name)
 
 
-ABOUT = ("summary.json", CARD)
+ABOUT = (SUMMARY, CARD)
 """What is written beside the corpora of a folder."""
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 
 from bitrawl.endings import CrawlEnd, State
-from bitrawl.job import Live
+from bitrawl.facts import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
 from bitrawl.review import CorpusSelection, Hit, ListedPair, ListedSegment, Sample, SampleResults
