@@ -17,7 +17,7 @@ from app.script_web import ARTICLES, HOST, Answered, Article
 from bitrawl.crawling.browser import BrowserSettings, ChromiumRenderer
 from bitrawl.crawling.resources import Resources
 from bitrawl.errors import ConfigError
-from bitrawl.job.fetching import SystemClock
+from bitrawl.job import SystemClock
 from bitrawl.job.refreshing import changes
 from bitrawl.model import Capture, DrawnBy, Link, Page, Skip
 from bitrawl.page.analyser import page_reader
