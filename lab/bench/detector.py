@@ -32,7 +32,7 @@ from bitrawl.papers.replay import Replay, ReplayClock, opened_replay
 from bitrawl.reasons import Stage
 from bitrawl.text.language_names import spaced
 from bitrawl.url import Url
-from bitrawl.urls.tokens import language_spellings
+from bitrawl.urls import language_spellings
 from lab.bench.paper_check import PaperSiteCheck
 from lab.train.folds import fold_of
 from lab.train.link_predictor import FOLDS, fitted, gathered

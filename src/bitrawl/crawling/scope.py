@@ -26,7 +26,7 @@ from bitrawl.model import (
 )
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
-from bitrawl.urls.tokens import host_name, mark_language
+from bitrawl.urls import host_name, mark_language
 
 MAX_SEGMENTS = 20  # Heritrix' own bound (TooManyPathSegmentsDecideRule)
 MAX_REPEATS = 2  # of one run of path segments, as in /a/b/a/b/a/b; Heritrix' own bound (PathologicalPathDecideRule)

@@ -8,7 +8,7 @@ from typing import Any
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.crawling.connections import Routes
+from bitrawl.crawling.connections import Proxies, Routes
 from bitrawl.crawling.fetch import user_agent
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.crawling.settings import Reach
@@ -56,6 +56,7 @@ def check(job: Job) -> None:
     """Raise `ConfigError` for mistakes that only show when the objects are built, before anything is written."""
     user_agent(job.fetch.public_contact)
     Routes(job.fetch.connect_to)
+    Proxies.for_all(job.fetch.proxy) if job.fetch.proxy else Proxies.of_environment(os.environ)
     Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
     check_models(job.models)
     if job.render.is_asked_for and find_spec("playwright") is None:

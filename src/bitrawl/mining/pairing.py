@@ -40,7 +40,7 @@ from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Floats, places_in
 from bitrawl.text.template import Template
 from bitrawl.text.words import text_key
-from bitrawl.urls.tokens import named_languages, skeleton
+from bitrawl.urls import named_languages, skeleton
 
 Scorer = Callable[[Candidates], Floats]
 
@@ -122,7 +122,10 @@ class Pairing:
         """
         whole = self._score_of(a, b)
         bare = [_without_boilerplate(page) for page in (a, b)]
-        if whole >= self._settings.threshold or min(sum(len(text.text) for text in page.paragraphs) for page in bare) < MIN_WEIGHT:
+        if (
+            whole >= self._settings.threshold
+            or min(sum(len(text.text) for text in page.paragraphs) for page in bare) < MIN_WEIGHT
+        ):
             return whole
         return max(whole, self._score_of(*bare))
 

@@ -34,7 +34,7 @@ from bitrawl.protocols import Encoder, LanguageIdentifier
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import Template, relabel, template_of
 from bitrawl.url import Url
-from bitrawl.urls.patterns import learn
+from bitrawl.urls import learn_patterns
 
 NOTES = 16 << 20  # bytes of what is noted of pages until the pairs are known: of a large site it is put on the disk
 MOST_PATTERNS = 5  # per site and language pair, for the report
@@ -262,7 +262,7 @@ def _patterns(pairs: Iterable[PagePair]) -> dict[str, int]:
     return {
         f"{languages} {pattern}": pattern.support
         for languages, urls in by_languages.items()
-        for pattern in learn(urls)[:MOST_PATTERNS]
+        for pattern in learn_patterns(urls)[:MOST_PATTERNS]
     }
 
 

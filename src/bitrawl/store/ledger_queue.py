@@ -152,7 +152,7 @@ class LedgerQueue:
         with self._ledger.transaction():
             self._database.query_many(f"{REQUEUE} AND stage != '{Stage.SCOPE}' AND url = ?", [(url,) for url in urls])
             self._database.query_many(
-                f"{REQUEUE} AND {OWN} AND reason NOT IN (?, ?, ?) AND host = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE"
+                f"{REQUEUE} AND {OWN} AND reason NOT IN (?, ?, ?) AND host = ? AND NOT EXISTS (SELECT 1 FROM stored_pages WHERE"
                 " url BETWEEN 'http://' || host || '/' AND 'http://' || host || '0'"  # 0 comes after the slash
                 " OR url BETWEEN 'https://' || host || '/' AND 'https://' || host || '0')",
                 [(Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT, host) for host in hosts],

@@ -26,7 +26,7 @@ from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.file_names import DESCRIPTION
-from bitrawl.job import JobFolder, check, read_bootstrap
+from bitrawl.job import BootstrapFolder, JobFolder, check
 from bitrawl.languages import parse_language
 from bitrawl.url import Url, seeds_from
 from bitrawl.web.job_list import TEXTS, Command, JobVerb, Prepared
@@ -236,7 +236,7 @@ def larger_limit(given: Mapping[str, object], settings: Settings) -> dict[str, A
 def handed_over(folder: JobFolder) -> dict[str, str]:
     """What a search or a bootstrap found, as the fields of a mining job; raises `ConfigError` if it has found nothing yet."""
     if folder.topic.exists():
-        topic = read_bootstrap(folder.path)
+        topic = BootstrapFolder(folder.path).read()
         seeds = topic.sites if len(topic.langs) != 1 and topic.sites else topic.seeds
         terms = topic.topic.read_text("utf-8")
         return {"seeds": "\n".join(seeds), "languages": ", ".join(topic.langs), "terms": terms, "hub": "true"}

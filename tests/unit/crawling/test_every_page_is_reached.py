@@ -96,7 +96,7 @@ class Job:
         summary = summarise(self.ledger)
         assert summary.queued == 0
         assert summary.links == summary.pages + summary.skipped
-        rows = self.ledger.database.query("SELECT url FROM pages").fetchall()
+        rows = self.ledger.database.query("SELECT url FROM stored_pages").fetchall()
         self.ledger.close()
         return {url for (url,) in rows}
 

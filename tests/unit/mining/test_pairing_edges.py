@@ -15,7 +15,7 @@ from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import MAX_TEXT, condense
 from bitrawl.model import Language, Page, Sitemap
 from bitrawl.url import Url
-from bitrawl.urls.site_pairs import LIKELY
+from bitrawl.urls import LIKELY
 
 DE = Language("de")
 ODD = {

@@ -11,17 +11,18 @@ from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
 from bitrawl.errors import OutdatedError
-from bitrawl.job import gather, is_stale, status
+from bitrawl.job.reporting import gather, is_stale, status
 from bitrawl.job.running import export
 from bitrawl.mining.settings import Thresholds
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, segment_key
-from bitrawl.review import PairFilter, ReadSegment, Saved, thresholds
+from bitrawl.review import thresholds
 from bitrawl.review.reviewing import Reading
-from bitrawl.review.segment_review import Writer
+from bitrawl.review.segment_review import ReadSegment, Saved, Writer
 from bitrawl.review.thresholds import ThresholdSight, selections
 from bitrawl.store import reading_index
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
