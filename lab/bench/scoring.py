@@ -26,7 +26,7 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Sites
 from bitrawl.demo.web import bundled
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.model_files import model_file

@@ -36,10 +36,9 @@ from msgspec.structs import replace
 
 from bitrawl.corpus.merger import merged
 from bitrawl.job.site_mining import BATCH, SAMPLE
+from bitrawl.mining import PairSection, ThresholdFilter, Thresholds
 from bitrawl.mining.aligned_pages import translated_part
-from bitrawl.mining.judging import ThresholdFilter
 from bitrawl.mining.pairing import Pairing
-from bitrawl.mining.settings import PairSection, Thresholds
 from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.papers.replay import opened_replay

@@ -15,9 +15,8 @@ import pytest
 import bitrawl
 from bitrawl import demo
 from bitrawl.aio import JobProgress
-from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.endings import State
+from bitrawl.endings import Ending, State
 
 HUB = "http://www.town-library.test/"  # one bilingual site of the bundled web
 

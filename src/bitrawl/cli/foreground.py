@@ -30,11 +30,8 @@ from bitrawl.cli.console import (
 from bitrawl.cli.flags import confirm
 from bitrawl.cli.status import corpus_figures, show, tell, tell_of_kills
 from bitrawl.config import Job
-from bitrawl.crawling.ending import Ending
-from bitrawl.crawling.preview import Preview
-from bitrawl.crawling.scope import ScopeRules
-from bitrawl.crawling.settings import Reach
-from bitrawl.endings import Doing
+from bitrawl.crawling import Preview, Reach, ScopeRules
+from bitrawl.endings import Doing, Ending
 from bitrawl.errors import FAULT_FILE
 from bitrawl.facts import LanguagePair
 from bitrawl.job import OpenedJob, Parts, StartOver, crawl, mine, mine_again, preview

@@ -16,7 +16,7 @@ import msgspec
 import tomli_w
 
 from bitrawl import files
-from bitrawl.crawling.fetch import user_agent
+from bitrawl.crawling import user_agent
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines, json_lines
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BOOTSTRAP, FOUND_SITES

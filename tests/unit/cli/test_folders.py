@@ -24,7 +24,7 @@ from bitrawl.discover.walk import WalkFacts
 from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.errors import BitrawlError
 from bitrawl.job.exporting import write_shards
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

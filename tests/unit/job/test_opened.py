@@ -15,7 +15,7 @@ from bitrawl import config
 from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.job import OpenedCopy, OpenedJob
 from bitrawl.job.exporting import write_corpus
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings
 from bitrawl.model import (
     Language,
     Lease,

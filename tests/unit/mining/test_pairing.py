@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from small_site import EN, FR, WORDS, articles, page
 
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import ALL, pair_key
 from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, best_rivals
 from bitrawl.mining.pairing import Pairing, by_itself
-from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import condense
 from bitrawl.model import Method
 from bitrawl.urls import learn_patterns
