@@ -33,7 +33,7 @@ from bitrawl.web.actions import find_job, find_mining_job, server_of
 from bitrawl.web.commands import Make
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
-from bitrawl.web.queries import search_query
+from bitrawl.web.queries import Fields, search_query
 from bitrawl.web.security import REPORT_POLICY
 
 SECONDS = 900.0  # for writing an export
@@ -80,38 +80,16 @@ async def export(request: Request) -> Response:
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
     header = next((header for header in corpus_headers(langs, 0.0) if header.name == query.get("languages")), None)
     header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
-    name = query.get("format", "tmx")
-    score = _score(query.get("min_score", ""))
-    if name not in (names := ready_formats(len(langs))):
-        why = message(
-            "There is no {format} for these languages. Choose one of {names}.", format=name, names=", ".join(names)
-        )
-        raise RequestError(422, why)
-    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
-    flags += [f"--anonymise={how}"] if (how := _anonymise(query.get("anonymise", ""))) else []
+    fields = Fields({"format": "tmx", **query})
+    name, score = fields.one_of("format", ready_formats(len(langs)), ""), fields.share("min_score", 0.0)
+    how = fields.one_of("anonymise", ["", *Anonymise], "")  # what the job does, if nothing is said
+    fields.check()
+    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if fields.text("min_score") else [])]
+    flags += [f"--anonymise={how}"] if how else []
     flags += ["--accepted-only"] if query.get("accepted_only") in ("true", "on", "1") else []
     path = await _written(request, job, flags, header.name)
     called = f"{header.name}.{name}.zip" if path.suffix == ".zip" else path.name  # several formats have several files
     return StoredFile(path, filename=f"{_safe(job.name)}.{called}", media_type=_type(path))
-
-
-def _score(text: str) -> float | None:
-    try:
-        score = float(text) if text else None
-    except ValueError:
-        score = -1.0
-    if score is not None and not 0 <= score <= 1:
-        raise RequestError(422, message("A score is a number from 0 to 1."))
-    return score
-
-
-def _anonymise(text: str) -> Anonymise | None:
-    """What the job does if nothing is said."""
-    if not text:
-        return None
-    if text not in set(Anonymise):
-        raise RequestError(422, message("Choose one of: {choices}.", choices=", ".join(Anonymise)))
-    return Anonymise(text)
 
 
 async def _written(request: Request, job: ServedJob, flags: list[str], corpus: str) -> Path:
