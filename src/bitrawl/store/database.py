@@ -106,7 +106,7 @@ CREATE INDEX IF NOT EXISTS pattern_sites ON patterns (site);
 CREATE TABLE IF NOT EXISTS mined (site TEXT PRIMARY KEY, pages INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
 """
 
-# What rounds write: see `rounds.py`. A ledger of an earlier version gets these tables when it is next written.
+# What rounds write: see `rounds.py`.
 _ROUNDS = """
 CREATE TABLE IF NOT EXISTS stored_rounds (
     number INTEGER PRIMARY KEY, began REAL NOT NULL,
