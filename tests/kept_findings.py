@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings
 from bitrawl.model import PagePair, SegmentPair
 from bitrawl.store.stored_findings import Findings, PackedAlignment
 

@@ -15,8 +15,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from bitrawl.mining.findings import SiteFindings
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import SiteFindings, Thresholds
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
 from bitrawl.review.reviewing import Reading
 from bitrawl.review.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery

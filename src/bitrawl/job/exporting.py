@@ -59,8 +59,8 @@ from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.file_names import CORPUS, LEDGER, SHARD, SUMMARY, VERDICTS
 from bitrawl.job.reporting import write_report
 from bitrawl.languages import same_language
-from bitrawl.mining.judging import PageUrls, Rejection, ThresholdFilter
-from bitrawl.mining.revising import revised
+from bitrawl.mining import Rejection, ThresholdFilter, revised
+from bitrawl.mining.judging import PageUrls
 from bitrawl.model import (
     Language,
     Page,

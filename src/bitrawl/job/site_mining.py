@@ -25,9 +25,9 @@ from bitrawl.file_names import LEDGER
 from bitrawl.files import discard
 from bitrawl.job.exporting import write_files
 from bitrawl.job.reporting import gather, write_report
+from bitrawl.mining import SiteFindings
 from bitrawl.mining.aligned_pages import translated_part
 from bitrawl.mining.content import Lexicons
-from bitrawl.mining.findings import SiteFindings
 from bitrawl.mining.judging import from_partial_pages
 from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.stages import AlignedPair, Miner, PagePass, PairedSite, PassedPages
@@ -630,7 +630,7 @@ def wired_miner(job: Job) -> Miner:
         pairing(job, sentences),
         NgramLanguageIdentifier(asked=job.languages()),
         encoder=sentences,
-        most_characters=job.align.characters,
+        characters=job.align.characters,
     )
 
 

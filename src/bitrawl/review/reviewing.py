@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.config import Job
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.model import PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.review.segment_review import (
     MinedPair,

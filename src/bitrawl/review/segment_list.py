@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from bitrawl.corpus.selection import ROW, by_kind, signed, written_key
 from bitrawl.errors import FieldError
-from bitrawl.mining.judging import SegmentKind
-from bitrawl.mining.revising import RevisionPlaces, rewritten
+from bitrawl.mining import RevisionPlaces, SegmentKind, rewritten
 from bitrawl.model import Language, Revision, Segment, SegmentPair, Verdict, segment_key
 from bitrawl.review.reviewing import ListedSegment, Reading
 from bitrawl.review.search_query import Search, SearchedSide, SearchQuery, read_query

@@ -26,9 +26,7 @@ from bitrawl.corpus.selection import (
     signed,
 )
 from bitrawl.errors import OutdatedError
-from bitrawl.mining.judging import SegmentKind, rejection
-from bitrawl.mining.revising import revised
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import SegmentKind, Thresholds, rejection, revised
 from bitrawl.model import Language, SegmentPair, Verdicts, segment_key
 from bitrawl.review.reviewing import ListedSegment, Reading
 from bitrawl.review.segment_review import ReadSegment

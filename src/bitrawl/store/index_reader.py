@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.mining.judging import SegmentKind
+from bitrawl.mining import SegmentKind
 from bitrawl.model import Language
 from bitrawl.store.database import reading, storable
 from bitrawl.store.reading_index import LAYOUT, PLACE_BITS, SEGMENT_BITS, keys_in, language_word

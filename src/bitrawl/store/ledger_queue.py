@@ -6,8 +6,8 @@ In a further round, pages that are due stand beside the links that are queued, a
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from typing import Any
 
-from bitrawl.crawling.frontier import FIRST
 from bitrawl.model import Lease, Link, LinkKind, pack
+from bitrawl.protocols import FIRST
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.database import LEASED, OWN, QUEUED, SKIPPED, Blobs
 from bitrawl.store.ledger import Ledger

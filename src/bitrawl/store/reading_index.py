@@ -19,7 +19,7 @@ from bitrawl.corpus.selection import ROW, rows_of, written_key
 from bitrawl.errors import BitrawlError, DamagedError, StoreError
 from bitrawl.file_names import INDEX, LEDGER
 from bitrawl.files import discard
-from bitrawl.mining.judging import SegmentKind
+from bitrawl.mining import SegmentKind
 from bitrawl.model import Language, pair_key
 from bitrawl.store.database import (
     Layout,

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from bitrawl.files import NO_JSON, compressor
-from bitrawl.mining.findings import RefusedPair, SiteFindings
+from bitrawl.mining import RefusedPair, SiteFindings
 from bitrawl.model import Language, PagePair, SegmentPair, Skip, pack
 from bitrawl.reasons import Stage
 from bitrawl.store.database import Blobs, expanded, stored_skip

@@ -23,7 +23,7 @@ from bitrawl.job.job_merge import merge
 from bitrawl.job.live_facts import Sampler
 from bitrawl.job.reporting import gather, is_stale
 from bitrawl.job.running import export_copy
-from bitrawl.mining.findings import RefusedPair
+from bitrawl.mining import RefusedPair
 from bitrawl.model import (
     Language,
     Lease,

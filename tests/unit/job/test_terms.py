@@ -8,7 +8,7 @@ import pytest
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job import corpus_terms, open_folder
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings, PackedAlignment

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kept_findings import Aligned, keep_findings
 
 from bitrawl.errors import FieldError
-from bitrawl.mining.judging import Rejection
+from bitrawl.mining import Rejection
 from bitrawl.model import (
     Language,
     Lease,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kept_findings import Aligned, keep_findings
 
 from bitrawl.errors import FieldError
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
 from bitrawl.review.reviewing import Reading
 from bitrawl.review.segment_list import (

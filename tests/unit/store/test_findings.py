@@ -10,7 +10,7 @@ from small_site import EN, FR, articles
 
 from bitrawl.facts import LanguagePair
 from bitrawl.job.reporting import gather
-from bitrawl.mining.findings import RefusedPair, SiteFindings
+from bitrawl.mining import RefusedPair, SiteFindings
 from bitrawl.mining.pairing import PairingResult
 from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from bitrawl.errors import OutdatedError
 from bitrawl.job.reporting import gather, is_stale, status
 from bitrawl.job.running import export
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, segment_key
 from bitrawl.review import thresholds
 from bitrawl.review.reviewing import Reading
