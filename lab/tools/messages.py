@@ -22,7 +22,7 @@ from bitrawl.model import Method
 from bitrawl.reasons import Reason
 from bitrawl.remedies import Remedy
 from bitrawl.review.search_query import QueryMistake
-from bitrawl.show.diagnosis import Symptom
+from bitrawl.show import Symptom
 from bitrawl.show.wording import REFUSALS
 from bitrawl.strategies.table import Strategy
 

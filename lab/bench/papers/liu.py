@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from bitrawl.mining.settings import Thresholds
 from bitrawl.model import Advice, Language, Link, Page, SegmentPair, SiteKnowledge, Visit
-from bitrawl.show.plots import Series
+from bitrawl.show import Series
 from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.simulation.trial import Truth, UrlPair, in_order, run_trial
 from bitrawl.strategies.papers.url_patterns import DEFAULT, PatternRules, UrlPatterns

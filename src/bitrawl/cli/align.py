@@ -21,7 +21,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.languages import parse_language
 from bitrawl.model import Bead, Language, Segment, SegmentPair, TranslationUnit
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 
 if TYPE_CHECKING:
     from bitrawl.mining.aligned_pages import TextPair

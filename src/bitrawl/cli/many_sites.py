@@ -22,7 +22,7 @@ from bitrawl.config import Job
 from bitrawl.config.settings import Group, described, listed
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.url import Url
 
 if TYPE_CHECKING:

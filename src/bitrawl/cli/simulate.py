@@ -19,7 +19,7 @@ from bitrawl.discover.settings import Walk
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.simulation import SIMULATED_DOWNLOADS
 from bitrawl.strategies.table import FOCUSED, STRATEGIES, UNFOCUSED
 from bitrawl.url import Url, seeds_from

@@ -67,7 +67,7 @@ from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.job_merge import merge, merge_again
 from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since, check_refresh
 from bitrawl.job.running import check as check_mining
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.store.folder import JobFolder, free_archive_name, set_archive_aside
 from bitrawl.store.folder_kinds import FolderKind, kind_of, no_job
 from bitrawl.store.own_files import FolderFiles, check_inputs, inputs_of, job_files

@@ -23,8 +23,7 @@ from bitrawl.discover.walk import NewCheck, WalkMoment
 from bitrawl.job.crawl_wiring import new_site_check, walk
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.protocols import Analyser, BacklinkSource
-from bitrawl.show import harvest
-from bitrawl.show.plots import Series
+from bitrawl.show import Series, harvest
 from bitrawl.simulation import SIMULATED_DOWNLOADS
 from bitrawl.simulation.replay import InFlightWeb, Replay, ReplayClock
 from bitrawl.simulation.trial import MemoryQueue, ReplayLedger

@@ -40,8 +40,7 @@ from bitrawl.model import (
 )
 from bitrawl.reasons import Reason, Stage
 from bitrawl.review.reviewing import PairFilter, PairList, Reading
-from bitrawl.show.job_report import brief
-from bitrawl.show.wording import size
+from bitrawl.show import brief, size
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import refresh
@@ -134,7 +133,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
         facts=facts,
         status=run(app, ["status", str(path)]).output,
         status_json=json.loads(run(app, ["status", str(path), "--format", "json"]).output),
-        end="\n".join(brief(facts)),
+        end="\n".join(brief(facts).lines),
         report=re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", folder.report.read_text("utf-8"))),
         card=(folder.corpus / "README.md").read_text("utf-8"),
         summary=json.loads((folder.corpus / "summary.json").read_text())["en-fr"],

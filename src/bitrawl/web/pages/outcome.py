@@ -16,7 +16,7 @@ from bitrawl.job import gather, sites_visited
 from bitrawl.message import Code
 from bitrawl.reasons import Action
 from bitrawl.remedies import Remedy, Tip
-from bitrawl.show.diagnosis import Diagnosis, diagnose
+from bitrawl.show import Diagnosis, diagnose
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import JobState
 from bitrawl.web.messages import Words, marked

@@ -18,7 +18,7 @@ from bitrawl.errors import FieldError, OutdatedError, RefusedError
 from bitrawl.mining.judging import Flag
 from bitrawl.mining.settings import Thresholds
 from bitrawl.review import CorpusSelection, JobReview
-from bitrawl.show.plots import histogram
+from bitrawl.show import histogram
 from bitrawl.web import threshold_choice
 from bitrawl.web.actions import server_of, words_of
 from bitrawl.web.messages import FLAGS, Message, Words, marked, message_of
