@@ -42,9 +42,9 @@ from bitrawl.errors import UrlError
 from bitrawl.job.site_search import open_backlinks
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
+from bitrawl.papers.discovery import WALKS, SimulatedSearch, WalkTrial, run_walk
+from bitrawl.papers.replay import Replay, opened_replay
 from bitrawl.protocols import Analyser, BacklinkSource
-from bitrawl.simulation.discovery import WALKS, SimulatedSearch, WalkTrial, run_walk
-from bitrawl.simulation.replay import Replay, opened_replay
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.topic.settings import TopicSection
 from bitrawl.url import Url

@@ -19,9 +19,9 @@ from bitrawl.languages import same_language
 from bitrawl.model import Capture, Language, Page, Sitemap, Skip
 from bitrawl.page import AnalysisSection, SandboxedAnalyser
 from bitrawl.page.analyser import page_reader
+from bitrawl.papers.replay import RememberedAnalyses, Replay
+from bitrawl.papers.trial import Truth, UrlPair
 from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.replay import RememberedAnalyses, Replay
-from bitrawl.simulation.trial import Truth, UrlPair
 from bitrawl.store.analyses import Analyses
 from bitrawl.url import Url
 from lab.train.site_packs import SitePack

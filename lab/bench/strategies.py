@@ -46,9 +46,9 @@ from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, Sites
 from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Sitemap
-from bitrawl.simulation.measure import SiteTrials, TrialFigures
-from bitrawl.simulation.replay import Replay, ReplayClock, ReplaySettings, opened_replay
-from bitrawl.simulation.trial import Truth, run_trial
+from bitrawl.papers.measure import SiteTrials, TrialFigures
+from bitrawl.papers.replay import Replay, ReplayClock, ReplaySettings, opened_replay
+from bitrawl.papers.trial import Truth, run_trial
 from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.url import Url
 from lab.bench.in_flight import USUAL, add_option, least_ratio, ratio, shown
@@ -193,7 +193,7 @@ async def reach(name: str, asked: Asked) -> list[Reach]:
 async def linked_pages(replay: Replay, seeds: Sequence[Url]) -> set[Url]:
     """Every page inside the scope that links and sitemaps lead to, in the plainest way: one page after another."""
     scope = Scope(Sites(), seeds)
-    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), ReplayClock(), pause=0.0)
+    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), ReplayClock(), delay=0.0)
     pages: set[Url] = set()
     waiting = deque([Link(url, LinkKind.SEED) for url in seeds])
     met, origins = {*seeds}, set[str]()

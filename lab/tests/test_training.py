@@ -16,7 +16,7 @@ from bitrawl.mining.pairing import Pairing
 from bitrawl.model import Language
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.outline import outline
-from bitrawl.simulation.trial import in_order
+from bitrawl.papers.trial import in_order
 from bitrawl.strategies.adaptive.link_table import LinkColumn
 from bitrawl.strategies.adaptive.site_scorer import column_weights
 from bitrawl.text.language import LanguageNgrams, NgramLanguageIdentifier

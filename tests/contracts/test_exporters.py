@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from bitrawl import files
-from bitrawl.choices import loaded
 from bitrawl.corpus import jsonl
 from bitrawl.corpus.export import CorpusHeader, Exporter, export, exporting, file_names, with_present
 from bitrawl.corpus.formats import Format, corpus_formats
@@ -28,6 +27,7 @@ from bitrawl.corpus.xces import xces
 from bitrawl.errors import ConfigError, DiskFullError, StoreError
 from bitrawl.mining.judging import MEASURES
 from bitrawl.model import Language, Page, PagePair, Paragraph, Segment, SegmentPair, TranslationUnit, UnitSource
+from bitrawl.packages import loaded
 from bitrawl.url import Url
 
 BILINGUAL, MONOLINGUAL = corpus_formats(2), corpus_formats(1)

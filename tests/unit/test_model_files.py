@@ -12,10 +12,10 @@ from made_up_pack import write_pack
 from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import LOADERS, check
+from bitrawl.job import check
 from bitrawl.job.running import mine
 from bitrawl.model import Capture, Language, Page
-from bitrawl.model_files import PACKAGE, model_file, model_names, models_from
+from bitrawl.model_files import LOADERS, PACKAGE, model_file, model_names, models_from
 from bitrawl.page import AnalysisSection
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser

@@ -24,9 +24,9 @@ from typing import NamedTuple
 
 from bitrawl.discover.settings import Walk
 from bitrawl.discover.suggestions import links_inside
+from bitrawl.papers.discovery import WalkTrial
 from bitrawl.show import Series
 from bitrawl.show.harvest import Panel, svg
-from bitrawl.simulation.discovery import WalkTrial
 from lab.bench.detector import PAIRS, Bench, Judged, Make, Site, as_judged, opened_bench, ours, paper
 from lab.bench.discovery import MARKS, WEB, Compared, compared
 from lab.bench.in_flight import USUAL

@@ -33,9 +33,9 @@ from numpy.typing import NDArray
 from bitrawl.languages import language_name, same_language
 from bitrawl.model import Language
 from bitrawl.model_files import models_from
+from bitrawl.papers.replay import landed, opened_replay
+from bitrawl.papers.trial import UrlPair, in_order
 from bitrawl.show import Series
-from bitrawl.simulation.replay import landed, opened_replay
-from bitrawl.simulation.trial import UrlPair, in_order
 from bitrawl.strategies.table import UNFOCUSED
 from bitrawl.text.arrays import Floats32, Trees
 from bitrawl.url import Url

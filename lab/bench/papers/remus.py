@@ -35,9 +35,9 @@ from bitrawl.archive.archived_web import Archives
 from bitrawl.job.topics import Examples
 from bitrawl.model import Capture, Language, Page
 from bitrawl.page.analyser import page_reader
+from bitrawl.papers.replay import Replay
 from bitrawl.show import Series
 from bitrawl.show.harvest import Panel, svg
-from bitrawl.simulation.replay import Replay
 from bitrawl.strategies.table import Strategy
 from bitrawl.text.ngram_models import sequences, train
 from bitrawl.topic.settings import TopicSection

@@ -51,7 +51,7 @@ from bitrawl.crawling.ending import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError, lacks_memory
 from bitrawl.facts import JobFacts
 from bitrawl.file_names import LOCK, SHARD, VERDICTS
-from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job import Parts
 from bitrawl.job.exporting import write_shards
 from bitrawl.job.fetching import SystemClock
 from bitrawl.job.refreshing import begin_round

@@ -133,7 +133,7 @@ def machines_of(job: Job, resolve: Resolve | None = None) -> Callable[[Sequence[
     """
     settings = fetch_settings(job)
     routes = Routes(settings.connect_to)
-    hidden = bool(job.replay or settings.proxies.http or settings.proxies.https)
+    hidden = bool(job.replay or settings.proxy or settings.proxies.http or settings.proxies.https)
 
     def machines(hosts: Sequence[str]) -> list[str]:
         seen = [host for host in hosts if not hidden and routes.find(host) is None]

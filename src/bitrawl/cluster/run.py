@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bitrawl import config, files
+from bitrawl import arguments, config, files
 from bitrawl.cluster.bundle_process import BundleOrder
 from bitrawl.cluster.bundles import (
     CHECKPOINTS,
@@ -54,14 +54,13 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
-from bitrawl.config import Job, arguments
-from bitrawl.config.settings import Group, described
+from bitrawl.config import Group, Job, described
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BUNDLES, DESCRIPTION, LEDGER, MERGE, MERGED, PARTS, REPORT, SHARD, SITES_TABLE
 from bitrawl.job import Corpora, CorpusStatus, OpenedMerge, OpenedRun, StartOver, open_folder
-from bitrawl.job.crawl_wiring import check as check_crawl
+from bitrawl.job import check as check_crawl
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.job_merge import merge, merge_again

@@ -10,12 +10,12 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from bitrawl.choices import loaded
 from bitrawl.corpus.formats import FORMATS, Part, corpus_format, corpus_formats
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.file_names import SUMMARY
 from bitrawl.files import NEW, OLD, discard
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
+from bitrawl.packages import loaded
 
 CARD = "README.md"
 """The datasheet in a corpus folder. Under this name, `datasets.load_dataset` finds the files of the folder by it."""

@@ -13,9 +13,9 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
-from bitrawl.choices import Added
 from bitrawl.errors import ConfigError
 from bitrawl.model import Page, PagePair, TranslationUnit
+from bitrawl.packages import Added
 from bitrawl.version import install_command
 
 _FILE = re.compile(r"(?:[\w-]+/)?{name}[\w.-]*(?:{[ab]}[\w.-]*)*(?:{gz})?")

@@ -10,9 +10,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.discover.barbosa import ForwardPool
 from bitrawl.discover.graph_files import without_www
-from bitrawl.discover.walk_plan import Citations, LearnedWord, NaiveBayes, Neighbourhood, SiteCandidate, WalkStep
+from bitrawl.discover.walk_plan import (
+    Citations,
+    ForwardPool,
+    LearnedWord,
+    NaiveBayes,
+    Neighbourhood,
+    SiteCandidate,
+    WalkStep,
+)
 from bitrawl.model import Link, LinkKind, Page
 from bitrawl.url import Url
 

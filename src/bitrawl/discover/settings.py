@@ -5,6 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from bitrawl.choices import Count, FileOrUrl, FilePath
+from bitrawl.packages import Added
 
 # How much of a link graph is kept of what is popular: a hub that cites more is a directory of the whole web, and ten
 # thousand hubs of one host say what they have to say together.
@@ -20,6 +21,10 @@ class Walk(StrEnum):
     OBFC = "obfc"
     FC = "fc"
     FOCUSED = "focused"
+
+
+WALKS = Added("bitrawl.walks", "walk", "walks", tuple(Walk))
+"""An entry is called with a `Neighbourhood`, and returns a `Plan`. Those of the paper come in like that."""
 
 
 class DiscoverySection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

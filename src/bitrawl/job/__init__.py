@@ -22,7 +22,8 @@ if TYPE_CHECKING:
         read_progress,
     )
     from bitrawl.job.corpora import Corpora, CorpusStatus
-    from bitrawl.job.crawl_wiring import Parts, check, described_job
+    from bitrawl.job.crawl_wiring import Parts
+    from bitrawl.job.described import check, described_job
     from bitrawl.job.fetching import FetchPolicy, SystemClock
     from bitrawl.job.folder_check import Checked
     from bitrawl.job.live_facts import Sampler

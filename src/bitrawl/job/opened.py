@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import msgspec
 
-from bitrawl.config import Job, arguments
-from bitrawl.config.settings import Group, described
+from bitrawl import arguments
+from bitrawl.config import Group, Job, described
 from bitrawl.corpus.export import CARD
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS

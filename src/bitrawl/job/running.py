@@ -26,8 +26,8 @@ from bitrawl.crawling.preview import Preview
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.endings import CrawlEnd, Doing, HostRest, MiningStep
 from bitrawl.errors import BitrawlError, ConfigError, TopicError
-from bitrawl.job import crawl_wiring, fetching
-from bitrawl.job.crawl_wiring import Parts, bucket_scores
+from bitrawl.job import fetching
+from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.opened import StartOver
@@ -187,7 +187,7 @@ async def preview(job: Job) -> list[Preview]:
     async with AsyncExitStack() as stack:
         stack.enter_context(models_from(job.models))
         archives = fetching.archives(job, stack)
-        previewer = await crawl_wiring.previewer(job, archives, stack)
+        previewer = await fetching.previewer(job, archives, stack)
         return await previewer.preview(fetching.seeds_of(job, archives))
 
 
@@ -294,7 +294,7 @@ def _tuning_observer(parts: Parts, folder: JobFolder) -> Observe:
             return
         last_change = change
         try:
-            parts.crawl.frontier.steps = bucket_scores(folder.job())
+            parts.crawl.frontier.steps = parts.steps(folder.job().topic.buckets)
         except BitrawlError as error:
             _log.warning("the buckets stay as they are: %s", error)
 

@@ -20,19 +20,18 @@ import msgspec
 
 from bitrawl.config import Job
 from bitrawl.endings import Doing, MiningStep
-from bitrawl.errors import ChildError, ConfigError
+from bitrawl.errors import ChildError
 from bitrawl.file_names import LEDGER
 from bitrawl.files import discard
 from bitrawl.job.exporting import write_files
 from bitrawl.job.reporting import gather, write_report
 from bitrawl.mining.aligned_pages import translated_part
 from bitrawl.mining.content import Lexicons
-from bitrawl.mining.evidence import ALL
 from bitrawl.mining.findings import SiteFindings
 from bitrawl.mining.judging import from_partial_pages
-from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.stages import AlignedPair, Miner, PagePass, PairedSite, PassedPages
-from bitrawl.model import Language, Method, Page, PagePair, Skip, Unpacker, pack
+from bitrawl.model import Language, Page, PagePair, Skip, Unpacker, pack
 from bitrawl.page import Rejects
 from bitrawl.process import ATTEMPTS, Failure, FailureKind, Limits, Report, Service
 from bitrawl.protocols import (
@@ -45,7 +44,6 @@ from bitrawl.store.own_files import SHARED
 from bitrawl.store.stored_findings import AlignmentKey, Findings, Lesson, made_from
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
-from bitrawl.text.lexicon import read_dictionary
 from bitrawl.text.template import Template, relabel
 from bitrawl.url import Url
 
@@ -641,32 +639,4 @@ _load_encoder_once = cache(load_encoder)
 
 def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
     """The pairing that the job asks for. Raises `ConfigError`."""
-    unknown = sorted(set(job.pair.methods) - set(Method))
-    if unknown:
-        raise ConfigError(
-            f"pair.methods: there is no method {', '.join(unknown)}; the methods are {''.join(sorted(Method))}"
-        )
-    methods = frozenset(map(Method, job.pair.methods)) or ALL
-    settings = PairingSettings(
-        methods=methods,
-        threshold=job.pair.threshold,
-        url_pairs=tuple(_url_pair(raw) for raw in job.pair.url_pairs),
-        keep_machine_translated=job.pair.machine_translated,
-    )
-    return Pairing(settings, lexicons=lexicons(job), encoder=sentences)
-
-
-def _url_pair(raw: str) -> tuple[str, str]:
-    a, mark, b = raw.partition("=")
-    if not (a and mark and b):
-        raise ConfigError(f"{raw!r} is not a URL pair; write it like this: en=fr")
-    return a, b
-
-
-def lexicons(job: Job) -> Lexicons | None:
-    """A dictionary applies to the first two languages of the job."""
-    languages = job.languages()
-    if not job.pair.dictionary or len(languages) < 2:
-        return None
-    both = (languages[0], languages[1])
-    return Lexicons({both: read_dictionary(Path(job.pair.dictionary), both)})
+    return Pairing(job.pair, lexicons=Lexicons.read(job.pair.dictionary, job.languages()), encoder=sentences)

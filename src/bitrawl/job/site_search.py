@@ -17,7 +17,7 @@ from bitrawl import files
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
 from bitrawl.crawling.ending import Ending
-from bitrawl.crawling.settings import BudgetSection
+from bitrawl.crawling.settings import Budget
 from bitrawl.discover.backlinks import (
     MEDIA_TYPES,
     Backlinks,
@@ -77,7 +77,7 @@ class Discovered(msgspec.Struct, frozen=True):
     def mining_job(self, job: Job) -> Job:
         """The job that mines the sites found: the same languages, topic and politeness, and no budget of the search."""
         seeds = [str(url) for site in self.sites for url in seeds_of(site)]
-        return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
+        return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=Budget())
 
 
 async def discover(  # noqa: PLR0913 - listeners

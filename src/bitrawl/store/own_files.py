@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl import files
-from bitrawl.config import Job
-from bitrawl.config.resolving import with_paths
+from bitrawl.config import Job, with_paths
 from bitrawl.corpus.card import is_foreign_card
 from bitrawl.corpus.export import ABOUT, CorpusHeader, corpus_headers, corpus_names
 from bitrawl.errors import BitrawlError, ConfigError, StoreError

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from bitrawl import config, demo, files
-from bitrawl.config import Job
-from bitrawl.config.resolving import broken
-from bitrawl.config.settings import DISCOVER, MINE, SETTINGS, Group, Setting, listed, tables, value_of
-from bitrawl.config.settings import keys as schema_keys
+from bitrawl.config import DISCOVER, MINE, SETTINGS, Group, Job, Setting, broken, listed, tables, value_of
+from bitrawl.config import keys as schema_keys
 from bitrawl.corpus.formats import FORMATS, fitting
 from bitrawl.crawling.fetch import user_agent
 from bitrawl.crawling.scope import folder_path
-from bitrawl.crawling.settings import PolitenessSection
+from bitrawl.crawling.settings import Politeness
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
@@ -465,7 +463,7 @@ def budget(name: str, *, whole: bool = False) -> Reader:
 
 def delay(value: object, settings: Settings) -> float:
     number = _number(value)
-    least = settings.job.get("politeness", {}).get("delay", PolitenessSection().delay)
+    least = settings.job.get("politeness", {}).get("delay", Politeness().delay)
     if not least <= number <= 3600:
         raise MistakeError("give a number between {least} and {most}", least=f"{least:g}", most="3600")
     return number

@@ -5,9 +5,9 @@ import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.config.settings import listed
+from bitrawl.config import listed
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import check
+from bitrawl.job import check
 from bitrawl.url import seeds_from
 
 GOOD = {"langs": ["en", "fr"], "seeds": ["https://example.org"]}

@@ -10,13 +10,13 @@ import pytest
 from bitrawl.archive.archived_web import Archives, KeptFetcher, ReplayFetcher, warc_records
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, answers
 from bitrawl.config import Job
-from bitrawl.crawling.frontier import Frontier, Politeness
+from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.rendering import CHECKED, TRIALS, Rendering, rendered
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Reach, Render, RenderSection
+from bitrawl.crawling.settings import Politeness, Reach, Render, RenderSection
 from bitrawl.errors import ConfigError
-from bitrawl.job import crawl_wiring
+from bitrawl.job import described
 from bitrawl.model import Capture, DrawnBy, Lease, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason, Stage
@@ -24,7 +24,7 @@ from bitrawl.show import looks_scripted
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import summarise
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
@@ -424,8 +424,8 @@ def test_pages_are_drawn_by_default_only_where_the_extra_is_installed(monkeypatc
 
 
 def test_asking_for_a_browser_without_the_extra_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crawl_wiring, "find_spec", lambda _name: None)
+    monkeypatch.setattr(described, "find_spec", lambda _name: None)
     job = Job(langs=["en", "fr"], seeds=["http://a.org/"], render=RenderSection(when=Render.AUTO))
 
     with pytest.raises(ConfigError, match=r"bitrawl\[browser\]"):
-        crawl_wiring.check(job)
+        described.check(job)

@@ -9,7 +9,7 @@ from bitrawl.crawling.scope import Scope, ScopeRules, Sites, trap_shape
 from bitrawl.crawling.settings import Reach
 from bitrawl.crawling.traps import COPIES, TRIES, WINDOW, Recent, Traps, kind_of
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import check
+from bitrawl.job import check
 from bitrawl.model import Language, Link, LinkKind, Page, Paragraph
 from bitrawl.reasons import Reason
 from bitrawl.url import Url

@@ -17,6 +17,8 @@ class Monolingual:
     lead to another language come last.
     """
 
+    is_stateless = True
+
     def __init__(self, languages: Sequence[Language]) -> None:
         self._languages = tuple(languages)
 

@@ -7,7 +7,7 @@ from math import ceil
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from bitrawl.config.settings import SETTINGS
+from bitrawl.config import SETTINGS
 from bitrawl.corpus.figures import SiteLack
 from bitrawl.endings import Doing, Limit, LimitUnit, MiningStep, State, left_message
 from bitrawl.errors import BitrawlError

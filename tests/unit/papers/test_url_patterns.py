@@ -6,8 +6,7 @@ import pytest
 from table_site import Walk, moved, page, site, url
 
 from bitrawl.model import Language, Page
-from bitrawl.reasons import NoHomes, NoPattern
-from bitrawl.strategies.papers.url_patterns import (
+from bitrawl.papers.url_patterns import (
     DISTRUSTED,
     MAX_EMPTY_SORTS,
     PERIOD,
@@ -17,6 +16,8 @@ from bitrawl.strategies.papers.url_patterns import (
     pattern_of,
     plain_queue,
 )
+from bitrawl.protocols import StrategyInputs
+from bitrawl.reasons import NoHomes, NoPattern
 from bitrawl.url import Url
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")
@@ -200,7 +201,7 @@ async def test_the_plain_queue_examines_what_it_found_first_and_never_leaves():
     english = [*(f"/en/{name}" for name in names.split()), *(a for a, _ in odd), "/en/hub"]
     french = [*(f"/fr/{name}" for name in names.split()), *(b for _, b in odd), "/fr/hub"]
     pages = site(page("/en/", "en", english), page("/fr/", "fr", french), *both(names), *both("hub", "z"), *both("z"))
-    scorer = plain_queue((EN, FR))
+    scorer = plain_queue(StrategyInputs((EN, FR)))
     walk = Walk(scorer, pages, HOMES)
     asked = await walk.run()
     assert [name for name in asked if name in french] == french

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from bitrawl.model import Language, Page, Paragraph
-from bitrawl.strategies.papers.verification import UNTRANSLATED, ReadPage, Verification, Weights
+from bitrawl.papers.verification import UNTRANSLATED, ReadPage, Verification, Weights
 from bitrawl.text.words import words
 from bitrawl.url import Url
 

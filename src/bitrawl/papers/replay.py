@@ -22,13 +22,12 @@ import msgspec
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.config import Job
 from bitrawl.crawling.fetch import redirect_target
-from bitrawl.crawling.frontier import Frontier, Politeness
+from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling.settings import Politeness, Reach
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.job.crawl_wiring import strategy
 from bitrawl.job.fetching import most_waiting
 from bitrawl.job.site_mining import pairing
 from bitrawl.model import (
@@ -45,10 +44,8 @@ from bitrawl.model import (
     Skip,
 )
 from bitrawl.page import AnalysisSection, SandboxedAnalyser, page_reader
-from bitrawl.protocols import Analyser, Fetcher, LinkScorer
-from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
-from bitrawl.simulation.trial import (
+from bitrawl.papers.measure import SiteTrials, best_harvest, measure
+from bitrawl.papers.trial import (
     CountingFetcher,
     MemoryQueue,
     Replayed,
@@ -59,7 +56,11 @@ from bitrawl.simulation.trial import (
     in_order,
     run_trial,
 )
+from bitrawl.protocols import Analyser, Fetcher, LinkScorer, StrategyInputs
+from bitrawl.reasons import Reason, Stage
 from bitrawl.store.analyses import Analyses
+from bitrawl.strategies.arrival import BreadthFirst
+from bitrawl.strategies.making import strategy
 from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
@@ -368,14 +369,13 @@ class Replay:
 
     def strategy(self, name: str, settings: ReplaySettings) -> LinkScorer:
         """A new strategy, built as the settings ask."""
-        return strategy(name, settings.languages, models=settings.models, weights=settings.weights)
+        return strategy(name, StrategyInputs(settings.languages, models=settings.models, weights=settings.weights))
 
     async def _reference(self, seeds: tuple[Url, ...], settings: ReplaySettings) -> ReplayRun:
         """Exhaustive breadth-first, which does not depend on the languages."""
         key = (seeds, settings.alternates, settings.in_flight)
         if key not in self._references:
-            scorer = strategy(Strategy.BREADTH_FIRST, settings.languages)
-            run = await run_trial(Strategy.BREADTH_FIRST, scorer, self.prepared(seeds, settings))
+            run = await run_trial(Strategy.BREADTH_FIRST, BreadthFirst(), self.prepared(seeds, settings))
             self._references[key] = run
         return self._references[key]
 
@@ -387,7 +387,7 @@ class Replay:
         def prepare(scorer: LinkScorer) -> Replayed:
             clock, ledger, counted = ReplayClock(), ReplayLedger(self._sites.of), CountingFetcher(self.fetcher)
             web = InFlightWeb(counted, analyser, clock, settings.in_flight)
-            robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
+            robots = RobotsFetcher(web, InMemoryRobots(), clock, delay=0.0)
             crawl = Crawl(
                 Frontier(MemoryQueue(), clock, self._sites.of, web.politeness),
                 fetcher=robots,

@@ -9,8 +9,8 @@ from pathlib import Path
 from bitrawl import files
 from bitrawl.languages import same_language
 from bitrawl.model import OWN_REQUESTS, Language
+from bitrawl.papers.measure import MARKS, SiteTrials, TrialFigures
 from bitrawl.show import counted, harvest
-from bitrawl.simulation.measure import MARKS, SiteTrials, TrialFigures
 from bitrawl.store.own_files import FolderFiles, check_inputs
 
 MEASURES = (

@@ -12,21 +12,21 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.crawling.frontier import Budget, Frontier
+from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import Crawl
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.crawling.settings import Reach
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.settings import Walk
-from bitrawl.discover.walk import NewCheck, WalkMoment
-from bitrawl.job.crawl_wiring import new_site_check, walk
+from bitrawl.discover.site_check import new_site_check
+from bitrawl.discover.walk import NewCheck, WalkMoment, new_walk
 from bitrawl.model import Language, Link, LinkKind
+from bitrawl.papers import SIMULATED_DOWNLOADS
+from bitrawl.papers.replay import InFlightWeb, Replay, ReplayClock
+from bitrawl.papers.trial import MemoryQueue, ReplayLedger
 from bitrawl.protocols import Analyser, BacklinkSource
 from bitrawl.show import Series, harvest
-from bitrawl.simulation import SIMULATED_DOWNLOADS
-from bitrawl.simulation.replay import InFlightWeb, Replay, ReplayClock
-from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 
@@ -86,14 +86,20 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
     clock, sites = ReplayClock(), Sites()
     ledger = ReplayLedger(sites.of)
     web = InFlightWeb(replay.fetcher, search.analyser or replay.analyser, clock, search.in_flight)
-    robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
+    robots = RobotsFetcher(web, InMemoryRobots(), clock, delay=0.0)
     check = search.check or new_site_check(search.languages, robots.sitemaps, search.counted)
-    walked = walk(name, search.languages, search.source, check, search.counted)
-    budget = Budget(downloads=search.downloads)
+    walked = new_walk(name, search.languages, search.source, check, search.counted)
     judge = search.new_judge() if name is Walk.FOCUSED and search.new_judge is not None else None
     crawl = Crawl(
         Frontier(
-            MemoryQueue(), clock, sites.of, web.politeness, budget=budget, ranked=True, explores=True, returns=True
+            MemoryQueue(),
+            clock,
+            sites.of,
+            web.politeness,
+            downloads=search.downloads,
+            ranked=True,
+            explores=True,
+            returns=True,
         ),
         fetcher=robots,
         analyser=web,

@@ -8,9 +8,10 @@ pages that are not about the topic are followed too, at their score.
 from collections.abc import Sequence
 from math import log1p
 
+from bitrawl.errors import ConfigError
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import Advice, Language, Link, Page, SiteKnowledge, Visit
-from bitrawl.protocols import RelevanceModel
+from bitrawl.model import Advice, Link, Page, SiteKnowledge, Visit
+from bitrawl.protocols import StrategyInputs
 from bitrawl.strategies.arrival import FIRST
 
 # The paper's "high positive value". ILSP-FC adds up to 10,000 times the weight that a page needs; with weights of up to
@@ -24,9 +25,11 @@ NOTHING = 0.1
 class Terms:
     """Seeds come first. A link that several pages have gets the highest of its scores."""
 
-    def __init__(self, languages: Sequence[Language], model: RelevanceModel) -> None:
-        self._languages = tuple(languages)
-        self._model = model
+    def __init__(self, inputs: StrategyInputs) -> None:
+        if inputs.topic is None:
+            raise ConfigError("the strategy terms needs a topic")
+        self._languages = tuple(inputs.languages)
+        self._model = inputs.topic.model
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
         language = found_on.language if found_on else self._languages[0]

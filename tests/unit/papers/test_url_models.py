@@ -7,7 +7,7 @@ import pytest
 from table_site import Walk, moved, page, site, url
 
 from bitrawl.model import Language, Link, LinkKind, SiteKnowledge, Sitemap
-from bitrawl.strategies.papers.url_models import UrlModels
+from bitrawl.papers.url_models import UrlModels
 from bitrawl.url import Url
 from bitrawl.urls.language_model import RuleUrlLanguageModel
 from bitrawl.urls.pair_model import RuleUrlPairModel

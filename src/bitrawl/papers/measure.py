@@ -13,7 +13,7 @@ from math import ceil
 
 import msgspec
 
-from bitrawl.simulation.trial import ReplayRun, Truth, UrlPair
+from bitrawl.papers.trial import ReplayRun, Truth, UrlPair
 from bitrawl.url import Url
 
 MARKS = (5, 10, 25, 50, 75, 100)

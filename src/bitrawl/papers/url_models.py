@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
-from bitrawl.protocols import UrlLanguageModel, UrlPairModel
+from bitrawl.protocols import StrategyInputs, UrlLanguageModel, UrlPairModel
 from bitrawl.reasons import Reason
 from bitrawl.strategies.arrival import FIRST, by_arrival
 from bitrawl.url import Url
+from bitrawl.urls.language_model import RuleUrlLanguageModel
+from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel
+from bitrawl.urls.transformers import load_pair_transformer, url_language_model
 
 # The paper has none of these three. They only define an order, so each is a judgement.
 HIGHEST = 0.999  # just below the seeds
@@ -25,24 +28,13 @@ SITEMAP_FACTOR = 1e-3
 Floats = NDArray[np.float32]
 
 
-class BreadthFirst:
-    """The baseline of every paper. All links have equal scores, so the queue keeps its own order: first come, first visited."""
-
-    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
-        return by_arrival(links)
-
-    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
-        pass
-
-    def advise(self, site: SiteKnowledge) -> Advice:  # noqa: ARG002
-        return Advice()
-
-
 class LanguageFilter:
     """Skips every link of a page in another language."""
 
-    def __init__(self, languages: Sequence[Language]) -> None:
-        self._languages = tuple(languages)
+    is_stateless = True
+
+    def __init__(self, inputs: StrategyInputs) -> None:
+        self._languages = tuple(inputs.languages)
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
         if found_on is None or is_kept(found_on.language, self._languages):
@@ -63,6 +55,16 @@ def is_kept(language: Language, wanted: Sequence[Language]) -> bool:
     no text to identify.
     """
     return language == UNDETERMINED or any(same_language(language, other) for other in wanted)
+
+
+def url_models(inputs: StrategyInputs) -> "UrlModels":
+    """With the models that are named, those that ship, or the rules that the paper compares with."""
+    languages, pair_model = inputs.languages, inputs.url_pair_model
+    if not inputs.models:
+        return UrlModels(languages, RuleUrlLanguageModel(languages), RuleUrlPairModel())
+    two = (languages[0], languages[1]) if len(languages) == 2 else None
+    pairs: UrlPairModel = load_pair_transformer(pair_model) if pair_model else TreeUrlPairModel(languages=two)
+    return UrlModels(languages, url_language_model(inputs.url_language_model), pairs)
 
 
 class UrlModels:

@@ -18,9 +18,10 @@ from bitrawl.model import (
     Skip,
     Visit,
 )
+from bitrawl.papers.perplexity import LEAST, Perplexity, score_of
+from bitrawl.papers.terms import HIGHEST, TRANSLATION, Terms
+from bitrawl.protocols import StrategyInputs, Topic
 from bitrawl.reasons import Reason, Stage
-from bitrawl.strategies.papers.perplexity import LEAST, Perplexity, score_of
-from bitrawl.strategies.papers.terms import HIGHEST, TRANSLATION, Terms
 from bitrawl.topic.judge import ENDLESS
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance
@@ -56,7 +57,8 @@ def page(language: Language = EN, links: int = 4, **relevance: float) -> Page:
 
 
 def terms(*languages: Language) -> Terms:
-    return Terms(languages or (EN,), TermRelevance(LIST, languages or (EN,)))
+    spoken = languages or (EN,)
+    return Terms(StrategyInputs(spoken, Topic(TermRelevance(LIST, spoken))))
 
 
 def score(total: float) -> float:
@@ -122,7 +124,7 @@ def test_seeds_score_one_and_every_sum_stays_between_0_and_1():
 
 def links_of(relevance: Relevance | None, count: int = 2) -> list[float]:
     found_on = Page(url("/"), EN, relevance=relevance)
-    return Perplexity().score([link(f"/{n}") for n in range(count)], found_on, SITE)
+    return Perplexity(StrategyInputs([])).score([link(f"/{n}") for n in range(count)], found_on, SITE)
 
 
 def judged(perplexity: float, *, relevant: bool = True) -> Relevance:
@@ -142,7 +144,7 @@ def test_links_of_a_page_beyond_the_maximum_are_dropped():
 
 @pytest.mark.parametrize("perplexity", [0.0, ENDLESS], ids=["in a language without a model", "without text"])
 def test_a_page_that_perplexity_cannot_judge_passes_on_a_share_of_its_own_priority(perplexity: float):
-    scorer, home = Perplexity([EN]), link("/home")
+    scorer, home = Perplexity(StrategyInputs([EN])), link("/home")
     splash = Page(home.url, UNDETERMINED, relevance=judged(perplexity, relevant=False))
     scorer.learn(Visit(Lease(home, 0.9), splash), SITE)
     one, other, named = scorer.score([link("/a"), link("/b"), link("/en/")], splash, SITE)
@@ -151,7 +153,7 @@ def test_a_page_that_perplexity_cannot_judge_passes_on_a_share_of_its_own_priori
 
 
 def test_what_a_page_in_another_language_leads_to_comes_after_any_text_unless_it_names_a_language_asked_for():
-    scorer, home = Perplexity([EN]), link("/home")
+    scorer, home = Perplexity(StrategyInputs([EN])), link("/home")
     dutch = Page(home.url, Language("nl"), relevance=judged(0.0, relevant=False))
     scorer.learn(Visit(Lease(home, 1.0), dutch), SITE)
     by_address, by_declaration = link("/en/"), msgspec.structs.replace(link("/x"), hreflang="en-GB")
@@ -161,12 +163,15 @@ def test_what_a_page_in_another_language_leads_to_comes_after_any_text_unless_it
 
 def test_links_of_a_seed_are_never_dropped_for_a_hub_need_not_be_about_the_topic():
     beyond = Page(url("/"), EN, relevance=judged(9e4, relevant=False))
-    assert Perplexity().score([link("/a", depth=1), link("/b", depth=2)], beyond, SITE) == [score_of(9e4), 0.0]
+    assert Perplexity(StrategyInputs([])).score([link("/a", depth=1), link("/b", depth=2)], beyond, SITE) == [
+        score_of(9e4),
+        0.0,
+    ]
 
 
 def test_links_of_a_page_without_text_and_links_on_no_page_come_last():
     assert links_of(judged(ENDLESS, relevant=False)) == links_of(None) == [LEAST, LEAST]
-    assert Perplexity().score([link("/x")], None, SITE) == [LEAST]
+    assert Perplexity(StrategyInputs([])).score([link("/x")], None, SITE) == [LEAST]
     assert score_of(1e9) > LEAST
 
 
@@ -175,7 +180,7 @@ def test_a_page_that_another_model_judged_breaks_nothing():
 
 
 def test_a_redirect_keeps_the_priority_of_its_link():
-    scorer = Perplexity()
+    scorer = Perplexity(StrategyInputs([]))
     old, target = link("/old"), link("/new", kind=LinkKind.REDIRECT)
     moved = Skip(old.url, Stage.FETCH, Reason.REDIRECT, str(target.url))
     scorer.learn(Visit(Lease(old, 0.73), moved), SITE)
@@ -187,7 +192,10 @@ def test_a_redirect_keeps_the_priority_of_its_link():
 
 def test_seeds_of_a_crawl_by_perplexity_score_one_wherever_they_are_found():
     beyond = Page(url("/"), EN, relevance=judged(1e6, relevant=False))
-    assert Perplexity().score([Link(url("/s"), LinkKind.SEED), link("/x")], beyond, SITE) == [1.0, 0.0]
+    assert Perplexity(StrategyInputs([])).score([Link(url("/s"), LinkKind.SEED), link("/x")], beyond, SITE) == [
+        1.0,
+        0.0,
+    ]
 
 
 def test_a_boundary_has_the_score_of_a_link_at_it():

@@ -19,17 +19,17 @@ from bitrawl.discover.settings import Walk
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
+from bitrawl.papers import SIMULATED_DOWNLOADS
 from bitrawl.show import counted
-from bitrawl.simulation import SIMULATED_DOWNLOADS
 from bitrawl.strategies.table import FOCUSED, STRATEGIES, UNFOCUSED
 from bitrawl.url import Url, seeds_from
 from bitrawl.version import install_command
 
 if TYPE_CHECKING:
-    from bitrawl.simulation.discovery import SimulatedSearch
-    from bitrawl.simulation.measure import SiteTrials
-    from bitrawl.simulation.replay import Replay, ReplaySettings
-    from bitrawl.simulation.trial import UrlPair
+    from bitrawl.papers.discovery import SimulatedSearch
+    from bitrawl.papers.measure import SiteTrials
+    from bitrawl.papers.replay import Replay, ReplaySettings
+    from bitrawl.papers.trial import UrlPair
 
 _TRUTH_HELP = "A TSV file of the true pairs, with the columns url_a, url_b, lang_a, lang_b."
 _BACKLINKS_HELP = "With --discover: the link graph that says who cites a site. May be given several times."
@@ -83,10 +83,10 @@ def simulate(  # noqa: PLR0913 (flags)
 
     Nothing is fetched from the web: a page that the archives do not hold is missing.
     """
+    from bitrawl.papers.discovery import SimulatedSearch
+    from bitrawl.papers.replay import ReplaySettings, opened_replay
+    from bitrawl.papers.results import check_target, missing_languages, write
     from bitrawl.show.harvest import can_draw_png
-    from bitrawl.simulation.discovery import SimulatedSearch
-    from bitrawl.simulation.replay import ReplaySettings, opened_replay
-    from bitrawl.simulation.results import check_target, missing_languages, write
 
     if out is not None:
         check_target(out, [*archives, *(path for path in (truth, seeds_file) if path is not None), *(backlinks or ())])
@@ -126,7 +126,7 @@ def simulate(  # noqa: PLR0913 (flags)
 async def _trials(
     replay: Replay, settings: ReplaySettings, truth: Path | None, seeds: list[Url], *, out: Path | None, quiet: bool
 ) -> list[SiteTrials]:
-    from bitrawl.simulation.trial import Truth, in_order, read_pairs, write_pairs
+    from bitrawl.papers.trial import Truth, in_order, read_pairs, write_pairs
 
     with err.status("", spinner="line") as status:
         if quiet:
@@ -156,9 +156,9 @@ async def _discover(  # noqa: PLR0913 (flags)
     quiet: bool,
 ) -> None:
     from bitrawl.job import open_backlinks
-    from bitrawl.simulation.discovery import table, walk_trials
-    from bitrawl.simulation.discovery import write as write_walks
-    from bitrawl.simulation.replay import opened_replay
+    from bitrawl.papers.discovery import table, walk_trials
+    from bitrawl.papers.discovery import write as write_walks
+    from bitrawl.papers.replay import opened_replay
 
     if not search.seeds:
         raise ConfigError("a search needs seeds; name a file of a few sites with --seeds-file")
@@ -221,7 +221,7 @@ def _warn(message: str) -> None:
 
 
 def _show(trials: SiteTrials) -> None:
-    from bitrawl.simulation.results import MEASURES, cells, headline, remarks
+    from bitrawl.papers.results import MEASURES, cells, headline, remarks
 
     print_out(headline(trials))
     names = (figures.strategy.replace("-", "-\n") for figures in trials.figures)  # Five of them fit a terminal.
@@ -253,7 +253,7 @@ def _strategies(raw: str) -> tuple[str, ...]:
 
 
 def _walks(raw: str) -> tuple[Walk, ...]:
-    from bitrawl.simulation.discovery import WALKS
+    from bitrawl.papers.discovery import WALKS
 
     return WALKS if raw.strip() == "all" else tuple(map(Walk, _chosen(raw, WALKS, [Walk.FOCUSED], "walk")))
 

@@ -10,17 +10,17 @@ import pytest
 from made_up_pack import write_pack
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.crawling.frontier import Frontier, Politeness
+from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling.settings import Politeness, Reach
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
-from bitrawl.simulation.measure import best_harvest, harvest, measure
-from bitrawl.simulation.replay import InFlightWeb, RememberedAnalyses, Replay, ReplayClock, ReplaySettings, landed
-from bitrawl.simulation.trial import (
+from bitrawl.papers.measure import best_harvest, harvest, measure
+from bitrawl.papers.replay import InFlightWeb, RememberedAnalyses, Replay, ReplayClock, ReplaySettings, landed
+from bitrawl.papers.trial import (
     CountingFetcher,
     MemoryQueue,
     Replayed,
@@ -33,7 +33,7 @@ from bitrawl.simulation.trial import (
     run_trial,
 )
 from bitrawl.store.analyses import Analyses
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.strategies.table import Strategy
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
@@ -213,7 +213,7 @@ def prepared(made: list[Replayed], *, exhaustive: bool = True) -> Callable[[obje
     def prepare(scorer: object) -> Replayed:
         clock, sites = FakeClock(), Sites()
         web = CountingFetcher(FakeWeb({url(name): "<p>text" for name in "abcdef"} | {url("robots.txt"): RULES}))
-        robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
+        robots = RobotsFetcher(web, InMemoryRobots(), clock, delay=0.0)
         diary = ReplayLedger(sites.of)
         crawl = Crawl(
             Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0)),

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from math import log
 
 from bitrawl.languages import asked_language, claimed_language
-from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.model import UNDETERMINED, Advice, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.protocols import StrategyInputs
 from bitrawl.reasons import Reason
 from bitrawl.strategies.arrival import FIRST
 from bitrawl.url import Url
@@ -32,8 +33,8 @@ class Perplexity:
     nearly all of it, so that a page for choosing the language does not close its site.
     """
 
-    def __init__(self, languages: Sequence[Language] = ()) -> None:
-        self._languages = tuple(languages)
+    def __init__(self, inputs: StrategyInputs) -> None:
+        self._languages = tuple(inputs.languages)
         self._moved: dict[Url, float] = {}  # redirects, and pages without a perplexity
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
@@ -47,6 +48,10 @@ class Perplexity:
             ]
         beyond = found_on is not None and not found_on.is_on_topic
         return [self._priority(link, score_of(perplexity), beyond=beyond and link.depth > 1) for link in links]
+
+    def steps(self, perplexities: Sequence[float]) -> tuple[float, ...]:
+        """The boundaries of the buckets, section 3.3."""
+        return tuple(map(score_of, perplexities))
 
     def _priority(self, link: Link, priority: float, *, beyond: bool) -> float:
         if link.kind in FIRST:

@@ -4,56 +4,18 @@
 OBFC, and COBFC with classifiers that are learned on the way.
 """
 
-import heapq
 from collections import deque
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
-from itertools import count
+from functools import partial
 
-from bitrawl.discover.graph_files import without_www
-from bitrawl.discover.walk_plan import LearnedWord, NaiveBayes, Neighbourhood, SiteCandidate, WalkStep
+from bitrawl.discover.walk_plan import ForwardPool, LearnedWord, NaiveBayes, Neighbourhood, SiteCandidate, WalkStep
 from bitrawl.model import Link, LinkKind, Page
 from bitrawl.url import Url
 
-MOST_LINKS = 200_000  # that are remembered: some 200 MB
-MOST_QUEUED = 3  # pages of one host that are queued, beside `walk.MOST_PAGES`
 # Pages after which the classifiers are learned, and learned again: a tenth of a walk of 500. The paper learned once, after
 # 20,000 of 100,000 pages.
 LEARN_EVERY = 50
 CO_CITED = 2  # bilingual sites that a relevant backlink page cites: one is how it was found. The paper leaves it open.
-
-
-class ForwardPool:
-    """Links to follow some day, the best first."""
-
-    def __init__(self, near: Neighbourhood) -> None:
-        self._near = near
-        self._heap: list[tuple[float, int, Link]] = []
-        self._seen: set[Url] = set()
-        self._given: dict[str, int] = {}  # by host
-        self._order = count()
-
-    def add(self, links: Iterable[Link], value: float | None = None) -> None:
-        """Without a value in an order that is random, and the same in each run."""
-        for link in links:
-            if link.url not in self._seen and link.kind is not LinkKind.INDEX and len(self._seen) < MOST_LINKS:
-                self._seen.add(link.url)
-                at = random_value(link.url) if value is None else value
-                heapq.heappush(self._heap, (-at, next(self._order), link))
-
-    def take(self, most: int) -> list[WalkStep]:
-        """Not more than a few of each host."""
-        steps: list[WalkStep] = []
-        while self._heap and len(steps) < most:
-            value, _, link = heapq.heappop(self._heap)
-            host = without_www(link.url.host)
-            if link.url in self._near.visited or self._given.get(host, 0) >= MOST_QUEUED:
-                continue
-            self._given[host] = self._given.get(host, 0) + 1
-            candidate = self._near.candidate(link)
-            new = not candidate.is_queued and candidate.verdict is None
-            steps.append(WalkStep(link, -value, candidate if new else None))
-        return steps
 
 
 class Forward:
@@ -198,6 +160,6 @@ class BackAndForth:
         return self._back_classifier.probability(self._near.words.of(step.link))
 
 
-def random_value(url: Url) -> float:
-    """From 0 to 1, the same for the same address."""
-    return int.from_bytes(blake2b(url.encode(), digest_size=4).digest()) / 2**32
+focused = partial(Forward, focused=True)
+obfc = partial(BackAndForth, classifiers=False)
+cobfc = partial(BackAndForth, classifiers=True)

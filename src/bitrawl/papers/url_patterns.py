@@ -21,9 +21,11 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel
 
 from bitrawl.languages import claimed_language, same_language
+from bitrawl.mining.content import Lexicons
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
+from bitrawl.papers.verification import ReadPage, Verification
+from bitrawl.protocols import StrategyInputs
 from bitrawl.reasons import LeaveReason, NoHomes, NoPattern, Reason
-from bitrawl.strategies.papers.verification import ReadPage, Verification
 from bitrawl.strategies.visited_page import aligned_links
 from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages, skeleton
@@ -140,9 +142,14 @@ class UrlPatterns:
         return self._walks[site.site]
 
 
-def plain_queue(languages: Sequence[Language], verification: NewVerification = Verification) -> UrlPatterns:
+def url_patterns(inputs: StrategyInputs, rules: PatternRules = DEFAULT) -> UrlPatterns:
+    lexicons = Lexicons.read(inputs.dictionary, inputs.languages) or Lexicons()
+    return UrlPatterns(inputs.languages, lambda two: Verification(two, lexicons.of(two)), rules)
+
+
+def plain_queue(inputs: StrategyInputs) -> UrlPatterns:
     """The baseline of section 6: what is found first is examined first, until the queue is empty."""
-    return UrlPatterns(languages, verification, PatternRules(patterns=False, stops=False))
+    return url_patterns(inputs, PatternRules(patterns=False, stops=False))
 
 
 class CandidatePair(NamedTuple):
