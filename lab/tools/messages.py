@@ -14,7 +14,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 from bitrawl.config import RULES, SETTINGS
-from bitrawl.corpus.figures import SiteLack
+from bitrawl.corpus import SiteLack
 from bitrawl.endings import EndSentence, FaultSentence
 from bitrawl.message import Wording
 from bitrawl.model import Method

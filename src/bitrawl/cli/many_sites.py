@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bitrawl.cluster.executor import DaskExecutor, Executor
     from bitrawl.cluster.run import MinedRun, Run, RunStatus, Tally
     from bitrawl.cluster.warc_split import SplitFile
-    from bitrawl.corpus.figures import MergedCounts, MergeFacts
+    from bitrawl.corpus import MergedCounts, MergeFacts
     from bitrawl.job import StartOver
 
 LOCAL = "local"

@@ -55,7 +55,7 @@ from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
 from bitrawl.config import Group, Job, described
-from bitrawl.corpus.figures import MergeFacts
+from bitrawl.corpus import MergeFacts
 from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BUNDLES, DESCRIPTION, LEDGER, MERGE, MERGED, PARTS, REPORT, SHARD, SITES_TABLE

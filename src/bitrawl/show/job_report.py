@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
-from bitrawl.corpus.export import without_files
+from bitrawl.corpus import without_files
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
 from bitrawl.message import enumerated

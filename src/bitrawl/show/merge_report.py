@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from bitrawl.corpus.figures import MergedCounts, MergedSite, MergeFacts
+from bitrawl.corpus import MergedCounts, MergedSite, MergeFacts
 from bitrawl.languages import language_name
 from bitrawl.show.plots import bars
 from bitrawl.show.templating import document

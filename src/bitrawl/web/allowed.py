@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from bitrawl import config, demo, files
 from bitrawl.config import DISCOVER, MINE, SETTINGS, Group, Job, Setting, broken, listed, tables, value_of
 from bitrawl.config import keys as schema_keys
-from bitrawl.corpus.formats import FORMATS, fitting
+from bitrawl.corpus import FORMATS, fitting
 from bitrawl.crawling.fetch import user_agent
 from bitrawl.crawling.scope import folder_path
 from bitrawl.crawling.settings import Politeness

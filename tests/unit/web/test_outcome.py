@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.corpus.figures import SiteLack
+from bitrawl.corpus import SiteLack
 from bitrawl.endings import (
     CrawlEnd,
     EndKind,

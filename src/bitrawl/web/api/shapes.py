@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from bitrawl.corpus.formats import Anonymise
+from bitrawl.corpus import Anonymise
 from bitrawl.crawling.settings import Reach
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import CrawlEnd, State

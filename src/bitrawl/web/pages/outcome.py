@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from bitrawl.config import SETTINGS
-from bitrawl.corpus.figures import SiteLack
+from bitrawl.corpus import SiteLack
 from bitrawl.endings import Doing, Limit, LimitUnit, MiningStep, State, left_message
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import Live, SiteFacts

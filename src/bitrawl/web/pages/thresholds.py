@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus.selection import Rule, RuleFacts
+from bitrawl.corpus import Rule, RuleFacts
 from bitrawl.errors import FieldError, OutdatedError, RefusedError
 from bitrawl.mining.judging import Flag
 from bitrawl.mining.settings import Thresholds
