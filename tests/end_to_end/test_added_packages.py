@@ -13,7 +13,7 @@ from bitrawl import aio, cli, config, demo
 from bitrawl import packages as packages_of
 from bitrawl.corpus import CorpusHeader, formats
 from bitrawl.corpus.export import export
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.protocols import StrategyInputs
 from bitrawl.strategies.making import strategy

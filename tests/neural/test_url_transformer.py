@@ -17,7 +17,8 @@ from bitrawl.protocols import StrategyInputs
 from bitrawl.strategies.making import strategy
 from bitrawl.strategies.table import Strategy
 from bitrawl.url import Url
-from bitrawl.urls.transformers import load_classifier, load_language_transformer, load_pair_transformer, url_text
+from bitrawl.urls import load_pair_transformer
+from bitrawl.urls.transformers import load_classifier, load_language_transformer, url_text
 from lab.train.url_transformers import Epoch, Settings, _classifier, _layers, train_languages, train_pairs
 
 WORDS = {

@@ -47,7 +47,7 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.config import Job
-from bitrawl.crawling.ending import seed_skips
+from bitrawl.endings import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError, lacks_memory
 from bitrawl.facts import JobFacts
 from bitrawl.file_names import LOCK, SHARD, VERDICTS

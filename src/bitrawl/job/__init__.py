@@ -9,28 +9,23 @@ from bitrawl.doors import door
 
 if TYPE_CHECKING:
     from bitrawl.job.bootstrapping import (
+        BootstrapFolder,
         BootstrapProgress,
         BootstrapRequest,
         BootstrapStep,
         BootstrapSummary,
         bootstrap,
         endpoint,
-        from_bootstrap,
-        holds_bootstrap,
-        read_bootstrap,
-        read_found,
-        read_progress,
     )
     from bitrawl.job.corpora import Corpora, CorpusStatus
     from bitrawl.job.crawl_wiring import Parts
     from bitrawl.job.described import check, described_job
+    from bitrawl.job.exporting import asked
     from bitrawl.job.fetching import FetchPolicy, SystemClock
-    from bitrawl.job.folder_check import Checked
     from bitrawl.job.live_facts import Sampler
     from bitrawl.job.opened import (
         MergeResult,
         OpenedCopy,
-        OpenedFolder,
         OpenedJob,
         OpenedMerge,
         OpenedRun,
@@ -39,8 +34,6 @@ if TYPE_CHECKING:
         open_folder,
     )
     from bitrawl.job.pages import loose_pages
-    from bitrawl.job.refreshing import RoundChanges
-    from bitrawl.job.reporting import found_so_far, gather, is_stale, sites_visited, status
     from bitrawl.job.running import crawl, mine, mine_again, preview
     from bitrawl.job.site_checks import SiteQuestion, check_sites
     from bitrawl.job.site_search import Discovered, build_index, discover, open_backlinks

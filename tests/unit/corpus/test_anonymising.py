@@ -5,7 +5,7 @@ import pytest
 
 from bitrawl.corpus import Anonymise, Anonymiser
 from bitrawl.corpus.merger import merged
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.model import Language, Metadata, Page, PagePair, Paragraph, Segment, SegmentPair
 from bitrawl.url import Url
 

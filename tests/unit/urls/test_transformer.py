@@ -12,12 +12,12 @@ from bitrawl.protocols import StrategyInputs
 from bitrawl.strategies.making import strategy
 from bitrawl.strategies.table import Strategy
 from bitrawl.url import Url
+from bitrawl.urls import load_pair_transformer
 from bitrawl.urls.transformers import (
     TransformerUrlLanguageModel,
     TransformerUrlPairModel,
     batches,
     load_language_transformer,
-    load_pair_transformer,
     url_text,
 )
 
