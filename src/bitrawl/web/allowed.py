@@ -18,7 +18,7 @@ import msgspec
 from bitrawl import config, demo, files
 from bitrawl.config import DISCOVER, MINE, SETTINGS, Group, Job, Setting, broken, listed, tables, value_of
 from bitrawl.config import keys as schema_keys
-from bitrawl.corpus.formats import FORMATS, fitting
+from bitrawl.corpus import FORMATS, fitting
 from bitrawl.crawling import Politeness, user_agent
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit

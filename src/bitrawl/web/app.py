@@ -22,7 +22,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, ConfigError, FieldError, UrlError
 from bitrawl.job import Sampler
-from bitrawl.show.templating import style_sheet
+from bitrawl.show import style_sheet
 from bitrawl.web import operator_settings
 from bitrawl.web.actions import LANGUAGE_COOKIE, Server, words_of
 from bitrawl.web.api import operations as api

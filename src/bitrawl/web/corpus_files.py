@@ -16,12 +16,19 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
-from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.export import CARD, CorpusHeader, corpus_headers
-from bitrawl.corpus.formats import Anonymise, TermFormat, ready_formats
-from bitrawl.corpus.jsonl import PLAIN, plain
-from bitrawl.corpus.term_pairs import TermPair
-from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit
+from bitrawl.corpus import (
+    CARD,
+    PLAIN,
+    Anonymise,
+    Anonymiser,
+    CorpusHeader,
+    TermFormat,
+    TermPair,
+    corpus_headers,
+    plain,
+    ready_formats,
+    tmx_text,
+)
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import cell
 from bitrawl.job import OpenedJob
@@ -169,12 +176,12 @@ def _tsv_hits(hits: Iterable[FoundSegment], _query: SearchQuery) -> Iterator[str
 def _tmx_hits(hits: Iterable[FoundSegment], query: SearchQuery) -> Iterator[str]:
     """What was rejected stays out of every translation memory."""
     now = time.time()
-    yield tmx_header(CorpusHeader(tuple(query.languages or ()), now))
-    accepted = (hit for hit in hits if hit.verdict is not Verdict.REJECT)
-    for number, hit in enumerate(accepted, 1):
-        header = CorpusHeader((hit.pair.row.lang_a, hit.pair.row.lang_b), now)
-        yield tmx_unit(number, TranslationUnit.alone(hit.segment), header)
-    yield TMX_END
+    units = (
+        (CorpusHeader((hit.pair.row.lang_a, hit.pair.row.lang_b), now), TranslationUnit.alone(hit.segment))
+        for hit in hits
+        if hit.verdict is not Verdict.REJECT
+    )
+    yield from tmx_text(units, CorpusHeader(tuple(query.languages or ()), now))
 
 
 _HIT_FILES = {"tsv": _tsv_hits, "tmx": _tmx_hits}

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.corpus.figures import SiteLack
+from bitrawl.corpus import SiteLack
 from bitrawl.endings import (
     CrawlEnd,
     EndKind,
@@ -30,7 +30,7 @@ from bitrawl.facts import Live, SiteFacts
 from bitrawl.message import Code, Message, Value, Wording
 from bitrawl.reasons import Action, FewPairs, FewRelevant, NoHomes, NoPattern, OneLanguage, Reason
 from bitrawl.remedies import Remedy, Tip
-from bitrawl.show.diagnosis import Diagnosis, Point, Symptom
+from bitrawl.show import Diagnosis, Point, Symptom
 from bitrawl.show.wording import REFUSALS
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

@@ -12,8 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus.formats import fitting
-from bitrawl.corpus.term_pairs import TermPair
+from bitrawl.corpus import TermPair, fitting
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
 from bitrawl.job import BootstrapFolder, BootstrapSummary

@@ -15,7 +15,7 @@ from bitrawl.facts import Live
 from bitrawl.file_names import FOUND_SITES, SITES_JSON, SITES_TABLE
 from bitrawl.job import BootstrapFolder, BootstrapProgress, BootstrapStep, BootstrapSummary, JobFolder
 from bitrawl.model import Language
-from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
+from bitrawl.show import COLOURS, Series, bars, lines, thinned
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.actions import carry_out, find_job, find_own_job, found_sites, look_at, server_of, words_of
 from bitrawl.web.corpus_files import StoredFile

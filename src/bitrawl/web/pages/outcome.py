@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from bitrawl.config import SETTINGS
-from bitrawl.corpus.figures import SiteLack
+from bitrawl.corpus import SiteLack
 from bitrawl.endings import Doing, Limit, LimitUnit, MiningStep, State, left_message
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import Live, SiteFacts
@@ -16,7 +16,7 @@ from bitrawl.job import OpenedJob
 from bitrawl.message import Code
 from bitrawl.reasons import Action
 from bitrawl.remedies import Remedy, Tip
-from bitrawl.show.diagnosis import Diagnosis, diagnose
+from bitrawl.show import Diagnosis, diagnose
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import JobState
 from bitrawl.web.messages import Words, marked

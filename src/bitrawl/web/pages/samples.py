@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
 from bitrawl.review import ReadPair, ReviewerAgreement, Sample, SampleResults
-from bitrawl.show.plots import Range, ranges
+from bitrawl.show import Range, ranges
 from bitrawl.web.actions import server_of, words_of
 from bitrawl.web.api.shapes import NewSample
 from bitrawl.web.commands import CommandError
