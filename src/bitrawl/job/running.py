@@ -33,8 +33,9 @@ from bitrawl.job.exporting import write_corpus
 from bitrawl.job.opened import StartOver
 from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
-from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing, together
+from bitrawl.job.site_mining import SiteMiner, Watch, together
 from bitrawl.job.topics import read_examples, topic_judge
+from bitrawl.job.workers import Workers, pairing
 from bitrawl.model import Page, SiteKnowledge, Skip, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
@@ -359,10 +360,10 @@ def _end(parts: Parts) -> CrawlEnd:
 
 
 @asynccontextmanager
-async def _workers(job: Job, folder: JobFolder) -> AsyncIterator[MiningWorkers]:
+async def _workers(job: Job, folder: JobFolder) -> AsyncIterator[Workers]:
     """Raises `ConfigError` if the job's encoder cannot be loaded."""
     count = job.mining.workers or min(os.cpu_count() or 1, MOST_WORKERS)
-    async with MiningWorkers(job, folder.path, workers=count) as workers:
+    async with Workers(job, folder.path, workers=count) as workers:
         if job.encoder:
             await workers.load_models()
         if job.warc:  # An archive is soon read; a crawl need not hold the memory of a miner before a site is due.
@@ -378,7 +379,7 @@ class _Mining:
         job: Job,
         folder: JobFolder,
         ledger: Ledger,
-        workers: MiningWorkers,
+        workers: Workers,
         clock: Clock,
         *,
         known_pairs: bool = False,

@@ -20,7 +20,6 @@ from zlib import crc32
 import msgspec
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
-from bitrawl.config import Job
 from bitrawl.crawling.fetch import redirect_target
 from bitrawl.crawling.frontier import Frontier, Politeness
 from bitrawl.crawling.loop import Crawl, LoopSettings
@@ -29,7 +28,7 @@ from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.fetching import most_waiting
-from bitrawl.job.site_mining import pairing
+from bitrawl.mining.pairing import Pairing
 from bitrawl.model import (
     MAX_REDIRECTS,
     OPT_OUTS,
@@ -292,7 +291,7 @@ class Replay:
         sites: dict[str, list[Page]] = {}
         for page in await self.pages():
             sites.setdefault(self._sites.of(page.url.host), []).append(page)
-        pairer = pairing(Job(langs=list(languages)))
+        pairer = Pairing()
         pairs: list[PagePair] = []
         for pages in sites.values():
             sitemaps = await self.sitemaps(pages)
