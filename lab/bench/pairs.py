@@ -31,7 +31,8 @@ from msgspec import structs
 from bitrawl import demo
 from bitrawl.mining.evidence import ALL, METHODS_OF
 from bitrawl.mining.page_score import ScoreModel
-from bitrawl.mining.pairing import Pairing, PairingResult, PairingSettings
+from bitrawl.mining.pairing import Pairing, PairingResult
+from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import language_of
 from bitrawl.model import Language, Method, Page
 from bitrawl.papers.trial import UrlPair, in_order
@@ -82,7 +83,7 @@ def counted(site: LabelledSite, reported: set[tuple[Url, Url]]) -> Count:
 
 
 def paired(site: LabelledSite, model: ScoreModel, methods: frozenset[Method] = ALL) -> PairingResult:
-    return Pairing(PairingSettings(methods=methods), model=model).pairs(site.pages, site.languages, site.sitemaps)
+    return Pairing(PairSection(methods="".join(methods)), model=model).pairs(site.pages, site.languages, site.sitemaps)
 
 
 def found_by(result: PairingResult) -> set[UrlPair]:
@@ -140,7 +141,7 @@ def demo_web() -> None:
         for known in ledger.sites():
             view = ledger.view(known.site)
             pages = without_template(view.pages)
-            result = Pairing(PairingSettings(methods=methods)).pairs(pages, languages, view.sitemaps())
+            result = Pairing(PairSection(methods="".join(methods))).pairs(pages, languages, view.sitemaps())
             found |= {tuple(sorted((pair.url_a, pair.url_b))) for pair in result.pairs}
         count = Count(len(found & true), len(found - true), len(true))
         print(f"bundled web, {name}: {_shown(count)} of {len(true)} pairs; wrong: {sorted(found - true)[:5]}")

@@ -193,7 +193,7 @@ async def reach(name: str, asked: Asked) -> list[Reach]:
 async def linked_pages(replay: Replay, seeds: Sequence[Url]) -> set[Url]:
     """Every page inside the scope that links and sitemaps lead to, in the plainest way: one page after another."""
     scope = Scope(Sites(), seeds)
-    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), ReplayClock(), pause=0.0)
+    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), ReplayClock(), delay=0.0)
     pages: set[Url] = set()
     waiting = deque([Link(url, LinkKind.SEED) for url in seeds])
     met, origins = {*seeds}, set[str]()

@@ -38,8 +38,8 @@ from bitrawl.corpus.merger import merged
 from bitrawl.job.site_mining import BATCH, SAMPLE
 from bitrawl.mining.aligned_pages import translated_part
 from bitrawl.mining.judging import ThresholdFilter
-from bitrawl.mining.pairing import Pairing, PairingSettings
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining.pairing import Pairing
+from bitrawl.mining.settings import PairSection, Thresholds
 from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.papers.replay import opened_replay
@@ -150,7 +150,7 @@ def opened(pack: SitePack, languages: tuple[Language, Language]) -> SiteCopy:
 
 
 def miner(site: SiteCopy) -> Miner:
-    return Miner(site.languages, Pairing(PairingSettings()), NgramLanguageIdentifier())
+    return Miner(site.languages, Pairing(PairSection()), NgramLanguageIdentifier())
 
 
 def mined_pairs(site: SiteCopy) -> tuple[PagePair, ...]:

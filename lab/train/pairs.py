@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from bitrawl.files import replacing
 from bitrawl.mining.evidence import ALL, METHODS_OF, PageNumbers, both_ends, page_numbers
 from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, probabilities
-from bitrawl.mining.pairing import PairingRounds, PairingSettings
+from bitrawl.mining.pairing import PairingRounds
+from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import Site, condense
 from bitrawl.model import Language, Method, Page, Sitemap
 from bitrawl.papers.replay import opened_replay
@@ -94,7 +95,7 @@ class Lesson:
     @classmethod
     def of(cls, labelled: LabelledSite, site: Site, methods: frozenset[Method], worth: float = 1.0) -> "Lesson":
         """A lesson whose first round is surveyed."""
-        rounds = PairingRounds(site, PairingSettings(methods=methods))
+        rounds = PairingRounds(site, PairSection(methods="".join(methods)))
         true, doubtful = numbered(site, labelled.true), numbered(site, labelled.doubtful)
         return cls(rounds, rounds.survey(), true, doubtful, hides=methods == ALL, worth=worth)
 

@@ -77,8 +77,8 @@ def open(folder: str | PathLike[str]) -> "OpenedJob | OpenedMerge | OpenedCopy |
 
     Raises `StoreError` if there is neither.
     """
+    from bitrawl import arguments  # noqa: PLC0415
     from bitrawl.cluster.places import open_address  # noqa: PLC0415
-    from bitrawl.config import arguments  # noqa: PLC0415
 
     opened = open_address(str(arguments.folder_path("folder", folder)))
     opened.verify()
@@ -97,9 +97,9 @@ def merge(
     Settings are its flags: `formats="jsonl,tmx"`, `compress=True`, `min_score=0.6`. With `langs="en,fr"`, only the
     corpus of these languages is merged.
     """
+    from bitrawl import arguments  # noqa: PLC0415
     from bitrawl.cluster.run import merge_folders  # noqa: PLC0415
-    from bitrawl.config import arguments  # noqa: PLC0415
-    from bitrawl.config.settings import Group, described  # noqa: PLC0415
+    from bitrawl.config import Group, described  # noqa: PLC0415
     from bitrawl.job import MergeResult  # noqa: PLC0415
 
     jobs = arguments.texts("folders", folders, "the folders of jobs, as in ['jobs/one', 'jobs/two']")
@@ -132,7 +132,7 @@ def extract(html: str | bytes, url: str | None = None) -> "Page":
     The page is read in this process. If you do not trust it, use `bitrawl clean`, which reads it in a child process
     with limits.
     """
-    from bitrawl.config import arguments  # noqa: PLC0415
+    from bitrawl import arguments  # noqa: PLC0415
     from bitrawl.page import read_html  # noqa: PLC0415
     from bitrawl.url import Url  # noqa: PLC0415
 
@@ -147,7 +147,7 @@ def align(text_a: str | Iterable[str], text_b: str | Iterable[str], langs: str |
     A text is split into sentences; a list has one sentence in each item. The score of a pair is that of a corpus; a
     sentence without a counterpart has None.
     """
-    from bitrawl.config import arguments  # noqa: PLC0415
+    from bitrawl import arguments  # noqa: PLC0415
     from bitrawl.mining.aligned_pages import align_sentences, listed_sentences, text_sentences  # noqa: PLC0415
 
     languages, takes = arguments.two_languages("langs", langs), "a text, or a list of sentences"

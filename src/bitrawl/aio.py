@@ -12,8 +12,8 @@ from typing import Any, ParamSpec, Self, TypeVar
 import msgspec
 
 import bitrawl
-from bitrawl.config import arguments
-from bitrawl.config.settings import CRAWL, MINE, described
+from bitrawl import arguments
+from bitrawl.config import CRAWL, MINE, described
 from bitrawl.crawling.ending import Ending
 from bitrawl.endings import Doing
 from bitrawl.errors import ConfigError

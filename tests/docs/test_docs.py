@@ -15,15 +15,15 @@ from bitrawl.archive import archived_web
 from bitrawl.archive import writing as archive
 from bitrawl.cli import verbs
 from bitrawl.cli.status import KEYS
-from bitrawl.config.settings import SETTINGS
-from bitrawl.crawling import bodies, browser, frontier, resources, robots, scope, traps
+from bitrawl.config import SETTINGS
+from bitrawl.crawling import bodies, browser, frontier, resources, robots, scope, settings, traps
 from bitrawl.crawling.fetch import MAX_RULES, FetchSettings
-from bitrawl.crawling.settings import BudgetSection
+from bitrawl.crawling.settings import Budget
+from bitrawl.facts import LogLine
 from bitrawl.job import fetching, site_mining
 from bitrawl.mining import site
 from bitrawl.page import alternates, analyser, decode, links, office, outline, sandbox, sitemap, unseen
 from bitrawl.reasons import Reason
-from bitrawl.store.ledger_facts import LogLine
 from bitrawl.topic import learned, subject
 
 ROOT = Path(__file__).parents[2]
@@ -244,7 +244,7 @@ NO_LIMIT = {
 }
 """Reasons that stand for no limit. A new one goes here, or on the page."""
 
-FETCH, MANNERS, MIB = FetchSettings(), frontier.Politeness(), 1 << 20
+FETCH, MIB = FetchSettings(), 1 << 20
 
 NUMBERS = {
     "Requests of a page that a browser draws": resources.MAX_REQUESTS,
@@ -255,14 +255,14 @@ NUMBERS = {
     "Judged pages whose verdict a translation may take over": learned.KEPT_SCORES,
     "Judged pages that the learned model keeps to learn from": subject.WINDOW,
     "Hosts of a site whose first pages have the same text": traps.ALIKE_HOSTS,
-    "Longest wait after a slow answer, in seconds": frontier.ADAPTIVE_CEILING,
+    "Longest wait after a slow answer, in seconds": settings.ADAPTIVE_CEILING,
     "Longest Crawl-delay that is honoured, in seconds": robots.MAX_DELAY,
     "Longest pause between attempts, in seconds": frontier.BACKOFF_CEILING,
     "Visits that only wait for an answer, for each of the other visits": fetching.WAITING,
     "Seconds without an answer until a visit only waits": frontier.PATIENCE,
     "Seconds without an answer until a host counts as silent": frontier.SILENCE,
-    "Failures in a row of a host that never answered": MANNERS.first_failures,
-    "Failures in a row of a host that has answered before": MANNERS.failures,
+    "Failures in a row of a host that never answered": frontier.Frontier.first_failures,
+    "Failures in a row of a host that has answered before": frontier.Frontier.failures,
     "Characters of a URL": url.MAX_LENGTH,
     "Redirects in a row": model.MAX_REDIRECTS,
     "Characters of a style element": unseen.MAX_SHEET,
@@ -335,7 +335,7 @@ def test_what_has_a_key_has_the_default_of_the_job_file():
         default = getattr(getattr(config.Job(), section), field)
         if name not in NUMBERS and key not in ("analysis.workers", "mining.workers"):
             assert ROWS[name][0] == ("none" if default is None else f"{default:g}"), name
-    budgets = {f"budget.{field.name}" for field in msgspec.structs.fields(BudgetSection)}
+    budgets = {f"budget.{field.name}" for field in msgspec.structs.fields(Budget)}
     assert budgets <= set(keyed.values())
     assert f"at most {sandbox.MAX_WORKERS}" in ROWS["Processes that read pages"][0]
 

@@ -753,12 +753,12 @@ async def test_a_sitemap_may_be_larger_than_a_page_and_not_without_limit(size):
 )
 async def test_robots_txt_is_obeyed_as_rfc_9309_says(host, opened, closed):
     async with pathology_server() as base, HttpFetcher(settings(base), Clock()) as http:
-        fetcher = RobotsFetcher(http, InMemoryRobots(), Clock(), pause=0)
+        fetcher = RobotsFetcher(http, InMemoryRobots(), Clock(), delay=0)
         answers = [
             await fetcher.fetch(Link(Url.parse(base.at(host) + path), LinkKind.PAGE)) for path in ("/open", "/closed")
         ]
         assert [each.reason if isinstance(each, Skip) else "page" for each in answers] == [opened, closed]
-        assert fetcher.delay(f"{host}.test:{base.port}") == (2.0 if host == "robots-delay" else 0.0)
+        assert fetcher.crawl_delay(f"{host}.test:{base.port}") == (2.0 if host == "robots-delay" else 0.0)
         fetched = [path for path, verdict in (("/open", opened), ("/closed", closed)) if verdict == "page"]
         assert [each.path for each in base.requests if each.path in ("/open", "/closed")] == fetched
         assert len(base.asked("/.well-known/tdmrep.json")) <= 1

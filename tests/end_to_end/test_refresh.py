@@ -16,7 +16,7 @@ from inline_children import inline_children
 
 from bitrawl import aio
 from bitrawl.crawling.ending import Ending
-from bitrawl.crawling.settings import PolitenessSection
+from bitrawl.crawling.settings import Politeness
 from bitrawl.endings import State
 from bitrawl.errors import ConfigError
 from bitrawl.job import running
@@ -282,7 +282,7 @@ def test_a_host_that_is_down_changes_nothing(site: ChangingSite, job: Path):
     before = pages(job), corpus(job)
     site.is_down = True
     patient = JobFolder(job).changed({"fetch": {"connect_to": {"*.test": f"127.0.0.1:{site.port}"}}})
-    hasty = msgspec.structs.replace(patient, politeness=PolitenessSection(delay=0, attempts=1, backoff=0))
+    hasty = msgspec.structs.replace(patient, politeness=Politeness(delay=0, attempts=1, backoff=0))
     asyncio.run(running.mine(hasty, JobFolder(job), refresh=True))
     assert (pages(job), corpus(job)) == before
 

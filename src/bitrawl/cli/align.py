@@ -15,7 +15,7 @@ import typer
 from typer import Argument, Option
 
 from bitrawl.cli.console import print_err
-from bitrawl.config.settings import described, listed
+from bitrawl.config import described, listed
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file

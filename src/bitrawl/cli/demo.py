@@ -12,7 +12,7 @@ from bitrawl import config
 from bitrawl.cli.console import print_out
 from bitrawl.cli.flags import Quiet
 from bitrawl.cli.status import tell
-from bitrawl.config.settings import listed
+from bitrawl.config import listed
 from bitrawl.crawling.ending import Ending
 from bitrawl.errors import ConfigError
 

@@ -29,8 +29,7 @@ from bitrawl.cli.flags import (
     starting_over,
     with_settings,
 )
-from bitrawl.config import Job
-from bitrawl.config.settings import DISCOVER, Group, described, listed
+from bitrawl.config import DISCOVER, Group, Job, described, listed
 from bitrawl.discover.settings import HUB_LINKS, REFERRERS, Walk
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError

@@ -15,7 +15,7 @@ import typer
 from typer import Argument, Option
 
 from bitrawl.cli.console import print_err
-from bitrawl.config.settings import Group, Setting, flags, value_of
+from bitrawl.config import Group, Setting, flags, value_of
 from bitrawl.errors import ConfigError
 from bitrawl.url import seeds_from
 

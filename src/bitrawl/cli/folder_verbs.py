@@ -18,7 +18,7 @@ from typer import Option
 
 from bitrawl.cli.console import out, print_err, print_out, size
 from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
-from bitrawl.config.settings import described
+from bitrawl.config import described
 from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS, TermFormat
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing

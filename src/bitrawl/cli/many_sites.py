@@ -18,8 +18,7 @@ from typer import Argument, Option
 
 from bitrawl.cli.console import complain, duration, err, labelled, print_err, print_out, size, timed_lines
 from bitrawl.cli.flags import confirm, with_settings
-from bitrawl.config import Job
-from bitrawl.config.settings import Group, described, listed
+from bitrawl.config import Group, Job, described, listed
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.show.wording import counted

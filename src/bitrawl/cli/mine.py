@@ -39,8 +39,7 @@ from bitrawl.cli.many_sites import (
     show_merged,
 )
 from bitrawl.cli.status import show, show_selection, tell, tell_of_kills
-from bitrawl.config import Job
-from bitrawl.config.settings import CRAWL, MINE, Group, described
+from bitrawl.config import CRAWL, MINE, Group, Job, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.show.wording import counted

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
+from msgspec.structs import asdict
 from rich.text import Text
 from typer import Option
 
@@ -117,7 +118,7 @@ def diff(
 
 
 def _changed_lines(kind: msgspec.Struct) -> Iterator[str]:
-    for name, entries in msgspec.structs.asdict(kind).items():
+    for name, entries in asdict(kind).items():
         yield from (f"{name:<9}{entry}" for entry in entries[:MOST_CHANGES])
         if len(entries) > MOST_CHANGES:
             yield f"{'':<9}and {len(entries) - MOST_CHANGES:,} more; --format json lists them all"
@@ -179,8 +180,11 @@ def _show_corpus(now: CorpusStatus) -> None:
     print_rows([*rows, *([("report", now.report)] if now.report else [])])
 
 
-def _written(counts: Mapping[str, object]) -> str:
-    nouns = {"pairs": "page pair", "units": "unit", "documents": "document", "paragraphs": "paragraph", "words": "word"}
+_OF_PAGES = {"documents": "document", "paragraphs": "paragraph", "words": "word"}
+_OF_BOTH = {"pairs": "page pair", "units": "unit", **_OF_PAGES}
+
+
+def _written(counts: Mapping[str, object], nouns: Mapping[str, str] = _OF_BOTH) -> str:
     return ", ".join(counted(count, noun) for name, noun in nouns.items() if isinstance(count := counts.get(name), int))
 
 
@@ -233,8 +237,8 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
     rows += [(name, corpus_figures(pair)) for name, pair in now.corpora.items()]
     if changed := _changed_thresholds(job):
         rows.append(("thresholds", changed))
-    written = job.written()
-    rows += [(name, f"{_written(counts)} in the corpus") for name, counts in written.items() if "documents" in counts]
+    of_pages = {name: corpus for name, corpus in now.written.items() if corpus.documents is not None}
+    rows += [(name, f"{_written(asdict(corpus), _OF_PAGES)} in the corpus") for name, corpus in of_pages.items()]
     rows += _block("left out", (f"{count:>6}  {why}" for why, count in now.faults.items()))
     print_rows(rows)
     if summary.pages and summary.relevant == 0 and summary.ended:
@@ -248,7 +252,7 @@ def _changed_thresholds(job: OpenedJob) -> str:
     """Those that are not the default."""
     if not job.files.description.exists():
         return ""
-    usual, values = msgspec.structs.asdict(Thresholds()), msgspec.structs.asdict(job.files.job().judge)
+    usual, values = asdict(Thresholds()), asdict(job.files.job().judge)
     shown = {key: ", ".join(value) if isinstance(value, tuple) else value for key, value in values.items()}
     return "; ".join(f"{key} = {shown[key]}" for key in values if values[key] != usual[key])
 
@@ -260,7 +264,7 @@ def show_selection(job: OpenedFolder, settings: Mapping[str, Any]) -> None:
     chosen = job.selections(settings)
     assert isinstance(job, OpenedJob), "other folders raise an error"
     written = {name: pair.units for name, pair in job.status().corpora.items()}
-    values = msgspec.structs.asdict(job.files.changed(settings).judge)
+    values = asdict(job.files.changed(settings).judge)
     rows = list[tuple[str, str]]()
     for corpus in chosen:
         facts, before = corpus.facts, written.get(corpus.name, 0)

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from bitrawl.cli.console import complain, print_err, print_out
 from bitrawl.cli.flags import PRIVATE_HELP, Quiet, confirm, job_option, starting_over
-from bitrawl.config.settings import Group, listed
+from bitrawl.config import Group, listed
 from bitrawl.languages import language_name
 from bitrawl.show.wording import counted
 

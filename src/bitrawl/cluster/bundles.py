@@ -25,10 +25,10 @@ from bitrawl.config import Job
 from bitrawl.crawling.connections import Routes
 from bitrawl.crawling.scope import Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
+from bitrawl.file_names import BUNDLES, PARTS
 from bitrawl.files import NO_JSON, checked, with_sum
 from bitrawl.job.fetching import fetch_settings
 from bitrawl.reasons import Reason
-from bitrawl.store.folder_kinds import BUNDLES, PARTS
 from bitrawl.url import Url
 from bitrawl.version import __version__
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.file_names import BUNDLES
 from bitrawl.files import NEW, discard, replacing, write_fault
 from bitrawl.job import OpenedCopy, OpenedJob, OpenedMerge, OpenedRun, open_folder
-from bitrawl.store.folder_kinds import BUNDLES
 from bitrawl.version import install_command
 
 if TYPE_CHECKING:

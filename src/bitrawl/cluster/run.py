@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bitrawl import config, files
+from bitrawl import arguments, config, files
 from bitrawl.cluster.bundle_process import BundleOrder
 from bitrawl.cluster.bundles import (
     CHECKPOINTS,
@@ -54,14 +54,13 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
-from bitrawl.config import Job, arguments
-from bitrawl.config.settings import Group, described
+from bitrawl.config import Group, Job, described
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.crawling.settings import Reach
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.file_names import BUNDLES, DESCRIPTION, LEDGER, MERGE, MERGED, PARTS, REPORT, SHARD, SITES_TABLE
 from bitrawl.job import Corpora, CorpusStatus, OpenedMerge, OpenedRun, StartOver, open_folder
 from bitrawl.job import check as check_crawl
-from bitrawl.job.exporting import SHARD
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.job_merge import merge, merge_again
@@ -69,11 +68,11 @@ from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_sin
 from bitrawl.job.running import check as check_mining
 from bitrawl.show.wording import counted
 from bitrawl.store.folder import JobFolder, free_archive_name, set_archive_aside
-from bitrawl.store.folder_kinds import BUNDLES, MERGE, MERGED, PARTS, REPORT, FolderKind, kind_of, no_job
+from bitrawl.store.folder_kinds import FolderKind, kind_of, no_job
 from bitrawl.store.own_files import FolderFiles, check_inputs, inputs_of, job_files
 from bitrawl.store.rounds import Changes
 
-JOB = "job.toml"
+JOB = DESCRIPTION
 FAILED = "failed.tsv"
 _WRITTEN = (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS, UNDONE, MERGED)
 TRIES = 2  # for a bundle whose machine had a fault
@@ -301,7 +300,7 @@ def _run_files(folder: Path) -> FolderFiles:
             part_files = parts[below[0]]
             return bool(below[2] == DONE or part_files.is_made(below[2]) or part_files.is_kept(below[2]))
         if top == MERGED:
-            return rest in (MERGE, "report.html", "sites.tsv", FAILED) or bool(merged.is_made(rest))
+            return rest in (MERGE, REPORT, SITES_TABLE, FAILED) or bool(merged.is_made(rest))
         return top in (JOB, BUNDLES, PROGRESS, CHECKPOINTS, UNDONE)
 
     return FolderFiles("a run over many sites", (BUNDLES,), _WRITTEN, is_made, merged.is_kept)
@@ -527,7 +526,7 @@ def check_run(address: str, *, repair: bool = False) -> Iterator[Checked]:
     yield Checked(f"{PARTS}/", Condition.SOUND, f"{counted(sound, 'part')} as written")
     yield from _checkpoints(out, repair=repair)
     if isinstance(out, LocalPlace):
-        corpus = check_corpus(out.path / MERGED / "corpus", f"bitrawl export {shlex.quote(address)}")
+        corpus = check_corpus(out.path / MERGED / "corpus")
         if corpus is not None:
             yield corpus
 
@@ -535,10 +534,10 @@ def check_run(address: str, *, repair: bool = False) -> Iterator[Checked]:
 def _check_same(job: Job, out: Place) -> None:
     content = (out / JOB).read()
     if content is None:
-        if "job.sqlite" in out.names():
+        if LEDGER in out.names():
             raise ConfigError(f"{out} holds another job; choose another --out")
         return
-    if (out / BUNDLES).read() is None and "job.sqlite" in out.names():
+    if (out / BUNDLES).read() is None and LEDGER in out.names():
         raise ConfigError(
             f"{out} holds a job of one process; resume without --workers, --cluster and --part, or choose another --out"
         )
@@ -585,10 +584,10 @@ def _part(out: Place, name: str, *, repair: bool) -> Iterator[Checked]:
     if how is None or how.state is not PartState.MINED or not isinstance(folder, LocalPlace):
         return
     wrong = [file for file in check_job(JobFolder(folder.path)) if file.condition is not Condition.SOUND]
-    if any(file.name == "job.sqlite" for file in wrong) and repair:
+    if any(file.name == LEDGER for file in wrong) and repair:
         (folder / DONE).delete()
     for file in wrong:
-        if file.name == "job.sqlite":
+        if file.name == LEDGER:
             yield _damaged(f"{where}/{file.name}", file.found, repair=repair)
         else:
             yield msgspec.structs.replace(file, name=f"{where}/{file.name}")

@@ -3,10 +3,27 @@
 Each table of a job file is a value of the room that it sets up; only this room knows them all.
 """
 
-from bitrawl.config.job_file import merged, public_text_of, read, text_of, write
-from bitrawl.config.resolving import continues, converted, resolve, typed
-from bitrawl.config.schema import Job
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Job", "continues", "converted", "merged", "public_text_of", "read", "resolve", "text_of", "typed", "write",
-]  # fmt: skip
+from bitrawl.doors import door
+
+if TYPE_CHECKING:
+    from bitrawl.config.job_file import merged, public_text_of, read, text_of, write
+    from bitrawl.config.resolving import RULES, broken, continues, converted, resolve, typed, with_paths
+    from bitrawl.config.schema import Job
+    from bitrawl.config.settings import (
+        CRAWL,
+        DISCOVER,
+        MINE,
+        SETTINGS,
+        Group,
+        Setting,
+        described,
+        flags,
+        keys,
+        listed,
+        tables,
+        value_of,
+    )
+else:
+    __getattr__ = door(__name__)

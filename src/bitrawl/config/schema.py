@@ -6,7 +6,7 @@ import msgspec
 
 from bitrawl.choices import FilePath, FolderOrModel
 from bitrawl.corpus.formats import ExportSection
-from bitrawl.crawling.settings import BudgetSection, FetchSection, PolitenessSection, RenderSection, ScopeSection
+from bitrawl.crawling.settings import Budget, FetchSection, Politeness, RenderSection, ScopeSection
 from bitrawl.discover.settings import DiscoverySection
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language
@@ -40,8 +40,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     topic: TopicSection = TopicSection()
     discovery: DiscoverySection = DiscoverySection()
     scope: ScopeSection = ScopeSection()
-    politeness: PolitenessSection = PolitenessSection()
-    budget: BudgetSection = BudgetSection()
+    politeness: Politeness = Politeness()
+    budget: Budget = Budget()
     fetch: FetchSection = FetchSection()
     render: RenderSection = RenderSection()
     analysis: AnalysisSection = AnalysisSection()

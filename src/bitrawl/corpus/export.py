@@ -12,6 +12,7 @@ import msgspec
 
 from bitrawl.corpus.formats import FORMATS, Part, corpus_format, corpus_formats
 from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.file_names import SUMMARY
 from bitrawl.files import NEW, OLD, discard
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
 from bitrawl.packages import loaded
@@ -179,7 +180,7 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
             discard(folder / name)
 
 
-ABOUT = ("summary.json", CARD)
+ABOUT = (SUMMARY, CARD)
 """What is written beside the corpora of a folder."""
 
 

@@ -10,7 +10,7 @@ from xml.parsers import expat
 from bitrawl.corpus.export import CorpusHeader, paragraph_id
 from bitrawl.corpus.jsonl import PROPERTIES, Languages, TextPair, plain
 from bitrawl.errors import ConfigError
-from bitrawl.files import replacing
+from bitrawl.files import replacing, xml_parser
 from bitrawl.languages import claimed_language
 from bitrawl.model import UNDETERMINED, Language, TranslationUnit
 from bitrawl.text.words import escaped, xml
@@ -102,13 +102,7 @@ class _TmxReader:
     """Unit by unit. A file that declares entities is refused, and nothing is loaded from elsewhere."""
 
     def __init__(self, source: Path) -> None:
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
-        self.parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-        self.parser.EntityDeclHandler = self._refuse
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
+        self.parser = xml_parser(self._start, self._end, self._characters, refuse=self._refuse)
         self._source = source
         self._variants: list[tuple[Language, str]] = []
         self._language = UNDETERMINED
@@ -120,7 +114,7 @@ class _TmxReader:
         units, self._units = self._units, []
         return units
 
-    def _refuse(self, *_: object) -> None:
+    def _refuse(self) -> None:
         raise ConfigError(f"{self._source} declares XML entities; export it without a DTD")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Self
 from weakref import WeakValueDictionary
 
-import msgspec
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page, Playwright, Route, async_playwright
 
 from bitrawl.crawling.document_states import (
@@ -36,6 +35,7 @@ from bitrawl.crawling.document_states import (
 )
 from bitrawl.crawling.rendering import rendered
 from bitrawl.crawling.resources import PageRequests, Resources
+from bitrawl.crawling.settings import Politeness, RenderSection
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import COMPUTED, Capture, Skip
 from bitrawl.process import ATTEMPTS
@@ -66,16 +66,12 @@ _ABSENT = re.compile(r"executable doesn't exist|ENOENT|EACCES|exitCode=\d", re.I
 _log = logging.getLogger(__name__)
 
 
-class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How pages are drawn."""
+class BrowserSettings(RenderSection, frozen=True, kw_only=True):
+    """What a job says about drawing, with what follows from its other settings."""
 
-    browser: str = ""  # a path, or the address of one that runs; empty for Playwright's own or one of `PROGRAMS`
     user_agent: str = ""
     language: str = "en"  # that scripts are told to prefer
-    tabs: int = 4
-    per_host: int = 1  # pages of one host at once, as connections
-    seconds: float = 20.0  # for one page
-    megabytes: int = 512  # of one page
+    per_host: int = Politeness().per_host  # pages of one host at once, as connections
 
 
 class ChromiumRenderer:

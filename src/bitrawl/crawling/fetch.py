@@ -44,7 +44,7 @@ from bitrawl.crawling.connections import (
     noting_reuse,
     proxy_name,
 )
-from bitrawl.crawling.settings import FetchSection, PolitenessSection
+from bitrawl.crawling.settings import FetchSection, Politeness
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import MAX_REDIRECTS, Answer, Capture, DocumentType, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Clock, Fetcher
@@ -77,7 +77,7 @@ class FetchSettings(FetchSection, frozen=True, kw_only=True):
     media_types: frozenset[str] = PAGE_TYPES  # what is downloaded whole; anything else after its first bytes is not
     accept: str = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.1"
     connections: int = 64
-    per_host: int = PolitenessSection().per_host
+    per_host: int = Politeness().per_host
 
     # Judgement where no standard is named.
     connect_time: float = 15.0

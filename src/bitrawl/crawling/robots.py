@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from bitrawl.crawling.fetch import MAX_DETAIL, MAX_RULES, redirect_target
+from bitrawl.crawling.settings import Politeness
 from bitrawl.crawling.traps import Recent
 from bitrawl.errors import UrlError
 from bitrawl.files import NO_JSON
@@ -68,18 +69,24 @@ class InMemoryRobots:
 class RobotsFetcher:
     """Fetches what a host's rules allow, and refuses the rest.
 
-    The rules come through the inner fetcher, so they are guarded and archived as anything else. `pause` is the
+    The rules come through the inner fetcher, so they are guarded and archived as anything else. `delay` is the
     politeness between the requests for them and the page: the frontier cannot see these. `reservations` asks for
     /.well-known/tdmrep.json (one more request for each origin) and heeds it and Content-Signal.
     """
 
     def __init__(
-        self, inner: Fetcher, memory: RobotsMemory, clock: Clock, *, pause: float = 1.0, reservations: bool = True
+        self,
+        inner: Fetcher,
+        memory: RobotsMemory,
+        clock: Clock,
+        *,
+        delay: float = Politeness().delay,
+        reservations: bool = True,
     ) -> None:
         self._inner = inner
         self._memory = memory
         self._clock = clock
-        self._pause = pause
+        self._delay = delay
         self._reservations = reservations
         self._rules: Recent[str, RobotsRules | None] = Recent(MAX_PARSED)  # None: nothing is known of the origin
         # By origin, when it was asked in this run. What an earlier run was told may be of any age: the only clock that
@@ -100,7 +107,7 @@ class RobotsFetcher:
             return msgspec.structs.replace(rules, url=url)
         return rules.refusal(url, reservations=self._reservations)
 
-    def delay(self, host: str) -> float:
+    def crawl_delay(self, host: str) -> float:
         """The seconds that a host asks for between two visits; 0 where it does not, or has not been asked."""
         origins = (self._remembered(f"{scheme}://{host}") for scheme in ("https", "http"))
         return max((rules.delay for rules in origins if rules is not None), default=0.0)
@@ -133,14 +140,14 @@ class RobotsFetcher:
             failure, _ = self._failures.note(origin, (_failure(origin, answer), self._clock.now() + wait))
             return _postponed(failure, wait)
         asked_at, record = self._clock.now(), RobotsRecord(origin, answer.status, answer.body, self._clock.date())
-        await self._clock.sleep(self._pause)
+        await self._clock.sleep(self._delay)
         notice = Url.parse(f"{origin}/.well-known/tdmrep.json")
         if self._reservations and RobotsRules(record).allow(notice):
             answer = await self._download(notice)
             # TDMRep: failure to provide the file means that the origin does not implement the protocol.
             if isinstance(answer, _RobotsText):
                 record = msgspec.structs.replace(record, reservations=answer.body)
-            await self._clock.sleep(self._pause)
+            await self._clock.sleep(self._delay)
         self._memory.save(record)
         self._asked_at[origin] = asked_at
         rules = RobotsRules(record)
@@ -163,7 +170,7 @@ class RobotsFetcher:
             except UrlError:
                 return _RobotsText(answer.status)
             link = msgspec.structs.replace(link, url=target, redirects=link.redirects + 1)
-            await self._clock.sleep(self._pause)
+            await self._clock.sleep(self._delay)
         return _RobotsText(0)
 
     def _remembered(self, origin: str) -> "RobotsRules | None":

@@ -10,6 +10,8 @@ from bitrawl.choices import MEGABYTE, Count, Seconds
 from bitrawl.model import DocumentType
 from bitrawl.version import PROJECT_PAGE
 
+ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
+
 
 class Reach(StrEnum):
     """How far from the seeds a job may go."""
@@ -50,7 +52,7 @@ class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     gone: Gone = Gone.DROP  # what was found on pages that are gone when the job is visited again
 
 
-class PolitenessSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Politeness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How hard a host may be hit. robots.txt is not optional."""
 
     delay: Seconds = 1.0  # between two visits to a host; Crawl-delay and Retry-After are honoured on top
@@ -60,8 +62,16 @@ class PolitenessSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     backoff: Seconds = 5.0  # before the second attempt, doubled for each failure in a row
     opt_outs: bool = True  # honour noai and TDM reservations
 
+    def delay_after(self, took: float, *, asked: float = 0.0) -> float:
+        """Seconds until the next visit to a host whose answer took so long; `asked` is its Crawl-delay or Retry-After.
 
-class BudgetSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+        Without a delay, nothing is adapted to slow answers either.
+        """
+        slow = min(took, ADAPTIVE_CEILING) if self.delay else 0.0
+        return max(self.delay, asked, slow)
+
+
+class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where to stop; what is not set has no limit. Queued links stay queued for a run with a larger budget."""
 
     pages: Count | None = None
@@ -71,6 +81,10 @@ class BudgetSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     site_megabytes: Annotated[float, msgspec.Meta(gt=0)] | None = None
     site_minutes: Annotated[float, msgspec.Meta(gt=0)] | None = None
     site_hosts: Count = 100  # hosts of one site that are visited; those of the seeds always are
+
+    def of_site(self) -> "Budget":
+        """What one site may take."""
+        return Budget(pages=self.site_pages, megabytes=self.site_megabytes, minutes=self.site_minutes)
 
 
 class FetchSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bitrawl.job.described import check, described_job
     from bitrawl.job.fetching import FetchPolicy, SystemClock
     from bitrawl.job.folder_check import Checked
-    from bitrawl.job.live_facts import Live, Sampler
+    from bitrawl.job.live_facts import Sampler
     from bitrawl.job.opened import (
         MergeResult,
         OpenedCopy,

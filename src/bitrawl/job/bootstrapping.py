@@ -19,6 +19,7 @@ from bitrawl import files
 from bitrawl.crawling.fetch import user_agent
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines, json_lines
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.file_names import BOOTSTRAP, FOUND_SITES
 from bitrawl.files import NO_JSON
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
@@ -26,7 +27,6 @@ from bitrawl.job.site_checks import SiteQuestion, check_sites
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
-from bitrawl.store.folder_kinds import BOOTSTRAP
 from bitrawl.store.own_files import FolderFiles, check_inputs
 from bitrawl.topic.wiki_api import AnswerCache, ApiWiki, WikiClient
 from bitrawl.topic.wiki_articles import Extent, Wiki, edition_code, edition_language
@@ -45,7 +45,7 @@ from bitrawl.topic.wiki_topic import (
 from bitrawl.url import Url, seeds_from
 
 PROGRESS, FOUND = "progress.json", "found.json"
-TOPIC, TERMS, SEEDS, SITES = "topic.txt", "terms.tsv", "seeds.txt", "sites.txt"
+TOPIC, TERMS, SEEDS, SITES = "topic.txt", "terms.tsv", "seeds.txt", FOUND_SITES
 
 Decoded = TypeVar("Decoded")
 
@@ -137,13 +137,13 @@ def _decoded(path: Path, kind: type[Decoded]) -> Decoded | None:
         return None
 
 
-DESCRIPTION, CACHE = BOOTSTRAP, "cache"
+CACHE = "cache"
 OWN_FILES = FolderFiles(
     "a topic of bitrawl bootstrap",
-    (DESCRIPTION, PROGRESS),  # the first and the last that is written
-    (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE, PROGRESS, FOUND),
+    (BOOTSTRAP, PROGRESS),  # the first and the last that is written
+    (TOPIC, TERMS, SEEDS, SITES, BOOTSTRAP, CACHE, PROGRESS, FOUND),
     re.compile(
-        "|".join(map(re.escape, (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, PROGRESS, FOUND)))
+        "|".join(map(re.escape, (TOPIC, TERMS, SEEDS, SITES, BOOTSTRAP, PROGRESS, FOUND)))
         + f"|{CACHE}/(?:wiki|sites)/.+"
     ).fullmatch,
     re.compile(r"intent\.json|run\.log(?:\.1)?").fullmatch,
@@ -402,7 +402,7 @@ def _site_lines(site: BilingualSite) -> str:
 def _describe(folder: Path, request: BootstrapRequest, made: bytes) -> None:
     """Written last: a folder that has it is finished. By the digest of the table as made, an edited one is known."""
     described = {**msgspec.to_builtins(request), "terms_sha256": hashlib.sha256(made).hexdigest()}
-    files.write(folder / DESCRIPTION, tomli_w.dumps(described))
+    files.write(folder / BOOTSTRAP, tomli_w.dumps(described))
 
 
 def _earlier_request(folder: Path) -> BootstrapRequest | None:
@@ -414,17 +414,17 @@ def _earlier_request(folder: Path) -> BootstrapRequest | None:
             {key: value for key, value in described.items() if key != "terms_sha256"}, BootstrapRequest
         )
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{folder / DESCRIPTION}: {error}; run bitrawl bootstrap with --fresh") from error
+        raise ConfigError(f"{folder / BOOTSTRAP}: {error}; run bitrawl bootstrap with --fresh") from error
 
 
 def _described(folder: Path) -> dict[str, object] | None:
     try:
-        return tomllib.loads((folder / DESCRIPTION).read_text("utf-8"))
+        return tomllib.loads((folder / BOOTSTRAP).read_text("utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(
-            f"{folder / DESCRIPTION} cannot be read: {error}; run bitrawl bootstrap with --fresh"
+            f"{folder / BOOTSTRAP} cannot be read: {error}; run bitrawl bootstrap with --fresh"
         ) from error
 
 

@@ -11,12 +11,13 @@ import msgspec
 from bitrawl.corpus.export import CorpusHeader, corpus_headers
 from bitrawl.corpus.units import CorpusPage, CorpusUnit, page_of, read_pages, read_units, unit_of
 from bitrawl.errors import ConfigError
-from bitrawl.files import NO_JSON
+from bitrawl.file_names import LEDGER, PARTS
 from bitrawl.job.exporting import corpus_pages, corpus_units
+from bitrawl.job.reporting import written_figures
 from bitrawl.model import Language
 from bitrawl.show.wording import counted
 from bitrawl.store.folder import JobFolder, not_mined
-from bitrawl.store.folder_kinds import PARTS, SUMMARY, FolderKind, merge_description, merged_jobs, named
+from bitrawl.store.folder_kinds import FolderKind, merge_description, merged_jobs, named
 from bitrawl.store.ledger_facts import language_pairs
 from bitrawl.store.stored_findings import Findings
 
@@ -87,7 +88,7 @@ class PartCorpora:
     """The parts of a run in one language, which are not merged."""
 
     def __init__(self, folder: Path, language: str) -> None:
-        self._parts = [JobCorpora(JobFolder(path.parent)) for path in sorted((folder / PARTS).glob("*/job.sqlite"))]
+        self._parts = [JobCorpora(JobFolder(path.parent)) for path in sorted((folder / PARTS).glob(f"*/{LEDGER}"))]
         self.headers = corpus_headers([Language(language)], 0.0)
 
     def counts(self) -> dict[str, int]:
@@ -132,14 +133,6 @@ class FileCorpora:
         for header in self.headers:
             if len(header.languages) == 1:
                 yield from read_pages(self._corpus, header.name)
-
-
-def written_figures(corpus: Path) -> dict[str, dict[str, object]]:
-    """What stands in the figures of a corpus folder, by the names of its corpora; nothing if they cannot be read."""
-    try:
-        return msgspec.json.decode((corpus / SUMMARY).read_bytes(), type=dict[str, dict[str, object]])
-    except (OSError, *NO_JSON):
-        return {}
 
 
 def _files(corpus: Path, ending: str) -> list[Path]:

@@ -6,10 +6,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from bitrawl.archive.archived_web import Archives
-from bitrawl.choices import MEGABYTE
 from bitrawl.config import Job
-from bitrawl.crawling.frontier import Budget, Frontier, Politeness, Spent
+from bitrawl.crawling.frontier import Frontier, Spent
 from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawling.robots import RobotsFetcher
 from bitrawl.crawling.scope import Scope, Sites
@@ -19,6 +20,7 @@ from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import new_site_check
 from bitrawl.discover.walk import AskingFetcher, new_walk
 from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
+from bitrawl.file_names import LEDGER
 from bitrawl.job.described import scope_rules, strategy_inputs
 from bitrawl.job.fetching import (
     LedgerRobots,
@@ -71,7 +73,7 @@ async def crawl(
     `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
     """
     clock, sites = SystemClock(), Sites(job.scope.one_site)
-    ledger = Ledger(folder / "job.sqlite", site_of=sites.of, keeps_gone=job.scope.gone is Gone.KEEP)
+    ledger = Ledger(folder / LEDGER, site_of=sites.of, keeps_gone=job.scope.gone is Gone.KEEP)
     stack.callback(ledger.close)
     if job.scope.gone is Gone.DROP:
         ledger.drop_gone()
@@ -82,8 +84,8 @@ async def crawl(
         analyser.get_ready(1 + len(seeds) // MANY)
         await asyncio.sleep(0)  # They start while the rest is made.
     web = await open_web(job, folder, ledger, archives, stack, clock)
-    pause = 0.0 if archives is not None else job.politeness.delay
-    robots = RobotsFetcher(web.fetcher, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
+    delay = 0.0 if archives is not None else job.politeness.delay
+    robots = RobotsFetcher(web.fetcher, LedgerRobots(ledger), clock, delay=delay, reservations=job.politeness.opt_outs)
     topic = Topic(judge.model, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
@@ -180,15 +182,11 @@ def _frontier(  # noqa: PLR0913 - collaborators
         queue,
         clock,
         sites.of,
-        Politeness(
-            delay=politeness.delay if live else 0.0,
-            connections=politeness.per_host if live else politeness.parallel,  # an archive minds no number of them
-            attempts=politeness.attempts,
-            backoff=politeness.backoff,
-        ),
-        floor=robots.delay if live else lambda _host: 0.0,
-        budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes, job.discovery.downloads),
-        site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
+        # An archive minds no delay, and no number of connections.
+        politeness if live else msgspec.structs.replace(politeness, delay=0.0, per_host=politeness.parallel),
+        crawl_delay=robots.crawl_delay if live else lambda _host: 0.0,
+        budget=budget,
+        downloads=job.discovery.downloads,
         spent=spent,
         spent_on=spent_on,
         left=left,
@@ -205,7 +203,3 @@ def _spent(ledger: Ledger) -> Iterable[tuple[str, int, int]]:
     if ledger.rounds.number > 1:
         return ledger.rounds.spent()
     return ((site.site, site.pages, site.bytes) for site in ledger.sites())
-
-
-def _bytes(megabytes: float | None) -> int | None:
-    return None if megabytes is None else int(megabytes * MEGABYTE)

@@ -55,6 +55,7 @@ from bitrawl.corpus.merger import (
     shard_writer,
 )
 from bitrawl.errors import ConfigError, DamagedError
+from bitrawl.file_names import CORPUS, LEDGER, SHARD, SUMMARY, VERDICTS
 from bitrawl.job.reporting import write_report
 from bitrawl.languages import same_language
 from bitrawl.mining.judging import PageUrls, Rejection, ThresholdFilter
@@ -76,18 +77,18 @@ from bitrawl.review.results import human_reviews
 from bitrawl.show.wording import counted
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder, not_mined
-from bitrawl.store.folder_kinds import SUMMARY, FolderKind, kind_of, no_corpus_of_search, no_job
+from bitrawl.store.folder_kinds import FolderKind, kind_of, no_corpus_of_search, no_job
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import SiteTroubles, site_troubles, summarise
 from bitrawl.store.seal import seal_files
 from bitrawl.store.stored_findings import Findings
-from bitrawl.store.verdicts import VERDICTS, VerdictHistory
+from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
-SHARD, PART = "shard", "part.json"
+PART = "part.json"
 SCRATCH = ".merging"
 _FORMAT = b"4"  # of the shards; another one is written anew
 
@@ -392,11 +393,11 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
 
 def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
     """The same without the report."""
-    corpus, settings = to or folder / "corpus", job.export
+    corpus, settings = to or folder / CORPUS, job.export
     check_card(corpus)
     headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
     verdicts = VerdictHistory(folder / VERDICTS).changes()  # before they are read: what is said meanwhile is not obeyed
-    with Ledger(folder / "job.sqlite", read_only=True) as ledger, emptied(scratch):
+    with Ledger(folder / LEDGER, read_only=True) as ledger, emptied(scratch):
         pages = (
             partial(_pages_in, job, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
         )
@@ -435,7 +436,7 @@ def corpus_units(
     With `languages`, in any order, only those of that pair.
     """
     with (
-        Ledger(folder / "job.sqlite", read_only=True) as ledger,
+        Ledger(folder / LEDGER, read_only=True) as ledger,
         tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch,
     ):
         part = shard_corpora(job, ledger, Path(scratch), languages)

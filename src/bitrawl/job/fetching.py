@@ -26,13 +26,13 @@ from bitrawl.config import Job
 from bitrawl.crawling.bodies import JSON
 from bitrawl.crawling.connections import Proxies
 from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, user_agent
-from bitrawl.crawling.frontier import Politeness
 from bitrawl.crawling.preview import Previewer
 from bitrawl.crawling.rendering import Rendering
 from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
 from bitrawl.crawling.scope import Scope, Sites
-from bitrawl.crawling.settings import PolitenessSection, Render
+from bitrawl.crawling.settings import Politeness, Render
+from bitrawl.file_names import ARCHIVE
 from bitrawl.job.described import scope_rules
 from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
 from bitrawl.page import AnalysisSection, Rejects, SandboxedAnalyser, page_reader
@@ -112,9 +112,9 @@ async def web(
         return WebSource(ReplayFetcher(archives))
     live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock, ledger.rounds.earlier))
     info = {"robots": "classic", "format": "WARC File Format 1.1"}
-    archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
+    archive = stack.enter_context(WarcArchive(folder / ARCHIVE, clock=clock, info=info, known=ledger.last_places()))
     fetcher = ArchivingFetcher(live, archive, ledger.rounds.earlier)
-    earlier_files = _earlier_archive(folder / "warc", ledger)
+    earlier_files = _earlier_archive(folder / ARCHIVE, ledger)
     kept = KeptFetcher(fetcher, stack.enter_context(Archives(earlier_files))) if earlier_files else fetcher
     return WebSource(kept, archive.write)
 
@@ -142,13 +142,10 @@ async def rendering(
         fetcher = await stack.enter_async_context(HttpFetcher(resources, clock))
         renderer = ChromiumRenderer(
             BrowserSettings(
-                browser=section.browser,
+                **msgspec.structs.asdict(section),
                 user_agent=user_agent(settings.public_contact),
                 language=asked[0] if asked else "en",
-                tabs=section.tabs,
                 per_host=job.politeness.per_host,
-                seconds=section.seconds,
-                megabytes=section.megabytes,
             ),
             Resources(fetcher, robots.refusal, sites.of),
             clock,
@@ -215,7 +212,7 @@ class FetchPolicy(msgspec.Struct, frozen=True):
     """Who asks the web, how often, and whether private addresses may be asked, where no job says so."""
 
     contact: str = ""  # for webmasters, in the User-Agent
-    delay: float = PolitenessSection().delay  # seconds between two requests to one site
+    delay: float = Politeness().delay  # seconds between two requests to one site
     allow_private: bool = False
     private_apis: tuple[Url, ...] = ()  # whose addresses may be private all the same, at their ports only
 
@@ -239,7 +236,7 @@ def loose_web(policy: FetchPolicy) -> tuple[HttpFetcher, Callable[[HttpFetcher],
     """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
     clock = SystemClock()
     settings = msgspec.structs.replace(policy.settings(), trusted=frozenset())  # its APIs are no sites
-    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=policy.delay)
+    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, delay=policy.delay)
 
 
 def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
@@ -268,12 +265,12 @@ async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) 
         web = ReplayFetcher(archives)
     else:
         web = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
-    pause = 0.0 if archives is not None else job.politeness.delay
+    delay = 0.0 if archives is not None else job.politeness.delay
     return Previewer(
-        RobotsFetcher(web, InMemoryRobots(), clock, pause=pause, reservations=job.politeness.opt_outs),
+        RobotsFetcher(web, InMemoryRobots(), clock, delay=delay, reservations=job.politeness.opt_outs),
         await stack.enter_async_context(loose_analyser(job.languages())),
         Scope(Sites(job.scope.one_site), seeds_of(job, archives), scope_rules(job)),
         clock,
-        Politeness(delay=pause),
+        Politeness(delay=delay),
         job.politeness.opt_outs,
     )

@@ -15,6 +15,7 @@ from bitrawl.corpus.export import CorpusHeader, remove_files, with_present, with
 from bitrawl.corpus.figures import MergedSite, MergeFacts
 from bitrawl.corpus.formats import FORMATS, Format, check_formats, corpus_format, corpus_formats
 from bitrawl.errors import ConfigError
+from bitrawl.file_names import CORPUS, DESCRIPTION, LEDGER, MERGE, REPORT, SITES_TABLE
 from bitrawl.job.exporting import (
     SCRATCH,
     CorpusOutput,
@@ -30,7 +31,7 @@ from bitrawl.job.exporting import (
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
 from bitrawl.show.merge_report import render
-from bitrawl.store.folder_kinds import MERGE, merge_description, named
+from bitrawl.store.folder_kinds import merge_description, named
 from bitrawl.store.own_files import check_inputs, files_below
 from bitrawl.version import __version__
 
@@ -54,7 +55,7 @@ def merge(
     """
     check_inputs(to or out, folders)
     earlier = {} if to else _check_target(out)
-    corpus, scratch = to or out / "corpus", (to or out) / SCRATCH
+    corpus, scratch = to or out / CORPUS, (to or out) / SCRATCH
     check_card(corpus)
     with emptied(scratch):
         jobs = list(_sharded_jobs(folders, settings, scratch, tell))
@@ -74,8 +75,8 @@ def merge(
         write_about(corpus, card_facts([job.part for job in jobs], plan, written), sealed=to is None)
         facts = _merge_facts(jobs, written, notes)
         if to is None:
-            files.write(out / "sites.tsv", site_table(facts.sites))
-            files.write(out / "report.html", render(facts))
+            files.write(out / SITES_TABLE, site_table(facts.sites))
+            files.write(out / REPORT, render(facts))
             _remove_others(out, earlier, plan)
         return facts
 
@@ -100,7 +101,7 @@ def merge_again(
     settings = config.merged(earlier.get("settings") or {}, settings)
     headers = [CorpusHeader(tuple(languages), 0.0) for languages in earlier.get("corpora", ())]
     asked = settings.get("export", {}).get("formats") or earlier.get("formats", [])
-    formats = with_present(to or merged / "corpus", headers, asked, only=only)
+    formats = with_present(to or merged / CORPUS, headers, asked, only=only)
     settings = config.merged(settings, {"export": {"formats": formats}})
     return merge(jobs, merged, settings, langs=earlier.get("langs", ()), to=to, tell=tell)
 
@@ -125,7 +126,7 @@ def _check_target(out: Path) -> dict[str, Any]:
     if not held - {SCRATCH}:
         return {}
     if MERGE not in held:
-        is_job = "job.sqlite" in held or "job.toml" in held
+        is_job = LEDGER in held or DESCRIPTION in held
         what = "a job" if is_job else f"something else ({named(list(files_below(out)))})"
         raise ConfigError(f"{out} holds {what}, not a merged corpus; choose another folder for --out")
     return merge_description(out)
@@ -207,7 +208,7 @@ def _remove_others(out: Path, earlier: Mapping[str, Any], plan: CorpusPlan) -> N
     """What an earlier merge wrote in other languages."""
     for languages in earlier.get("corpora", ()):
         if tuple(languages) not in {header.languages for header in plan.headers}:
-            remove_files(out / "corpus", CorpusHeader(tuple(languages), 0.0))
+            remove_files(out / CORPUS, CorpusHeader(tuple(languages), 0.0))
 
 
 def _merge_facts(jobs: Sequence[Sharded], written: Sequence[CorpusOutput], notes: Sequence[str]) -> MergeFacts:

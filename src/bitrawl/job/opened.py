@@ -13,20 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import msgspec
 
-from bitrawl.config import Job, arguments
-from bitrawl.config.settings import Group, described
+from bitrawl import arguments
+from bitrawl.config import Group, Job, described
 from bitrawl.corpus.export import CARD
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.errors import ConfigError
+from bitrawl.file_names import FOUND_SITES, MERGED, MINED_SITES, PARTS, REPORT, SITES_TABLE
 from bitrawl.store.folder import Buckets, JobFolder, buckets_of, free_archive_name, tune_job
 from bitrawl.store.folder_kinds import (
-    FOUND_SITES,
-    MERGED,
-    MINED_SITES,
-    PARTS,
-    REPORT,
-    SITES_TABLE,
     FolderKind,
     kind_of,
     languages_of_run,
@@ -42,13 +37,12 @@ if TYPE_CHECKING:
 
     from bitrawl.corpus.term_pairs import TermPair
     from bitrawl.corpus.units import CorpusEntry, CorpusPage, CorpusParagraph, CorpusUnit
-    from bitrawl.facts import JobFacts, LanguagePair, RequestedJob
+    from bitrawl.facts import JobFacts, LanguagePair, LogLine
     from bitrawl.job.corpora import Corpora, CorpusStatus
     from bitrawl.job.folder_check import Checked
     from bitrawl.job.refreshing import RoundChanges
     from bitrawl.model import Page, PagePair
     from bitrawl.review.thresholds import CorpusSelection
-    from bitrawl.store.ledger_facts import LogLine
 
 Tell = Callable[[str], None]
 
@@ -209,33 +203,27 @@ class OpenedJob(OpenedFolder):
 
     def status(self) -> "JobFacts":
         """How far the job is, and whether it is running."""
-        from bitrawl.job.reporting import status
+        from bitrawl.job.reporting import sound, status
 
-        return status(self.files)
+        return sound(status(self.files))
 
     def facts(self) -> "JobFacts":
         """All that its report says."""
-        from bitrawl.job.reporting import gather
+        from bitrawl.job.reporting import gather, sound
 
-        return gather(self.folder)
+        return sound(gather(self.folder))
 
-    def asked(self) -> "RequestedJob":
+    def asked(self) -> "Job":
         """What its file says; the defaults where it has none."""
-        from bitrawl.job.reporting import request_of
+        from bitrawl.job.reporting import job_asked
 
-        return request_of(self.folder)
+        return job_asked(self.files)
 
     def found(self) -> "dict[str, LanguagePair]":
         """What was found so far, by the name of the corpus; nothing where there is no job yet."""
         from bitrawl.job.reporting import found_so_far
 
         return found_so_far(self.files)
-
-    def written(self) -> dict[str, dict[str, object]]:
-        """The figures of the corpus as it was written last, by the names of its parts."""
-        from bitrawl.job.corpora import written_figures
-
-        return written_figures(self.files.corpus)
 
     def log(self, *, after: int = 0) -> Iterator["LogLine"]:
         """The fetches in the order in which they were made, from the number after this."""
@@ -397,7 +385,7 @@ class OpenedMerge(OpenedFolder):
         """Whether its files are as they were written."""
         from bitrawl.job.folder_check import checked_corpus
 
-        yield checked_corpus(self.corpus, f"bitrawl export {shlex.quote(str(self.folder))}")
+        yield checked_corpus(self.corpus)
 
     def report(self) -> str:
         """Where the report is, which the merge has written."""
@@ -445,7 +433,7 @@ class OpenedCopy(OpenedFolder):
         """Whether its files are as they were written."""
         from bitrawl.job.folder_check import checked_corpus
 
-        yield checked_corpus(self.folder, f"bitrawl export JOB --to {shlex.quote(str(self.folder))}")
+        yield checked_corpus(self.folder)
 
     def report(self) -> str:
         raise ConfigError(

@@ -115,7 +115,7 @@ async def _each(pages: Iterator[Page]) -> AsyncIterator[Page]:
 async def _with_markdown(folder: JobFolder, analyser: Analyser) -> AsyncIterator[Page]:
     """The ledger has no markup, so the archive is read again. A page that is not there, or has changed, stays as it is."""
     job = folder.job()
-    own = archive_files(folder.path / "warc") if (folder.path / "warc").is_dir() else []
+    own = archive_files(folder.archive) if (folder.archive).is_dir() else []
     with Archives(own or warc_files(map(Path, (*job.warc, *job.replay)))) as archives:
         for page in job_pages(folder):
             answer = archives.answer(page.url)

@@ -17,7 +17,7 @@ from bitrawl import files
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
 from bitrawl.crawling.ending import Ending
-from bitrawl.crawling.settings import BudgetSection
+from bitrawl.crawling.settings import Budget
 from bitrawl.discover.backlinks import (
     MEDIA_TYPES,
     Backlinks,
@@ -46,6 +46,7 @@ from bitrawl.discover.site_lists import (
 from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
 from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import ConfigError, DamagedError, GraphError
+from bitrawl.file_names import FOUND_SITES, SEARCHED, SITES_JSON, SITES_TABLE
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.opened import StartOver
@@ -54,12 +55,10 @@ from bitrawl.model import Capture, Page, Visit
 from bitrawl.protocols import Clock
 from bitrawl.show.discovery_report import write as write_report
 from bitrawl.store.folder import JobFolder
-from bitrawl.store.folder_kinds import FOUND_SITES, SEARCHED, SITES_TABLE
 from bitrawl.store.ledger import outlinks
 from bitrawl.store.own_files import check_inputs
 from bitrawl.url import seeds_from
 
-SITES_JSON, SEEDS, FACTS = "sites.jsonl", FOUND_SITES, SEARCHED
 WRITE_EVERY = 2.0  # seconds between two versions of the files
 # Bytes of a graph, as downloaded, that are indexed on the way, each time: two seconds. Larger ones are built once.
 SMALL_GRAPH = 32_000_000
@@ -78,7 +77,7 @@ class Discovered(msgspec.Struct, frozen=True):
     def mining_job(self, job: Job) -> Job:
         """The job that mines the sites found: the same languages, topic and politeness, and no budget of the search."""
         seeds = [str(url) for site in self.sites for url in seeds_of(site)]
-        return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
+        return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=Budget())
 
 
 async def discover(  # noqa: PLR0913 - listeners
@@ -114,7 +113,7 @@ async def discover(  # noqa: PLR0913 - listeners
 
 def draw_report(folder: JobFolder) -> Path | None:
     """The report of a search again, as it stood last; None if the folder holds none."""
-    facts, sites = folder.path / FACTS, folder.path / SITES_JSON
+    facts, sites = folder.path / SEARCHED, folder.path / SITES_JSON
     if not facts.exists() or not sites.exists():
         return None
     try:
@@ -177,9 +176,9 @@ class _FoundSites:
         path, verdicts = self._folder.path, ranked(self._walk.standing)
         files.write(path / SITES_JSON, json_lines(verdicts))
         files.write(path / SITES_TABLE, table(verdicts))
-        files.write(path / SEEDS, seed_list(verdicts))
+        files.write(path / FOUND_SITES, seed_list(verdicts))
         facts = gather(self._walk, str(self._job.discovery.walk), tuple(self._job.langs))
-        files.write(path / FACTS, msgspec.json.encode(facts))
+        files.write(path / SEARCHED, msgspec.json.encode(facts))
         write_report(path, facts, verdicts)
         self._written = len(self._walk.verdicts)
         return facts

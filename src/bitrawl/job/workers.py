@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from bitrawl.config import Job
-from bitrawl.errors import ChildError, ConfigError
+from bitrawl.errors import ChildError
+from bitrawl.file_names import LEDGER
 from bitrawl.files import discard
 from bitrawl.job.exporting import write_files
 from bitrawl.job.reporting import gather, write_report
 from bitrawl.mining.aligned_pages import translated_part
 from bitrawl.mining.content import Lexicons
-from bitrawl.mining.evidence import ALL
-from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.stages import AlignedPair, Miner, PagePass, PairedSite, PassedPages
-from bitrawl.model import Language, Method, Page, PagePair, Unpacker, pack
+from bitrawl.model import Language, Page, PagePair, Unpacker, pack
 from bitrawl.process import ATTEMPTS, Failure, Limits, Report, Service
 from bitrawl.protocols import Encoder
 from bitrawl.store.ledger import Ledger
@@ -212,7 +212,7 @@ def service(job: Job, folder: Path) -> Service:
         miner = miner or wired_miner(job)
         if isinstance(order, LoadModels):
             return b""
-        with Ledger(folder / "job.sqlite", read_only=True) as ledger:
+        with Ledger(folder / LEDGER, read_only=True) as ledger:
             return _answered(miner, ledger, order, report)
 
     return serve
@@ -327,23 +327,4 @@ _load_encoder_once = cache(load_encoder)
 
 def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
     """The pairing that the job asks for. Raises `ConfigError`."""
-    unknown = sorted(set(job.pair.methods) - set(Method))
-    if unknown:
-        raise ConfigError(
-            f"pair.methods: there is no method {', '.join(unknown)}; the methods are {''.join(sorted(Method))}"
-        )
-    methods = frozenset(map(Method, job.pair.methods)) or ALL
-    settings = PairingSettings(
-        methods=methods,
-        threshold=job.pair.threshold,
-        url_pairs=tuple(_url_pair(raw) for raw in job.pair.url_pairs),
-        keep_machine_translated=job.pair.machine_translated,
-    )
-    return Pairing(settings, lexicons=Lexicons.read(job.pair.dictionary, job.languages()), encoder=sentences)
-
-
-def _url_pair(raw: str) -> tuple[str, str]:
-    a, mark, b = raw.partition("=")
-    if not (a and mark and b):
-        raise ConfigError(f"{raw!r} is not a URL pair; write it like this: en=fr")
-    return a, b
+    return Pairing(job.pair, lexicons=Lexicons.read(job.pair.dictionary, job.languages()), encoder=sentences)

@@ -5,6 +5,8 @@ from typing import Annotated
 import msgspec
 
 from bitrawl.choices import FilePath, Share
+from bitrawl.errors import ConfigError
+from bitrawl.model import Method
 
 
 class MiningSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -23,6 +25,26 @@ class PairSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     url_pairs: list[str] = []  # texts in URLs that stand for each other: "en=fr"
     machine_translated: bool = False  # keep pages that bear marks of machine translation
     dictionary: FilePath = ""  # a file of word pairs: TSV, or hunalign's format
+
+    def method_set(self) -> frozenset[Method]:
+        """Raises `ConfigError` for a letter of no method."""
+        unknown = sorted(set(self.methods) - set(Method))
+        if unknown:
+            raise ConfigError(
+                f"pair.methods: there is no method {', '.join(unknown)}; the methods are {''.join(sorted(Method))}"
+            )
+        return frozenset(map(Method, self.methods)) or frozenset(Method)
+
+    def url_counterparts(self) -> tuple[tuple[str, str], ...]:
+        """Raises `ConfigError` for what is no pair."""
+        return tuple(map(_url_pair, self.url_pairs))
+
+
+def _url_pair(raw: str) -> tuple[str, str]:
+    a, mark, b = raw.partition("=")
+    if not (a and mark and b):
+        raise ConfigError(f"{raw!r} is not a URL pair; write it like this: en=fr")
+    return a, b
 
 
 class AlignSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

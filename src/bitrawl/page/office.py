@@ -13,6 +13,7 @@ from xml.parsers import expat
 
 from selectolax.lexbor import LexborHTMLParser
 
+from bitrawl.files import xml_parser
 from bitrawl.model import ParagraphKind
 from bitrawl.page.decode import decode, shallow
 from bitrawl.page.document import DocumentBlock, DocumentLink, DocumentText, UnreadableError
@@ -168,15 +169,13 @@ class _Archive:
         if content is None:
             return None
         builder = TreeBuilder()
-        parser = expat.ParserCreate(namespace_separator="}")
-        parser.buffer_text = True
-        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-        parser.EntityDeclHandler = _refuse_entity
-        parser.StartElementHandler = lambda tag, values: builder.start(
-            _named(tag), {_named(name): value for name, value in values.items()}
+        parser = xml_parser(
+            lambda tag, values: builder.start(_named(tag), {_named(name): value for name, value in values.items()}),
+            lambda tag: builder.end(_named(tag)),
+            builder.data,
+            refuse=_refuse_entity,
+            separator="}",
         )
-        parser.EndElementHandler = lambda tag: builder.end(_named(tag))
-        parser.CharacterDataHandler = builder.data
         try:
             parser.Parse(content, True)
             return builder.close()
@@ -189,7 +188,7 @@ def _named(name: str) -> str:
     return "{" + name if "}" in name else name
 
 
-def _refuse_entity(*_: object) -> None:
+def _refuse_entity() -> None:
     raise UnreadableError(Reason.BOMB, "it declares entities")
 
 

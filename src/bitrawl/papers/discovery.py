@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.crawling.frontier import Budget, Frontier
+from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import Crawl
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
@@ -87,14 +87,20 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
     clock, sites = ReplayClock(), Sites()
     ledger = ReplayLedger(sites.of)
     web = InFlightWeb(replay.fetcher, search.analyser or replay.analyser, clock, search.in_flight)
-    robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
+    robots = RobotsFetcher(web, InMemoryRobots(), clock, delay=0.0)
     check = search.check or new_site_check(search.languages, robots.sitemaps, search.counted)
     walked = new_walk(name, search.languages, search.source, check, search.counted)
-    budget = Budget(downloads=search.downloads)
     judge = search.new_judge() if name is Walk.FOCUSED and search.new_judge is not None else None
     crawl = Crawl(
         Frontier(
-            MemoryQueue(), clock, sites.of, web.politeness, budget=budget, ranked=True, explores=True, returns=True
+            MemoryQueue(),
+            clock,
+            sites.of,
+            web.politeness,
+            downloads=search.downloads,
+            ranked=True,
+            explores=True,
+            returns=True,
         ),
         fetcher=robots,
         analyser=web,

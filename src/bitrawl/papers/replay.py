@@ -21,11 +21,11 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.crawling.fetch import redirect_target
-from bitrawl.crawling.frontier import Frontier, Politeness
+from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling.settings import Politeness, Reach
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.fetching import most_waiting
 from bitrawl.mining.pairing import Pairing
@@ -386,7 +386,7 @@ class Replay:
         def prepare(scorer: LinkScorer) -> Replayed:
             clock, ledger, counted = ReplayClock(), ReplayLedger(self._sites.of), CountingFetcher(self.fetcher)
             web = InFlightWeb(counted, analyser, clock, settings.in_flight)
-            robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
+            robots = RobotsFetcher(web, InMemoryRobots(), clock, delay=0.0)
             crawl = Crawl(
                 Frontier(MemoryQueue(), clock, self._sites.of, web.politeness),
                 fetcher=robots,

@@ -10,6 +10,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.discover.walk import HubFacts, WalkFacts
+from bitrawl.file_names import REPORT
 from bitrawl.languages import language_name
 from bitrawl.show.plots import CHARTS, Bar, Series
 from bitrawl.show.templating import document
@@ -27,7 +28,7 @@ _ANSWERS = {
 
 def write(folder: Path, facts: WalkFacts, verdicts: Sequence[SiteVerdict]) -> Path:
     """Completely or not at all."""
-    path = folder / "report.html"
+    path = folder / REPORT
     files.write(path, render(facts, verdicts))
     return path
 

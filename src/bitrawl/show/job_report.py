@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec.structs import asdict
+
 from bitrawl.corpus.export import without_files
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
@@ -46,7 +48,9 @@ def render(facts: JobFacts) -> str:
         lead=_lead(facts),
         tiles=_tiles(facts),
         diagnosis=diagnose(facts),
-        budget=", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in facts.asked.budget.items()),
+        budget=", ".join(
+            f"{key.replace('_', ' ')} {value:g}" for key, value in asdict(facts.asked.budget).items() if value
+        ),
         undrawn=looks_scripted(facts.crawled.summary, facts.asked.render),
         period=_period(facts.crawl.began, facts.crawl.finished),
         day=lambda seconds: datetime.fromtimestamp(seconds, UTC).date(),
@@ -99,7 +103,7 @@ def _tiles(facts: JobFacts) -> list[tuple[str, str]]:
     if not mined.begun:
         counts["languages"] = len(summary.languages)
     elif len(facts.asked.langs) == 1:
-        counts["documents in the corpus"] = sum(corpus.documents for corpus in facts.written.values())
+        counts["documents in the corpus"] = sum(corpus.documents or 0 for corpus in facts.written.values())
     else:
         counts |= {"page pairs": mined.pairs, "segment pairs": mined.segments}
         if facts.written and facts.asked.langs:
@@ -229,14 +233,14 @@ def _corpora(facts: JobFacts) -> Iterator[str]:
     written = [(name, corpus) for name, corpus in facts.written.items() if len(facts.written) == 1 or corpus.units]
     largest = sorted(written, key=lambda named: -named[1].units)[:_CORPORA]
     for name, corpus in largest:
-        yield f"{name}: {_written(corpus, monolingual=len(facts.asked.langs) == 1)}"
+        yield f"{name}: {_written(corpus)}"
     if others := [corpus for named in written if named not in largest for corpus in named[1:]]:
         units = counted(sum(corpus.units for corpus in others), "unit")
         yield f"{counted(len(others), 'other pair')} of languages: {units} written"
 
 
-def _written(corpus: WrittenCorpus, *, monolingual: bool) -> str:
-    if corpus.documents or monolingual:
+def _written(corpus: WrittenCorpus) -> str:
+    if corpus.documents is not None:
         inside = f"{counted(corpus.paragraphs, 'paragraph')}, {counted(corpus.words, 'word')}"
         return f"{counted(corpus.documents, 'document')} written, with {inside}{_personal_data(corpus)}"
     merged = f" ({counted(corpus.merged, 'duplicate')} merged)" if corpus.merged else ""

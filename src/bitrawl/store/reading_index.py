@@ -17,6 +17,7 @@ import numpy as np
 
 from bitrawl.corpus.selection import ROW, rows_of, written_key
 from bitrawl.errors import BitrawlError, DamagedError, StoreError
+from bitrawl.file_names import INDEX, LEDGER
 from bitrawl.files import discard
 from bitrawl.mining.judging import SegmentKind
 from bitrawl.model import Language, PagePair, pair_key
@@ -37,7 +38,6 @@ from bitrawl.store.ledger_facts import FetchOrder, page_title
 from bitrawl.store.stored_findings import AlignmentKey, Findings
 from bitrawl.text.search_words import folded, search_words
 
-INDEX = "index.sqlite"
 """Its name in a job folder."""
 
 # A segment's number is that of its alignment, then its place in it: at most a million segments in a page pair.
@@ -77,8 +77,6 @@ INSERT INTO words (words, rank) VALUES ('automerge', 8)
 # Page pairs in a transaction. A kill repeats no more than these, and readers and writers wait for no more.
 _BATCH = 100
 _NOT_BROKEN = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
-# `JobFolder` knows it too, but importing it costs this short process more than its work does: 0.6 CPU s (2026-11).
-LEDGER = "job.sqlite"
 _NICE = 10  # crawling, mining and the web app come first
 
 

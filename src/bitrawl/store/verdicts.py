@@ -19,7 +19,6 @@ from bitrawl.store.database import Layout, reading, storable, structural_fault, 
 from bitrawl.store.seal import damaged
 from bitrawl.url import Url
 
-VERDICTS = "verdicts.sqlite"
 """Its name in a job folder. Starting the job over leaves it there."""
 LAYOUT = Layout(
     """

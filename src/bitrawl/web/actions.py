@@ -13,8 +13,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from bitrawl.errors import RefusedError
+from bitrawl.facts import Live
+from bitrawl.file_names import SITES_JSON
 from bitrawl.files import NO_JSON
-from bitrawl.job import Live, Sampler
+from bitrawl.job import Sampler
 from bitrawl.reasons import Action
 from bitrawl.strategies.table import FOCUSED, STRATEGIES
 from bitrawl.web import allowed
@@ -151,7 +153,7 @@ def found_sites(job: ServedJob) -> list[FoundSite]:
     """What a search has found so far, bilingual sites first."""
     sites: list[FoundSite] = []
     try:
-        with (job.folder.path / "sites.jsonl").open("rb") as file:
+        with (job.folder.path / SITES_JSON).open("rb") as file:
             sites.extend(msgspec.json.decode(line, type=FoundSite) for line in file)
     except (OSError, *NO_JSON):  # not there yet, or being written
         pass

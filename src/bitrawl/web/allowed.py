@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from bitrawl import config, demo, files
-from bitrawl.config import Job
-from bitrawl.config.resolving import broken
-from bitrawl.config.settings import DISCOVER, MINE, SETTINGS, Group, Setting, listed, tables, value_of
-from bitrawl.config.settings import keys as schema_keys
+from bitrawl.config import DISCOVER, MINE, SETTINGS, Group, Job, Setting, broken, listed, tables, value_of
+from bitrawl.config import keys as schema_keys
 from bitrawl.corpus.formats import FORMATS, fitting
 from bitrawl.crawling.fetch import user_agent
 from bitrawl.crawling.scope import folder_path
-from bitrawl.crawling.settings import PolitenessSection
+from bitrawl.crawling.settings import Politeness
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
+from bitrawl.file_names import DESCRIPTION
 from bitrawl.job import JobFolder, check, read_bootstrap
 from bitrawl.languages import parse_language
 from bitrawl.url import Url, seeds_from
@@ -87,7 +86,7 @@ class JobRequest(NamedTuple):
             about = "terms" if given.name in str(error) else ""
             without_path = re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{given.name}/)?", "", str(error))
             raise FieldError({about: quoted(without_path)}) from error
-        config.write(job, folder / "job.toml")
+        config.write(job, folder / DESCRIPTION)
         return Prepared(Command(self.verb), sites_of(job))
 
     def _placed(self, given: Path) -> dict[str, Any]:
@@ -148,7 +147,7 @@ class DemoRequest(NamedTuple):
 
     def prepare(self, folder: Path) -> Prepared:
         """Demos do not wait for each other: each has the web for itself."""
-        config.write(config.resolve(self.described), folder / "job.toml")
+        config.write(config.resolve(self.described), folder / DESCRIPTION)
         return Prepared(Command(JobVerb.DEMO, ("--resume",)))
 
 
@@ -464,7 +463,7 @@ def budget(name: str, *, whole: bool = False) -> Reader:
 
 def delay(value: object, settings: Settings) -> float:
     number = _number(value)
-    least = settings.job.get("politeness", {}).get("delay", PolitenessSection().delay)
+    least = settings.job.get("politeness", {}).get("delay", Politeness().delay)
     if not least <= number <= 3600:
         raise MistakeError("give a number between {least} and {most}", least=f"{least:g}", most="3600")
     return number

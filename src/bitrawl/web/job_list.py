@@ -17,6 +17,7 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.errors import StoreError
+from bitrawl.file_names import LEDGER
 from bitrawl.files import NO_JSON, write_fault
 from bitrawl.job import FolderKind, JobFolder, kind_of
 from bitrawl.review import JobReview
@@ -253,7 +254,7 @@ class JobList:
         shutil.rmtree(self.path / UPLOADS, ignore_errors=True)
         ids = {job.id for job in self}
         for name in self._folders():
-            if _OWN_ID.fullmatch(name) and name not in ids and not (self.path / name / "job.sqlite").exists():
+            if _OWN_ID.fullmatch(name) and name not in ids and not (self.path / name / LEDGER).exists():
                 shutil.rmtree(self.path / name, ignore_errors=True)
 
     def write(self, job_id: str, intent: Intent) -> None:

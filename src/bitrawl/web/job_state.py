@@ -15,8 +15,10 @@ from bitrawl.cluster.bundles import PROGRESS
 from bitrawl.cluster.run import FAILED, existing_run
 from bitrawl.endings import CrawlEnd, Doing, EndKind, Fault, HostRest, LastRun, State
 from bitrawl.errors import BitrawlError, StoreError
+from bitrawl.facts import Live
+from bitrawl.file_names import SITES_TABLE
 from bitrawl.files import NO_JSON
-from bitrawl.job import FolderKind, JobFolder, Live, kind_of
+from bitrawl.job import FolderKind, JobFolder, kind_of
 from bitrawl.message import Message
 from bitrawl.remedies import Tip
 from bitrawl.web.job_list import ALIGNED, Intent, JobVerb, Wish
@@ -93,7 +95,7 @@ class IdleRuns:
     def of(self, folder: JobFolder) -> LastRun:
         if folder.is_running:  # it may write twice within one tick of the file system's clock
             return last_run(folder)
-        stamp = (*_stamp(folder.ledger), *_stamp(folder.path / "job.sqlite-wal"))
+        stamp = (*_stamp(folder.ledger), *_stamp(folder.ledger.with_name(f"{folder.ledger.name}-wal")))
         cached = self._runs.get(str(folder.path))
         if cached is None or cached[0] != stamp:
             cached = self._runs[str(folder.path)] = (stamp, last_run(folder))
@@ -206,7 +208,7 @@ def last_lines(folder: Path, most: int = 5) -> list[str]:
 def merged_files(folder: JobFolder) -> list[str]:
     """What merging has written, by paths in the folder of the run."""
     merged = folder.merged
-    paths = (*sorted(merged.glob("corpus/*")), merged / "sites.tsv", merged / FAILED)
+    paths = (*sorted(merged.glob("corpus/*")), merged / SITES_TABLE, merged / FAILED)
     return [str(path.relative_to(folder.path)) for path in paths if path.is_file()]
 
 

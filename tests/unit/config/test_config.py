@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.config.settings import listed
+from bitrawl.config import listed
 from bitrawl.errors import ConfigError
 from bitrawl.job import check
 from bitrawl.url import seeds_from

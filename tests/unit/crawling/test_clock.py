@@ -9,10 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bitrawl.cli import app as command
-from bitrawl.crawling.frontier import Budget, Frontier, Politeness
+from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.robots import RobotsFetcher
 from bitrawl.crawling.scope import Scope, Sites
+from bitrawl.crawling.settings import Budget, Politeness
 from bitrawl.job import Parts
 from bitrawl.job.fetching import LedgerRobots, SystemClock
 from bitrawl.job.running import COUNT_EVERY, finished
@@ -59,7 +60,7 @@ def parts(folder: Path, clock: FakeClock, web: Web, budget: Budget, delay: float
     queue = LedgerQueue(ledger, sites.of)
     robots = RobotsFetcher(web, LedgerRobots(ledger), clock, reservations=False)
     crawl = Crawl(
-        Frontier(queue, clock, sites.of, Politeness(delay=delay), floor=robots.delay, budget=budget),
+        Frontier(queue, clock, sites.of, Politeness(delay=delay), crawl_delay=robots.crawl_delay, budget=budget),
         fetcher=robots,
         analyser=InlineAnalyser(page_reader()),
         scorer=BreadthFirst(),

@@ -11,10 +11,11 @@ from hub_web import HOST, hub_web
 from small_site import WORDS
 
 from bitrawl import demo
-from bitrawl.crawling.frontier import Frontier, Politeness
+from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, Sites
+from bitrawl.crawling.settings import Politeness
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Relevance, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import StrategyInputs, Topic
@@ -66,7 +67,7 @@ class Job:
         self.web = FakeWeb(answers)
         self.ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
         self.queue = LedgerQueue(self.ledger, sites.of)
-        robots = RobotsFetcher(self.web, InMemoryRobots(), clock, pause=0.0)
+        robots = RobotsFetcher(self.web, InMemoryRobots(), clock, delay=0.0)
         terms = Topic(TermRelevance(TermList((Term("harbour", language=LANGUAGES[0]),)), LANGUAGES))
         self.crawl = Crawl(
             Frontier(self.queue, clock, sites.of, Politeness(delay=0)),

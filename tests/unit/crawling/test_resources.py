@@ -25,7 +25,7 @@ def requests(web: FakeWeb, resources: Resources | None = None) -> PageRequests:
 
 
 def made(web: FakeWeb) -> Resources:
-    robots = RobotsFetcher(web, InMemoryRobots(), FakeClock(), pause=0.0, reservations=False)
+    robots = RobotsFetcher(web, InMemoryRobots(), FakeClock(), delay=0.0, reservations=False)
     return Resources(web, robots.refusal, lambda host: Url.parse(f"http://{host}/").site)
 
 

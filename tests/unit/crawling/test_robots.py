@@ -209,7 +209,7 @@ async def test_a_resumed_job_asks_again_because_nobody_knows_how_long_it_was_sto
     )
     web = Web()
     resumed = wrapped(web, memory=memory, clock=clock, reservations=False)
-    assert resumed.delay("example.org") == 7.0  # until it is asked
+    assert resumed.crawl_delay("example.org") == 7.0  # until it is asked
     for _ in range(2):
         assert isinstance(await resumed.fetch(link()), Capture)
     assert web.asked.count(f"{ORIGIN}/robots.txt") == 1
@@ -229,7 +229,7 @@ async def test_memory_holds_the_rules_of_so_many_origins_only_and_reads_the_othe
 
 async def test_the_requests_for_the_rules_are_polite_too():
     clock = Clock()
-    await wrapped(Web(), clock=clock, pause=1.5).fetch(link())
+    await wrapped(Web(), clock=clock, delay=1.5).fetch(link())
     assert clock.slept == [1.5, 1.5]  # before tdmrep.json, and before the page
 
 
@@ -245,7 +245,7 @@ async def test_the_memory_is_asked_once_about_an_origin_of_which_it_knows_nothin
     fetcher = wrapped(Web(), memory=memory)
     for path in ("/a", "/b", "/c"):
         await fetcher.fetch(link(path))
-        assert fetcher.delay("example.org") == 0.0
+        assert fetcher.crawl_delay("example.org") == 0.0
     assert memory.loaded == 1  # about http://example.org; https was asked itself
 
 
@@ -268,9 +268,9 @@ async def test_the_memory_is_asked_once_about_an_origin_of_which_it_knows_nothin
 )
 async def test_crawl_delay_is_told_to_whoever_asks(text, seconds):
     fetcher = wrapped(Web(**robots(text)))
-    assert fetcher.delay("example.org") == 0.0
+    assert fetcher.crawl_delay("example.org") == 0.0
     await fetcher.fetch(link())
-    assert fetcher.delay("example.org") == seconds
+    assert fetcher.crawl_delay("example.org") == seconds
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from bitrawl.crawling.frontier import Politeness
 from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling.settings import Politeness
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, is_thin
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.suggestions import SiteJudges, counterparts, folder_of

@@ -6,10 +6,10 @@ from itertools import permutations
 
 import pytest
 
-from bitrawl.crawling.frontier import Budget, Frontier, Politeness
+from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import Crawl, LoopSettings
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling.settings import Politeness, Reach
 from bitrawl.discover.cocitation import PRIOR, CandidateValue
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.settings import Walk as Strategy
@@ -232,7 +232,7 @@ def crawl_of(walk: DiscoveryWalk, web: PagesOfWords, seeds: list[str], downloads
     clock, sites = ReplayClock(), Sites()
     urls = [Url.parse(raw) for raw in seeds]
     crawl = Crawl(
-        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0), budget=Budget(downloads=downloads), ranked=True),
+        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0), downloads=downloads, ranked=True),
         fetcher=web,
         analyser=web,
         scorer=walk,

@@ -9,7 +9,8 @@ from bitrawl.errors import ConfigError
 from bitrawl.mining import page_embeddings
 from bitrawl.mining.evidence import ALL, pair_key
 from bitrawl.mining.page_embeddings import EmbeddingSpace, page_vectors
-from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.pairing import Pairing
+from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import condense
 from bitrawl.model import Method
 from bitrawl.text.arrays import RememberedRows
@@ -111,7 +112,7 @@ def test_a_page_without_words_has_no_neighbours(texts):
 
 
 def found(pages, encoder=None, **settings):
-    result = Pairing(PairingSettings(**settings), encoder=encoder).pairs(pages, [EN, FR])
+    result = Pairing(PairSection(**settings), encoder=encoder).pairs(pages, [EN, FR])
     return {(str(pair.url_a), str(pair.url_b)) for pair in result.pairs}
 
 

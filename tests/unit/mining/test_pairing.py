@@ -9,7 +9,8 @@ from small_site import EN, FR, WORDS, articles, page
 
 from bitrawl.mining.evidence import ALL, pair_key
 from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, best_rivals
-from bitrawl.mining.pairing import Pairing, PairingSettings, by_itself
+from bitrawl.mining.pairing import Pairing, by_itself
+from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import condense
 from bitrawl.model import Method
 from bitrawl.urls.patterns import learn
@@ -25,7 +26,7 @@ CONVENTIONS = {
 
 
 def found(pages, **settings):
-    result = Pairing(PairingSettings(**settings)).pairs(pages, [EN, FR])
+    result = Pairing(PairSection(**settings)).pairs(pages, [EN, FR])
     return {(str(pair.url_a), str(pair.url_b)) for pair in result.pairs}
 
 
@@ -62,7 +63,7 @@ def test_a_pair_tells_its_evidence_by_letter():
 def test_a_method_that_was_not_asked_for_leaves_no_evidence():
     pages, _ = articles(20, *CONVENTIONS["folders"])
     methods = frozenset({Method.URL, Method.CONTENT})
-    for pair in Pairing(PairingSettings(methods=methods)).pairs(pages, [EN, FR]).pairs:
+    for pair in Pairing(PairSection(methods="".join(methods))).pairs(pages, [EN, FR]).pairs:
         assert set(pair.evidence) <= {"u", "c"}
 
 

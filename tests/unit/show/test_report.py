@@ -25,7 +25,6 @@ from bitrawl.show.plots import COLOURS, Series, histogram, lines
 from bitrawl.show.templating import new_environment
 from bitrawl.show.wording import METHODS, REFUSALS, SKIPS, duration, share
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.ledger_facts import SpreadSample
 from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
 
@@ -238,21 +237,6 @@ def test_the_files_of_the_corpus_are_linked_relative_to_the_report(good: Path):
     hrefs = [value for name, value in Reader(text).attributes if name == "href" and value.startswith("corpus/")]
     assert hrefs == ["corpus/README.md", "corpus/a%20b%23.txt", "corpus/en-fr.tmx", "corpus/en-fr.xces"]
     assert "1.2 kB" in text
-
-
-def test_samples_are_of_all_sites_and_scores_and_no_two_are_alike():
-    sample: SpreadSample[tuple[str, float, int]] = SpreadSample(30)
-    for number in range(5000):
-        sample.offer(("large", 0.95, number), "large", 0.95)
-    for number, score in enumerate((0.05, 0.5, 0.95)):
-        sample.offer(("small", score, number), "small", score)
-        sample.offer(("large", score, number), "large", score)
-        sample.offer(("large", score, number), "large", score)
-    drawn = sample.items(lambda item: item)
-    assert len(drawn) == len(set(drawn)) == 30
-    assert {(site, score) for site, score, _ in drawn} == {
-        (s, p) for s in ("large", "small") for p in (0.05, 0.5, 0.95)
-    }
 
 
 @pytest.mark.parametrize(("threshold", "samples"), [(0.9, 2), (0.91, 0)])

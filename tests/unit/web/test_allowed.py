@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config
-from bitrawl.config import Job
-from bitrawl.config.settings import SETTINGS
+from bitrawl.config import SETTINGS, Job
 from bitrawl.crawling.settings import FetchSection
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.store.folder import JobFolder

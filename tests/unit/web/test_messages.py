@@ -14,7 +14,7 @@ from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.endings import Doing, HostRest, MiningStep, State
 from bitrawl.errors import ConfigError
-from bitrawl.job.live_facts import Live
+from bitrawl.facts import Live
 from bitrawl.mining.judging import Flag
 from bitrawl.model import Method
 from bitrawl.reasons import Reason

@@ -26,8 +26,7 @@ from bitrawl.endings import (
     State,
 )
 from bitrawl.errors import CategoryError
-from bitrawl.facts import SiteFacts
-from bitrawl.job.live_facts import Live
+from bitrawl.facts import Live, SiteFacts
 from bitrawl.message import Code, Message, Value, Wording
 from bitrawl.reasons import Action, FewPairs, FewRelevant, NoHomes, NoPattern, OneLanguage, Reason
 from bitrawl.remedies import Remedy, Tip

@@ -8,7 +8,7 @@ from bitrawl.corpus.formats import Anonymise
 from bitrawl.crawling.settings import Reach
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import CrawlEnd, State
-from bitrawl.job import Live
+from bitrawl.facts import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
 from bitrawl.review import CorpusSelection, Hit, ListedPair, ListedSegment, Sample, SampleResults

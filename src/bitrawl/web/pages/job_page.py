@@ -11,14 +11,16 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.job import BootstrapProgress, BootstrapStep, BootstrapSummary, JobFolder, Live, read_found, read_progress
+from bitrawl.facts import Live
+from bitrawl.file_names import FOUND_SITES, SITES_JSON, SITES_TABLE
+from bitrawl.job import BootstrapProgress, BootstrapStep, BootstrapSummary, JobFolder, read_found, read_progress
 from bitrawl.model import Language
 from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.actions import carry_out, find_job, find_own_job, found_sites, look_at, server_of, words_of
 from bitrawl.web.corpus_files import StoredFile
 from bitrawl.web.job_list import ALIGNED, ServedJob
-from bitrawl.web.job_state import last_lines, merged_files
+from bitrawl.web.job_state import last_lines, merged_files, without_place
 from bitrawl.web.messages import REASONS, Words, marked
 from bitrawl.web.pages.outcome import JobWords, sites_of, why_little
 from bitrawl.web.pages.rendering import answer_pieces, rendered, version_of, written
@@ -30,8 +32,8 @@ MOST_POINTS = 40  # of a curve: a screen shows no more, and they are sent again 
 MESSAGES = 30  # lines
 TERMS = "terms.tsv"
 FOUND = {
-    "discover": ("sites.txt", "sites.tsv", "sites.jsonl"),
-    "topic": (TERMS, "topic.txt", "seeds.txt", "sites.txt"),
+    "discover": (FOUND_SITES, SITES_TABLE, SITES_JSON),
+    "topic": (TERMS, "topic.txt", "seeds.txt", FOUND_SITES),
     "align": (f"{ALIGNED}/1.tsv",),
 }
 """Files of a search, of a topic and of two texts that can be taken away; the first is there when something was found."""
@@ -156,6 +158,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
     return {
         "live": figures,
         "state": standing,
+        "fault": without_place(job.folder.path, figures.fault),
         "title": f"{words.number(figures.pages) if counts_pages else standing.label} · {job.name}",
         "topic": topic,
         "advice": topic.advice(words) if topic else (),
@@ -194,7 +197,7 @@ def _tiles(words: Words, job: ServedJob, figures: Live) -> list[tuple[str, str]]
         tiles += [
             (words.number(sum(figures.pairs.values())), words.say("page pairs")),
             (words.number(figures.segments), words.say("segment pairs")),
-            (words.number(sum(figures.units.values())), words.say("in the corpus")),
+            *([] if figures.fault else [(words.number(sum(figures.units.values())), words.say("in the corpus"))]),
         ]
     tiles += [(words.number(figures.fetches), words.say("visits")), (words.size(figures.bytes), words.say("read"))]
     if job.kind == "run":

@@ -7,12 +7,12 @@ from math import ceil
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from bitrawl.config.settings import SETTINGS
+from bitrawl.config import SETTINGS
 from bitrawl.corpus.figures import SiteLack
 from bitrawl.endings import Doing, Limit, LimitUnit, MiningStep, State, left_message
 from bitrawl.errors import BitrawlError
-from bitrawl.facts import SiteFacts
-from bitrawl.job import Live, gather, sites_visited
+from bitrawl.facts import Live, SiteFacts
+from bitrawl.job import gather, sites_visited
 from bitrawl.message import Code
 from bitrawl.reasons import Action
 from bitrawl.remedies import Remedy, Tip

@@ -5,7 +5,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from bitrawl.config.settings import listed
+from bitrawl.config import listed
 from bitrawl.errors import ConfigError
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
