@@ -10,6 +10,7 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
+from bitrawl.crawling.connections import most_waiting
 from bitrawl.crawling.frontier import Frontier, Spent
 from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawling.robots import RobotsFetcher
@@ -26,7 +27,6 @@ from bitrawl.job.fetching import (
     LedgerRobots,
     SystemClock,
     job_analyser,
-    most_waiting,
     rendering,
     seeds_of,
 )

@@ -20,6 +20,7 @@ from zlib import crc32
 import msgspec
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
+from bitrawl.crawling.connections import most_waiting
 from bitrawl.crawling.fetch import redirect_target
 from bitrawl.crawling.frontier import Frontier
 from bitrawl.crawling.loop import Crawl, LoopSettings
@@ -27,7 +28,6 @@ from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.crawling.settings import Politeness, Reach
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.job.fetching import most_waiting
 from bitrawl.mining.pairing import Pairing
 from bitrawl.model import (
     MAX_REDIRECTS,
