@@ -16,7 +16,7 @@ from bitrawl.corpus.export import CorpusHeader, export
 from bitrawl.crawling.ending import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.protocols import StrategyInputs
-from bitrawl.strategies.making import strategy
+from bitrawl.strategies import strategy
 
 MODULE = """
 from contextlib import contextmanager

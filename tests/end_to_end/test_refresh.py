@@ -29,7 +29,7 @@ from bitrawl.reasons import FewPairs
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.verdicts import Subject, SubjectKind, VerdictHistory
-from bitrawl.strategies.arrival import GuardedScorer
+from bitrawl.strategies import GuardedScorer
 from lab.bench.changing_site import HOST, RULES, ChangingSite
 
 ARTICLES = 9

@@ -37,9 +37,7 @@ from bitrawl.protocols import Fetcher, Topic
 from bitrawl.reasons import Reason
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.arrival import BreadthFirst, GuardedScorer
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import FOCUSED, Strategy
+from bitrawl.strategies import FOCUSED, BreadthFirst, GuardedScorer, Strategy, strategy
 from bitrawl.topic.judge import TopicJudge
 
 MANY = (

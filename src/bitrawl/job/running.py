@@ -46,7 +46,7 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import queued_links, relevant_pages
 from bitrawl.store.own_files import corpus_files, is_part_of_job
 from bitrawl.store.stored_findings import Findings, made_from
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy
 from bitrawl.text.personal_data import check_libraries
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url

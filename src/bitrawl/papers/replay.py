@@ -58,9 +58,7 @@ from bitrawl.papers.trial import (
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer, StrategyInputs
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.analyses import Analyses
-from bitrawl.strategies.arrival import BreadthFirst
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import UNFOCUSED, Strategy
+from bitrawl.strategies import UNFOCUSED, BreadthFirst, Strategy, strategy
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 

@@ -12,7 +12,7 @@ from bitrawl.facts import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
 from bitrawl.review import CorpusSelection, Hit, ListedPair, ListedSegment, Sample, SampleResults
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request
