@@ -3,10 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from bitrawl.crawling.frontier import Frontier
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.scope import Scope, Sites
-from bitrawl.crawling.settings import Politeness
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Scope, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Paragraph, Sitemap, Skip
 from bitrawl.papers.trial import MemoryQueue, ReplayLedger
 from bitrawl.protocols import LinkScorer

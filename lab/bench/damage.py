@@ -279,10 +279,10 @@ def leave_log(path: Path) -> None:
     if not child:
         try:
             ledger = Ledger(path)
-            for (url,) in ledger.database.query("SELECT url FROM pages").fetchall():
+            for (url,) in ledger.database.query("SELECT url FROM stored_pages").fetchall():
                 for title in ("title || '.'", "substr(title, 1, length(title) - 1)"):
                     with ledger.transaction():
-                        ledger.database.query(f"UPDATE pages SET title = {title} WHERE url = ?", (url,))
+                        ledger.database.query(f"UPDATE stored_pages SET title = {title} WHERE url = ?", (url,))
         finally:
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)

@@ -6,10 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.config import Job
-from bitrawl.crawling.frontier import Frontier
-from bitrawl.crawling.loop import Crawl
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Budget, Reach
+from bitrawl.crawling import Budget, Crawl, Frontier, Reach, Scope, ScopeRules, Sites
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance, Visit
 from bitrawl.papers.replay import InFlightWeb, ReplayClock

@@ -6,9 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bitrawl.crawling.frontier import Frontier
-from bitrawl.crawling.scope import Sites
-from bitrawl.crawling.settings import Politeness
+from bitrawl.crawling import Frontier, Politeness, Sites
 from bitrawl.model import Link, LinkKind
 from bitrawl.papers.trial import MemoryQueue
 from bitrawl.protocols import Queue

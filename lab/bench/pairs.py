@@ -29,10 +29,10 @@ from typing import NamedTuple
 from msgspec import structs
 
 from bitrawl import demo
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import ALL, METHODS_OF
 from bitrawl.mining.page_score import ScoreModel
 from bitrawl.mining.pairing import Pairing, PairingResult
-from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import language_of
 from bitrawl.model import Language, Method, Page
 from bitrawl.papers.trial import UrlPair, in_order

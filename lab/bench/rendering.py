@@ -23,10 +23,9 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from bitrawl.crawling.browser import PROGRAMS, BrowserSettings, ChromiumRenderer
-from bitrawl.crawling.fetch import FetchSettings, HttpFetcher
-from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
-from bitrawl.crawling.settings import Render
+from bitrawl.crawling import FetchSettings, HttpFetcher, Render, RenderSection
+from bitrawl.crawling.browser import PROGRAMS, ChromiumRenderer
+from bitrawl.crawling.resources import Resources
 from bitrawl.job.fetching import SystemClock
 from bitrawl.model import DrawnBy, Link, LinkKind, Skip
 from bitrawl.store.folder import JobFolder
@@ -179,11 +178,13 @@ async def eight_tabs(web: ScriptedWeb, port: int) -> None:
 
     pages, kept = (
         HttpFetcher(settings, clock),
-        HttpFetcher(msgspec.structs.replace(settings, media_types=RESOURCE_TYPES, accept="*/*", per_host=6), clock),
+        HttpFetcher(Resources.fetching(msgspec.structs.replace(settings, per_host=6), TABS), clock),
     )
     async with pages, kept:
         resources = Resources(kept, allowed, lambda host: host)
-        async with ChromiumRenderer(BrowserSettings(tabs=TABS, per_host=TABS), resources, clock) as renderer:
+        async with ChromiumRenderer(
+            RenderSection(tabs=TABS), msgspec.structs.replace(settings, per_host=TABS), resources, clock
+        ) as renderer:
             await renderer.start()
             with Processes(os.getpid()) as processes:
                 for tabs in (1, TABS):

@@ -26,7 +26,7 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Sites
 from bitrawl.demo.web import bundled
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.model_files import model_file
@@ -38,8 +38,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies import Strategy, strategy
 from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
-from bitrawl.urls.language_model import LinearUrlLanguageModel
-from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
+from bitrawl.urls import LinearUrlLanguageModel, TreeUrlPairModel
 from lab.bench import large_site
 from lab.bench.strategies import SITES, language_pairs, without
 from lab.train.site_packs import SitePack
@@ -203,7 +202,7 @@ def show_models() -> None:
     """The bundled files, and how long it takes until the model can be asked."""
     made: dict[str, Callable[[], object]] = {
         "url-language.npz": LinearUrlLanguageModel,
-        "url-pairs.npz": lambda: TreeUrlPairModel(load_trees()),
+        "url-pairs.npz": TreeUrlPairModel.load,
     }
     for name, make in made.items():
         took = []

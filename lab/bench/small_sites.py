@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Sites
 from bitrawl.languages import same_language
 from bitrawl.model import Capture, Language, Page, Sitemap, Skip
 from bitrawl.page import AnalysisSection, SandboxedAnalyser

@@ -36,10 +36,9 @@ from msgspec.structs import replace
 
 from bitrawl.corpus.merger import merged
 from bitrawl.job.site_mining import BATCH, SAMPLE
+from bitrawl.mining import PairSection, ThresholdFilter, Thresholds
 from bitrawl.mining.aligned_pages import translated_part
-from bitrawl.mining.judging import ThresholdFilter
 from bitrawl.mining.pairing import Pairing
-from bitrawl.mining.settings import PairSection, Thresholds
 from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.papers.replay import opened_replay
@@ -48,7 +47,7 @@ from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.template import without_template
 from bitrawl.text.words import bare_texts
 from bitrawl.url import Url
-from bitrawl.urls.pair_model import rule_pairs
+from bitrawl.urls import rule_pairs
 from lab.bench.strategies import CACHE, SITES
 from lab.bench.translator import tokens, trained
 from lab.train.site_packs import SitePack, known_pairs
@@ -205,7 +204,7 @@ def measured(site: SiteCopy, split: int, *, hide_urls: bool = False) -> Split:
     pairs = {
         "known": list(rest.known),
         "ours": [(pair.url_a, pair.url_b) for pair in mined],
-        "rules": rule_pairs(sorted(rest.pages), *rest.languages),
+        "rules": [(pair.url_a, pair.url_b) for pair in rule_pairs(sorted(rest.pages), *rest.languages)],
     }
     aligned = {"ours": segments(rest, pairs["ours"], halves)}
     for name in ("known", "rules"):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.crawling.settings import Budget
+from bitrawl.crawling import Budget
 from bitrawl.model import SiteKnowledge, pack
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.files import replacing
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import ALL, METHODS_OF, PageNumbers, both_ends, page_numbers
 from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, probabilities
 from bitrawl.mining.pairing import PairingRounds
-from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import Site, condense
 from bitrawl.model import Language, Method, Page, Sitemap
 from bitrawl.papers.replay import opened_replay

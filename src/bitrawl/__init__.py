@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bitrawl.corpus.term_pairs import TermPair
     from bitrawl.corpus.units import CorpusEntry
     from bitrawl.job import MergeResult, OpenedCopy, OpenedJob, OpenedMerge
-    from bitrawl.mining.aligned_pages import TextPair
+    from bitrawl.mining import TextPair
     from bitrawl.model import Page
 
 # fmt: off
@@ -148,7 +148,7 @@ def align(text_a: str | Iterable[str], text_b: str | Iterable[str], langs: str |
     sentence without a counterpart has None.
     """
     from bitrawl import arguments  # noqa: PLC0415
-    from bitrawl.mining.aligned_pages import align_sentences, listed_sentences, text_sentences  # noqa: PLC0415
+    from bitrawl.mining import align_sentences, listed_sentences, text_sentences  # noqa: PLC0415
 
     languages, takes = arguments.two_languages("langs", langs), "a text, or a list of sentences"
     a, b = (

@@ -14,8 +14,7 @@ import msgspec
 import bitrawl
 from bitrawl import arguments
 from bitrawl.config import CRAWL, MINE, described
-from bitrawl.crawling.ending import Ending
-from bitrawl.endings import Doing
+from bitrawl.endings import Doing, Ending
 from bitrawl.errors import ConfigError
 from bitrawl.facts import JobFacts
 from bitrawl.job import OpenedJob, Parts, StartOver, described_job

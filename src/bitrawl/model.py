@@ -1,6 +1,7 @@
 """The domain types. Each is frozen and describes one state of knowledge."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
@@ -8,6 +9,7 @@ from typing import Any, Generic, NewType, Self, TypeVar
 
 import msgspec
 
+from bitrawl.errors import UrlError
 from bitrawl.files import compressor, zstd
 from bitrawl.reasons import NO_ANSWER as NO_ANSWER  # noqa: PLC0414 - public here
 from bitrawl.reasons import TRANSIENT as TRANSIENT  # noqa: PLC0414 - public here
@@ -88,6 +90,17 @@ class Capture(msgspec.Struct, frozen=True):
         """All values of that header, joined by a comma. Empty if the header is absent."""
         name = name.lower()
         return ", ".join(value for key, value in self.headers if key.lower() == name)
+
+    def redirect_target(self) -> Url:
+        """Where a redirect leads; raises `UrlError` when that is no http(s) URL."""
+        location = next((value for name, value in self.headers if name.lower() == "location"), "")
+        if not location.strip():
+            raise UrlError(f"{self.url} redirects to nowhere")
+        with suppress(UnicodeError):
+            location = location.encode(
+                "latin-1"
+            ).decode()  # UTF-8 is what servers send, though RFC 9110 knows ASCII only
+        return Url.parse(location, base=self.url)
 
 
 COMPUTED = "bitrawl-computed"  # no `data-`: scripts that fade in what is scrolled to have such attributes

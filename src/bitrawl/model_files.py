@@ -25,8 +25,8 @@ LOADERS = {
     "link-predictor.npz": ("bitrawl.discover.suggestions:LinkPredictor.load",),
     "pairs.npz": ("bitrawl.mining.page_score:ScoreModel.load",),
     "segments.npz": ("bitrawl.mining.segment_score:SegmentScore.load",),
-    "url-language.npz": ("bitrawl.urls.language_model:UrlLanguageData.load",),
-    "url-pairs.npz": ("bitrawl.urls.pair_model:load_trees", "bitrawl.urls.site_pairs:MatchingModels.load"),
+    "url-language.npz": ("bitrawl.urls.language_model:LinearUrlLanguageModel.load",),
+    "url-pairs.npz": ("bitrawl.urls.pair_model:TreeUrlPairModel.load", "bitrawl.urls.site_pairs:MatchingModels.load"),
 }
 """What reads each model, called with its path."""
 

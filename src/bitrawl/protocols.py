@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 from bitrawl.model import Advice, Capture, Language, Lease, Link, Page, Relevance, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.url import Url
 
+FIRST = 1.0  # the score of seeds, and of what a host is asked first: the highest
+# The score, below those of all strategies, of what a strategy would not follow: with --exhaustive, it comes after all else.
+UNWANTED = 1e-8
+
 
 class Clock(Protocol):
     """Time. It is passed in so that tests can control it."""

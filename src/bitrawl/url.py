@@ -225,3 +225,10 @@ def seeds_from(content: bytes, name: str) -> list[str]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{name} is not a text file in UTF-8; write one URL per line") from error
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def folder_path(raw: str) -> str:
+    """A path that the user named, as URLs have it and with a slash at its end; raises `ConfigError`."""
+    if not raw.startswith("/") or raw.startswith("//") or set(raw) & set("?#"):
+        raise ConfigError(f"--under {raw!r} is not a path; write it from the root of the host, as in --under /docs/")
+    return Url.parse(f"http://host{raw}").path.rstrip("/") + "/"

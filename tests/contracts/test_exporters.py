@@ -25,7 +25,7 @@ from bitrawl.corpus.plain_text import moses, text, tsv
 from bitrawl.corpus.tmx import tmx
 from bitrawl.corpus.xces import xces
 from bitrawl.errors import ConfigError, DiskFullError, StoreError
-from bitrawl.mining.judging import MEASURES
+from bitrawl.mining import MEASURES
 from bitrawl.model import Language, Page, PagePair, Paragraph, Segment, SegmentPair, TranslationUnit, UnitSource
 from bitrawl.packages import loaded
 from bitrawl.url import Url

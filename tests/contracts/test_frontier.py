@@ -8,9 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bitrawl.crawling.frontier import Frontier, InFlight, Spent
-from bitrawl.crawling.scope import Sites
-from bitrawl.crawling.settings import Budget, Politeness
+from bitrawl.crawling import Budget, Frontier, Politeness, Sites, Spent
+from bitrawl.crawling.frontier import InFlight
 from bitrawl.endings import Failing
 from bitrawl.model import Lease, Link, LinkKind, Skip
 from bitrawl.papers.trial import MemoryQueue

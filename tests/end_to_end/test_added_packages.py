@@ -13,7 +13,7 @@ from bitrawl import aio, cli, config, demo
 from bitrawl import packages as packages_of
 from bitrawl.corpus import formats
 from bitrawl.corpus.export import CorpusHeader, export
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.protocols import StrategyInputs
 from bitrawl.strategies import strategy

@@ -9,7 +9,7 @@ import pytest
 from hostile.pathologies import Base, pathology_server
 
 from bitrawl import config
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.job import Parts, running
 from bitrawl.model import Sitemap, Visit
 from bitrawl.store.folder import JobFolder

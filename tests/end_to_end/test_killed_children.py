@@ -13,7 +13,7 @@ from topic_web import Served, serve
 from bitrawl import config
 from bitrawl.cli.status import tell_of_kills
 from bitrawl.config import Job
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.job import OpenedJob, fetching, workers
 from bitrawl.job.reporting import status
 from bitrawl.job.running import crawl, mine

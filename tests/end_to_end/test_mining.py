@@ -11,17 +11,18 @@ from inline_children import inline_children
 
 from bitrawl import config, demo
 from bitrawl.config import Job
-from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
+from bitrawl.endings import Ending
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.reporting import status
 from bitrawl.job.running import export, mine, mine_again
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.model import Language, Verdict
-from bitrawl.review.reviewing import PairFilter, Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.thresholds import ThresholdSight, selections
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 

@@ -15,9 +15,8 @@ from forked_command import start_forked
 from inline_children import inline_children
 
 from bitrawl import aio
-from bitrawl.crawling.ending import Ending
-from bitrawl.crawling.settings import Politeness
-from bitrawl.endings import State
+from bitrawl.crawling import Politeness
+from bitrawl.endings import Ending, State
 from bitrawl.errors import ConfigError
 from bitrawl.job import running
 from bitrawl.job.refreshing import changes

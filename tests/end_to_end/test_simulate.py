@@ -17,7 +17,7 @@ from inline_children import inline_children
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
 from bitrawl.papers.replay import ReplaySettings, opened_replay

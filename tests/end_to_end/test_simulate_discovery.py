@@ -11,7 +11,7 @@ from inline_children import inline_children
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.papers.discovery import WALKS

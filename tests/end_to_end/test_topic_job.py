@@ -15,7 +15,7 @@ from topic_web import HOMES, HONEY, HUB, MIXED, STADIUM, Served, closed_web, htm
 import bitrawl
 from bitrawl.cli import main
 from bitrawl.config import described
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.job import described_job as resolved
 from bitrawl.job.running import crawl
 from bitrawl.store.folder import JobFolder

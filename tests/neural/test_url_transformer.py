@@ -16,7 +16,8 @@ from bitrawl.model import Language, SiteKnowledge
 from bitrawl.protocols import StrategyInputs
 from bitrawl.strategies import Strategy, strategy
 from bitrawl.url import Url
-from bitrawl.urls.transformers import load_classifier, load_language_transformer, load_pair_transformer, url_text
+from bitrawl.urls import load_pair_transformer
+from bitrawl.urls.transformers import load_classifier, load_language_transformer, url_text
 from lab.train.url_transformers import Epoch, Settings, _classifier, _layers, train_languages, train_pairs
 
 WORDS = {

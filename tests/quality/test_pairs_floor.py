@@ -6,10 +6,10 @@ from functools import cache
 import pytest
 
 from bitrawl import demo
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Sites
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import ALL
 from bitrawl.mining.pairing import Pairing
-from bitrawl.mining.settings import PairSection
 from bitrawl.model import Capture, Language, Method, Page, Sitemap
 from bitrawl.page.analyser import page_reader
 from bitrawl.text.template import without_template

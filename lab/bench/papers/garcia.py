@@ -39,8 +39,9 @@ from bitrawl.show.plots import Series
 from bitrawl.strategies import UNFOCUSED
 from bitrawl.text.arrays import Floats32, Trees
 from bitrawl.url import Url
+from bitrawl.urls import RuleUrlPairModel, TreeUrlPairModel, rule_pairs
 from bitrawl.urls.language_model import UrlLanguageData
-from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel, feature_rows, rule_pairs
+from bitrawl.urls.pair_model import feature_rows
 from lab.bench import url_language
 from lab.bench.papers.panels import Curve, Lines, Two, dumbbells, lines
 from lab.bench.strategies import CACHE, SITES, Asked, Line, simulate_pairs

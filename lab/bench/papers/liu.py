@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.model import Advice, Language, Link, Page, SegmentPair, SiteKnowledge, Visit
 from bitrawl.papers.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.papers.trial import Truth, UrlPair, in_order, run_trial

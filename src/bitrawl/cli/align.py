@@ -24,7 +24,7 @@ from bitrawl.model import Bead, Language, Segment, SegmentPair, TranslationUnit
 from bitrawl.show.wording import counted
 
 if TYPE_CHECKING:
-    from bitrawl.mining.aligned_pages import TextPair
+    from bitrawl.mining import TextPair
     from bitrawl.mining.embedding_aligner import EmbeddingAligner
     from bitrawl.mining.lexical_aligner import LexicalAligner
 
@@ -100,7 +100,7 @@ def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
 
 
 def _ladders(pairs: Sequence[tuple[Path, Path]], languages: Languages, aligner: Aligner) -> list[str]:
-    from bitrawl.mining.aligned_pages import align_sentences, listed_sentences
+    from bitrawl.mining import align_sentences, listed_sentences
 
     texts = [(listed_sentences(_lines(a), languages[0]), listed_sentences(_lines(b), languages[1])) for a, b in pairs]
     return ["".join(starmap(_rung, rungs)) for rungs in align_sentences(texts, languages, aligner)]

@@ -13,7 +13,7 @@ from bitrawl.cli.console import print_out
 from bitrawl.cli.flags import Quiet
 from bitrawl.cli.status import tell
 from bitrawl.config import listed
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -11,28 +11,14 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from typer import Argument, Option
 
-from bitrawl.cli import HelpfulCommand, HelpfulGroup, group
+from bitrawl.cli import HelpfulCommand, HelpfulGroup, flags, group
 from bitrawl.cli.console import complain, err, print_err, print_out
-from bitrawl.cli.flags import (
-    AllowPrivate,
-    Bootstrap,
-    DeleteArchive,
-    Fresh,
-    Out,
-    Quiet,
-    Seeds,
-    SeedsFile,
-    TableFormat,
-    confirm,
-    description_of,
-    job_option,
-    starting_over,
-    with_settings,
-)
+from bitrawl.cli.flags import TableFormat, confirm, description_of, job_option, starting_over, with_settings
 from bitrawl.config import DISCOVER, Group, Job, described, listed
 from bitrawl.discover.settings import HUB_LINKS, REFERRERS, Walk
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
+from bitrawl.file_names import MINED_SITES
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language, Link
 from bitrawl.show.wording import counted
@@ -100,7 +86,7 @@ def check(  # noqa: PLR0913 - flags
     contact: Annotated[
         str, Option(help="Tell webmasters this e-mail address or page, in the User-Agent.", metavar="TEXT")
     ] = "",
-    allow_private: AllowPrivate = False,
+    allow_private: flags.AllowPrivate = False,
 ) -> None:
     """Tell whether sites are bilingual, from a handful of pages of each.
 
@@ -185,23 +171,23 @@ _WALK_HELP = "Visit sites in this order: by which sites are cited together (coci
 @discover.command(SEARCH, cls=HelpfulCommand)
 @with_settings(DISCOVER)
 def sites(  # noqa: PLR0913 - flags; the other flags are in the table
-    seeds: Seeds = None,
+    seeds: flags.Seeds = None,
     *,
     langs: Annotated[
         str | None, job_option(help="Languages, as ISO 639 or BCP 47 codes: en,fr", metavar="CODES")
     ] = None,
-    out: Out,
-    seeds_file: SeedsFile = None,
-    bootstrap: Bootstrap = None,
+    out: flags.Out,
+    seeds_file: flags.SeedsFile = None,
+    bootstrap: flags.Bootstrap = None,
     strategy: Annotated[
         Walk | None, Option(help=_WALK_HELP, show_default="cocitation", rich_help_panel=Group.DISCOVERY)
     ] = None,
     then_mine: Annotated[
-        bool, Option("--then-mine", help="Mine the sites found, into mined/.", rich_help_panel=Group.DISCOVERY)
+        bool, Option("--then-mine", help=f"Mine the sites found, into {MINED_SITES}/.", rich_help_panel=Group.DISCOVERY)
     ] = False,
-    fresh: Fresh = False,
-    delete_archive: DeleteArchive = False,
-    quiet: Quiet = False,
+    fresh: flags.Fresh = False,
+    delete_archive: flags.DeleteArchive = False,
+    quiet: flags.Quiet = False,
     **settings: Any,
 ) -> None:
     """Find bilingual sites, starting from a few sites or from a topic.
@@ -346,7 +332,7 @@ def show(
     contact: Annotated[
         str, Option(help="Tell the operator of a service this e-mail address or page.", metavar="EMAIL|URL")
     ] = "",
-    allow_private: AllowPrivate = False,
+    allow_private: flags.AllowPrivate = False,
 ) -> None:
     """Show who links to a host or a page.
 

@@ -125,9 +125,9 @@ def description_of(
     description = {"seeds": _seeds_of(urls, seeds_file), **tables}
     if bootstrap is None:
         return description
-    from bitrawl.job import from_bootstrap
+    from bitrawl.job import BootstrapFolder
 
-    return from_bootstrap(bootstrap, description)
+    return BootstrapFolder(bootstrap).described(description)
 
 
 def _seeds_of(urls: list[str] | None, file: Path | None) -> list[str] | None:

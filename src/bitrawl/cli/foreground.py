@@ -27,16 +27,14 @@ from bitrawl.cli.console import (
     size,
     skip_text,
 )
-from bitrawl.cli.status import corpus_figures, tell, tell_of_kills
+from bitrawl.cli.flags import confirm
+from bitrawl.cli.status import corpus_figures, show, tell, tell_of_kills
 from bitrawl.config import Job
-from bitrawl.crawling.ending import Ending
-from bitrawl.crawling.preview import Preview
-from bitrawl.crawling.scope import ScopeRules
-from bitrawl.crawling.settings import Reach
-from bitrawl.endings import Doing
+from bitrawl.crawling import Preview, Reach, ScopeRules
+from bitrawl.endings import Doing, Ending
 from bitrawl.errors import FAULT_FILE
 from bitrawl.facts import LanguagePair
-from bitrawl.job import OpenedJob, Parts, StartOver, mine, mine_again
+from bitrawl.job import OpenedJob, Parts, StartOver, crawl, mine, mine_again, preview
 from bitrawl.message import enumerated
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
 from bitrawl.show.wording import counted
@@ -169,8 +167,8 @@ class Foreground:
 
     def __init__(self, folder: OpenedJob, *, quiet: bool = False, mines: bool = False) -> None:
         self.progress = ProgressDisplay(folder, quiet=quiet)
-        self._files = folder.files
-        self._mines = mines  # what was fetched, also after the first Ctrl-C
+        self.folder = folder
+        self.mines = mines  # what was fetched, also after the first Ctrl-C
         self._parts: Parts | None = None
         self._task: asyncio.Future[Any] | None = None
         self._signal = signal.SIGINT
@@ -197,7 +195,7 @@ class Foreground:
         """The whole job, shown here."""
         watched = self.progress
         work = partial(mine, observe=watched.visited, started=self.started, watch=watched.mining)
-        return await work(job, self._files, fresh=fresh, refresh=refresh)
+        return await work(job, self.folder.files, fresh=fresh, refresh=refresh)
 
     async def _run(self, main: Callable[[], Awaitable[Result]]) -> Result:
         task = asyncio.ensure_future(main())
@@ -213,7 +211,7 @@ class Foreground:
 
     def _signalled(self, number: signal.Signals) -> None:
         if number is signal.SIGINT and self._parts is not None and not self._parts.crawl.stopped:
-            then = " Then what was fetched is paired, aligned and written." if self._mines else ""
+            then = " Then what was fetched is paired, aligned and written." if self.mines else ""
             self.progress.note(f"Finishing what is in flight.{then} Press Ctrl-C again to stop now.")
             self._parts.crawl.stop()
         elif self._task is not None:
@@ -247,6 +245,25 @@ def _some(names: Iterable[str]) -> str:
     )
 
 
+def run_in_foreground(job: Job, shown: Foreground, fresh: StartOver, *, refresh: bool, dry_run: bool) -> None:
+    """Crawl, and mine if that is asked for; show what was found, and leave with an exit code."""
+    folder, quiet, watched = shown.folder, shown.progress.quiet, shown.progress
+    if dry_run:
+        show_previews(shown.run(lambda: preview(job)), job)
+        return
+    if folder.files.holds_job:
+        confirm(folder.folder, fresh)
+    if shown.mines:
+        ending = shown.run(lambda: shown.mine(job, fresh=fresh, refresh=refresh))
+    else:
+        work = partial(crawl, observe=watched.visited, started=shown.started)
+        ending = shown.run(lambda: work(job, folder.files, fresh=fresh, refresh=refresh))
+    if not quiet:
+        tell(folder, ended=True) if shown.mines else show(folder)
+    tell_of_kills(folder)
+    leave(ending, quiet_in=folder if quiet else None)
+
+
 def mine_in_foreground(job: OpenedJob, settings: Mapping[str, Any], *, known_pairs: bool = False) -> None:
     """Pair and align what a job has with other settings, or only align it, and show what was found."""
     changed, foreground = job.files.changed(settings), Foreground(job)
@@ -269,9 +286,9 @@ def leave(ending: Ending, *, quiet_in: OpenedJob | None = None) -> None:
 
 def show_previews(previews: Sequence[Preview], job: Job) -> None:
     """One block for each host: its answers to a few questions, and what the job would do with them."""
-    for preview in previews:
-        out.print(Text(preview.host, style="bold"))
-        for label, value in _preview_rows(preview):
+    for host in previews:
+        out.print(Text(host.host, style="bold"))
+        for label, value in _preview_rows(host):
             out.print(Text.assemble((f"  {label:<10}", "cyan"), value))
     print_out(f"strategy {job.strategy}, languages {', '.join(job.langs)}; nothing was written")
 

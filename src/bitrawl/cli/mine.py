@@ -7,38 +7,11 @@ from typing import Annotated, Any
 
 from typer import Option
 
+from bitrawl.cli import flags, many_sites
 from bitrawl.cli.console import print_err, print_out, timed_lines
-from bitrawl.cli.flags import (
-    Bootstrap,
-    CorpusFolder,
-    DeleteArchive,
-    DryRun,
-    Folder,
-    Fresh,
-    JobFile,
-    Out,
-    OutOrPlace,
-    Quiet,
-    Refresh,
-    Seeds,
-    SeedsFile,
-    confirm,
-    description_of,
-    job_option,
-    starting_over,
-    with_settings,
-)
-from bitrawl.cli.many_sites import (
-    BundleSites,
-    Bundling,
-    Cluster,
-    Part,
-    RetryFailed,
-    Scratch,
-    mine_many,
-    show_merged,
-)
-from bitrawl.cli.status import show, show_selection, tell, tell_of_kills
+from bitrawl.cli.flags import description_of, job_option, starting_over, with_settings
+from bitrawl.cli.many_sites import Bundling, mine_many, show_merged
+from bitrawl.cli.status import show_selection, tell
 from bitrawl.config import CRAWL, MINE, Group, Job, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
@@ -51,23 +24,23 @@ _SITES_HELP = (
 
 @with_settings(MINE)
 def mine(  # noqa: PLR0913 - flags; the other flags are in the table
-    seeds: Seeds = None,
+    seeds: flags.Seeds = None,
     *,
-    out: OutOrPlace,
-    seeds_file: SeedsFile = None,
+    out: flags.OutOrPlace,
+    seeds_file: flags.SeedsFile = None,
     sites: Annotated[Path | None, job_option("--sites", help=_SITES_HELP, metavar="FILE")] = None,
-    job_file: JobFile = None,
-    bootstrap: Bootstrap = None,
-    fresh: Fresh = False,
-    delete_archive: DeleteArchive = False,
-    refresh: Refresh = False,
-    dry_run: DryRun = False,
-    quiet: Quiet = False,
-    cluster: Cluster = None,
-    part: Part = None,
-    bundle_sites: BundleSites = None,
-    scratch: Scratch = None,
-    retry_failed: RetryFailed = False,
+    job_file: flags.JobFile = None,
+    bootstrap: flags.Bootstrap = None,
+    fresh: flags.Fresh = False,
+    delete_archive: flags.DeleteArchive = False,
+    refresh: flags.Refresh = False,
+    dry_run: flags.DryRun = False,
+    quiet: flags.Quiet = False,
+    cluster: many_sites.Cluster = None,
+    part: many_sites.Part = None,
+    bundle_sites: many_sites.BundleSites = None,
+    scratch: many_sites.Scratch = None,
+    retry_failed: many_sites.RetryFailed = False,
     **settings: Any,
 ) -> None:
     """Crawl sites and write a corpus of what is translated on them.
@@ -80,9 +53,9 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
 
     The corpus grows while the crawl runs. One language makes a monolingual corpus. The same command resumes.
     """
-    from bitrawl.cli.foreground import Foreground, leave, show_previews
+    from bitrawl.cli.foreground import Foreground, run_in_foreground
     from bitrawl.cluster.run import asked_job, check_undivided
-    from bitrawl.job import OpenedJob, described_job, preview
+    from bitrawl.job import OpenedJob, described_job
 
     start_over = starting_over(fresh=fresh, delete_archive=delete_archive, refresh=refresh)
     inputs = (seeds_file, sites, bootstrap)
@@ -99,17 +72,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     check_undivided(out)
     folder = OpenedJob(out)
     job = described_job(description, folder.files, file=job_file, inputs=inputs, fresh=start_over)
-    foreground = Foreground(folder, quiet=quiet, mines=True)
-    if dry_run:
-        show_previews(foreground.run(lambda: preview(job)), job)
-        return
-    if folder.files.holds_job:
-        confirm(out, start_over)
-    ending = foreground.run(lambda: foreground.mine(job, fresh=start_over, refresh=refresh))
-    if not quiet:
-        tell(folder, ended=True)
-    tell_of_kills(folder)
-    leave(ending, quiet_in=folder if quiet else None)
+    run_in_foreground(job, Foreground(folder, quiet=quiet, mines=True), start_over, refresh=refresh, dry_run=dry_run)
 
 
 def _check_bundling(sites: Path | None, job: Job, bundling: Bundling, *, dry_run: bool) -> None:
@@ -136,17 +99,17 @@ def _listed_sites(path: Path | None, *, quiet: bool) -> list[str]:
 
 @with_settings(CRAWL)
 def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
-    seeds: Seeds = None,
+    seeds: flags.Seeds = None,
     *,
-    out: Out,
-    seeds_file: SeedsFile = None,
-    job_file: JobFile = None,
-    bootstrap: Bootstrap = None,
-    fresh: Fresh = False,
-    delete_archive: DeleteArchive = False,
-    refresh: Refresh = False,
-    dry_run: DryRun = False,
-    quiet: Quiet = False,
+    out: flags.Out,
+    seeds_file: flags.SeedsFile = None,
+    job_file: flags.JobFile = None,
+    bootstrap: flags.Bootstrap = None,
+    fresh: flags.Fresh = False,
+    delete_archive: flags.DeleteArchive = False,
+    refresh: flags.Refresh = False,
+    dry_run: flags.DryRun = False,
+    quiet: flags.Quiet = False,
     **settings: Any,
 ) -> None:
     """Visit sites and keep their pages.
@@ -155,32 +118,18 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
 
     Press Ctrl-C once to finish the pages that are being fetched, twice to stop at once. The same command resumes.
     """
-    from bitrawl.cli.foreground import Foreground, leave, show_previews
-    from bitrawl.job import OpenedJob, described_job, preview
-    from bitrawl.job import crawl as run_crawl
+    from bitrawl.cli.foreground import Foreground, run_in_foreground
+    from bitrawl.job import OpenedJob, described_job
 
     folder = OpenedJob(out)
     description = description_of(described(settings, CRAWL), seeds, seeds_file, bootstrap)
     start_over = starting_over(fresh=fresh, delete_archive=delete_archive, refresh=refresh)
     job = described_job(description, folder.files, file=job_file, inputs=(seeds_file, bootstrap), fresh=start_over)
-    foreground = Foreground(folder, quiet=quiet)
-    watch, started = foreground.progress.visited, foreground.started
-    if dry_run:
-        show_previews(foreground.run(lambda: preview(job)), job)
-        return
-    if folder.files.holds_job:
-        confirm(out, start_over)
-    ending = foreground.run(
-        lambda: run_crawl(job, folder.files, observe=watch, started=started, fresh=start_over, refresh=refresh)
-    )
-    if not quiet:
-        show(folder)
-    tell_of_kills(folder)
-    leave(ending, quiet_in=folder if quiet else None)
+    run_in_foreground(job, Foreground(folder, quiet=quiet), start_over, refresh=refresh, dry_run=dry_run)
 
 
 @with_settings([Group.PAIRS])
-def pair(folder: Folder, **settings: Any) -> None:
+def pair(folder: flags.Folder, **settings: Any) -> None:
     """Pair and align the pages of a job again, with other settings.
 
     Example: [bold]bitrawl pair jobs/example --methods au[/]
@@ -199,7 +148,7 @@ _TO_HELP = "Write into this folder and leave the job as it is; it may be running
 
 @with_settings([Group.CORPUS])
 def export(
-    folder: CorpusFolder,
+    folder: flags.CorpusFolder,
     *,
     only: Annotated[
         bool, Option("--only", help="Delete the files of all other formats.", rich_help_panel=Group.CORPUS)

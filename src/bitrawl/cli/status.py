@@ -20,33 +20,20 @@ from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
 from bitrawl.endings import EndKind, State
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
 
 if TYPE_CHECKING:
     from bitrawl.cluster.run import RunStatus
-    from bitrawl.job import CorpusStatus, OpenedFolder, OpenedJob
+    from bitrawl.job import CorpusStatus, OpenedCopy, OpenedJob, OpenedRun
 
 WATCH_EVERY = 2.0  # seconds
 MOST_CHANGES = 10  # of a kind, that `diff` lists in a table
 # Of `--format json`, in their order: part of the output format
 KEYS = (
-    *(
-        "links",
-        "queued",
-        "pages",
-        "skipped",
-        "languages",
-        "types",
-        "skips",
-        "fetches",
-        "bytes",
-        "hosts",
-        "ended",
-        "seconds",
-    ),
-    *("mining", "own_requests", "answers", "unanswered", "relevant"),
-)
+    "links queued pages skipped languages types skips fetches bytes hosts ended seconds mining own_requests answers"
+    " unanswered relevant"
+).split()
 CORPUS_KEYS = ("pairs", "segments", "units")
 _CONDITIONS = {"sound": "green", "damaged": "bold red", "repaired": "yellow"}
 _BEGINNINGS = {State.ENDED: "done. ", State.FAILED: "failed. ", State.NOTHING_FOUND: "nothing found. "}
@@ -207,7 +194,7 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
     from bitrawl.show.job_report import explained
 
-    now = now or job.status()
+    now, asked = now or job.status(), job.asked()
     summary = now.crawl
     # The time is written down when a run ends: there is none in a job's first run, and after one that was killed.
     seconds = f", in {duration(summary.seconds)}" if summary.seconds else ""
@@ -225,7 +212,7 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
         rows.append(("documents", "   ".join(f"{name} {count}" for name, count in summary.types.items())))
     if summary.rendered:
         rows.append(("rendered", f"{counted(summary.rendered, 'page')}, drawn by a browser"))
-    if undrawn := looks_scripted(summary, job.asked().render):
+    if undrawn := looks_scripted(summary, asked.render):
         rows.append(("scripts", undrawn))
     if now.killed and not now.running:
         rows.append(("killed", _kills(now)))
@@ -235,7 +222,7 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
     rows += _block("hosts", map(_host, summary.hosts[:5]))
     rows += _block("skipped", (f"{count:>6}  {why}" for why, count in summary.skips.items()))
     rows += [(name, corpus_figures(pair)) for name, pair in now.corpora.items()]
-    if changed := _changed_thresholds(job):
+    if changed := _changed_thresholds(asked.judge):
         rows.append(("thresholds", changed))
     of_pages = {name: corpus for name, corpus in now.written.items() if corpus.documents is not None}
     rows += [(name, f"{_written(asdict(corpus), _OF_PAGES)} in the corpus") for name, corpus in of_pages.items()]
@@ -248,16 +235,14 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
         print_out(f"→ {hint}")
 
 
-def _changed_thresholds(job: OpenedJob) -> str:
+def _changed_thresholds(thresholds: Thresholds) -> str:
     """Those that are not the default."""
-    if not job.files.description.exists():
-        return ""
-    usual, values = asdict(Thresholds()), asdict(job.files.job().judge)
+    usual, values = asdict(Thresholds()), asdict(thresholds)
     shown = {key: ", ".join(value) if isinstance(value, tuple) else value for key, value in values.items()}
     return "; ".join(f"{key} = {shown[key]}" for key in values if values[key] != usual[key])
 
 
-def show_selection(job: OpenedFolder, settings: Mapping[str, Any]) -> None:
+def show_selection(job: OpenedJob | OpenedCopy | OpenedRun, settings: Mapping[str, Any]) -> None:
     """What an export with these settings would write, and what each threshold would leave out."""
     from bitrawl.job import OpenedJob
 

@@ -74,7 +74,7 @@ def bootstrap(  # noqa: PLR0913 - flags
     The titles of the articles become terms, and the sites that they cite become seeds. Edit terms.tsv, then run
     [bold]bitrawl mine --bootstrap topics/safety --out jobs/safety[/]. The same command resumes and asks nothing twice.
     """
-    from bitrawl.job import BootstrapRequest, FetchPolicy, endpoint, holds_bootstrap
+    from bitrawl.job import BootstrapFolder, BootstrapRequest, FetchPolicy, endpoint
     from bitrawl.job import bootstrap as run_bootstrap
     from bitrawl.topic.wiki_topic import Exclusion
 
@@ -104,7 +104,7 @@ def bootstrap(  # noqa: PLR0913 - flags
             print_err(line)
 
     policy = FetchPolicy(contact, delay, allow_private, tuple(map(endpoint, private_wiki or ())))
-    if holds_bootstrap(folder):
+    if BootstrapFolder(folder).has_begun:
         confirm(folder, starting_over(fresh=fresh), "its terms, seeds and sites")
     summary = asyncio.run(run_bootstrap(request, folder, policy=policy, fresh=fresh, tell=tell))
     if not quiet:

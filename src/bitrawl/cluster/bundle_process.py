@@ -47,11 +47,15 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.config import Job
-from bitrawl.crawling.ending import seed_skips
+from bitrawl.endings import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError, lacks_memory
 from bitrawl.facts import JobFacts
 from bitrawl.file_names import LOCK, SHARD, VERDICTS
-from bitrawl.job import JobFolder, Parts, SystemClock, begin_round, mine, status, write_shards
+from bitrawl.job import JobFolder, Parts, mine
+from bitrawl.job.exporting import write_shards
+from bitrawl.job.fetching import SystemClock
+from bitrawl.job.refreshing import begin_round
+from bitrawl.job.reporting import status
 from bitrawl.model import Skip
 from bitrawl.process import Death, Running
 from bitrawl.store.ledger import Ledger

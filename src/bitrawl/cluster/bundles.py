@@ -23,8 +23,7 @@ import msgspec
 from bitrawl.archive.archived_web import warc_files
 from bitrawl.cluster.places import Place
 from bitrawl.config import Job
-from bitrawl.crawling.connections import Proxies, Routes
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Proxies, Routes, Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.file_names import BUNDLES, PARTS
 from bitrawl.files import NO_JSON, checked, with_sum

@@ -56,12 +56,10 @@ from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
 from bitrawl.config import Group, Job, described
 from bitrawl.corpus.figures import MergeFacts
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BUNDLES, DESCRIPTION, LEDGER, MERGE, MERGED, PARTS, REPORT, SHARD, SITES_TABLE
 from bitrawl.job import (
-    Checked,
-    Condition,
     Corpora,
     CorpusStatus,
     FolderKind,
@@ -69,16 +67,14 @@ from bitrawl.job import (
     OpenedJob,
     OpenedMerge,
     OpenedRun,
-    RoundChanges,
     StartOver,
-    changes_of_parts,
-    check_corpus,
-    check_settings,
     kind_of,
-    merge,
-    merge_again,
     open_folder,
 )
+from bitrawl.job.folder_check import Checked, Condition, check_corpus
+from bitrawl.job.job_merge import merge, merge_again
+from bitrawl.job.refreshing import RoundChanges, changes_of_parts
+from bitrawl.job.running import check_settings
 from bitrawl.show.wording import counted
 from bitrawl.store.folder import free_archive_name, set_archive_aside
 from bitrawl.store.folder_kinds import no_job
@@ -409,27 +405,10 @@ def merge_run(
     return facts
 
 
-def changes_of_run(address: str, since: str = "") -> RoundChanges:
-    """What has changed in all parts together, before they are merged; as `changes` of one job."""
-    out, bundles = place(address), read_bundles(place(address))
-    last = bundles.round if bundles else 1
-    with tempfile.TemporaryDirectory(prefix="bitrawl-diff-") as scratch:
-        jobs = (JobFolder(_here(part(out, name), Path(scratch, name))) for name in finished_jobs(out))
-        return changes_of_parts(jobs, since, last, address)
-
-
 def is_monolingual(address: str) -> bool:
     """Whether a run is in one language."""
     content = (place(address) / JOB).read()
     return content is not None and len(tomllib.loads(content.decode()).get("langs", ())) == 1
-
-
-def merged_report(address: str) -> str:
-    """Where the report is that the last merge of a run has drawn."""
-    report = place(address) / MERGED / REPORT
-    if report.read() is None:
-        raise ConfigError(f"{address} has not been merged yet. Run: bitrawl export {shlex.quote(address)}")
-    return f"{address.rstrip('/')}/{MERGED}/{REPORT}"
 
 
 def merge_folders(
@@ -477,15 +456,40 @@ class MinedRun(OpenedRun):
         return RunStatus(self.parts, run.tally, run.running(), merged)
 
     def changes(self, since: str = "") -> RoundChanges:
-        return changes_of_run(self.address, since)
+        """What has changed in all parts together, before they are merged."""
+        out, bundles = place(self.address), read_bundles(place(self.address))
+        last = bundles.round if bundles else 1
+        with tempfile.TemporaryDirectory(prefix="bitrawl-diff-") as scratch:
+            jobs = (JobFolder(_here(part(out, name), Path(scratch, name))) for name in finished_jobs(out))
+            return changes_of_parts(jobs, since, last, self.address)
 
     def check(self, *, repair: bool = False) -> Iterator[Checked]:
-        """What is wrong with its parts, and what is sound."""
-        return check_run(self.address, repair=repair)
+        """What is wrong, and what is sound as one line. Parts that are not on this machine's disks are not read."""
+        out = place(self.address)
+        try:
+            bundles = read_bundles(out)
+            yield Checked(BUNDLES, Condition.SOUND, counted(len(bundles.bundles) if bundles else 0, "bundle"))
+        except StoreError as error:
+            yield Checked(BUNDLES, Condition.DAMAGED, str(error))
+        sound = 0
+        for name in (out / PARTS).names():
+            wrong = list(_part(out, name, repair=repair))
+            sound += not wrong
+            yield from wrong
+        yield Checked(f"{PARTS}/", Condition.SOUND, f"{counted(sound, 'part')} as written")
+        yield from _checkpoints(out, repair=repair)
+        if isinstance(out, LocalPlace):
+            corpus = check_corpus(out.path / MERGED / "corpus")
+            if corpus is not None:
+                yield corpus
 
     def report(self) -> str:
         """Where the report is, which the last merge has written."""
-        return merged_report(self.address)
+        if (place(self.merged) / REPORT).read() is None:
+            raise ConfigError(
+                f"{self.address} has not been merged yet. Run: bitrawl export {shlex.quote(self.address)}"
+            )
+        return f"{self.merged}/{REPORT}"
 
     def export(
         self,
@@ -504,27 +508,6 @@ def failed_sites(out: Place) -> list[SiteOutcome]:
     """Sites that brought nothing, and why."""
     parts = [done(out, name) for name in (out / PARTS).names()]
     return [site for how in parts if how is not None and how.state is not PartState.HALVED for site in how.failed]
-
-
-def check_run(address: str, *, repair: bool = False) -> Iterator[Checked]:
-    """What is wrong, and what is sound as one line. Parts that are not on this machine's disks are not read."""
-    out = place(address)
-    try:
-        bundles = read_bundles(out)
-        yield Checked(BUNDLES, Condition.SOUND, counted(len(bundles.bundles) if bundles else 0, "bundle"))
-    except StoreError as error:
-        yield Checked(BUNDLES, Condition.DAMAGED, str(error))
-    sound = 0
-    for name in (out / PARTS).names():
-        wrong = list(_part(out, name, repair=repair))
-        sound += not wrong
-        yield from wrong
-    yield Checked(f"{PARTS}/", Condition.SOUND, f"{counted(sound, 'part')} as written")
-    yield from _checkpoints(out, repair=repair)
-    if isinstance(out, LocalPlace):
-        corpus = check_corpus(out.path / MERGED / "corpus")
-        if corpus is not None:
-            yield corpus
 
 
 def _check_same(job: Job, out: Place) -> None:

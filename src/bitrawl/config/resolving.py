@@ -13,7 +13,7 @@ import msgspec
 from bitrawl.config.schema import Job, seed_url
 from bitrawl.config.settings import SETTINGS, asked_for, keys, with_lists
 from bitrawl.corpus.formats import FORMATS, unfit, usual
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling import Reach
 from bitrawl.discover.settings import Walk
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language, same_language, two_languages

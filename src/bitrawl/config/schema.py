@@ -6,11 +6,11 @@ import msgspec
 
 from bitrawl.choices import FilePath, FolderOrModel
 from bitrawl.corpus.formats import ExportSection
-from bitrawl.crawling.settings import Budget, FetchSection, Politeness, RenderSection, ScopeSection
+from bitrawl.crawling import Budget, FetchSection, Politeness, RenderSection, ScopeRules
 from bitrawl.discover.settings import DiscoverySection
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language
-from bitrawl.mining.settings import AlignSection, MiningSection, PairSection, Thresholds
+from bitrawl.mining import AlignSection, MiningSection, PairSection, Thresholds
 from bitrawl.model import Language
 from bitrawl.page import AnalysisSection
 from bitrawl.strategies import FOCUSED, Strategy, StrategyName
@@ -39,7 +39,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     )
     topic: TopicSection = TopicSection()
     discovery: DiscoverySection = DiscoverySection()
-    scope: ScopeSection = ScopeSection()
+    scope: ScopeRules = ScopeRules()
     politeness: Politeness = Politeness()
     budget: Budget = Budget()
     fetch: FetchSection = FetchSection()

@@ -15,7 +15,7 @@ import msgspec
 
 from bitrawl.config.schema import Job
 from bitrawl.corpus.formats import FORMATS, fitting, usual
-from bitrawl.crawling.settings import Render
+from bitrawl.crawling import Render
 from bitrawl.errors import ConfigError
 from bitrawl.model import DocumentType, Method
 from bitrawl.strategies import STRATEGIES

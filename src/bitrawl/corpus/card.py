@@ -19,7 +19,7 @@ from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
 from bitrawl.corpus.sampling import HumanReview
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell
-from bitrawl.languages import language_name
+from bitrawl.languages import base_language, language_name
 from bitrawl.model import Method
 from bitrawl.text.personal_data import PersonalKind, placeholder
 from bitrawl.text.words import one_line
@@ -364,7 +364,7 @@ def dataset_header(facts: CardFacts, title: str) -> str:
     units = sum(_size(corpus) for corpus in facts.corpora)
     fields: dict[str, object] = {
         "pretty_name": title,
-        "language": list(dict.fromkeys(code.partition("-")[0] for code in languages)),
+        "language": list(dict.fromkeys(base_language(code) for code in languages)),
         **({"language_bcp47": regional} if regional else {}),
         "multilinguality": ["translation" if facts.bilingual else "monolingual"],
         "task_categories": ["translation" if facts.bilingual else "text-generation"],

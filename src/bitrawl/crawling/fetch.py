@@ -3,7 +3,6 @@
 All that reads pages from the web does it by `visit`, or by `HttpFetcher.fetch` and `understand`.
 """
 
-import contextlib
 import errno
 import socket
 import ssl
@@ -20,7 +19,7 @@ from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
-from bitrawl.crawling.bodies import (
+from bitrawl.bodies import (
     GZIP,
     MIB,
     SNIFFED,
@@ -102,17 +101,6 @@ def accept_language(languages: Sequence[Language]) -> str:
     return ", ".join([*weighed, "*;q=0.1"]) if wanted else ""
 
 
-def redirect_target(capture: Capture) -> Url:
-    """Where a redirect leads; raises `UrlError` when that is no http(s) URL."""
-    location = next((value for name, value in capture.headers if name.lower() == "location"), "")
-    if not location.strip():
-        message = f"{capture.url} redirects to nowhere"
-        raise UrlError(message)
-    with contextlib.suppress(UnicodeError):
-        location = location.encode("latin-1").decode()  # UTF-8 is what servers send, though RFC 9110 knows ASCII only
-    return Url.parse(location, base=capture.url)
-
-
 async def visit(link: Link, fetcher: Fetcher, analyser: Analyser) -> Page | Sitemap | Skip:
     """One request. A redirect is not followed: it is a skip that names its target (`Skip.target`)."""
     answer = await fetcher.fetch(link)
@@ -129,7 +117,7 @@ async def understand(link: Link, answer: Capture, analyser: Analyser) -> Page | 
 def _redirect(link: Link, answer: Capture) -> Skip:
     """The end of a link that redirects; the detail is where it leads, or why that is no page."""
     try:
-        target = redirect_target(answer)
+        target = answer.redirect_target()
     except UrlError as error:
         return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
     reason = Reason.TOO_MANY_REDIRECTS if link.redirects >= MAX_REDIRECTS else Reason.REDIRECT

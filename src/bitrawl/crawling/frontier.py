@@ -14,7 +14,7 @@ from bitrawl.choices import MEGABYTE
 from bitrawl.crawling.settings import Budget, Politeness
 from bitrawl.endings import Failing, Limit, LimitUnit, ParkReason, SiteBudget
 from bitrawl.model import Lease, Link, Skip
-from bitrawl.protocols import Clock, Queue
+from bitrawl.protocols import FIRST, Clock, Queue
 from bitrawl.reasons import LeaveReason
 from bitrawl.url import Url
 
@@ -32,7 +32,6 @@ READ_FIRST = 10  # visits that were read, for each that may be unread where link
 WORTH_WAITING = 30.0  # seconds; a host that rests for longer (Crawl-delay, Retry-After) keeps nobody waiting
 MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed
 PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work
-FIRST = 1.0  # the score of seeds, and of what a host is asked first
 QUICK_FIRST = 4  # visits to hosts that answer quickly, before one to another host
 SILENCE = 5.0  # seconds without an answer after which nobody waits for a host any more, nor any budget
 

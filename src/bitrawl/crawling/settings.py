@@ -36,7 +36,7 @@ class Render(StrEnum):
     ALWAYS = "always"
 
 
-class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ScopeRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which links belong to the job."""
 
     reach: Reach = Reach.SITE
@@ -50,6 +50,11 @@ class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     sitemaps: bool = True
     probe: bool = True  # ask each host for a page that cannot exist, to know its soft 404s
     gone: Gone = Gone.DROP  # what was found on pages that are gone when the job is visited again
+
+    @property
+    def keeps_gone(self) -> bool:
+        """Whether what was found on pages that are gone stays in the corpus."""
+        return self.gone is Gone.KEEP
 
 
 class Politeness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -127,6 +132,10 @@ class RenderSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     def is_asked_for(self) -> bool:
         """Whether the user wants a browser, and not only has one."""
         return self.when not in (None, Render.NEVER) or (bool(self.browser) and self.runs_scripts)
+
+    @property
+    def draws_all(self) -> bool:
+        return self.mode is Render.ALWAYS
 
     @property
     def runs_scripts(self) -> bool:

@@ -185,7 +185,7 @@ class Cocitation:
         return chance / (1 + (PROOF - 1) * chance)
 
     def _hub_worth(self, link: Link) -> float:
-        """The same of reading a page and then checking what it cites."""
+        """Bilingual sites per download when a page is read and what it cites is checked."""
         brought = [new for _, new in self._read.values()]
         new = (sum(brought) + NEW_PER_HUB) / (len(brought) + 1)
         rate = self._value.base_rate
@@ -222,7 +222,7 @@ class CandidateValue:
 
     @property
     def base_rate(self) -> float:
-        """Of the candidates judged so far."""
+        """The share of bilingual sites among the candidates judged so far."""
         return (self._bilingual + 0.5) / (len(self._judged) + 5)
 
     def weights(self) -> list[Weight]:

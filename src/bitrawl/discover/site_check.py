@@ -30,7 +30,7 @@ from bitrawl.mining.pairing import Pairing
 from bitrawl.model import MAX_REDIRECTS, UNDETERMINED, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
-from bitrawl.urls.language_model import LinearUrlLanguageModel
+from bitrawl.urls import LinearUrlLanguageModel
 
 TRANSLATIONS = "translations"  # the key of the comparison in `SiteVerdict.evidence`
 

@@ -9,30 +9,23 @@ from bitrawl.doors import door
 
 if TYPE_CHECKING:
     from bitrawl.job.bootstrapping import (
+        BootstrapFolder,
         BootstrapProgress,
         BootstrapRequest,
         BootstrapStep,
         BootstrapSummary,
         bootstrap,
         endpoint,
-        from_bootstrap,
-        holds_bootstrap,
-        read_bootstrap,
-        read_found,
-        read_progress,
     )
     from bitrawl.job.corpora import Corpora, CorpusStatus
     from bitrawl.job.crawl_wiring import Parts
     from bitrawl.job.described import check, described_job
-    from bitrawl.job.exporting import write_shards
+    from bitrawl.job.exporting import asked
     from bitrawl.job.fetching import FetchPolicy, SystemClock
-    from bitrawl.job.folder_check import Checked, Condition, check_corpus
-    from bitrawl.job.job_merge import merge, merge_again
     from bitrawl.job.live_facts import Sampler
     from bitrawl.job.opened import (
         MergeResult,
         OpenedCopy,
-        OpenedFolder,
         OpenedJob,
         OpenedMerge,
         OpenedRun,
@@ -41,9 +34,7 @@ if TYPE_CHECKING:
         open_folder,
     )
     from bitrawl.job.pages import loose_pages
-    from bitrawl.job.refreshing import RoundChanges, begin_round, changes_of_parts
-    from bitrawl.job.reporting import found_so_far, gather, is_stale, sites_visited, status
-    from bitrawl.job.running import check_settings, crawl, mine, mine_again, preview
+    from bitrawl.job.running import crawl, mine, mine_again, preview
     from bitrawl.job.site_checks import SiteQuestion, check_sites
     from bitrawl.job.site_search import Discovered, build_index, discover, open_backlinks
     from bitrawl.job.topics import segment_texts, topic_pages

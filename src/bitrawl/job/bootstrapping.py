@@ -16,7 +16,7 @@ import msgspec
 import tomli_w
 
 from bitrawl import files
-from bitrawl.crawling.fetch import user_agent
+from bitrawl.crawling import user_agent
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines, json_lines
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BOOTSTRAP, FOUND_SITES
@@ -120,16 +120,6 @@ class ProgressFile:
         files.write(self._folder / PROGRESS, msgspec.json.encode(self._now))
 
 
-def read_progress(folder: Path) -> BootstrapProgress | None:
-    """None before it has begun."""
-    return _decoded(folder / PROGRESS, BootstrapProgress)
-
-
-def read_found(folder: Path) -> BootstrapSummary | None:
-    """None before it has ended."""
-    return _decoded(folder / FOUND, BootstrapSummary)
-
-
 def _decoded(path: Path, kind: type[Decoded]) -> Decoded | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
@@ -182,41 +172,52 @@ class Bootstrapped(NamedTuple):
     langs: tuple[str, ...] = ()  # that it was asked for; none if a person made the folder
 
 
-def read_bootstrap(folder: Path) -> Bootstrapped:
-    """Raises `ConfigError` if the folder holds none. If the table of terms was edited, its topic is made again.
+class BootstrapFolder(NamedTuple):
+    """The folder of a bootstrap, while it runs or after."""
 
-    A person may have made the folder: a topic is enough then, with the lists of seeds and sites that it has.
-    """
-    request = _earlier_request(folder)
-    if request is None and (folder / TOPIC).exists() and not (folder / CACHE).exists():
-        seeds, sites = (_listed(folder / name) if (folder / name).exists() else [] for name in (SEEDS, SITES))
-        return Bootstrapped(folder / TOPIC, seeds, sites)
-    if request is None:
-        raise ConfigError(
-            f'{folder} holds no finished bootstrap. Run: bitrawl bootstrap "NAME" --langs CODES --out {folder}'
-        )
-    if _edited(folder):
-        _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), request)
-    return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES), request.langs)
+    path: Path
 
+    @property
+    def has_begun(self) -> bool:
+        return OWN_FILES.holds(self.path)
 
-def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a job with the topic of a finished bootstrap, and with its languages and seeds where the job names none.
+    def progress(self) -> BootstrapProgress | None:
+        """None before it has begun."""
+        return _decoded(self.path / PROGRESS, BootstrapProgress)
 
-    A job with several languages begins at the sites that are probably bilingual, if there are any. The seeds are cited by
-    articles about the topic: they are no examples of it. Raises `ConfigError`.
-    """
-    bootstrapped = read_bootstrap(folder)
-    langs = settings.get("langs") or list(bootstrapped.langs)
-    several = len(langs) != 1
-    seeds = settings.get("seeds") or (bootstrapped.sites if several and bootstrapped.sites else bootstrapped.seeds)
-    topic = {"terms": str(bootstrapped.topic), "hub": True, **settings.get("topic", {})}
-    return {**settings, **({"langs": langs} if langs else {}), "seeds": list(seeds), "topic": topic}
+    def found(self) -> BootstrapSummary | None:
+        """None before it has ended."""
+        return _decoded(self.path / FOUND, BootstrapSummary)
 
+    def read(self) -> Bootstrapped:
+        """Raises `ConfigError` if the folder holds none. If the table of terms was edited, its topic is made again.
 
-def holds_bootstrap(folder: Path) -> bool:
-    """Whether one has begun there."""
-    return OWN_FILES.holds(folder)
+        A person may have made the folder: a topic is enough then, with the lists of seeds and sites that it has.
+        """
+        folder, request = self.path, _earlier_request(self.path)
+        if request is None and (folder / TOPIC).exists() and not (folder / CACHE).exists():
+            seeds, sites = (_listed(folder / name) if (folder / name).exists() else [] for name in (SEEDS, SITES))
+            return Bootstrapped(folder / TOPIC, seeds, sites)
+        if request is None:
+            raise ConfigError(
+                f'{folder} holds no finished bootstrap. Run: bitrawl bootstrap "NAME" --langs CODES --out {folder}'
+            )
+        if _edited(folder):
+            _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), request)
+        return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES), request.langs)
+
+    def described(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of a job with the topic of a finished bootstrap, and with its languages and seeds where the job names none.
+
+        A job with several languages begins at the sites that are probably bilingual, if there are any. The seeds are cited by
+        articles about the topic: they are no examples of it. Raises `ConfigError`.
+        """
+        bootstrapped = self.read()
+        langs = settings.get("langs") or list(bootstrapped.langs)
+        several = len(langs) != 1
+        seeds = settings.get("seeds") or (bootstrapped.sites if several and bootstrapped.sites else bootstrapped.seeds)
+        topic = {"terms": str(bootstrapped.topic), "hub": True, **settings.get("topic", {})}
+        return {**settings, **({"langs": langs} if langs else {}), "seeds": list(seeds), "topic": topic}
 
 
 async def bootstrap(

@@ -11,7 +11,7 @@ import msgspec
 from bitrawl.corpus.export import CorpusHeader, corpus_headers
 from bitrawl.corpus.units import CorpusPage, CorpusUnit, page_of, read_pages, read_units, unit_of
 from bitrawl.errors import ConfigError
-from bitrawl.file_names import LEDGER, PARTS
+from bitrawl.file_names import LEDGER, PARTS, REPORT
 from bitrawl.job.exporting import corpus_pages, corpus_units
 from bitrawl.job.reporting import written_figures
 from bitrawl.model import Language
@@ -51,8 +51,9 @@ class CorpusStatus(msgspec.Struct, frozen=True):
     report: str = ""  # where it is; a copy has none
 
     @classmethod
-    def of(cls, folder: Path, kind: FolderKind, corpus: Path, report: str = "") -> Self:
+    def of(cls, folder: Path, kind: FolderKind, corpus: Path) -> Self:
         files = sorted(path.name for path in corpus.iterdir())
+        report = "" if corpus == folder else str(folder / REPORT)
         return cls(folder, kind, merged_jobs(folder), written_figures(corpus), files, report)
 
     @property

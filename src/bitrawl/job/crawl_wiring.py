@@ -10,19 +10,14 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
-from bitrawl.crawling.connections import most_waiting
-from bitrawl.crawling.frontier import Frontier, Spent
-from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
-from bitrawl.crawling.robots import RobotsFetcher
-from bitrawl.crawling.scope import Scope, Sites
-from bitrawl.crawling.settings import Gone
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, RobotsFetcher, Sites, Spent, most_waiting
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import new_site_check
 from bitrawl.discover.walk import AskingFetcher, new_walk
 from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
 from bitrawl.file_names import LEDGER
-from bitrawl.job.described import scope_rules, strategy_inputs
+from bitrawl.job.described import scope, strategy_inputs
 from bitrawl.job.fetching import (
     LedgerRobots,
     SystemClock,
@@ -33,7 +28,7 @@ from bitrawl.job.fetching import (
 from bitrawl.job.fetching import web as open_web
 from bitrawl.job.retrying import FETCHED_AGAIN, JUDGED_AGAIN, added_seeds, changed_settings, reasons_of, retry_seeds
 from bitrawl.model import DocumentType, Link, LinkKind
-from bitrawl.protocols import Fetcher, Topic
+from bitrawl.protocols import UNWANTED, Fetcher, Topic
 from bitrawl.reasons import Reason
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
@@ -71,9 +66,9 @@ async def crawl(
     `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
     """
     clock, sites = SystemClock(), Sites(job.scope.one_site)
-    ledger = Ledger(folder / LEDGER, site_of=sites.of, keeps_gone=job.scope.gone is Gone.KEEP)
+    ledger = Ledger(folder / LEDGER, site_of=sites.of, keeps_gone=job.scope.keeps_gone)
     stack.callback(ledger.close)
-    if job.scope.gone is Gone.DROP:
+    if not job.scope.keeps_gone:
         ledger.drop_gone()
     queue = LedgerQueue(ledger, sites.of)
     seeds = seeds_of(job, archives)
@@ -83,7 +78,7 @@ async def crawl(
         await asyncio.sleep(0)  # They start while the rest is made.
     web = await open_web(job, folder, ledger, archives, stack, clock)
     delay = 0.0 if archives is not None else job.politeness.delay
-    robots = RobotsFetcher(web.fetcher, LedgerRobots(ledger), clock, delay=delay, reservations=job.politeness.opt_outs)
+    robots = RobotsFetcher(web.fetcher, clock, LedgerRobots(ledger), delay=delay, opt_outs=job.politeness.opt_outs)
     topic = Topic(judge.model, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
@@ -105,7 +100,7 @@ async def crawl(
         # A walk that fails must not become a crawl of everything: its fault costs the visit.
         scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
-        scope=Scope(sites, seeds, scope_rules(job)),
+        scope=scope(job, sites, seeds),
         clock=clock,
         settings=_loop_settings(job, live=archives is None, searching=site_walk is not None),
         sitemaps_of=robots.sitemaps,

@@ -1,17 +1,16 @@
 """The job that is asked for: checked before anything is written, and what of it a scope and a strategy are made of."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.crawling.connections import Routes
-from bitrawl.crawling.fetch import user_agent
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling import Proxies, Reach, Routes, Scope, Sites, user_agent
 from bitrawl.errors import ConfigError
 from bitrawl.model_files import check_models
 from bitrawl.protocols import StrategyInputs, Topic
@@ -19,6 +18,7 @@ from bitrawl.store.folder import JobFolder
 from bitrawl.store.own_files import check_inputs, inputs_of
 from bitrawl.strategies import strategy
 from bitrawl.topic.term_list import read_terms
+from bitrawl.url import Url
 from bitrawl.version import install_command
 
 
@@ -56,7 +56,8 @@ def check(job: Job) -> None:
     """Raise `ConfigError` for mistakes that only show when the objects are built, before anything is written."""
     user_agent(job.fetch.public_contact)
     Routes(job.fetch.connect_to)
-    Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
+    Proxies.for_all(job.fetch.proxy) if job.fetch.proxy else Proxies.of_environment(os.environ)
+    scope(job, Sites(job.scope.one_site), job.seed_urls())
     check_models(job.models)
     if job.render.is_asked_for and find_spec("playwright") is None:
         raise ConfigError(f"drawing pages with a browser needs Playwright. Run: {install_command('browser')}")
@@ -69,18 +70,9 @@ def check(job: Job) -> None:
         read_terms(Path(job.topic.terms), job.languages())
 
 
-def scope_rules(job: Job) -> ScopeRules:
-    scope = job.scope
-    return ScopeRules(
-        reach=Reach.WEB if job.discovery.is_set else scope.reach,
-        languages=job.languages(),
-        include=scope.include,
-        exclude=scope.exclude,
-        depth=scope.depth,
-        same_host=scope.same_host,
-        under=scope.under,
-        types=scope.types,
-    )
+def scope(job: Job, sites: Sites, seeds: Iterable[Url]) -> Scope:
+    rules = msgspec.structs.replace(job.scope, reach=Reach.WEB) if job.discovery.is_set else job.scope
+    return Scope(sites, seeds, rules, job.languages())
 
 
 def strategy_inputs(job: Job, topic: Topic | None = None) -> StrategyInputs:

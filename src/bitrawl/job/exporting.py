@@ -54,12 +54,13 @@ from bitrawl.corpus.merger import (
     shard_counts,
     shard_writer,
 )
+from bitrawl.corpus.units import unit_of
 from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.file_names import CORPUS, LEDGER, SHARD, SUMMARY, VERDICTS
 from bitrawl.job.reporting import write_report
 from bitrawl.languages import same_language
-from bitrawl.mining.judging import PageUrls, Rejection, ThresholdFilter
-from bitrawl.mining.revising import revised
+from bitrawl.mining import Rejection, ThresholdFilter, revised
+from bitrawl.mining.judging import PageUrls
 from bitrawl.model import (
     Language,
     Page,
@@ -80,6 +81,7 @@ from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.folder_kinds import FolderKind, kind_of, no_corpus_of_search, no_job
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import SiteTroubles, site_troubles, summarise
+from bitrawl.store.questions import SqlAnswer, answered
 from bitrawl.store.seal import seal_files
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
@@ -447,6 +449,17 @@ def corpus_units(
                 with grouped([shard], Path(scratch), keep_duplicates=duplicates) as segments:
                     for unit in _units(segments, header, lambda _: None):
                         yield header, unit
+
+
+@contextmanager
+def asked(folder: Path, question: str) -> Iterator[SqlAnswer]:
+    """What a job answers to a question in SQL. Raises `ConfigError` for wrong SQL, and where there is no job."""
+    where = JobFolder(folder)
+    if not where.ledger.exists():
+        raise ConfigError(str(no_job(folder)))
+    units = (unit_of(unit, header) for header, unit in corpus_units(where.job(), folder))
+    with answered(where.ledger, question, units) as answer:
+        yield answer
 
 
 def corpus_pages(job: Job, ledger: Ledger) -> Iterator[Page]:

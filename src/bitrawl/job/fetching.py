@@ -21,18 +21,23 @@ from bitrawl.archive.archived_web import (
     warc_files,
 )
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
+from bitrawl.bodies import JSON
 from bitrawl.config import Job
-from bitrawl.crawling.bodies import JSON
-from bitrawl.crawling.connections import Proxies, most_waiting
-from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, user_agent
-from bitrawl.crawling.preview import Previewer
+from bitrawl.crawling import (
+    FetchSettings,
+    HttpFetcher,
+    Politeness,
+    Previewer,
+    Proxies,
+    RobotsFetcher,
+    Sites,
+    most_waiting,
+)
 from bitrawl.crawling.rendering import Rendering
-from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
-from bitrawl.crawling.scope import Scope, Sites
-from bitrawl.crawling.settings import Politeness, Render
+from bitrawl.crawling.resources import Resources
+from bitrawl.crawling.robots import RobotsRecord
 from bitrawl.file_names import ARCHIVE
-from bitrawl.job.described import scope_rules
+from bitrawl.job.described import scope
 from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
 from bitrawl.page import AnalysisSection, Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
@@ -129,21 +134,14 @@ async def rendering(
         return None
 
     async def chromium() -> Renderer:
-        from bitrawl.crawling.browser import BrowserSettings, ChromiumRenderer  # noqa: PLC0415 - an extra
+        from bitrawl.crawling.browser import ChromiumRenderer  # noqa: PLC0415 - an extra
         from bitrawl.page import LanguageNames  # noqa: PLC0415 - 20 ms
 
         asked, settings = job.languages(), fetch_settings(job)
-        resources = msgspec.structs.replace(
-            settings, media_types=RESOURCE_TYPES, accept="*/*", connections=6 * section.tabs
-        )
-        fetcher = await stack.enter_async_context(HttpFetcher(resources, clock))
+        fetcher = await stack.enter_async_context(HttpFetcher(Resources.fetching(settings, section.tabs), clock))
         renderer = ChromiumRenderer(
-            BrowserSettings(
-                **msgspec.structs.asdict(section),
-                user_agent=user_agent(settings.public_contact),
-                language=asked[0] if asked else "en",
-                per_host=job.politeness.per_host,
-            ),
+            section,
+            settings,
             Resources(fetcher, robots.refusal, sites.of),
             clock,
             partial(LanguageNames.load().one_of, asked),
@@ -156,7 +154,7 @@ async def rendering(
     renderer = LateRenderer(chromium)
     if section.is_asked_for:
         await renderer.made()
-    return Rendering(renderer, sites.of, web.keep, always=section.mode is Render.ALWAYS)
+    return Rendering(renderer, sites.of, web.keep, always=section.draws_all)
 
 
 class LateRenderer:
@@ -226,7 +224,7 @@ def loose_web(policy: FetchPolicy) -> tuple[HttpFetcher, Callable[[HttpFetcher],
     """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
     clock = SystemClock()
     settings = msgspec.structs.replace(policy.settings(), trusted=frozenset())  # its APIs are no sites
-    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, delay=policy.delay)
+    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, clock, delay=policy.delay)
 
 
 def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
@@ -257,9 +255,9 @@ async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) 
         web = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
     delay = 0.0 if archives is not None else job.politeness.delay
     return Previewer(
-        RobotsFetcher(web, InMemoryRobots(), clock, delay=delay, reservations=job.politeness.opt_outs),
+        RobotsFetcher(web, clock, delay=delay, opt_outs=job.politeness.opt_outs),
         await stack.enter_async_context(loose_analyser(job.languages())),
-        Scope(Sites(job.scope.one_site), seeds_of(job, archives), scope_rules(job)),
+        scope(job, Sites(job.scope.one_site), seeds_of(job, archives)),
         clock,
         Politeness(delay=delay),
         job.politeness.opt_outs,

@@ -23,6 +23,7 @@ from bitrawl.file_names import FOUND_SITES, MERGED, MINED_SITES, PARTS, REPORT, 
 from bitrawl.store.folder import Buckets, JobFolder, buckets_of, free_archive_name, tune_job
 from bitrawl.store.folder_kinds import (
     FolderKind,
+    export_command,
     kind_of,
     languages_of_run,
     merged_jobs,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from bitrawl.corpus.term_pairs import TermPair
     from bitrawl.corpus.units import CorpusEntry, CorpusPage, CorpusParagraph, CorpusUnit
-    from bitrawl.facts import JobFacts, LanguagePair, LogLine
+    from bitrawl.facts import JobFacts, LanguagePair, LogLine, SiteFacts
     from bitrawl.job.corpora import Corpora, CorpusStatus
     from bitrawl.job.folder_check import Checked
     from bitrawl.job.refreshing import RoundChanges
@@ -160,15 +161,12 @@ class OpenedFolder:
         return bilingual_terms(self.corpora(), self.folder, name, most, min_score=min_score, tell=tell)
 
     def pages(self) -> Iterator["Page"]:
-        """The pages, site by site; what recurs on a site is boilerplate."""
-        raise ConfigError(str(no_job(self.folder)))
+        raise self._no_job()
 
     def pairs(self) -> Iterator["PagePair"]:
-        """The pairs of pages that were found, whatever people said about them, by languages and site by site."""
-        raise ConfigError(str(no_job(self.folder)))
+        raise self._no_job()
 
     def changes(self, since: str = "") -> "RoundChanges":
-        """What is new, changed and gone since the end of a round ("3"), or since a date ("2026-11-18")."""
         raise no_job(self.folder)
 
     def selections(self, tables: Mapping[str, Any]) -> "Sequence[CorpusSelection]":
@@ -178,6 +176,9 @@ class OpenedFolder:
     def replaced(self, tables: Mapping[str, Any], to: Path | None = None) -> str:
         """What an export with these tables changes in files that are there already; empty for nothing."""
         raise no_job(self.folder)
+
+    def _no_job(self) -> ConfigError:
+        return ConfigError(str(no_job(self.folder)))
 
     def _has_pages(self) -> bool:
         headers = self.corpora().headers
@@ -225,6 +226,18 @@ class OpenedJob(OpenedFolder):
 
         return found_so_far(self.files)
 
+    def is_stale(self) -> bool:
+        """Whether people have given verdicts, taken them back or changed thresholds since the corpus was written."""
+        from bitrawl.job.reporting import is_stale
+
+        return is_stale(self.files)
+
+    def sites_visited(self, most: int) -> "list[SiteFacts]":
+        """What each site has brought so far, those with the most pairs first; nothing where that cannot be read now."""
+        from bitrawl.job.reporting import sites_visited
+
+        return sites_visited(self.files, most)
+
     def log(self, *, after: int = 0) -> Iterator["LogLine"]:
         """The fetches in the order in which they were made, from the number after this."""
         from bitrawl.store.ledger_facts import log
@@ -233,11 +246,13 @@ class OpenedJob(OpenedFolder):
             yield from log(ledger, after=after)
 
     def pages(self) -> Iterator["Page"]:
+        """The pages, site by site; what recurs on a site is boilerplate."""
         from bitrawl.job.pages import job_pages
 
         return job_pages(self.files)
 
     def pairs(self) -> Iterator["PagePair"]:
+        """The pairs of pages that were found, whatever people said about them, by languages and site by site."""
         from bitrawl.store.stored_findings import Findings
 
         with self.files.reading() as ledger:
@@ -246,6 +261,7 @@ class OpenedJob(OpenedFolder):
                 yield from findings.pairs(*languages)
 
     def changes(self, since: str = "") -> "RoundChanges":
+        """What is new, changed and gone since the end of a round ("3"), or since a date ("2026-11-18")."""
         from bitrawl.job.refreshing import changes
 
         return changes(self.files, since)
@@ -355,14 +371,15 @@ class OpenedSearch(OpenedJob):
         raise no_corpus_of_search(self.folder)
 
 
-class OpenedMerge(OpenedFolder):
-    """A merged corpus."""
+class OpenedCopy(OpenedFolder):
+    """A corpus without its job, as `export --to` writes it."""
 
-    kind = FolderKind.MERGED
+    kind = FolderKind.COPY
 
     @property
     def corpus(self) -> Path:
-        return self.folder / "corpus"
+        """The folder of its files."""
+        return self.folder
 
     def corpora(self) -> "Corpora":
         from bitrawl.job.corpora import FileCorpora
@@ -370,16 +387,10 @@ class OpenedMerge(OpenedFolder):
         return FileCorpora(self.folder, self.corpus)
 
     def status(self) -> "CorpusStatus":
-        """What was merged, and its figures."""
+        """What it was merged from, and its figures."""
         from bitrawl.job.corpora import CorpusStatus
 
-        return CorpusStatus.of(self.folder, self.kind, self.corpus, str(self.folder / REPORT))
-
-    def pages(self) -> Iterator["Page"]:
-        raise self._no_job()
-
-    def pairs(self) -> Iterator["PagePair"]:
-        raise self._no_job()
+        return CorpusStatus.of(self.folder, self.kind, self.corpus)
 
     def check(self, *, repair: bool = False) -> Iterator["Checked"]:
         """Whether its files are as they were written."""
@@ -388,11 +399,28 @@ class OpenedMerge(OpenedFolder):
         yield checked_corpus(self.corpus)
 
     def report(self) -> str:
+        raise ConfigError(
+            f"{self.folder} is a corpus without its job, and has no report; {self.folder / CARD} describes it"
+        )
+
+    def export(self, **_settings: Any) -> Any:
+        raise no_job(self.folder)
+
+
+class OpenedMerge(OpenedCopy):
+    """A merged corpus."""
+
+    kind = FolderKind.MERGED
+
+    @property
+    def corpus(self) -> Path:
+        return self.folder / "corpus"
+
+    def report(self) -> str:
         """Where the report is, which the merge has written."""
-        if not (self.folder / REPORT).exists():
-            where = shlex.quote(str(self.folder))
-            raise ConfigError(f"{self.folder / REPORT} is not there. Run: bitrawl export {where}")
-        return str(self.folder / REPORT)
+        if not (report := self.folder / REPORT).exists():
+            raise ConfigError(f"{report} is not there. Run: {export_command(self.corpus)}")
+        return str(report)
 
     def export(
         self, *, only: bool = False, to: Path | None = None, tell: Tell = lambda _line: None, **settings: Any
@@ -411,37 +439,6 @@ class OpenedMerge(OpenedFolder):
 
     def _no_job(self) -> ConfigError:
         return ConfigError(f"{self.folder} is a merged corpus; open one of its jobs: {named(merged_jobs(self.folder))}")
-
-
-class OpenedCopy(OpenedFolder):
-    """A corpus without its job, as `export --to` writes it."""
-
-    kind = FolderKind.COPY
-
-    def corpora(self) -> "Corpora":
-        from bitrawl.job.corpora import FileCorpora
-
-        return FileCorpora(self.folder, self.folder)
-
-    def status(self) -> "CorpusStatus":
-        """Its figures."""
-        from bitrawl.job.corpora import CorpusStatus
-
-        return CorpusStatus.of(self.folder, self.kind, self.folder)
-
-    def check(self, *, repair: bool = False) -> Iterator["Checked"]:
-        """Whether its files are as they were written."""
-        from bitrawl.job.folder_check import checked_corpus
-
-        yield checked_corpus(self.folder)
-
-    def report(self) -> str:
-        raise ConfigError(
-            f"{self.folder} is a corpus without its job, and has no report; {self.folder / CARD} describes it"
-        )
-
-    def export(self, **_settings: Any) -> Path:
-        raise no_job(self.folder)
 
 
 class OpenedRun(OpenedFolder):

@@ -9,8 +9,8 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives, warc_files
 from bitrawl.archive.writing import archive_files
-from bitrawl.crawling.bodies import HTML, JSON, TEXT, XML, media_type
-from bitrawl.crawling.fetch import visit
+from bitrawl.bodies import HTML, JSON, TEXT, XML, media_type
+from bitrawl.crawling import visit
 from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import content_pages
 from bitrawl.job.fetching import POLITE, FetchPolicy, loose_analyser, loose_web

@@ -39,8 +39,7 @@ from bitrawl.facts import (
 from bitrawl.file_names import SUMMARY
 from bitrawl.files import NO_JSON
 from bitrawl.languages import same_language
-from bitrawl.mining.judging import ThresholdFilter
-from bitrawl.mining.revising import revised
+from bitrawl.mining import ThresholdFilter, revised
 from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Relevance, SegmentPair, Verdict, Verdicts
 from bitrawl.reasons import Reason
 from bitrawl.review.results import human_reviews

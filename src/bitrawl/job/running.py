@@ -20,11 +20,9 @@ from bitrawl.config import Job
 from bitrawl.corpus.card import check_card
 from bitrawl.corpus.export import corpus_headers, with_present
 from bitrawl.corpus.formats import Anonymise, check_formats
-from bitrawl.crawling.ending import Ending, crawl_end, ending, seed_skips
-from bitrawl.crawling.loop import Crawl
-from bitrawl.crawling.preview import Preview
+from bitrawl.crawling import Crawl, Preview
 from bitrawl.discover.backlinks import Backlinks
-from bitrawl.endings import CrawlEnd, Doing, HostRest, MiningStep
+from bitrawl.endings import CrawlEnd, Doing, Ending, HostRest, MiningStep, crawl_end, ending, seed_skips
 from bitrawl.errors import BitrawlError, ConfigError, TopicError
 from bitrawl.job import described, fetching
 from bitrawl.job.crawl_wiring import Parts

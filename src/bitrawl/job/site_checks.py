@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
-from bitrawl.crawling.fetch import understand
-from bitrawl.crawling.loop import objection
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawling.settings import Politeness
+from bitrawl.crawling import Politeness, RobotsFetcher, objection, understand
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, site_judges
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.job import fetching
@@ -110,7 +107,7 @@ async def check_sites(question: SiteQuestion) -> AsyncIterator[SiteVerdict]:
             archives = stack.enter_context(Archives(files))
             web: Fetcher = ReplayFetcher(archives)
             urls, delay = urls or tuple(home_pages(archives)), 0.0
-            robots = RobotsFetcher(web, InMemoryRobots(), fetching.SystemClock(), delay=0.0)
+            robots = RobotsFetcher(web, fetching.SystemClock(), delay=0.0)
         else:
             live, wrap = fetching.loose_web(question.policy)
             robots = wrap(await stack.enter_async_context(live))

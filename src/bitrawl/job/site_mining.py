@@ -16,16 +16,15 @@ import msgspec
 
 from bitrawl.endings import Doing, MiningStep
 from bitrawl.job.workers import MANY, Languages, Workers
-from bitrawl.mining.findings import SiteFindings
-from bitrawl.mining.judging import from_partial_pages
-from bitrawl.mining.stages import AlignedPair, PairedSite
+from bitrawl.mining import SiteFindings
+from bitrawl.mining.stages import PairedSite
 from bitrawl.model import PagePair, Skip, pack
 from bitrawl.page import Rejects
 from bitrawl.process import Failure, FailureKind
 from bitrawl.protocols import Clock
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.stored_findings import AlignmentKey, Findings, Lesson, made_from
+from bitrawl.store.stored_findings import NOTHING_ALIGNED, AlignmentKey, Findings, Lesson, PackedAlignment, made_from
 from bitrawl.text.template import Template
 from bitrawl.url import Url
 
@@ -151,8 +150,7 @@ class SiteMiner:
                 faults.extend(lost)
                 if any(fault.reason is Reason.KILLED for fault in lost):
                     continue  # Nothing is known of it: what is kept now would stay.
-                segments = from_partial_pages(aligned.segments) if pair.partial else aligned.segments
-                self._findings.aligned(site, keys[pair.url_a, pair.url_b], segments, lost)
+                self._findings.aligned(site, keys[pair.url_a, pair.url_b], aligned, lost)
             progress.add(len(some))
 
         await together(map(batch, _batches(missing) if work.learned else ([pair] for pair in missing)))
@@ -204,7 +202,7 @@ class SiteMiner:
             return [*await self._batch(pairs[:half], work), *await self._batch(pairs[half:], work)]
         [pair] = pairs
         self._keep_input(pair, answer)
-        return [_Aligned(pair, AlignedPair(()), [self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: ")])]
+        return [_Aligned(pair, NOTHING_ALIGNED, [self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: ")])]
 
     def _fault(self, url: Url, stage: Stage, failure: Failure, about: str = "") -> Skip:
         return Skip(url, stage, _REASONS[failure.kind], f"{about}{failure.detail}"[:500])
@@ -265,7 +263,7 @@ class _Aligned(NamedTuple):
     """A pair, its segments, and what was lost of it."""
 
     pair: PagePair
-    aligned: AlignedPair
+    aligned: PackedAlignment
     lost: list[Skip]
 
 
@@ -277,7 +275,7 @@ def _home(site: str) -> Url:
     return Url.known(f"http://{site}/")
 
 
-def _lost(pair: PagePair, aligned: AlignedPair) -> list[Skip]:
+def _lost(pair: PagePair, aligned: PackedAlignment) -> list[Skip]:
     about = f"with {pair.url_b}: "
     lost = [Skip(pair.url_a, Stage.JUDGE, Reason.MINING_ERROR, f"{about}{fault}") for fault in aligned.faults]
     if aligned.too_long:

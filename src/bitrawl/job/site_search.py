@@ -16,8 +16,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
-from bitrawl.crawling.ending import Ending
-from bitrawl.crawling.settings import Budget
+from bitrawl.crawling import Budget
 from bitrawl.discover.backlinks import (
     MEDIA_TYPES,
     Backlinks,
@@ -45,6 +44,7 @@ from bitrawl.discover.site_lists import (
 )
 from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
 from bitrawl.discover.walk_plan import BACKLINKS
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError, DamagedError, GraphError
 from bitrawl.file_names import FOUND_SITES, SEARCHED, SITES_JSON, SITES_TABLE
 from bitrawl.job import fetching

@@ -22,6 +22,7 @@ from bitrawl.job.exporting import write_files
 from bitrawl.job.reporting import gather, write_report
 from bitrawl.mining.aligned_pages import translated_part
 from bitrawl.mining.content import Lexicons
+from bitrawl.mining.judging import from_partial_pages
 from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.stages import AlignedPair, Miner, PagePass, PairedSite, PassedPages
 from bitrawl.model import Language, Page, PagePair, Unpacker, pack
@@ -29,7 +30,7 @@ from bitrawl.process import ATTEMPTS, Failure, Limits, Report, Service
 from bitrawl.protocols import Encoder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.own_files import SHARED
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.template import Template, relabel
@@ -96,7 +97,7 @@ Request = LoadModels | PairSite | PassPages | LearnWords | AlignPairs | WriteCor
 _encode = msgspec.msgpack.Encoder(enc_hook=str).encode
 _request: Unpacker[Request] = Unpacker(Request)
 _paired: Unpacker[PairedSite] = Unpacker(PairedSite)
-_aligned: Unpacker[list[AlignedPair]] = Unpacker(list[AlignedPair])
+_aligned: Unpacker[list[PackedAlignment]] = Unpacker(list[PackedAlignment])
 
 
 class Workers:
@@ -150,7 +151,7 @@ class Workers:
 
     async def align(
         self, languages: Languages, pairs: Sequence[PagePair], template: Template, learned: bytes = b""
-    ) -> list[AlignedPair] | Failure:
+    ) -> list[PackedAlignment] | Failure:
         """One for each pair. A batch that a worker dies at is better halved than tried as often as a single pair."""
         request = _encode(AlignPairs(languages, list(pairs), template, learned))
         answer = await self._children.ask(request, attempts=ATTEMPTS if len(pairs) == 1 else 1)
@@ -231,7 +232,14 @@ def _answered(
         case LearnWords(languages, pairs, template):
             return miner.learn(languages, _PairPages(ledger, pairs, template))
         case AlignPairs(languages, pairs, template, learned):
-            return bytes(_encode(miner.align(languages, list(_PairPages(ledger, pairs, template)), learned)))
+            found = miner.align(languages, list(_PairPages(ledger, pairs, template)), learned)
+            return pack(tuple(packed_pair(*both) for both in zip(pairs, found, strict=True)))
+
+
+def packed_pair(pair: PagePair, found: AlignedPair) -> PackedAlignment:
+    """What was found of a pair, as the ledger keeps it. Segments of pages that are translated in part bear a flag."""
+    segments = from_partial_pages(found.segments) if pair.partial else found.segments
+    return PackedAlignment.of(segments, found.faults, found.too_long)
 
 
 def _pair(miner: Miner, ledger: Ledger, site: str, report: Report, *, known_pairs: bool) -> PairedSite:
@@ -312,7 +320,7 @@ def wired_miner(job: Job) -> Miner:
         pairing(job, sentences),
         NgramLanguageIdentifier(asked=job.languages()),
         encoder=sentences,
-        most_characters=job.align.characters,
+        characters=job.align.characters,
     )
 
 

@@ -96,11 +96,15 @@ class SiteAligner:
     """
 
     def __init__(
-        self, languages: tuple[Language, Language], aligner: DocumentAligner | None = None, *, most: int = _CHARACTERS
+        self,
+        languages: tuple[Language, Language],
+        aligner: DocumentAligner | None = None,
+        *,
+        characters: int = _CHARACTERS,
     ) -> None:
         self._languages = languages
         self._aligner = aligner or LexicalAligner()
-        self._most = most
+        self._characters = characters
 
     @property
     def lexicon(self) -> Lexicon:
@@ -164,7 +168,11 @@ class SiteAligner:
         waiting: list[Bead] = []  # since the last bead that is not too long
         for bead in beads:
             segment = self._segment_pair(pages, both, bead) if bead.a and bead.b else None
-            if segment is None or is_long(segment.a.text, self._most) or is_long(segment.b.text, self._most):
+            if (
+                segment is None
+                or is_long(segment.a.text, self._characters)
+                or is_long(segment.b.text, self._characters)
+            ):
                 waiting.append(bead)
                 continue
             segments.append(segment)
@@ -173,7 +181,7 @@ class SiteAligner:
         yield from _regions(both, waiting)
 
     def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[BothTexts]:
-        split = ([page_sentences(pair[n], self._languages[n], self._most) for n in (0, 1)] for pair in pairs)
+        split = ([page_sentences(pair[n], self._languages[n], self._characters) for n in (0, 1)] for pair in pairs)
         return [(PlacedSentences(a, range(len(a))), PlacedSentences(b, range(len(b)))) for a, b in split]
 
     def _document(self, pages: tuple[Page, Page], both: BothTexts) -> Document:

@@ -56,7 +56,7 @@ _CODE = 0.4
 
 
 class Flag(StrEnum):
-    """What is noted of a pair, in the words of ILSP-FC, which Bitextor shares; duplicates are told by `store.unit_merger`."""
+    """What is noted of a pair, in the words of ILSP-FC, which Bitextor shares; `corpus/merger.py` adds which are duplicates."""
 
     NON_LETTERS = "non-letters"
     EQUAL = "equal TUVs"

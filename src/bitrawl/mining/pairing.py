@@ -40,7 +40,7 @@ from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Floats, places_in
 from bitrawl.text.template import Template
 from bitrawl.text.words import text_key
-from bitrawl.urls.tokens import named_languages, skeleton
+from bitrawl.urls import named_languages, skeleton
 
 Scorer = Callable[[Candidates], Floats]
 

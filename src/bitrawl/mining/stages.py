@@ -34,7 +34,7 @@ from bitrawl.protocols import Encoder, LanguageIdentifier
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import Template, relabel, template_of
 from bitrawl.url import Url
-from bitrawl.urls.patterns import learn
+from bitrawl.urls import learn_patterns
 
 NOTES = 16 << 20  # bytes of what is noted of pages until the pairs are known: of a large site it is put on the disk
 MOST_PATTERNS = 5  # per site and language pair, for the report
@@ -109,13 +109,13 @@ class Miner:
         identifier: LanguageIdentifier,
         *,
         encoder: Encoder | None = None,
-        most_characters: int = AlignSection().characters,
+        characters: int = AlignSection().characters,
     ) -> None:
         self._languages = languages
         self._pairing = pairing
         self._identifier = identifier
         self._encoder = encoder
-        self._most = most_characters
+        self._characters = characters
 
     def pair(
         self,
@@ -164,7 +164,7 @@ class Miner:
 
         Each pair is asked for once, and again if it is among those that are enough to learn from.
         """
-        aligner = SiteAligner(languages, most=self._most)
+        aligner = SiteAligner(languages, characters=self._characters)
         enough = enough_to_learn([aligner.size(pair) for pair in pairs])
         return pickle.dumps(LexicalAligner().learn(aligner.documents([pairs[number] for number in enough])))
 
@@ -173,7 +173,7 @@ class Miner:
     ) -> list[AlignedPair]:
         """Align and judge; the pairs teach each other unless something was `learned` before."""
         taught = _taught(learned) if learned else None
-        aligner = SiteAligner(languages, self._aligner(taught), most=self._most)
+        aligner = SiteAligner(languages, self._aligner(taught), characters=self._characters)
         too_long: list[list[str]] = [[] for _ in pairs]
         aligned = aligner.align(pairs, too_long=lambda number, segment: too_long[number].append(segment.a.text))
         judge = Judge(languages, self._identifier, taught.lexicon if taught else aligner.lexicon)
@@ -191,7 +191,7 @@ class Miner:
             return {}
         [language] = self._languages
         texts = {
-            str(page.url): bounded(page, self._most)[1]
+            str(page.url): bounded(page, self._characters)[1]
             for page in pages
             if page.is_on_topic and page.url not in copies and same_language(page.language, language)
         }
@@ -262,7 +262,7 @@ def _patterns(pairs: Iterable[PagePair]) -> dict[str, int]:
     return {
         f"{languages} {pattern}": pattern.support
         for languages, urls in by_languages.items()
-        for pattern in learn(urls)[:MOST_PATTERNS]
+        for pattern in learn_patterns(urls)[:MOST_PATTERNS]
     }
 
 

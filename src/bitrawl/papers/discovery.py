@@ -12,11 +12,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.crawling.frontier import Frontier
-from bitrawl.crawling.loop import Crawl
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling import Crawl, Frontier, Reach, RobotsFetcher, Scope, ScopeRules, Sites
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.settings import Walk
 from bitrawl.discover.site_check import new_site_check
@@ -87,7 +83,7 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
     clock, sites = ReplayClock(), Sites()
     ledger = ReplayLedger(sites.of)
     web = InFlightWeb(replay.fetcher, search.analyser or replay.analyser, clock, search.in_flight)
-    robots = RobotsFetcher(web, InMemoryRobots(), clock, delay=0.0)
+    robots = RobotsFetcher(web, clock, delay=0.0)
     check = search.check or new_site_check(search.languages, robots.sitemaps, search.counted)
     walked = new_walk(name, search.languages, search.source, check, search.counted)
     judge = search.new_judge() if name is Walk.FOCUSED and search.new_judge is not None else None

@@ -14,7 +14,7 @@ from bitrawl.protocols import StrategyInputs
 from bitrawl.reasons import Reason
 from bitrawl.strategies import FIRST
 from bitrawl.url import Url
-from bitrawl.urls.tokens import address_languages
+from bitrawl.urls import address_languages
 
 HIGHEST = 1e10  # beyond the perplexity of a text in which no word is known, which is 10^7 in the paper
 NO_TEXT = 1e20  # from there on it is no perplexity: the page has no text (topic/judge.py)

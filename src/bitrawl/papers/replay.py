@@ -20,13 +20,18 @@ from zlib import crc32
 import msgspec
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
-from bitrawl.crawling.connections import most_waiting
-from bitrawl.crawling.fetch import redirect_target
-from bitrawl.crawling.frontier import Frontier
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Politeness, Reach
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    LoopSettings,
+    Politeness,
+    Reach,
+    RobotsFetcher,
+    Scope,
+    ScopeRules,
+    Sites,
+    most_waiting,
+)
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.mining.pairing import Pairing
 from bitrawl.model import (
@@ -384,7 +389,7 @@ class Replay:
         def prepare(scorer: LinkScorer) -> Replayed:
             clock, ledger, counted = ReplayClock(), ReplayLedger(self._sites.of), CountingFetcher(self.fetcher)
             web = InFlightWeb(counted, analyser, clock, settings.in_flight)
-            robots = RobotsFetcher(web, InMemoryRobots(), clock, delay=0.0)
+            robots = RobotsFetcher(web, clock, delay=0.0)
             crawl = Crawl(
                 Frontier(MemoryQueue(), clock, self._sites.of, web.politeness),
                 fetcher=robots,
@@ -438,7 +443,7 @@ async def landed(fetcher: Fetcher, url: Url) -> Url:
         if isinstance(answer, Skip) or not 300 <= answer.status < 400:
             return url
         try:
-            url = redirect_target(answer)
+            url = answer.redirect_target()
         except UrlError:
             return url
     return url

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.crawling.loop import Crawl
+from bitrawl.crawling import Crawl
 from bitrawl.endings import left_message
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import asked_language, parse_language

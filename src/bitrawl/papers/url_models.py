@@ -15,9 +15,13 @@ from bitrawl.protocols import StrategyInputs, UrlLanguageModel, UrlPairModel
 from bitrawl.reasons import Reason
 from bitrawl.strategies import FIRST, by_arrival
 from bitrawl.url import Url
-from bitrawl.urls.language_model import RuleUrlLanguageModel
-from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel
-from bitrawl.urls.transformers import load_pair_transformer, url_language_model
+from bitrawl.urls import (
+    RuleUrlLanguageModel,
+    RuleUrlPairModel,
+    TreeUrlPairModel,
+    load_pair_transformer,
+    url_language_model,
+)
 
 # The paper has none of these three. They only define an order, so each is a judgement.
 HIGHEST = 0.999  # just below the seeds

@@ -28,7 +28,7 @@ from bitrawl.protocols import StrategyInputs
 from bitrawl.reasons import LeaveReason, NoHomes, NoPattern, Reason
 from bitrawl.strategies import aligned_links
 from bitrawl.url import Url
-from bitrawl.urls.tokens import named_languages, skeleton
+from bitrawl.urls import named_languages, skeleton
 
 TRUSTED = 20  # pairs of a pattern that make it trusted (section 2.2)
 DISTRUSTED = 10  # judgement: candidates of a pattern without one pair, after which it promises nothing

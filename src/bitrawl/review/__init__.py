@@ -9,13 +9,14 @@ if TYPE_CHECKING:
     from bitrawl.review.progress import ReviewProgress
     from bitrawl.review.queue import ReviewOrder
     from bitrawl.review.results import SampleResults
-    from bitrawl.review.reviewing import LanguageOrder, ListedPair, PairFilter, PairOrder, ReadPair, VerdictState
+    from bitrawl.review.reviewing import ListedPair, ListedSegment, ReadPair
     from bitrawl.review.search_query import SearchQuery
     from bitrawl.review.searching import FoundSegment, Hit
-    from bitrawl.review.segment_list import LengthUnit, ListedSegment, SegmentFilter, SegmentOrder, SegmentState
+    from bitrawl.review.segment_list import LengthUnit, SegmentFilter, SegmentOrder, SegmentState
     from bitrawl.review.segment_review import ReadSegment, Saved
     from bitrawl.review.statistics import ReviewerAgreement
     from bitrawl.review.thresholds import CorpusSelection
+    from bitrawl.store.index_reader import LanguageOrder, PairFilter, PairOrder, VerdictState
     from bitrawl.store.samples import Sample, SampleRequest
     from bitrawl.store.verdicts import GivenVerdict, Judgement, SubjectKind
 else:

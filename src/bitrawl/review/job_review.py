@@ -4,14 +4,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.model import Verdict
 from bitrawl.review import searching
 from bitrawl.review import thresholds as job_thresholds
 from bitrawl.review.progress import ReviewProgress, review_progress
 from bitrawl.review.queue import ReviewOrder, ReviewQueue, review_queue
 from bitrawl.review.results import SampleResults, results
-from bitrawl.review.reviewing import LanguageOrder, Reading, ReadPair
+from bitrawl.review.reviewing import Reading, ReadPair
 from bitrawl.review.search_query import ANYWHERE, SearchQuery
 from bitrawl.review.segment_list import MOST_AT_ONCE, NO_FLAG, SegmentFilter, SegmentList, fitting_rows
 from bitrawl.review.segment_review import (
@@ -25,6 +25,7 @@ from bitrawl.review.segment_review import (
 )
 from bitrawl.review.thresholds import ThresholdSight, version_of
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import LanguageOrder
 from bitrawl.store.reading_index import index_signature, is_due
 from bitrawl.store.revisions import RevisionHistory
 from bitrawl.store.samples import Sample, Samples, SampleUnit

@@ -51,7 +51,7 @@ SELECT {_HOST}, count(*), sum(outcome = 'page'), avg(took) FROM fetches GROUP BY
 def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
     """The figures of the crawl, with the `hosts` busiest hosts, and an example of each reason for a skip."""
     query = ledger.database.query
-    (pages,) = ledger.database.one("SELECT count(*) FROM pages")
+    (pages,) = ledger.database.one("SELECT count(*) FROM stored_pages")
     own, skips = _own_requests(ledger), _skips(ledger)
     fetches, answers, size, relevant, began, finished = ledger.database.one(_FETCHES)
     languages, types, drawn = Counter[str](), Counter[str](), Counter[str]()
@@ -275,7 +275,7 @@ def site_counts(ledger: Ledger, most: int) -> list[SiteFacts]:
 
 
 _SITES = """
-SELECT site, (SELECT count(*) FROM pages WHERE pages.site = mined.site), coalesce(sum(NOT partial), 0)
+SELECT site, (SELECT count(*) FROM stored_pages WHERE stored_pages.site = mined.site), coalesce(sum(NOT partial), 0)
 FROM mined LEFT JOIN pairs USING (site) GROUP BY site ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?
 """
 
@@ -318,7 +318,7 @@ _SITE_FAULTS = "SELECT site, reason, count(*) FROM faults GROUP BY 1, 2 ORDER BY
 
 def page_title(ledger: Ledger, url: str) -> str:
     """Empty if the URL is not a page."""
-    row = ledger.database.one("SELECT title FROM pages WHERE url = ?", (url,))
+    row = ledger.database.one("SELECT title FROM stored_pages WHERE url = ?", (url,))
     return str(row[0]) if row else ""
 
 
@@ -380,7 +380,7 @@ def relevant_by_language(ledger: Ledger) -> dict[str, TopicShare]:
 def relevant_by_site(ledger: Ledger, most: int, *, from_share: float, below_share: float) -> dict[str, TopicShare]:
     """Sites with that share of relevant pages: those with the most relevant pages first, then those with the most pages."""
     rows = ledger.database.query(
-        "SELECT site, count(*), sum(relevant) FROM fetches JOIN pages USING (url) WHERE relevant IS NOT NULL GROUP BY 1"
+        "SELECT site, count(*), sum(relevant) FROM fetches JOIN stored_pages USING (url) WHERE relevant IS NOT NULL GROUP BY 1"
         " HAVING avg(relevant) >= ? AND avg(relevant) < ? ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?",
         (from_share, below_share, most),
     )

@@ -10,7 +10,7 @@ from bitrawl.strategies.adaptive.monolingual import Monolingual
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.strategies.table import FOCUSED, STRATEGIES, Strategy
-from bitrawl.urls.transformers import url_language_model
+from bitrawl.urls import url_language_model
 
 _METHODS, _OPTIONAL = ("score", "learn", "advise"), ("steps", "is_stateless")
 

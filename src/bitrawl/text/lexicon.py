@@ -90,7 +90,7 @@ class Lexicon:
         *,
         rounds: int = ROUNDS,
     ) -> "Lexicon":
-        """As `learn`, from bags of either language, one beside the other, of words that are numbered already."""
+        """Learn from bags of either language, one beside the other, of words that are numbered already."""
         return cls(*ids, _model(a, b, weights, (len(ids[0]), len(ids[1])), rounds))
 
     def __len__(self) -> int:
@@ -138,7 +138,7 @@ class Lexicon:
 
     @cached_property
     def _translations(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Of each word of the first language, with both probabilities."""
+        """The translations of each word of the first language, with both probabilities."""
         found: dict[str, dict[str, tuple[float, float]]] = {}
         for a, b, *both in zip(*(column.tolist() for column in self.links), strict=True):
             found.setdefault(self.names_a[a], {})[self.names_b[b]] = (both[0], both[1])

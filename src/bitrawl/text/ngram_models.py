@@ -120,7 +120,7 @@ _END = re.compile(r"[.!?\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u2026]+
 
 
 def sequences(text: str) -> list[list[str]]:
-    """Of five words and more. Ints32 are casefolded; in scripts without spaces, pairs of characters."""
+    """Sentences of five words and more. Words are casefolded; in scripts without spaces, they are pairs of characters."""
     parts = map(plain_words, _END.split(text))
     return [words for words in parts if len(words) >= SHORTEST]
 
@@ -200,15 +200,15 @@ class NgramCounter:
             self._runs.append(distinct(grams, counts))
 
 
-def count(sequences: Iterable[Sequence[str]], order: int, vocabulary: Vocabulary) -> Counted | None:
-    """The n-grams that end at each word and at each sequence's end. Marks among the words are skipped."""
+def count(sequences: Iterable[Sequence[str]], order: int, vocabulary: Vocabulary, most: int) -> Counted | None:
+    """The n-grams that end at each word and at each sequence's end, `most` words at a time. Marks among them are skipped."""
     counter, number = NgramCounter(), vocabulary.__getitem__
     before, block, marks = [START_ID] * max(order - 1, 1), [], frozenset(MARKS)
     for sequence in sequences:
         block += before
         block += map(number, sequence if marks.isdisjoint(sequence) else (w for w in sequence if w not in marks))
         block.append(END_ID)
-        if len(block) >= BLOCK:
+        if len(block) >= most:
             counter.add(*_windows(np.array(block, dtype=np.int32), order))
             block = []
     if block:
@@ -420,10 +420,10 @@ _LEAST = 1e-6
 _NEVER = -99.0  # log10 of what cannot be, as SRILM writes it: the probability of <s>, which nothing predicts
 
 
-def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER) -> NgramModel:
-    """Learn from sequences of words. How often a text repeats itself costs time, but no memory."""
+def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER, *, block: int = BLOCK) -> NgramModel:
+    """Learn from sequences of words, so many words at a time. How often a text repeats itself costs time, but no memory."""
     vocabulary = Vocabulary()
-    counted = count(sequences, order, vocabulary)
+    counted = count(sequences, order, vocabulary, block)
     if counted is None:
         raise ConfigError("there is no text to train a language model on; give texts with sequences of words")
     return estimated(counted, vocabulary)
@@ -458,7 +458,7 @@ def estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
 
 
 def _adjusted(counted: Counted, words: int) -> list[_Adjusted]:
-    """Of all lengths, the shortest first: one pass over the sorted n-grams for each length, without sorting again."""
+    """The n-grams of all lengths, the shortest first: one pass over the sorted n-grams for each length, without sorting again."""
     grams, counts = counted
     common, starts = shared(grams), np.arange(grams.shape[1])
     levels: list[_Adjusted] = []

@@ -134,7 +134,7 @@ def regions_of(host: str, language: Language) -> tuple[str, ...]:
 
 
 def regions_among(hosts: Iterable[str], languages: Sequence[Language]) -> tuple[str, ...]:
-    """Of several hosts and languages, each once."""
+    """The countries whose numbers may stand on pages of these hosts in these languages, each once."""
     return tuple(dict.fromkeys(region for host in hosts for code in languages for region in regions_of(host, code)))
 
 

@@ -12,7 +12,7 @@ import msgspec
 from rapidfuzz import fuzz, process
 
 from bitrawl.errors import CategoryError
-from bitrawl.languages import claimed_language
+from bitrawl.languages import base_language, claimed_language
 from bitrawl.model import Language
 
 
@@ -170,7 +170,7 @@ _LANGUAGES = {edition: language for language, edition in _EDITIONS.items() if la
 
 def edition_code(language: Language) -> str:
     """The code of a language in the addresses and the language links of Wikipedia."""
-    base = language.partition("-")[0]
+    base = base_language(language)
     return _EDITIONS.get(base, base)
 
 

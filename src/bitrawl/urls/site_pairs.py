@@ -24,7 +24,7 @@ from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats, Floats32, Ints32, Trees
 from bitrawl.url import Url
 from bitrawl.urls import URL_PAIR_SCORE
-from bitrawl.urls.pair_model import compare
+from bitrawl.urls.pair_model import MatchedUrls, compare
 from bitrawl.urls.patterns import MIN_SUPPORT
 from bitrawl.urls.site_candidates import (
     MAX_SHARING,
@@ -61,14 +61,6 @@ class MatchingModels(NamedTuple):
         """The bundled ones, or those that `python -m lab.train url-pairs` wrote."""
         with np.load(path or model_file("url-pairs.npz")) as arrays:
             return cls(Trees.named("first", arrays), Trees.named("second", arrays))
-
-
-class MatchedUrls(NamedTuple):
-    """A page and its version in the other language; the score is 0–1."""
-
-    url_a: Url
-    url_b: Url
-    score: float
 
 
 class ScoredPairs(NamedTuple):
@@ -154,7 +146,7 @@ def second_round(
     known_pairs: Sequence[UrlNumbers] = (),
     keys: KeysOfUrls | None = None,
 ) -> tuple[list[UrlNumbers], Floats32]:
-    """The same with what the first round's scores tell of the site, and with more candidates.
+    """Candidates and what is to be judged of them when the first round has told of the site; there are more of them then.
 
     Pairs that are `known` by other evidence are believed instead of what the first round says of their URLs.
     """
@@ -409,7 +401,7 @@ def _contradicted(likely: Iterable[UrlNumbers], known_pairs: Iterable[UrlNumbers
 
 
 def _way_in(view: SiteUrls, pair: UrlNumbers) -> ChangePattern:
-    """The same as `_way` of two URLs that are compared already."""
+    """In what two URLs differ that are compared already, from the first language to the second; of numbers, by how much."""
     turned = view.told[pair[0]] < 0
     return tuple(_change(new, old) if turned else _change(old, new) for old, new in view.comparison(pair).pattern)
 

@@ -2,7 +2,7 @@
 
 García-Romero et al. 2024, sections 2 and 3. They need the extra `neural`. The paper's own models are
 Transducens/xlm-roberta-base-url2lang and Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face.
-`training/url_transformers.py` trains similar ones.
+`lab/train/url_transformers.py` trains similar ones.
 """
 
 import re
@@ -143,7 +143,7 @@ def batches(tokens: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
 
 
 def softmax(logits: Floats32) -> Floats32:
-    """Floats32 of scores as rows of probabilities."""
+    """Rows of scores as rows of probabilities."""
     chances = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares: Floats32 = chances / chances.sum(axis=1, keepdims=True)
     return shares

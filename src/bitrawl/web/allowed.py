@@ -17,16 +17,14 @@ from bitrawl import config, demo, files
 from bitrawl.config import DISCOVER, MINE, SETTINGS, Group, Job, Setting, broken, listed, tables, value_of
 from bitrawl.config import keys as schema_keys
 from bitrawl.corpus.formats import FORMATS, fitting
-from bitrawl.crawling.fetch import user_agent
-from bitrawl.crawling.scope import folder_path
-from bitrawl.crawling.settings import Politeness
+from bitrawl.crawling import Politeness, user_agent
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.file_names import DESCRIPTION
-from bitrawl.job import JobFolder, check, read_bootstrap
+from bitrawl.job import BootstrapFolder, JobFolder, check
 from bitrawl.languages import parse_language
-from bitrawl.url import Url, seeds_from
+from bitrawl.url import Url, folder_path, seeds_from
 from bitrawl.web.job_list import TEXTS, Command, JobVerb, Prepared
 from bitrawl.web.messages import MOST_QUOTED, Message, message, message_of, quoted, shortened, typed_languages
 from bitrawl.web.operator_settings import Settings, WikiSection
@@ -232,7 +230,7 @@ def larger_limit(given: Mapping[str, object], settings: Settings) -> dict[str, A
 def handed_over(folder: JobFolder) -> dict[str, str]:
     """What a search or a bootstrap found, as the fields of a mining job; raises `ConfigError` if it has found nothing yet."""
     if folder.topic.exists():
-        topic = read_bootstrap(folder.path)
+        topic = BootstrapFolder(folder.path).read()
         seeds = topic.sites if len(topic.langs) != 1 and topic.sites else topic.seeds
         terms = topic.topic.read_text("utf-8")
         return {"seeds": "\n".join(seeds), "languages": ", ".join(topic.langs), "terms": terms, "hub": "true"}

@@ -24,7 +24,7 @@ from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import cell
-from bitrawl.job import found_so_far
+from bitrawl.job import OpenedJob
 from bitrawl.model import Language, TranslationUnit, Verdict
 from bitrawl.review import FoundSegment, SearchQuery
 from bitrawl.text.words import one_line
@@ -63,7 +63,7 @@ def _still_there() -> Iterator[None]:
 
 def filled_corpora(job: ServedJob, langs: Sequence[Language]) -> list[CorpusHeader]:
     """The corpora for which something was found; all of them if nothing was."""
-    headers, counts = corpus_headers(langs, 0.0), found_so_far(job.folder)
+    headers, counts = corpus_headers(langs, 0.0), OpenedJob(job.folder.path).found()
     return [header for header in headers if header.name in counts] or headers
 
 

@@ -25,12 +25,12 @@ from bitrawl.errors import ConfigError, FieldError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.message import QUOTED, Amount, Cause, Code, Share, Value
 from bitrawl.message import Message as Message  # noqa: PLC0414 - public here
-from bitrawl.mining.differences import DifferenceKind
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.model import Language, Method, Verdict
 from bitrawl.reasons import Reason
 from bitrawl.review import LengthUnit, ReviewOrder, Saved, SegmentOrder, SegmentState
 from bitrawl.text.language_names import language_table, spaced
+from bitrawl.web.differences import DifferenceKind
 
 SOURCE = "en"  # the language in which the messages are written in templates and code
 MOST_QUOTED = 200  # characters of what somebody sent that an error repeats

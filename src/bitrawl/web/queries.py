@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from bitrawl.errors import BitrawlError, FieldError
 from bitrawl.languages import parse_language
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.review import (
     JobReview,
     LanguageOrder,

@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 
 from bitrawl.errors import FieldError, OutdatedError, RefusedError, StoreError
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.review import JobReview
 from bitrawl.web.actions import Server, find_own_job, server_of
 from bitrawl.web.allowed import MINING, Fields, ReadFields

@@ -6,7 +6,7 @@ import pytest
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.merger import merged
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.model import Language, Metadata, Page, PagePair, Paragraph, Segment, SegmentPair
 from bitrawl.url import Url
 

@@ -11,8 +11,7 @@ from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.merger import merged
 from bitrawl.corpus.selection import FoundSegments, Rule, Selection, rows_of, said_number
-from bitrawl.mining.judging import Flag, SegmentKind, ThresholdFilter
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Flag, SegmentKind, ThresholdFilter, Thresholds
 from bitrawl.model import Language, Segment, SegmentPair, TranslationUnit, Verdict, Verdicts, pair_key, segment_key
 from bitrawl.url import Url
 

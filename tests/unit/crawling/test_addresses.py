@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from bitrawl.crawling.connections import GuardedResolver, PrivateAddressError, Routes, is_private_host, is_public
+from bitrawl.crawling import Routes, is_private_host
+from bitrawl.crawling.connections import GuardedResolver, PrivateAddressError, is_public
 
 PRIVATE = [
     "0.0.0.0",

@@ -9,11 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bitrawl.cli import app as command
-from bitrawl.crawling.frontier import Frontier
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.robots import RobotsFetcher
-from bitrawl.crawling.scope import Scope, Sites
-from bitrawl.crawling.settings import Budget, Politeness
+from bitrawl.crawling import Budget, Crawl, Frontier, LoopSettings, Politeness, RobotsFetcher, Scope, Sites
 from bitrawl.job import Parts
 from bitrawl.job.fetching import LedgerRobots, SystemClock
 from bitrawl.job.running import COUNT_EVERY, finished
@@ -58,7 +54,7 @@ def parts(folder: Path, clock: FakeClock, web: Web, budget: Budget, delay: float
     sites = Sites()
     ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
     queue = LedgerQueue(ledger, sites.of)
-    robots = RobotsFetcher(web, LedgerRobots(ledger), clock, reservations=False)
+    robots = RobotsFetcher(web, clock, LedgerRobots(ledger), opt_outs=False)
     crawl = Crawl(
         Frontier(queue, clock, sites.of, Politeness(delay=delay), crawl_delay=robots.crawl_delay, budget=budget),
         fetcher=robots,

@@ -11,10 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bitrawl.crawling.frontier import Frontier
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.scope import MAX_SITEMAPS, Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Budget, Politeness, Reach
+from bitrawl.crawling import Budget, Crawl, Frontier, LoopSettings, Politeness, Reach, Scope, ScopeRules, Sites
+from bitrawl.crawling.scope import MAX_SITEMAPS
 from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.job.fetching import most_waiting
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit

@@ -10,11 +10,19 @@ import pytest
 from bitrawl.archive.archived_web import Archives, KeptFetcher, ReplayFetcher, warc_records
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, answers
 from bitrawl.config import Job
-from bitrawl.crawling.frontier import Frontier
-from bitrawl.crawling.loop import Crawl, LoopSettings
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    LoopSettings,
+    Politeness,
+    Reach,
+    Render,
+    RenderSection,
+    Scope,
+    ScopeRules,
+    Sites,
+)
 from bitrawl.crawling.rendering import CHECKED, TRIALS, Rendering, rendered
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Politeness, Reach, Render, RenderSection
 from bitrawl.errors import ConfigError
 from bitrawl.job import described
 from bitrawl.model import Capture, DrawnBy, Lease, Link, LinkKind, Page, Sitemap, Skip, Visit

@@ -6,10 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from bitrawl.crawling.frontier import Frontier
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Politeness, Reach
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Reach, Scope, ScopeRules, Sites
 from bitrawl.discover.cocitation import PRIOR, CandidateValue
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.settings import Walk as Strategy

@@ -23,7 +23,7 @@ from bitrawl.job.job_merge import merge
 from bitrawl.job.live_facts import Sampler
 from bitrawl.job.reporting import gather, is_stale
 from bitrawl.job.running import export_copy
-from bitrawl.mining.findings import RefusedPair
+from bitrawl.mining import RefusedPair
 from bitrawl.model import (
     Language,
     Lease,
@@ -39,10 +39,11 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.reasons import Reason, Stage
-from bitrawl.review.reviewing import PairFilter, PairList, Reading
+from bitrawl.review.reviewing import PairList, Reading
 from bitrawl.show.job_report import brief
 from bitrawl.show.wording import size
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import refresh
 from bitrawl.store.stored_findings import Findings
@@ -326,7 +327,7 @@ def test_a_corpus_is_stale_from_a_verdict_until_it_is_written_again(tmp_path: Pa
     assert is_stale(folder)
     write_corpus(job, tmp_path)
     assert not is_stale(folder)
-    reading.undo(SubjectKind.PAIR, first.row.key, "anna", 2.0)
+    reading.verdicts.undo(SubjectKind.PAIR, first.row.key, "anna", 2.0)
     assert is_stale(folder)
 
 

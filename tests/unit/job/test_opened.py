@@ -13,9 +13,9 @@ from kept_findings import Aligned, keep_findings
 import bitrawl
 from bitrawl import config
 from bitrawl.endings import CrawlEnd, EndKind
-from bitrawl.job import OpenedFolder, OpenedJob
+from bitrawl.job import OpenedCopy, OpenedJob
 from bitrawl.job.exporting import write_corpus
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings
 from bitrawl.model import (
     Language,
     Lease,
@@ -78,7 +78,7 @@ def written(folder: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "corpus" / name).read_text().splitlines()]
 
 
-def records(opened: OpenedFolder, langs: str = "") -> list[dict[str, Any]]:
+def records(opened: OpenedJob | OpenedCopy, langs: str = "") -> list[dict[str, Any]]:
     return [json.loads(msgspec.json.encode(unit)) for unit in opened.units(langs)]
 
 

@@ -8,10 +8,10 @@ import pytest
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job import corpus_terms, open_folder
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.url import Url
 
 A, B = Url.parse("https://example.org/en"), Url.parse("https://example.org/fr")
@@ -35,7 +35,7 @@ def job(
     ledger = Ledger(folder / "job.sqlite")
     findings = Findings(ledger)
     if mined:
-        findings.aligned("example.org", b"key", segments)
+        findings.aligned("example.org", b"key", PackedAlignment.of(segments))
         pair = PagePair(A, B, Language("en"), Language("fr"), 0.9, {Method.DECLARED: 1.0})
         findings.replace(SiteFindings("example.org", 2, (pair,)), [b"key"])
     ledger.close()

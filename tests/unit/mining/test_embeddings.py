@@ -6,11 +6,10 @@ from prose_site import WordEncoder, prose
 from small_site import EN, FR, page
 
 from bitrawl.errors import ConfigError
-from bitrawl.mining import page_embeddings
+from bitrawl.mining import PairSection, page_embeddings
 from bitrawl.mining.evidence import ALL, pair_key
 from bitrawl.mining.page_embeddings import EmbeddingSpace, page_vectors
 from bitrawl.mining.pairing import Pairing
-from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import condense
 from bitrawl.model import Method
 from bitrawl.text.arrays import RememberedRows

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from small_site import EN, FR, WORDS, articles, page
 
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import ALL, pair_key
 from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, best_rivals
 from bitrawl.mining.pairing import Pairing, by_itself
-from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import condense
 from bitrawl.model import Method
-from bitrawl.urls.patterns import learn
+from bitrawl.urls import learn_patterns
 
 CONVENTIONS = {
     "folders": ("http://s.test/en/{}.html", "http://s.test/fr/{}.html"),
@@ -75,7 +75,7 @@ def test_the_order_of_the_pages_changes_nothing():
 def test_the_pairs_show_the_url_patterns_of_the_site():
     pages, _ = articles(20, *CONVENTIONS["ids off by a constant"])
     pairs = Pairing().pairs(pages, [EN, FR]).pairs
-    assert "{+200}" in [str(pattern) for pattern in learn([(pair.url_a, pair.url_b) for pair in pairs])]
+    assert "{+200}" in [str(pattern) for pattern in learn_patterns([(pair.url_a, pair.url_b) for pair in pairs])]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

@@ -8,14 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_site import EN, FR, alternate, articles, images, links, page
 
+from bitrawl.mining import PairSection
 from bitrawl.mining.detectors import UrlDetector
 from bitrawl.mining.evidence import KnownPairs
 from bitrawl.mining.pairing import Pairing
-from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import MAX_TEXT, condense
 from bitrawl.model import Language, Page, Sitemap
 from bitrawl.url import Url
-from bitrawl.urls.site_pairs import LIKELY
+from bitrawl.urls import LIKELY
 
 DE = Language("de")
 ODD = {

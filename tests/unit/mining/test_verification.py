@@ -1,10 +1,10 @@
 import pytest
 from small_site import EN, FR, alternate, articles, page
 
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import Evidence, UntranslatedText, same_text
 from bitrawl.mining.findings import RefusalReason
 from bitrawl.mining.pairing import Pairing, copies, match, misplaced
-from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import SplitText, condense, language_of
 from bitrawl.model import Link, LinkKind
 from bitrawl.url import Url

@@ -10,11 +10,7 @@ import pytest
 from made_up_pack import write_pack
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.crawling.frontier import Frontier
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.crawling.settings import Politeness, Reach
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Reach, RobotsFetcher, Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
@@ -212,7 +208,7 @@ def prepared(made: list[Replayed], *, exhaustive: bool = True) -> Callable[[obje
     def prepare(scorer: object) -> Replayed:
         clock, sites = FakeClock(), Sites()
         web = CountingFetcher(FakeWeb({url(name): "<p>text" for name in "abcdef"} | {url("robots.txt"): RULES}))
-        robots = RobotsFetcher(web, InMemoryRobots(), clock, delay=0.0)
+        robots = RobotsFetcher(web, clock, delay=0.0)
         diary = ReplayLedger(sites.of)
         crawl = Crawl(
             Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0)),

@@ -9,8 +9,7 @@ from table_site import Walk, moved, page, site, url
 from bitrawl.model import Language, Link, LinkKind, SiteKnowledge, Sitemap
 from bitrawl.papers.url_models import UrlModels
 from bitrawl.url import Url
-from bitrawl.urls.language_model import RuleUrlLanguageModel
-from bitrawl.urls.pair_model import RuleUrlPairModel
+from bitrawl.urls import RuleUrlLanguageModel, RuleUrlPairModel
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")
 SITE = SiteKnowledge("site.test")

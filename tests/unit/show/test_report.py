@@ -15,8 +15,8 @@ from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.errors import StoreError
 from bitrawl.job.reporting import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
 from bitrawl.languages import language_name
+from bitrawl.mining import RefusedPair
 from bitrawl.mining.findings import RefusalReason as WhyNot
-from bitrawl.mining.findings import RefusedPair
 from bitrawl.model import Language, Lease, Link, LinkKind, Method, Page, PagePair, Segment, SegmentPair, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.show.diagnosis import diagnose

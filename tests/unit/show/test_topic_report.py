@@ -11,7 +11,7 @@ from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.facts import Border, TopicShare
 from bitrawl.job import reporting as job_facts
 from bitrawl.job.reporting import gather
-from bitrawl.mining.findings import RefusedPair
+from bitrawl.mining import RefusedPair
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Paragraph, Relevance, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.show.diagnosis import diagnose

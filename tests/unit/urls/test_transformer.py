@@ -11,12 +11,12 @@ from bitrawl.model import Language
 from bitrawl.protocols import StrategyInputs
 from bitrawl.strategies import Strategy, strategy
 from bitrawl.url import Url
+from bitrawl.urls import load_pair_transformer
 from bitrawl.urls.transformers import (
     TransformerUrlLanguageModel,
     TransformerUrlPairModel,
     batches,
     load_language_transformer,
-    load_pair_transformer,
     url_text,
 )
 

@@ -6,7 +6,7 @@ import pytest
 
 from bitrawl import config
 from bitrawl.config import SETTINGS, Job
-from bitrawl.crawling.settings import FetchSection
+from bitrawl.crawling import FetchSection
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.store.folder import JobFolder
 from bitrawl.topic.term_list import read_terms

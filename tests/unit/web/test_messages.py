@@ -15,7 +15,7 @@ from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.endings import Doing, HostRest, MiningStep, State
 from bitrawl.errors import ConfigError
 from bitrawl.facts import Live
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
 from bitrawl.show.plots import Bar, bars

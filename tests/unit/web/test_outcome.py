@@ -284,7 +284,7 @@ def ended(jobs: Path, name: str, end: CrawlEnd, pages: int = 0) -> Path:
     ledger.remember("ended", end)
     rows = [(number, f"{SEED}{number}", "example.org", "en", "", "", 0, b"") for number in range(pages)]
     with ledger.transaction():
-        ledger.database.query_many("INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        ledger.database.query_many("INSERT INTO stored_pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
     ledger.close()
     write_intent(folder.path, served().intent)
     return folder.path

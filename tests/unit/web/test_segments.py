@@ -11,7 +11,7 @@ import pytest
 from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, pair_key, segment_key
 from bitrawl.review.reviewing import Reading
 from bitrawl.review.segment_review import MOST_CHARACTERS, OnScreen, ReadSegment, Saved, Writer, subject_of

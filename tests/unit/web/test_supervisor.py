@@ -117,7 +117,7 @@ def tell(folder: JobFolder, pages: int = 0, **facts: CrawlEnd | Doing | None) ->
     ledger = Ledger(folder.ledger)
     rows = [(number, f"http://a.example/{number}", "a.example", "en", "", "", 0, b"") for number in range(pages)]
     with ledger.transaction():
-        ledger.database.query_many("INSERT OR IGNORE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        ledger.database.query_many("INSERT OR IGNORE INTO stored_pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
     for key, value in facts.items():
         ledger.remember(key, value)
     ledger.close()

@@ -13,15 +13,16 @@ from starlette.testclient import TestClient
 from bitrawl.errors import OutdatedError
 from bitrawl.job.reporting import gather, is_stale, status
 from bitrawl.job.running import export
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, segment_key
 from bitrawl.review import thresholds
-from bitrawl.review.reviewing import PairFilter, Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.segment_review import ReadSegment, Saved, Writer
 from bitrawl.review.thresholds import ThresholdSight, selections
 from bitrawl.store import reading_index
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url

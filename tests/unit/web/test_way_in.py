@@ -12,7 +12,7 @@ from bitrawl import demo
 from bitrawl.cli import app as command_line
 from bitrawl.cli.foreground import Foreground
 from bitrawl.config import Job
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.job import StartOver
 from bitrawl.show.templating import document

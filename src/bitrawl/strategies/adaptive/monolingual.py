@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, Page, SiteKnowledge, Visit
 from bitrawl.strategies.arrival import ARRIVAL, FIRST
-from bitrawl.urls.tokens import address_languages
+from bitrawl.urls import address_languages
 
 LATER = ARRIVAL / 2  # any score below those of the others will do
 

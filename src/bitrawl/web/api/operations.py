@@ -16,8 +16,8 @@ from bitrawl.corpus.formats import fitting
 from bitrawl.corpus.term_pairs import TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
-from bitrawl.job import BootstrapSummary, read_found
-from bitrawl.mining.settings import Thresholds
+from bitrawl.job import BootstrapFolder, BootstrapSummary
+from bitrawl.mining import Thresholds
 from bitrawl.reasons import Action
 from bitrawl.review import (
     GivenVerdict,
@@ -201,7 +201,7 @@ async def found_sites(request: Request, _body: Body) -> list[FoundSite]:
 
 
 async def found_topic(request: Request, _body: Body) -> BootstrapSummary:
-    summary = await asyncio.to_thread(read_found, (await find_job(request)).folder.path)
+    summary = await asyncio.to_thread(BootstrapFolder((await find_job(request)).folder.path).found)
     if summary is None:
         raise HTTPException(404, "This job is not a topic, or it has not ended yet.")
     return summary

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 
 from bitrawl.corpus.formats import Anonymise
-from bitrawl.crawling.settings import Reach
+from bitrawl.crawling import Reach
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import CrawlEnd, State
 from bitrawl.facts import Live

@@ -12,7 +12,7 @@ from bitrawl.corpus.card import card_of
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.corpus.formats import Anonymise, ready_formats
 from bitrawl.errors import BitrawlError
-from bitrawl.job import is_stale
+from bitrawl.job import OpenedJob
 from bitrawl.web import corpus_files
 from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.messages import Message, Words, message_of
@@ -25,7 +25,7 @@ MOST_TERMS_SHOWN = 200
 async def show(request: Request) -> Response:
     """With what is listed marked if it does not follow the verdicts: then a button writes it again."""
     job, words, writing = await find_mining_job(request), words_of(request), server_of(request).writing
-    is_old = await asyncio.to_thread(is_stale, job.folder)
+    is_old = await asyncio.to_thread(OpenedJob(job.folder.path).is_stale)
     is_busy = is_old and (writing.is_busy(job.folder) or job.folder.is_running)
     if request.query_params.get("part"):
         return Response(status_code=304) if is_busy else load_again()

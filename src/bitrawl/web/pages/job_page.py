@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import Live
 from bitrawl.file_names import FOUND_SITES, SITES_JSON, SITES_TABLE
-from bitrawl.job import BootstrapProgress, BootstrapStep, BootstrapSummary, JobFolder, read_found, read_progress
+from bitrawl.job import BootstrapFolder, BootstrapProgress, BootstrapStep, BootstrapSummary, JobFolder
 from bitrawl.model import Language
 from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
@@ -106,7 +106,8 @@ class TopicView(NamedTuple):
 
 
 def topic_view(folder: JobFolder) -> TopicView:
-    progress, summary = read_progress(folder.path), read_found(folder.path)
+    bootstrap = BootstrapFolder(folder.path)
+    progress, summary = bootstrap.progress(), bootstrap.found()
     rows = _terms(folder) if summary is not None else []
     columns = {code for row in rows for code in row.terms}
     first = [code for code in summary.terms if code in columns] if summary else []

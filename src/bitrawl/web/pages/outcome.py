@@ -12,7 +12,7 @@ from bitrawl.corpus.figures import SiteLack
 from bitrawl.endings import Doing, Limit, LimitUnit, MiningStep, State, left_message
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import Live, SiteFacts
-from bitrawl.job import gather, sites_visited
+from bitrawl.job import OpenedJob
 from bitrawl.message import Code
 from bitrawl.reasons import Action
 from bitrawl.remedies import Remedy, Tip
@@ -268,7 +268,7 @@ def sites_of(job: ServedJob, state: JobState, figures: Live) -> list[SiteFacts]:
     """What each site of a job with several has brought in the end; none while it runs."""
     if job.kind != "mine" or figures.sites < 2 or state.is_pending:
         return []
-    return sites_visited(job.folder, MOST_SITES)
+    return OpenedJob(job.folder.path).sites_visited(MOST_SITES)
 
 
 async def why_little(job: ServedJob, state: JobState, figures: Live) -> Diagnosis | None:
@@ -284,7 +284,7 @@ async def why_little(job: ServedJob, state: JobState, figures: Live) -> Diagnosi
     if earlier is not None and (earlier[0] == situation or (state.is_active and now - earlier[1] < EXPLAIN_AGAIN)):
         return earlier[2]
     try:
-        why = await asyncio.to_thread(lambda: diagnose(gather(job.folder.path)))
+        why = await asyncio.to_thread(lambda: diagnose(OpenedJob(job.folder.path).facts()))
     except BitrawlError:  # the ledger is being made
         why = None
     if len(_explained) > 100:

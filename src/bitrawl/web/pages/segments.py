@@ -11,7 +11,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
-from bitrawl.mining.differences import Difference, differences
 from bitrawl.model import Language, Verdict
 from bitrawl.review import (
     GivenVerdict,
@@ -27,6 +26,7 @@ from bitrawl.review import (
 from bitrawl.text.rewording import rewording
 from bitrawl.text.words import Span
 from bitrawl.web.actions import words_of
+from bitrawl.web.differences import Difference, differences
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import (
     DIFFERENCES,

@@ -15,8 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.corpus.selection import Rule, RuleFacts
 from bitrawl.errors import FieldError, OutdatedError, RefusedError
-from bitrawl.mining.judging import Flag
-from bitrawl.mining.settings import Thresholds
+from bitrawl.mining import Flag, Thresholds
 from bitrawl.review import CorpusSelection, JobReview
 from bitrawl.show.plots import histogram
 from bitrawl.web import threshold_choice

@@ -5,8 +5,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from bitrawl.crawling.ending import Ending, SeedSkip, crawl_end, ending, seed_skips
-from bitrawl.endings import CrawlEnd, Failing, LastRun, Limit, LimitUnit, SiteBudget, State
+from bitrawl.endings import (
+    CrawlEnd,
+    Ending,
+    Failing,
+    LastRun,
+    Limit,
+    LimitUnit,
+    SeedSkip,
+    SiteBudget,
+    State,
+    crawl_end,
+    ending,
+    seed_skips,
+)
 from bitrawl.model import Skip
 from bitrawl.reasons import FewPairs, OneLanguage, Reason, Stage
 from bitrawl.url import Url

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bitrawl.crawling.bodies import media_type
+from bitrawl.bodies import media_type
 
 HTML = b"<!DOCTYPE html>\n<html><head><title>A page</title></head><body><p>Text.</p></body></html>"
 XHTML = b'<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x.dtd">\n<html>'

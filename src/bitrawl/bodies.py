@@ -9,7 +9,6 @@ from functools import partial
 import brotli
 import msgspec
 
-from bitrawl.crawling.settings import FetchSection
 from bitrawl.files import zstd
 from bitrawl.reasons import Reason
 
@@ -24,7 +23,7 @@ class Expansion(msgspec.Struct, frozen=True):
     (gzip -9), 30,000 (zstd) and 600,000 (br).
     """
 
-    size: int = 2 * FetchSection().most_bytes
+    size: int
     ratio: int = 200
     ratio_from: int = MIB  # below it no ratio hurts, and a small page of one repeated row may have any
 

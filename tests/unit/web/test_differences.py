@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitrawl.mining.differences import Difference, DifferenceKind, differences
 from bitrawl.model import Language
+from bitrawl.web.differences import Difference, DifferenceKind, differences
 
 NUMBER, NAME, ENDING, UNPAIRED = DifferenceKind
 Marked = list[tuple[DifferenceKind, str]]
