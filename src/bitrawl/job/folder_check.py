@@ -23,7 +23,7 @@ from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError
 from bitrawl.file_names import SHARD, SUMMARY, VERDICTS
 from bitrawl.job.exporting import check_shards
 from bitrawl.job.reporting import written_figures
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.store.database import locked, recovered, verify
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.folder_kinds import export_command
@@ -84,7 +84,7 @@ def checked_corpus(folder: Path) -> Checked:
 def check_corpus(folder: Path) -> Checked | None:
     """The files of a corpus, as they were written; None if none was.
 
-    A copy without its job, and what an earlier version wrote, has only its card and its figures to tell.
+    A copy without its job has only its card and its figures to tell.
     """
     card, written = card_of(folder), sealed_files(folder)
     if card is None and not written:

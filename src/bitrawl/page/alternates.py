@@ -214,9 +214,9 @@ class _Switchers:
         around: LexborNode | None = node
         distance = _LEVELS
         while around is not None:
-            known = self._distances.get(around.mem_id)
-            if known is not None:
-                distance = known
+            before = self._distances.get(around.mem_id)
+            if before is not None:
+                distance = before
                 break
             if around.tag in _TOO_FAR:
                 break

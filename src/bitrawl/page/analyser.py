@@ -235,11 +235,11 @@ def _scripted(tree: LexborHTMLParser, skeleton: Outline, content: list[float], l
 
 def _untold(tree: LexborHTMLParser, skeleton: Outline, content: list[float]) -> Article | None:
     """The article of which the page itself has less than half: a teaser."""
-    found = article(tree)
-    if found is None or found.is_in(" ".join(block.text for block in skeleton.blocks)):
+    untold = article(tree)
+    if untold is None or untold.is_in(" ".join(block.text for block in skeleton.blocks)):
         return None
     main = sum(len(block.text) for block, chance in zip(skeleton.blocks, content, strict=True) if chance >= THRESHOLD)
-    return found if sum(len(block.text) for block in found.blocks) > 2 * max(main, LITTLE) else None
+    return untold if sum(len(block.text) for block in untold.blocks) > 2 * max(main, LITTLE) else None
 
 
 def _with_headers(page: Page, head: Head, capture: Capture) -> Page:

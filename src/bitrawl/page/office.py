@@ -294,17 +294,17 @@ _ODF_UNSEEN = frozenset(
 
 def _inherited(own: Mapping[str, tuple[bool | None, str]]) -> dict[str, bool | None]:
     """By style, what it or the nearest one that it is based on says; `own` has what each says, and on which it is based."""
-    known: dict[str, bool | None] = {}
+    hidden: dict[str, bool | None] = {}
     for first in own:
         name, chain = first, list[str]()
-        while name in own and name not in known:
-            known[name], parent = own[name]
-            if known[name] is not None:
+        while name in own and name not in hidden:
+            hidden[name], parent = own[name]
+            if hidden[name] is not None:
                 break
             chain.append(name)
             name = parent
-        known.update(dict.fromkeys(chain, known.get(name)))
-    return known
+        hidden.update(dict.fromkeys(chain, hidden.get(name)))
+    return hidden
 
 
 def _word_block(paragraph: Element, headings: set[str]) -> DocumentBlock:

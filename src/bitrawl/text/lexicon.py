@@ -139,10 +139,10 @@ class Lexicon:
     @cached_property
     def _translations(self) -> dict[str, dict[str, tuple[float, float]]]:
         """The translations of each word of the first language, with both probabilities."""
-        found: dict[str, dict[str, tuple[float, float]]] = {}
+        translations: dict[str, dict[str, tuple[float, float]]] = {}
         for a, b, *both in zip(*(column.tolist() for column in self.links), strict=True):
-            found.setdefault(self.names_a[a], {})[self.names_b[b]] = (both[0], both[1])
-        return found
+            translations.setdefault(self.names_a[a], {})[self.names_b[b]] = (both[0], both[1])
+        return translations
 
 
 class Links(NamedTuple):

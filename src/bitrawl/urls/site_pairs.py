@@ -235,7 +235,7 @@ class Versions:
         self._alike = Counter((url.bare, language) for url, language in zip(self._read, languages, strict=True))
         self._settled, self._spare = _settled(self._read, languages)
         self._first: dict[TwoLanguages, FirstRound] = {}
-        self._said: dict[TwoLanguages, ScoredPairs] = {}
+        self._scores: dict[TwoLanguages, ScoredPairs] = {}
         self._taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
         self._elsewhere = {number for pairs in self._settled.values() for pair in pairs for number in pair}
 
@@ -266,15 +266,15 @@ class Versions:
 
     def _judged(self, two: TwoLanguages, known_pairs: set[UrlNumbers], keys: KeysOfUrls) -> Mapping[UrlNumbers, float]:
         """What the models say of the URLs that are not settled; asked again where known pairs are news to them."""
-        if two not in self._said:
-            self._said[two] = ScoredPairs.of(self._asked(two, (), keys))
-        said = self._said[two].unpacked()
-        likely = one_to_one(said, LIKELY)
+        if two not in self._scores:
+            self._scores[two] = ScoredPairs.of(self._scores_of_models(two, (), keys))
+        scores = self._scores[two].unpacked()
+        likely = one_to_one(scores, LIKELY)
         news = {pair for pair in known_pairs - self._taught[two] if likely.get(pair, 0.0) < _TAUGHT}
         if self._recur(news) or _contradicted(likely.keys() - known_pairs, news) >= MIN_SUPPORT:
-            said = self._asked(two, sorted(known_pairs), keys)
-            self._said[two], self._taught[two] = ScoredPairs.of(said), known_pairs
-        return said
+            scores = self._scores_of_models(two, sorted(known_pairs), keys)
+            self._scores[two], self._taught[two] = ScoredPairs.of(scores), known_pairs
+        return scores
 
     def _recur(self, pairs: Iterable[UrlNumbers]) -> bool:
         """Whether some of the pairs differ in the same way. Otherwise there is nothing to learn."""
@@ -282,7 +282,9 @@ class Versions:
         ways = Counter(_way(self._urls[first], self._urls[second]) for first, second in by_language)
         return max(ways.values(), default=0) >= MIN_SUPPORT
 
-    def _asked(self, two: TwoLanguages, known_pairs: Sequence[UrlNumbers], keys: KeysOfUrls) -> dict[UrlNumbers, float]:
+    def _scores_of_models(
+        self, two: TwoLanguages, known_pairs: Sequence[UrlNumbers], keys: KeysOfUrls
+    ) -> dict[UrlNumbers, float]:
         settled = self._settled.get(two, [])
         left = [self._unsettled(language, other) for language, other in (two, two[::-1])]
         if not all(left):
