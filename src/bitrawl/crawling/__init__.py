@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, understand, user_agent, visit
     from bitrawl.crawling.frontier import Frontier, Spent
     from bitrawl.crawling.loop import Crawl, LoopSettings, objection
-    from bitrawl.crawling.preview import Preview, Previewer
+    from bitrawl.crawling.preview import Preview
     from bitrawl.crawling.robots import RobotsFetcher
     from bitrawl.crawling.scope import Scope, Sites
     from bitrawl.crawling.settings import (

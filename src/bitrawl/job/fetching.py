@@ -27,12 +27,12 @@ from bitrawl.crawling import (
     FetchSettings,
     HttpFetcher,
     Politeness,
-    Previewer,
     Proxies,
     RobotsFetcher,
     Sites,
     most_waiting,
 )
+from bitrawl.crawling.preview import Previewer
 from bitrawl.crawling.rendering import Rendering
 from bitrawl.crawling.resources import Resources
 from bitrawl.crawling.robots import RobotsRecord
