@@ -51,6 +51,7 @@ from bitrawl.endings import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError, lacks_memory
 from bitrawl.facts import JobFacts
 from bitrawl.file_names import LOCK, SHARD, VERDICTS
+from bitrawl.folder_files import files_below
 from bitrawl.job import JobFolder, Parts, mine
 from bitrawl.job.exporting import write_shards
 from bitrawl.job.fetching import SystemClock
@@ -60,7 +61,7 @@ from bitrawl.model import Skip
 from bitrawl.process import Death, Running
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log, site_counts
-from bitrawl.store.own_files import files_below, job_files
+from bitrawl.store.own_files import job_files
 from bitrawl.url import Url
 
 JOB, PROGRESS_FILE, OUTCOME = "job", "progress.json", "outcome.json"

@@ -54,11 +54,12 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
-from bitrawl.config import Group, Job, described
+from bitrawl.config import Group, Job, described, inputs_of
 from bitrawl.corpus import MergeFacts
 from bitrawl.crawling import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BUNDLES, DESCRIPTION, LEDGER, MERGE, MERGED, PARTS, REPORT, SHARD, SITES_TABLE
+from bitrawl.folder_files import FolderFiles, check_inputs
 from bitrawl.job import (
     Corpora,
     CorpusStatus,
@@ -78,7 +79,7 @@ from bitrawl.job.running import check_settings
 from bitrawl.show import counted
 from bitrawl.store.folder import free_archive_name, set_archive_aside
 from bitrawl.store.folder_kinds import no_job
-from bitrawl.store.own_files import FolderFiles, check_inputs, inputs_of, job_files
+from bitrawl.store.own_files import job_files
 
 JOB = DESCRIPTION
 FAILED = "failed.tsv"

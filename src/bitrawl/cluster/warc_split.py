@@ -15,12 +15,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from bitrawl.archive.archived_web import warc_files
 from bitrawl.archive.writing import answers
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import write, write_fault
+from bitrawl.folder_files import check_inputs, warc_files
 from bitrawl.store.database import locked
-from bitrawl.store.own_files import check_inputs
 from bitrawl.url import Url
 
 # Well below the usual limit of 1,024 open files. Opening one again costs about as much as a small write.

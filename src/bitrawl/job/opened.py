@@ -20,6 +20,7 @@ from bitrawl.corpus.figures import MergeFacts
 from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.errors import ConfigError
 from bitrawl.file_names import FOUND_SITES, MERGED, MINED_SITES, PARTS, REPORT, SITES_TABLE
+from bitrawl.folder_files import named
 from bitrawl.store.folder import Buckets, JobFolder, buckets_of, free_archive_name, tune_job
 from bitrawl.store.folder_kinds import (
     FolderKind,
@@ -27,7 +28,6 @@ from bitrawl.store.folder_kinds import (
     kind_of,
     languages_of_run,
     merged_jobs,
-    named,
     no_corpus_of_search,
     no_job,
 )

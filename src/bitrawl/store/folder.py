@@ -27,10 +27,11 @@ from bitrawl.file_names import (
     REPORT,
     VERDICTS,
 )
+from bitrawl.folder_files import GIVEN
 from bitrawl.store.database import is_locked, locked
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import perplexities
-from bitrawl.store.own_files import GIVEN, SHARED, job_files
+from bitrawl.store.own_files import SHARED, job_files
 from bitrawl.strategies import Strategy
 from bitrawl.topic.judge import boundaries
 
