@@ -125,7 +125,8 @@ def door_names(module: Module) -> list[str]:
     """What a room shows others: the names that its `__init__` imports from its own modules."""
     if module.path.name != "__init__.py" or module.name == "bitrawl":
         return []
-    imports = [node for node in ast.walk(module.tree) if isinstance(node, ast.ImportFrom) and node.module]
+    shown = [node for branch in module.tree.body if isinstance(branch, ast.If) for node in branch.body]
+    imports = [node for node in shown if isinstance(node, ast.ImportFrom) and node.module]
     return [alias.name for node in imports if str(node.module).startswith(f"{module.name}.") for alias in node.names]
 
 

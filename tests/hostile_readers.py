@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import signal
 import threading
 import time
@@ -84,6 +85,9 @@ class Hostile:
 
     def _pid(self, *_: object) -> str:
         return str(os.getpid())
+
+    def _megabytes(self, *_: object) -> str:
+        return str(resource.getrlimit(resource.RLIMIT_DATA)[0] >> 20)
 
     def _mortal(self, capture: Capture, _: object) -> str:
         """Killed so many times; then it tells the children that its parent has."""

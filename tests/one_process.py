@@ -39,7 +39,7 @@ def commands_stay_here(patch: pytest.MonkeyPatch, tmp_path: Path, port: int, cer
     patch.setattr(running._Mining, "is_due", lambda *_: False)  # Sites are mined once, when they have been visited.
     patch.setattr(frontier.Politeness, "rest", lambda *_, **__: 0.0)
     begin = robots.RobotsFetcher.__init__
-    patch.setattr(robots.RobotsFetcher, "__init__", lambda *given, **more: begin(*given, **{**more, "pause": 0.0}))
+    patch.setattr(robots.RobotsFetcher, "__init__", lambda *given, **more: begin(*given, **{**more, "delay": 0.0}))
     listen = web_app._listening
     patch.setattr(web_app, "_listening", lambda host, _port: listen(host, 0))
     patch.setattr(web_app.uvicorn.Server, "startup", _started_and_stopped)

@@ -3,13 +3,11 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from bitrawl.crawling.frontier import Frontier, Politeness
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.scope import Scope, Sites
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Scope, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Paragraph, Sitemap, Skip
+from bitrawl.papers.trial import MemoryQueue, ReplayLedger
 from bitrawl.protocols import LinkScorer
 from bitrawl.reasons import LeaveReason
-from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -37,6 +37,7 @@ from bitrawl.cluster.places import place
 from bitrawl.demo import LOOPBACK, seeds
 from bitrawl.errors import BitrawlError
 from bitrawl.model import Verdict
+from bitrawl.packages import loaded
 from bitrawl.store import reading_index
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
@@ -278,10 +279,10 @@ def leave_log(path: Path) -> None:
     if not child:
         try:
             ledger = Ledger(path)
-            for (url,) in ledger.database.query("SELECT url FROM pages").fetchall():
+            for (url,) in ledger.database.query("SELECT url FROM stored_pages").fetchall():
                 for title in ("title || '.'", "substr(title, 1, length(title) - 1)"):
                     with ledger.transaction():
-                        ledger.database.query(f"UPDATE pages SET title = {title} WHERE url = ?", (url,))
+                        ledger.database.query(f"UPDATE stored_pages SET title = {title} WHERE url = ?", (url,))
         finally:
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
@@ -377,7 +378,7 @@ def main() -> int:
     asked = parser.parse_args()
     failed = 0
     for command in ("status", "log", "report", "sample", "terms", "export", "merge", "check", "pair", "mine"):
-        import_module(f"bitrawl.cli.{VERBS[command].module}")  # once, and not in each of the processes
+        loaded(VERBS[command].function)  # once, and not in each of the processes
     import_module("bitrawl.cli.foreground")  # the same
     with served() as port, tempfile.TemporaryDirectory() as base:
         trial = Trial(Path(base), port)

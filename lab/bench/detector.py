@@ -21,19 +21,17 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.crawling.frontier import Politeness
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.discover.site_check import DeclaredSiteCheck
+from bitrawl.crawling import Politeness, RobotsFetcher
+from bitrawl.discover.site_check import DeclaredSiteCheck, site_judges
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
-from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import Language, Link, LinkKind, Page, Skip
+from bitrawl.papers.replay import Replay, ReplayClock, opened_replay
 from bitrawl.reasons import Stage
-from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.text.language_names import spaced
 from bitrawl.url import Url
-from bitrawl.urls.tokens import language_spellings
+from bitrawl.urls import language_spellings
 from lab.bench.paper_check import PaperSiteCheck
 from lab.train.folds import fold_of
 from lab.train.link_predictor import FOLDS, fitted, gathered
@@ -111,7 +109,7 @@ class Bench:
         self._predictors = [RememberedLikelihoods(one) for one in predictors]
         self._folds = fold_of({site.host for site in sites}, FOLDS)
         clock = ReplayClock()
-        self.robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), clock, pause=0.0)
+        self.robots = RobotsFetcher(replay.fetcher, clock, delay=0.0)
         self._checks = SiteChecks(self.robots, replay.analyser, clock, politeness=Politeness(delay=0.0))
 
     def predictor(self, host: str) -> RememberedLikelihoods:
@@ -126,7 +124,7 @@ class Bench:
 
 async def allowed(replay: Replay, sites: Sequence[Site]) -> list[Site]:
     """The sites whose robots.txt lets us read the entry page."""
-    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), ReplayClock(), pause=0.0)
+    robots = RobotsFetcher(replay.fetcher, ReplayClock(), delay=0.0)
     answers = {entry: await robots.fetch(Link(entry, LinkKind.SEED)) for entry in {site.entry for site in sites}}
     refused = {url for url, one in answers.items() if isinstance(one, Skip) and one.stage is Stage.ROBOTS}
     return [site for site in sites if site.entry not in refused]

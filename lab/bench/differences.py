@@ -1,4 +1,4 @@
-"""How many rows of a good corpus are marked as different (mining/differences.py), by kind; and some of them, to be read.
+"""How many rows of a good corpus are marked as different (web/differences.py), by kind; and some of them, to be read.
 
     python -m lab.bench.differences CORPUS... [--least 0.8] [--read 20]
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.mining.differences import Difference, differences
 from bitrawl.model import Language
+from bitrawl.web.differences import Difference, differences
 
 
 class Row(msgspec.Struct):

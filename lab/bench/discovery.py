@@ -33,19 +33,20 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.config import Job, TopicSection
-from bitrawl.config import Walk as Strategy
+from bitrawl.config import Job
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
+from bitrawl.discover.settings import Walk as Strategy
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import UrlError
 from bitrawl.job.site_search import open_backlinks
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
+from bitrawl.papers.discovery import WALKS, SimulatedSearch, WalkTrial, run_walk
+from bitrawl.papers.replay import Replay, opened_replay
 from bitrawl.protocols import Analyser, BacklinkSource
-from bitrawl.simulation.discovery import WALKS, SimulatedSearch, WalkTrial, run_walk
-from bitrawl.simulation.replay import Replay, opened_replay
 from bitrawl.topic.judge import TopicJudge
+from bitrawl.topic.settings import TopicSection
 from bitrawl.url import Url
 from lab.bench.in_flight import add_option, ratio
 

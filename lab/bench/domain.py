@@ -37,10 +37,11 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.config import Strategy, TopicModel, TopicSection
 from bitrawl.job.topics import Examples, learned_terms
 from bitrawl.model import Language, Page
-from bitrawl.simulation.replay import Replay, opened_replay
+from bitrawl.papers.replay import Replay, opened_replay
+from bitrawl.strategies.table import Strategy
+from bitrawl.topic.settings import TopicModel, TopicSection
 from bitrawl.url import Url
 from lab.bench.focused import Fetching, crawled, job_for, model_of
 from lab.bench.homes import HOMES, HomesWeb, homes_web

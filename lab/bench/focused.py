@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.config import Job, Reach, Strategy, TopicModel, TopicSection
-from bitrawl.crawling.frontier import Budget, Frontier
-from bitrawl.crawling.loop import Crawl
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.job.crawl_wiring import Topic, bucket_scores, strategy
+from bitrawl.config import Job
+from bitrawl.crawling import Budget, Crawl, Frontier, Reach, Scope, ScopeRules, Sites
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance, Visit
-from bitrawl.protocols import Analyser, Fetcher
-from bitrawl.simulation.replay import InFlightWeb, ReplayClock
-from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
+from bitrawl.papers.replay import InFlightWeb, ReplayClock
+from bitrawl.papers.trial import MemoryQueue, ReplayLedger
+from bitrawl.protocols import Analyser, Fetcher, StrategyInputs, Topic
+from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import Strategy
+from bitrawl.topic.settings import TopicModel, TopicSection
 from bitrawl.url import Url
 from lab.bench.in_flight import USUAL
 
@@ -47,15 +47,16 @@ async def crawled(  # noqa: PLR0913 - what is crawled, and how
         if isinstance(visit.outcome, Page):
             fetched.append(visit.outcome)
 
+    scorer = strategy(job.strategy, StrategyInputs(job.languages(), Topic(judge.model, sites.of, judge.terms)))
     live = InFlightWeb(*web, clock, in_flight)
     crawl = Crawl(
         Frontier(
             MemoryQueue(), clock, sites.of, live.politeness,
-            budget=Budget(pages=pages), ranked=focused, returns=focused, steps=bucket_scores(job),
+            budget=Budget(pages=pages), ranked=focused, returns=focused,
         ),
         fetcher=live,
         analyser=live,
-        scorer=strategy(job.strategy, job.languages(), topic=Topic(judge.model, job.topic, sites.of, judge.terms)),
+        scorer=scorer,
         ledger=ReplayLedger(sites.of),
         scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
         clock=clock,
@@ -63,6 +64,8 @@ async def crawled(  # noqa: PLR0913 - what is crawled, and how
         judge=judge,
         observers=[keep],
     )  # fmt: skip
+    if job.strategy == Strategy.PERPLEXITY:
+        crawl.frontier.steps = scorer.steps(job.topic.buckets)  # type: ignore[attr-defined]
     crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
     await crawl.run()
     return fetched

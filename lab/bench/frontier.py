@@ -6,11 +6,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from bitrawl.crawling.frontier import Frontier, Politeness
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Frontier, Politeness, Sites
 from bitrawl.model import Link, LinkKind
+from bitrawl.papers.trial import MemoryQueue
 from bitrawl.protocols import Queue
-from bitrawl.simulation.trial import MemoryQueue
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.url import Url

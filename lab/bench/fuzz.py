@@ -35,7 +35,7 @@ from bitrawl.discover.backlinks import is_wat, read_table, read_wat
 from bitrawl.discover.graph_build import build_graph
 from bitrawl.discover.graph_index import GraphIndex
 from bitrawl.errors import BitrawlError
-from bitrawl.job.crawl_wiring import check
+from bitrawl.job import check
 from bitrawl.job.topics import segment_texts
 from bitrawl.model import Capture, Language
 from bitrawl.page.document import UnreadableError, document_reader

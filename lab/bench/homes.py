@@ -22,8 +22,8 @@ import msgspec
 
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
+from bitrawl.papers.replay import landed
 from bitrawl.protocols import Analyser, Fetcher
-from bitrawl.simulation.replay import landed
 from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 

@@ -1,6 +1,6 @@
 """How many visits are in flight at once: the option of the benchmarks that replay crawls, and how two crawls compare.
 
-Several are simulated in virtual time (`bitrawl.simulation.replay.InFlightWeb`). On one host, the order does not depend on it.
+Several are simulated in virtual time (`bitrawl.papers.replay.InFlightWeb`). On one host, the order does not depend on it.
 """
 
 import argparse

@@ -54,8 +54,8 @@ def made(folder: Path, links: int, fetches: int, sites: int) -> JobFolder:
         ),
     )
     rows.executemany(
-        "INSERT INTO pairs VALUES (NULL, 'site0.example', 'en', 'fr', 0.9, ?, ?, 0)",
-        ((b"x" * 400, n.to_bytes(16)) for n in range(fetches // 4)),
+        "INSERT INTO pairs VALUES (NULL, 'site0.example', ?, ?, 'en', 'fr', 0.9, '{}', 0, ?)",
+        ((url.format(n % sites, n), url.format(n % sites, n + 1), n.to_bytes(16)) for n in range(fetches // 4)),
     )
     rows.executemany(
         "INSERT INTO alignments VALUES (NULL, ?, 'site0.example', 20, ?)",

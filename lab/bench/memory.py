@@ -186,7 +186,7 @@ def compare_counts(folder: Path, served: int, hosts: int) -> bool:
     """Whether all add up. Prints what was found of what the server has."""
     told = json.loads(run("status", folder, "--format", "json").output)
     with Ledger(folder / "job.sqlite", read_only=True, verified=False) as ledger:
-        stored = [Url.known(url) for (url,) in ledger.database.query("SELECT url FROM pages")]
+        stored = [Url.known(url) for (url,) in ledger.database.query("SELECT url FROM stored_pages")]
         (links,) = ledger.database.one(f"SELECT count(*) FROM links WHERE NOT {OWN}")
         pairs = {
             frozenset((pair.url_a, pair.url_b))

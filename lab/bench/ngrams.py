@@ -16,8 +16,7 @@ import numpy as np
 
 from bitrawl.model import Capture, Page
 from bitrawl.page.analyser import page_reader
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import NgramModel, read_arpa, sequences
+from bitrawl.text.ngram_models import NgramModel, read_arpa, sequences, train
 from bitrawl.topic.judge import PerplexityRelevance
 from bitrawl.url import Url
 from lab.bench.analysis import REAL, bench_pages, real_pages

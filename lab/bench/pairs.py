@@ -29,12 +29,13 @@ from typing import NamedTuple
 from msgspec import structs
 
 from bitrawl import demo
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import ALL, METHODS_OF
 from bitrawl.mining.page_score import ScoreModel
-from bitrawl.mining.pairing import Pairing, PairingResult, PairingSettings
+from bitrawl.mining.pairing import Pairing, PairingResult
 from bitrawl.mining.site import language_of
 from bitrawl.model import Language, Method, Page
-from bitrawl.simulation.trial import UrlPair, in_order
+from bitrawl.papers.trial import UrlPair, in_order
 from bitrawl.store.database import VERSION
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.template import without_template
@@ -82,7 +83,7 @@ def counted(site: LabelledSite, reported: set[tuple[Url, Url]]) -> Count:
 
 
 def paired(site: LabelledSite, model: ScoreModel, methods: frozenset[Method] = ALL) -> PairingResult:
-    return Pairing(PairingSettings(methods=methods), model=model).pairs(site.pages, site.languages, site.sitemaps)
+    return Pairing(PairSection(methods="".join(methods)), model=model).pairs(site.pages, site.languages, site.sitemaps)
 
 
 def found_by(result: PairingResult) -> set[UrlPair]:
@@ -140,7 +141,7 @@ def demo_web() -> None:
         for known in ledger.sites():
             view = ledger.view(known.site)
             pages = without_template(view.pages)
-            result = Pairing(PairingSettings(methods=methods)).pairs(pages, languages, view.sitemaps())
+            result = Pairing(PairSection(methods="".join(methods))).pairs(pages, languages, view.sitemaps())
             found |= {tuple(sorted((pair.url_a, pair.url_b))) for pair in result.pairs}
         count = Count(len(found & true), len(found - true), len(true))
         print(f"bundled web, {name}: {_shown(count)} of {len(true)} pairs; wrong: {sorted(found - true)[:5]}")

@@ -15,19 +15,19 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from bitrawl.config import Thresholds
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings, Thresholds
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
-from bitrawl.review.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, VerdictState
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
 from bitrawl.review.searching import all_hits, search
 from bitrawl.review.segment_list import LengthUnit, SegmentFilter, SegmentList, SegmentOrder, SegmentState
 from bitrawl.review.segment_review import Writer
 from bitrawl.review.thresholds import ThresholdSight
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import LanguageOrder, PairFilter, PairOrder, VerdictState
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import is_due
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.url import Url
 
 EN, ZH, FR = Language("en"), Language("zh"), Language("fr")
@@ -84,7 +84,7 @@ def make(folder: JobFolder, pairs: int, segments: int, sites: int) -> None:
                 a, b = (Url.known(f"https://s{site}.test/{code}/{number}/page") for code in (EN, other))
                 keys.append(f"{site} {number}".encode())
                 made = tuple(_segment(chance, a, b, other) for _ in range(segments))
-                findings.aligned(f"s{site}.test", keys[-1], made)
+                findings.aligned(f"s{site}.test", keys[-1], PackedAlignment.of(made))
                 found.append(PagePair(a, b, EN, other, round(chance.random(), 4), {"u": 0.5, "c": 0.9}))
                 _fetched(ledger, f"s{site}.test", (a, b))
             findings.replace(SiteFindings(f"s{site}.test", 2 * len(found), tuple(found)), keys)
@@ -99,7 +99,7 @@ def _fetched(ledger: Ledger, site: str, urls: tuple[Url, Url]) -> None:
             (url,),
         )
         ledger.database.query(
-            "INSERT INTO pages (url, site, language, title, digest, signature, page) VALUES (?, ?, 'en', ?, '', 0, x'')",
+            "INSERT INTO stored_pages (url, site, language, title, digest, signature, page) VALUES (?, ?, 'en', ?, '', 0, x'')",
             (url, site, f"Title of {url}"),
         )
 
@@ -171,12 +171,12 @@ def _filter(reading: Reading) -> None:
     views = {what: partial(segments.part, wanted, SegmentOrder.WORST) for what, wanted in filters.items()}
     _ask(views)
     began = time.process_time()
-    count = reading.judge_all(segments.subjects(half), Verdict.REJECT, "anna", at=2.0)
+    count = reading.verdicts.say_all(segments.subjects(half), Verdict.REJECT, "anna", at=2.0)
     said = time.process_time()
     print(f"{count:,} verdicts at once: {said - began:.1f} CPU s; with these verdicts:")
     _ask(views)
     began = time.process_time()
-    reading.undo_last("anna", at=3.0)
+    reading.verdicts.undo_last("anna", at=3.0)
     print(f"taken back: {time.process_time() - began:.1f} CPU s")
     for pair in reading.pairs(PairFilter(limit=100)).pairs:
         read = reading.pair(pair.row.key)

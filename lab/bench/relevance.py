@@ -41,8 +41,7 @@ from bitrawl.model import Capture, Language, Metadata, Page, Paragraph
 from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import RelevanceModel
 from bitrawl.store.analyses import Analyses
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import NgramModel, sequences
+from bitrawl.text.ngram_models import NgramModel, sequences, train
 from bitrawl.topic.judge import PerplexityRelevance, perplexities
 from bitrawl.topic.learned import read_page
 from bitrawl.topic.subject import TopicDocument, TopicSubject

@@ -23,10 +23,9 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from bitrawl.config import Render
-from bitrawl.crawling.browser import PROGRAMS, BrowserSettings, ChromiumRenderer
-from bitrawl.crawling.fetch import FetchSettings, HttpFetcher
-from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
+from bitrawl.crawling import FetchSettings, HttpFetcher, Render, RenderSection
+from bitrawl.crawling.browser import PROGRAMS, ChromiumRenderer
+from bitrawl.crawling.resources import Resources
 from bitrawl.job.fetching import SystemClock
 from bitrawl.model import DrawnBy, Link, LinkKind, Skip
 from bitrawl.store.folder import JobFolder
@@ -171,7 +170,7 @@ def show(web: ScriptedWeb, costs: dict[Render, Cost]) -> None:
 async def eight_tabs(web: ScriptedWeb, port: int) -> None:
     """All tabs at work, each on a page of its own host."""
     drawn = [kind for kind in KINDS if kind.needs_browser][:TABS]
-    settings = FetchSettings(connect_to={"*.test": ("127.0.0.1", port)}, allow_private=True)
+    settings = FetchSettings(connect_to={"*.test": f"127.0.0.1:{port}"}, allow_private=True)
     clock = SystemClock()
 
     async def allowed(_url: Url) -> Skip | None:
@@ -179,13 +178,13 @@ async def eight_tabs(web: ScriptedWeb, port: int) -> None:
 
     pages, kept = (
         HttpFetcher(settings, clock),
-        HttpFetcher(
-            msgspec.structs.replace(settings, media_types=RESOURCE_TYPES, accept="*/*", connections_per_host=6), clock
-        ),
+        HttpFetcher(Resources.fetching(msgspec.structs.replace(settings, per_host=6), TABS), clock),
     )
     async with pages, kept:
         resources = Resources(kept, allowed, lambda host: host)
-        async with ChromiumRenderer(BrowserSettings(tabs=TABS, per_host=TABS), resources, clock) as renderer:
+        async with ChromiumRenderer(
+            RenderSection(tabs=TABS), msgspec.structs.replace(settings, per_host=TABS), resources, clock
+        ) as renderer:
             await renderer.start()
             with Processes(os.getpid()) as processes:
                 for tabs in (1, TABS):

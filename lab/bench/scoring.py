@@ -26,21 +26,20 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.config import Strategy
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Sites
 from bitrawl.demo.web import bundled
-from bitrawl.job.crawl_wiring import strategy
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.model_files import model_file
 from bitrawl.page.analyser import page_reader
-from bitrawl.protocols import LinkScorer
+from bitrawl.papers.replay import Replay, ReplaySettings
+from bitrawl.papers.trial import run_trial
+from bitrawl.protocols import LinkScorer, StrategyInputs
 from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.replay import Replay, ReplaySettings
-from bitrawl.simulation.trial import run_trial
+from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import Strategy
 from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
-from bitrawl.urls.language_model import LinearUrlLanguageModel
-from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
+from bitrawl.urls import LinearUrlLanguageModel, TreeUrlPairModel
 from lab.bench import large_site
 from lab.bench.strategies import SITES, language_pairs, without
 from lab.train.site_packs import SitePack
@@ -204,7 +203,7 @@ def show_models() -> None:
     """The bundled files, and how long it takes until the model can be asked."""
     made: dict[str, Callable[[], object]] = {
         "url-language.npz": LinearUrlLanguageModel,
-        "url-pairs.npz": lambda: TreeUrlPairModel(load_trees()),
+        "url-pairs.npz": TreeUrlPairModel.load,
     }
     for name, make in made.items():
         took = []
@@ -231,14 +230,14 @@ def show_large(visits: int) -> None:
 def measure_large(name: Strategy, visits: int) -> None:
     """Prints as it goes."""
     languages = (Language("en"), Language("fr"))
-    scorer = strategy(name, languages)
+    scorer = strategy(name, StrategyInputs(languages))
     large_site.tell(scorer, large_site.page(0))
     print(f"{1:>8} {'':>10} {'':>10} {large_site.resident():>8.0f}", flush=True)
     for progress in large_site.told(scorer, visits):
         print(progress, flush=True)
     del scorer
     forget()
-    scorer, hub = strategy(name, languages), large_site.hub()
+    scorer, hub = strategy(name, StrategyInputs(languages)), large_site.hub()
     large_site.tell(scorer, large_site.page(0))
     print(f"a page of {len(hub.links)} links: {1000 * large_site.tell(scorer, hub):.0f} ms", flush=True)
 

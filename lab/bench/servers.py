@@ -7,9 +7,9 @@ import msgspec
 
 from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Link, Page, Skip
+from bitrawl.papers.replay import landed
 from bitrawl.protocols import Fetcher
 from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.replay import landed
 from bitrawl.url import Url
 
 ServerOf = Callable[[Url], str | None]

@@ -14,14 +14,14 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Sites
 from bitrawl.languages import same_language
 from bitrawl.model import Capture, Language, Page, Sitemap, Skip
-from bitrawl.page import SandboxedAnalyser
+from bitrawl.page import AnalysisSection, SandboxedAnalyser
 from bitrawl.page.analyser import page_reader
+from bitrawl.papers.replay import RememberedAnalyses, Replay
+from bitrawl.papers.trial import Truth, UrlPair
 from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.replay import RememberedAnalyses, Replay
-from bitrawl.simulation.trial import Truth, UrlPair
 from bitrawl.store.analyses import Analyses
 from bitrawl.url import Url
 from lab.train.site_packs import SitePack
@@ -70,7 +70,7 @@ async def opened_cut(cut: Cut, sites: Path, cache: Path) -> AsyncIterator[SmallS
         analyses = Analyses(cache, [pack.archive])
         stack.callback(analyses.close)
         archives = stack.enter_context(Archives([pack.archive]))
-        child = await stack.enter_async_context(SandboxedAnalyser(page_reader, workers=1, megabytes=1024))
+        child = await stack.enter_async_context(SandboxedAnalyser(page_reader, AnalysisSection(workers=1)))
         analyser = RememberedAnalyses(child, analyses)
         pairs = pack.true_pairs(cut.languages)
         urls = await _taken(cut, archives, analyser, pairs)

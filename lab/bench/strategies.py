@@ -40,16 +40,13 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.config import UNFOCUSED, Strategy
-from bitrawl.crawling.fetch import redirect_target
-from bitrawl.crawling.loop import objection
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawling.scope import Scope, Sites
+from bitrawl.crawling import RobotsFetcher, Scope, Sites, objection
 from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Sitemap
-from bitrawl.simulation.measure import SiteTrials, TrialFigures
-from bitrawl.simulation.replay import Replay, ReplayClock, ReplaySettings, opened_replay
-from bitrawl.simulation.trial import Truth, run_trial
+from bitrawl.papers.measure import SiteTrials, TrialFigures
+from bitrawl.papers.replay import Replay, ReplayClock, ReplaySettings, opened_replay
+from bitrawl.papers.trial import Truth, run_trial
+from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.url import Url
 from lab.bench.in_flight import USUAL, add_option, least_ratio, ratio, shown
 from lab.bench.small_sites import CUTS, Cut, opened_cut
@@ -193,7 +190,7 @@ async def reach(name: str, asked: Asked) -> list[Reach]:
 async def linked_pages(replay: Replay, seeds: Sequence[Url]) -> set[Url]:
     """Every page inside the scope that links and sitemaps lead to, in the plainest way: one page after another."""
     scope = Scope(Sites(), seeds)
-    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), ReplayClock(), pause=0.0)
+    robots = RobotsFetcher(replay.fetcher, ReplayClock(), delay=0.0)
     pages: set[Url] = set()
     waiting = deque([Link(url, LinkKind.SEED) for url in seeds])
     met, origins = {*seeds}, set[str]()
@@ -207,7 +204,7 @@ async def linked_pages(replay: Replay, seeds: Sequence[Url]) -> set[Url]:
             found += [Link(url, LinkKind.INDEX) for url in named]
         if isinstance(answer, Capture) and 300 <= answer.status < 400:
             with suppress(UrlError):
-                found.append(Link(redirect_target(answer), LinkKind.REDIRECT, link.url))
+                found.append(Link(answer.redirect_target(), LinkKind.REDIRECT, link.url))
         elif isinstance(answer, Capture):
             outcome = await replay.analyser.analyse(answer, index=link.kind is LinkKind.INDEX)
             if isinstance(outcome, Sitemap):

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from bitrawl.config.choices import TERM_PAIR_SCORE
+from bitrawl.corpus import TERM_PAIR_SCORE
 from bitrawl.corpus.term_pairs import FoundPair, find_pairs
 from bitrawl.demo.sites import sites
-from bitrawl.job.corpus_terms import bilingual_terms
+from bitrawl.job import open_folder
 from bitrawl.model import Language
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 from bitrawl.text.sentences import sentences
@@ -87,7 +87,7 @@ def _split(paragraphs: tuple[str, str], languages: tuple[Language, Language]) ->
 
 def show_job(folder: Path) -> None:
     began = time.process_time()
-    terms = bilingual_terms(folder)
+    terms = open_folder(folder).term_pairs()
     print(f"\n{folder}: {len(terms)} pairs of terms, {time.process_time() - began:.1f} s of CPU")
     for one in islice(terms, 50):
         print(f"{one.score:.2f} {one.count_a:>6} {one.count_b:>6} {one.count_together:>6}  {one.term_a} = {one.term_b}")

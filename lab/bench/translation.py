@@ -34,21 +34,20 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from bitrawl.config import Thresholds
 from bitrawl.corpus.merger import merged
 from bitrawl.job.site_mining import BATCH, SAMPLE
+from bitrawl.mining import PairSection, ThresholdFilter, Thresholds
 from bitrawl.mining.aligned_pages import translated_part
-from bitrawl.mining.judging import ThresholdFilter
-from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
-from bitrawl.simulation.replay import opened_replay
-from bitrawl.simulation.trial import UrlPair
+from bitrawl.papers.replay import opened_replay
+from bitrawl.papers.trial import UrlPair
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.template import without_template
 from bitrawl.text.words import bare_texts
 from bitrawl.url import Url
-from bitrawl.urls.pair_model import rule_pairs
+from bitrawl.urls import rule_pairs
 from lab.bench.strategies import CACHE, SITES
 from lab.bench.translator import tokens, trained
 from lab.train.site_packs import SitePack, known_pairs
@@ -150,7 +149,7 @@ def opened(pack: SitePack, languages: tuple[Language, Language]) -> SiteCopy:
 
 
 def miner(site: SiteCopy) -> Miner:
-    return Miner(site.languages, Pairing(PairingSettings()), NgramLanguageIdentifier())
+    return Miner(site.languages, Pairing(PairSection()), NgramLanguageIdentifier())
 
 
 def mined_pairs(site: SiteCopy) -> tuple[PagePair, ...]:
@@ -205,7 +204,7 @@ def measured(site: SiteCopy, split: int, *, hide_urls: bool = False) -> Split:
     pairs = {
         "known": list(rest.known),
         "ours": [(pair.url_a, pair.url_b) for pair in mined],
-        "rules": rule_pairs(sorted(rest.pages), *rest.languages),
+        "rules": [(pair.url_a, pair.url_b) for pair in rule_pairs(sorted(rest.pages), *rest.languages)],
     }
     aligned = {"ours": segments(rest, pairs["ours"], halves)}
     for name in ("known", "rules"):

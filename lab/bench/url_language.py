@@ -17,7 +17,8 @@ import numpy as np
 
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
-from bitrawl.urls.language_model import LinearUrlLanguageModel, UrlLanguageData, language_by_rules
+from bitrawl.urls import LinearUrlLanguageModel, language_by_rules
+from bitrawl.urls.language_model import UrlLanguageData
 from lab.train.url_language import Labelled, fit, read_urls, training_urls
 from lab.train.url_language_words import base_language
 

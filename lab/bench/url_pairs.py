@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config.choices import URL_PAIR_SCORE
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.pair_model import FEATURES, RuleUrlPairModel, TreeUrlPairModel, feature_rows, load_trees, rule_pairs
-from bitrawl.urls.site_pairs import MatchingModels, match_urls, one_to_one
+from bitrawl.urls import URL_PAIR_SCORE, RuleUrlPairModel, TreeUrlPairModel, match_urls, rule_pairs
+from bitrawl.urls.pair_model import FEATURES, feature_rows
+from bitrawl.urls.site_pairs import MatchingModels, one_to_one
 from bitrawl.urls.tokens import PAGE_WORDS, marked_tokens
 from lab.train.folds import fold_of
 from lab.train.made_up_urls import MADE_UP_KINDS, is_made_up, made_up, made_up_kind
@@ -145,7 +145,7 @@ def add(count: list[int], found: set[tuple[int, int]], case: Case) -> None:
 def by_rule(case: Case) -> set[tuple[int, int]]:
     numbers = {url: number for number, url in enumerate(case.view.urls)}
     found = rule_pairs(case.view.urls, *case.example.languages)
-    return {(min(numbers[a], numbers[b]), max(numbers[a], numbers[b])) for a, b in found}
+    return {(min(numbers[a], numbers[b]), max(numbers[a], numbers[b])) for a, b, _ in found}
 
 
 def speed() -> None:
@@ -166,7 +166,7 @@ def speed() -> None:
     timed("random slugs", [Url.parse(f"https://big.test/blog/{slug}") for slug in slugs])
     timed("random numbers", [Url.parse(f"https://big.test/p/{rng.randrange(10**9)}") for _ in range(10_000)])
     started = time.perf_counter()
-    model = TreeUrlPairModel(load_trees())
+    model = TreeUrlPairModel.load()
     print(f"model loaded in {1000 * (time.perf_counter() - started):.0f} ms")
     marked_tokens.cache_clear()
     page, links = urls[0], urls[1:2001]

@@ -14,7 +14,8 @@ import urllib.request
 from pathlib import Path
 
 from bitrawl import config
-from bitrawl.config import BudgetSection, Job
+from bitrawl.config import Job
+from bitrawl.crawling import Budget
 from bitrawl.model import SiteKnowledge, pack
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
@@ -22,7 +23,7 @@ from lab.bench.reading import make, refresh
 
 ROUNDS = 5
 TICKS = os.sysconf("SC_CLK_TCK")
-JOB = Job(langs=["en", "fr", "zh"], seeds=["https://s0.test/"], budget=BudgetSection(pages=1))
+JOB = Job(langs=["en", "fr", "zh"], seeds=["https://s0.test/"], budget=Budget(pages=1))
 
 
 def main() -> None:

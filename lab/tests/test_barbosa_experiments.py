@@ -2,10 +2,10 @@
 
 import pytest
 
-from bitrawl.config import Walk
+from bitrawl.discover.settings import Walk
 from bitrawl.discover.walk import WalkMoment
 from bitrawl.model import Language
-from bitrawl.simulation.discovery import WalkTrial
+from bitrawl.papers.discovery import WalkTrial
 from bitrawl.url import Url
 from lab.bench.__main__ import main, names
 from lab.bench.detector import Judged, Site

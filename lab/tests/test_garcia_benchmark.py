@@ -9,9 +9,9 @@ import pytest
 from made_up_pack import write_pack
 
 from bitrawl.model import Language
-from bitrawl.show.plots import Series
+from bitrawl.show import Series
 from bitrawl.url import Url
-from bitrawl.urls.pair_model import RuleUrlPairModel
+from bitrawl.urls import RuleUrlPairModel
 from lab.bench.papers import garcia
 from lab.bench.papers.garcia import (
     LinkedSite,

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitrawl.errors import ConfigError
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import END, START, read_arpa
+from bitrawl.text.ngram_models import END, START, read_arpa, train
 from lab.train.ngram_files import train_on_counts, write_arpa
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=7), min_size=1, max_size=12)

@@ -3,7 +3,7 @@
 import pytest
 
 from bitrawl.model import Language, Method, Page, PagePair, Relevance
-from bitrawl.simulation.trial import UrlPair
+from bitrawl.papers.trial import UrlPair
 from bitrawl.url import Url
 from lab.bench.domain import Web
 from lab.bench.papers.papavassiliou import (

@@ -16,14 +16,14 @@ from bitrawl.mining.pairing import Pairing
 from bitrawl.model import Language
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.outline import outline
-from bitrawl.simulation.trial import in_order
+from bitrawl.papers.trial import in_order
 from bitrawl.strategies.adaptive.link_table import LinkColumn
 from bitrawl.strategies.adaptive.site_scorer import column_weights
 from bitrawl.text.language import LanguageNgrams, NgramLanguageIdentifier
 from bitrawl.url import Url
-from bitrawl.urls.language_model import LinearUrlLanguageModel, UrlLanguageData
-from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
-from bitrawl.urls.site_pairs import MatchingModels, match_urls
+from bitrawl.urls import LinearUrlLanguageModel, TreeUrlPairModel, match_urls
+from bitrawl.urls.language_model import UrlLanguageData
+from bitrawl.urls.site_pairs import MatchingModels
 from lab.train import adaptive, boilerplate, pairs, perceptron
 from lab.train.site_packs import SitePack
 
@@ -187,6 +187,6 @@ def test_the_url_pair_model_is_trained(tmp_path: Path):
     urls = [Url.parse(f"http://other.test/{code}/{word}") for code in ("en", "fr") for word in WORDS]
     found = match_urls(urls, EN, FR, models=MatchingModels.load(tmp_path / "url-pairs.npz"))
     assert {(pair.url_a, pair.url_b) for pair in found} == set(zip(urls[:16], urls[16:], strict=True))
-    model = TreeUrlPairModel(load_trees(tmp_path / "url-pairs.npz"))
+    model = TreeUrlPairModel.load(tmp_path / "url-pairs.npz")
     right, wrong = model.parallel([(urls[0], urls[16]), (urls[0], urls[17])])
     assert right > wrong

@@ -7,7 +7,7 @@ from small_site import alternate
 import lab.bench
 from bitrawl.model import Language, Link, LinkKind, Page
 from bitrawl.url import Url
-from bitrawl.urls.pair_model import rule_pairs
+from bitrawl.urls import rule_pairs
 from lab.bench.__main__ import names
 from lab.bench.translation import (
     RUNS,

@@ -16,7 +16,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from bitrawl.cli import VERBS
+from bitrawl.cli import verbs
 
 _LOADS = {
     "script": "src",
@@ -70,7 +70,7 @@ def unsearchable(folder: Path) -> Iterator[str]:
         yield "there is no search/search_index.js: the search works on a server only"
         return
     titles = {entry["title"] for entry in json.loads(text.removeprefix("var __index = "))["docs"]}
-    wanted = {SEARCHED[1], *(f"bitrawl {verb}" for verb in VERBS)}
+    wanted = {SEARCHED[1], *(f"bitrawl {verb}" for verb in verbs())}
     yield from (f"the search does not know {title}" for title in sorted(wanted - {_plain(title) for title in titles}))
 
 

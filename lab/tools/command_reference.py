@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 
 import typer
 
-from bitrawl.cli import VERBS, app
+from bitrawl.cli import app, verbs
 
 FOLDER = Path(__file__).parents[2] / "docs/reference/commands"
 NOTE = "<!-- Written by lab/tools/command_reference.py from the program. Do not edit: change the help text and run `make reference`. -->"
@@ -37,7 +37,7 @@ def rendered() -> dict[str, str]:
     root = typer.main.get_command(app)
     homes: dict[str, Home] = {}
     pages = {"index.md": "\n".join([NOTE, "", FRONT, *_front(root, homes)])}
-    for verb in VERBS:
+    for verb in verbs():
         described = _described(f"bitrawl {verb}", root.get_command(None, verb), f"{verb}.md", homes)
         pages[f"{verb}.md"] = "\n".join([NOTE, "", *described])
     return {name: text.rstrip() + "\n" for name, text in pages.items()}
@@ -46,7 +46,7 @@ def rendered() -> dict[str, str]:
 def _front(root: Command, homes: dict[str, Home]) -> Iterator[str]:
     """What the program says of itself, and its verbs in its own order."""
     yield _prose(root.help) + "\n"
-    rows = [f"| [`{verb}`]({verb}.md) | {_marked(lazy.help)} |" for verb, lazy in VERBS.items()]
+    rows = [f"| [`{verb}`]({verb}.md) | {_marked(lazy.help)} |" for verb, lazy in verbs().items()]
     yield "\n".join(["| Verb | What it does |", "|---|---|", *rows, ""])
     yield from _parameters(root, Home("bitrawl", "index.md"), homes)
 

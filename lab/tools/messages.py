@@ -13,18 +13,17 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from bitrawl.config import Strategy
-from bitrawl.config.resolving import RULES
-from bitrawl.config.settings import SETTINGS
-from bitrawl.corpus.figures import SiteLack
+from bitrawl.config import RULES, SETTINGS
+from bitrawl.corpus import SiteLack
 from bitrawl.endings import EndSentence, FaultSentence
 from bitrawl.message import Wording
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
 from bitrawl.remedies import Remedy
 from bitrawl.review.search_query import QueryMistake
-from bitrawl.show.diagnosis import Symptom
+from bitrawl.show import Symptom
 from bitrawl.show.wording import REFUSALS
+from bitrawl.strategies.table import Strategy
 
 SOURCE = Path(__file__).parents[2] / "src" / "bitrawl" / "web"
 CATALOGUES = SOURCE / "catalogues"
@@ -76,7 +75,7 @@ def _tables() -> dict[str, list[str | tuple[str, str]]]:
         "show/diagnosis.py": list(map(_forms, Symptom)),
         "show/wording.py": list(REFUSALS.values()),
         "review/search_query.py": [str(mistake) for mistake in QueryMistake],
-        "config/choices.py": [str(name) for name in Strategy],
+        "strategies/table.py": [str(name) for name in Strategy],
         "config/resolving.py": [rule.said for rule in RULES if rule.said],
         "config/settings.py": [row.label for row in SETTINGS.values() if row.label],
     }

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl import files
-from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
-from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
-from bitrawl.simulation.trial import run_trial
+from bitrawl.papers.replay import Replay, ReplaySettings, opened_replay
+from bitrawl.papers.trial import run_trial
 from bitrawl.strategies.adaptive.link_table import LinkColumn
 from bitrawl.strategies.adaptive.site_scorer import Adaptive
+from bitrawl.strategies.table import Strategy
 from bitrawl.url import Url
 from lab.train import Tell, silent
 from lab.train.site_packs import SitePack, open_packs

@@ -13,7 +13,7 @@ from bitrawl.discover.suggestions import PLACES, LinkPredictor, TokenLanguages, 
 from bitrawl.files import replacing
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, Page
-from bitrawl.simulation.replay import Replay, landed, opened_replay
+from bitrawl.papers.replay import Replay, landed, opened_replay
 from bitrawl.url import Url
 from lab.train import Tell, silent
 from lab.train.folds import shuffled, splits

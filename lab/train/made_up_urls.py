@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
-from bitrawl.urls.tokens import mark_language, marked_tokens
+from bitrawl.urls import mark_language
+from bitrawl.urls.tokens import marked_tokens
 from lab.train.url_examples import Example
 from lab.train.url_kinds import Kind
 from lab.train.url_negatives import UrlPair

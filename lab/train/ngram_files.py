@@ -13,7 +13,6 @@ import numpy as np
 from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
 from bitrawl.text.arrays import Ints
-from bitrawl.text.ngram_estimation import estimated
 from bitrawl.text.ngram_models import (
     BLOCK,
     START,
@@ -24,6 +23,7 @@ from bitrawl.text.ngram_models import (
     NgramModel,
     Vocabulary,
     distinct,
+    estimated,
     fault,
     numbered_lines,
 )

@@ -15,16 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.files import replacing
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import ALL, METHODS_OF, PageNumbers, both_ends, page_numbers
 from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, probabilities
-from bitrawl.mining.pairing import PairingRounds, PairingSettings
+from bitrawl.mining.pairing import PairingRounds
 from bitrawl.mining.site import Site, condense
 from bitrawl.model import Language, Method, Page, Sitemap
-from bitrawl.simulation.replay import opened_replay
-from bitrawl.simulation.trial import UrlPair
+from bitrawl.papers.replay import opened_replay
+from bitrawl.papers.trial import UrlPair
+from bitrawl.text.arrays import Trees
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
-from bitrawl.urls.trees import Trees
 from lab.train import Tell, silent
 from lab.train.folds import without
 from lab.train.site_packs import SitePack, open_packs
@@ -94,7 +95,7 @@ class Lesson:
     @classmethod
     def of(cls, labelled: LabelledSite, site: Site, methods: frozenset[Method], worth: float = 1.0) -> "Lesson":
         """A lesson whose first round is surveyed."""
-        rounds = PairingRounds(site, PairingSettings(methods=methods))
+        rounds = PairingRounds(site, PairSection(methods="".join(methods)))
         true, doubtful = numbered(site, labelled.true), numbered(site, labelled.doubtful)
         return cls(rounds, rounds.survey(), true, doubtful, hides=methods == ALL, worth=worth)
 

@@ -21,10 +21,10 @@ from bitrawl.mining.segment_score import (
     table,
 )
 from bitrawl.model import Language
+from bitrawl.text.arrays import Trees
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
-from bitrawl.urls.trees import Trees
 from lab.train import Tell, silent
 from lab.train.segment_errors import Pool, spoiled
 from lab.train.segment_sources import GROUPS, Group, LabelledPage, gold_groups, site_group

@@ -17,7 +17,7 @@ import msgspec
 
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import Language
-from bitrawl.simulation.trial import UrlPair, in_order
+from bitrawl.papers.trial import UrlPair, in_order
 from bitrawl.url import Url
 
 FILES = ("site.warc.gz", "site.json", "truth.tsv", "doubtful.tsv")

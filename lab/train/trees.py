@@ -1,4 +1,4 @@
-"""Trains boosted trees with LightGBM, and converts them for `urls.trees`."""
+"""Trains boosted trees with LightGBM, and converts them for `text.arrays`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.urls.trees import Trees
+from bitrawl.text.arrays import Trees
 
 # All are judgements except the last four lines: few small trees, strongly regularised, because there are few sites.
 _DEPTH = 5

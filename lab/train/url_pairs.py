@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.files import replacing
-from bitrawl.text.arrays import Floats32
+from bitrawl.text.arrays import Floats32, Trees
 from bitrawl.urls.pair_model import FEATURES, feature_rows
 from bitrawl.urls.site_evidence import SITE_FEATURES
 from bitrawl.urls.site_pairs import MatchingModels, first_round, second_round, settled
-from bitrawl.urls.trees import Trees
 from lab.train import Tell, silent
 from lab.train.folds import fold_of
 from lab.train.made_up_urls import is_made_up, made_up

@@ -20,10 +20,10 @@ from bitrawl.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bitrawl.aio import JobProgress, JobResult
-    from bitrawl.corpus.term_pairs import TermPair
-    from bitrawl.corpus.units import CorpusEntry
-    from bitrawl.job import MergeResult, OpenedJob
-    from bitrawl.mining.aligned_pages import TextPair
+    from bitrawl.cluster.run import MinedRun
+    from bitrawl.corpus import CorpusEntry, TermPair
+    from bitrawl.job import MergeResult, OpenedCopy, OpenedJob, OpenedMerge
+    from bitrawl.mining import TextPair
     from bitrawl.model import Page
 
 # fmt: off
@@ -71,14 +71,17 @@ def crawl(
     return aio.run(aio.crawl(seeds, langs=langs, out=out, fresh=fresh, refresh=refresh, progress=progress, **settings))
 
 
-def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.open, like gzip.open
-    """Open a job folder, even while the job runs, or a merged corpus: its units are the corpus.
+def open(folder: str | PathLike[str]) -> "OpenedJob | OpenedMerge | OpenedCopy | MinedRun":  # noqa: A001 - like gzip.open
+    """Open a job folder, even while the job runs, or another folder with a corpus: its units are the corpus.
 
     Raises `StoreError` if there is neither.
     """
-    from bitrawl.job import OpenedJob  # noqa: PLC0415
+    from bitrawl import arguments  # noqa: PLC0415
+    from bitrawl.cluster.places import open_address  # noqa: PLC0415
 
-    return OpenedJob(folder)
+    opened = open_address(str(arguments.folder_path("folder", folder)))
+    opened.verify()
+    return opened
 
 
 def merge(
@@ -93,9 +96,9 @@ def merge(
     Settings are its flags: `formats="jsonl,tmx"`, `compress=True`, `min_score=0.6`. With `langs="en,fr"`, only the
     corpus of these languages is merged.
     """
+    from bitrawl import arguments  # noqa: PLC0415
     from bitrawl.cluster.run import merge_folders  # noqa: PLC0415
-    from bitrawl.config import arguments  # noqa: PLC0415
-    from bitrawl.config.settings import Group, described  # noqa: PLC0415
+    from bitrawl.config import Group, described  # noqa: PLC0415
     from bitrawl.job import MergeResult  # noqa: PLC0415
 
     jobs = arguments.texts("folders", folders, "the folders of jobs, as in ['jobs/one', 'jobs/two']")
@@ -128,7 +131,7 @@ def extract(html: str | bytes, url: str | None = None) -> "Page":
     The page is read in this process. If you do not trust it, use `bitrawl clean`, which reads it in a child process
     with limits.
     """
-    from bitrawl.config import arguments  # noqa: PLC0415
+    from bitrawl import arguments  # noqa: PLC0415
     from bitrawl.page import read_html  # noqa: PLC0415
     from bitrawl.url import Url  # noqa: PLC0415
 
@@ -143,8 +146,8 @@ def align(text_a: str | Iterable[str], text_b: str | Iterable[str], langs: str |
     A text is split into sentences; a list has one sentence in each item. The score of a pair is that of a corpus; a
     sentence without a counterpart has None.
     """
-    from bitrawl.config import arguments  # noqa: PLC0415
-    from bitrawl.mining.aligned_pages import align_sentences, listed_sentences, text_sentences  # noqa: PLC0415
+    from bitrawl import arguments  # noqa: PLC0415
+    from bitrawl.mining import align_sentences, listed_sentences, text_sentences  # noqa: PLC0415
 
     languages, takes = arguments.two_languages("langs", langs), "a text, or a list of sentences"
     a, b = (

@@ -2,27 +2,28 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
-from functools import partial
-from os import PathLike
+from functools import partial, wraps
+from inspect import signature
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 import msgspec
 
-from bitrawl.config import arguments
-from bitrawl.config.settings import CRAWL, MINE, Group, described
-from bitrawl.crawling.ending import Ending
-from bitrawl.endings import Doing
+import bitrawl
+from bitrawl import arguments
+from bitrawl.config import CRAWL, MINE, described
+from bitrawl.endings import Doing, Ending
 from bitrawl.errors import ConfigError
 from bitrawl.facts import JobFacts
-from bitrawl.job import OpenedJob, running, status
-from bitrawl.job.crawl_wiring import Parts, described_job
+from bitrawl.job import OpenedJob, Parts, StartOver, described_job
+from bitrawl.job import crawl as crawl_job
+from bitrawl.job import mine as mine_job
 from bitrawl.model import Page, Visit
-from bitrawl.store.folder import JobFolder, StartOver
 
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
 
 
 class JobProgress(msgspec.Struct, frozen=True):
@@ -46,81 +47,45 @@ class JobResult(msgspec.Struct, frozen=True):
         return OpenedJob(self.folder)
 
 
-async def mine(
-    seeds: str | Iterable[str] = (),
-    *,
-    langs: str | Sequence[str],
-    out: str | PathLike[str],
-    fresh: bool = False,
-    refresh: bool = False,
-    progress: bool | Callable[[JobProgress], None] = False,
-    **settings: Any,
+def _to_await(function: Callable[Given, JobResult]) -> Callable[Given, Coroutine[Any, Any, JobResult]]:
+    """A function of the package, to be awaited: its arguments and its docstring are the same."""
+
+    @wraps(function)
+    async def call(*args: Given.args, **named: Given.kwargs) -> JobResult:
+        given = signature(function).bind(*args, **named)
+        given.apply_defaults()
+        return await _run(function.__name__, **given.arguments)
+
+    return call
+
+
+mine = _to_await(bitrawl.mine)
+crawl = _to_await(bitrawl.crawl)
+
+
+async def _run(  # noqa: PLR0913 - those of `bitrawl.mine`
+    verb: str, seeds: Any, langs: Any, out: Any, progress: Any, settings: dict[str, Any], *, fresh: Any, refresh: Any
 ) -> JobResult:
-    """Crawl sites and write a corpus of their translations, like `bitrawl mine`.
-
-    The same call resumes the job; `fresh` starts over, `refresh` visits a finished job again. `progress` shows a display
-    (True), or is called at each step.
-    Settings are the long flags of the command, with underscores: `max_pages=200`, `delay=0`, `replay=["site.warc.gz"]`.
-    Raises `ConfigError` before anything is fetched or written if a setting is wrong.
-    """
-    settings, folder = _checked(seeds, langs, out, settings, MINE)
-    with _Watching(progress, folder) as watching:
-        work = partial(running.mine, observe=watching.visited, started=watching.started, watch=watching.mining)
-        again = arguments.yes_or_no("refresh", refresh)
-        return await _done(work, settings, folder, fresh=arguments.yes_or_no("fresh", fresh), refresh=again)
-
-
-async def crawl(
-    seeds: str | Iterable[str] = (),
-    *,
-    langs: str | Sequence[str],
-    out: str | PathLike[str],
-    fresh: bool = False,
-    refresh: bool = False,
-    progress: bool | Callable[[JobProgress], None] = False,
-    **settings: Any,
-) -> JobResult:
-    """Visit sites and keep their pages, like `bitrawl crawl`. The arguments are those of `mine`."""
-    settings, folder = _checked(seeds, langs, out, settings, CRAWL)
-    with _Watching(progress, folder) as watching:
-        work = partial(running.crawl, observe=watching.visited, started=watching.started)
-        again = arguments.yes_or_no("refresh", refresh)
-        return await _done(work, settings, folder, fresh=arguments.yes_or_no("fresh", fresh), refresh=again)
-
-
-def _checked(
-    seeds: str | Iterable[str],
-    langs: str | Sequence[str],
-    out: str | PathLike[str],
-    settings: dict[str, Any],
-    groups: Iterable[Group],
-) -> tuple[dict[str, Any], JobFolder]:
-    """The settings as the tables of a job file, and the folder; raises `ConfigError` for wrong types."""
+    """Raises `ConfigError` for wrong types."""
     addresses = arguments.texts("seeds", seeds, "a URL, or a list of URLs")
     codes = arguments.languages("langs", langs)
-    tables = described({"langs": codes, **settings}, groups)
-    return {"seeds": addresses or None, **tables}, JobFolder(arguments.folder_path("out", out))
-
-
-async def _done(
-    work: Callable[..., Awaitable[Ending]],
-    settings: dict[str, Any],
-    folder: JobFolder,
-    *,
-    fresh: bool,
-    refresh: bool,
-) -> JobResult:
-    if fresh and refresh:
-        raise ConfigError("fresh deletes what refresh would visit again; choose one of them")
-    job = described_job(settings, folder, fresh=fresh)
-    ending = await work(job, folder, fresh=StartOver.KEEP_ARCHIVE if fresh else StartOver.NO, refresh=refresh)
-    return JobResult(folder.path, ending, status(folder))
+    tables = described({"langs": codes, **settings}, MINE if verb == "mine" else CRAWL)
+    opened = OpenedJob(arguments.folder_path("out", out))
+    with _Watching(progress, opened) as watching:
+        refresh, fresh = arguments.yes_or_no("refresh", refresh), arguments.yes_or_no("fresh", fresh)
+        if fresh and refresh:
+            raise ConfigError("fresh deletes what refresh would visit again; choose one of them")
+        job = described_job({"seeds": addresses or None, **tables}, opened.files, fresh=fresh)
+        work = partial(mine_job, watch=watching.mining) if verb == "mine" else crawl_job
+        ways = {"fresh": StartOver.KEEP_ARCHIVE if fresh else StartOver.NO, "refresh": refresh}
+        ending = await work(job, opened.files, observe=watching.visited, started=watching.started, **ways)
+        return JobResult(opened.folder, ending, opened.status())
 
 
 class _Watching:
     """Passes on what happens: to the display of the command line, or to the caller's function."""
 
-    def __init__(self, progress: bool | Callable[[JobProgress], None], folder: JobFolder) -> None:  # noqa: FBT001
+    def __init__(self, progress: bool | Callable[[JobProgress], None], folder: OpenedJob) -> None:  # noqa: FBT001
         if not isinstance(progress, bool) and not callable(progress):
             raise arguments.wrong("progress", progress, "True for a display, or a function")
         self._tell = progress if callable(progress) else None

@@ -21,8 +21,8 @@ def door(room: str) -> Callable[[str], Any]:
         return {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def load(name: str) -> Any:
-        home = homes().get(name, "")
-        if not home.startswith(f"{room}."):
+        home = homes().get(name)
+        if home is None:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
         thing = getattr(import_module(home), name)
         setattr(sys.modules[room], name, thing)

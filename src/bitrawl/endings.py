@@ -1,14 +1,19 @@
-"""What a job is doing, and how a crawl ended: values that the ledger remembers, with the sentences for each."""
+"""What a job is doing, and how a crawl ended: values that the ledger remembers, with the sentences for each.
 
-from collections.abc import Iterator
-from enum import StrEnum
+`crawl_end` says which of the ends it was, from what is known when a crawl is over.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum, StrEnum
 from typing import Self, TypeAlias
 
 import msgspec
 
 from bitrawl.errors import CategoryError
-from bitrawl.message import QUOTED, Amount, Cause, Code, Message, Unit, Value, Wording
+from bitrawl.message import Amount, Cause, Code, Message, Unit, Value, Wording
+from bitrawl.model import MAX_REDIRECTS, Skip
 from bitrawl.reasons import (
+    NO_ANSWER,
     STANDING,
     Action,
     FewPairs,
@@ -20,6 +25,7 @@ from bitrawl.reasons import (
     Reason,
 )
 from bitrawl.remedies import Remedy, Tip
+from bitrawl.url import Url
 
 
 class State(StrEnum):
@@ -46,17 +52,14 @@ class MiningStep(StrEnum):
 class Doing(msgspec.Struct, frozen=True, omit_defaults=True):
     """What mining is doing now, and how far it has come."""
 
-    step: MiningStep | None  # None in a ledger that an earlier version wrote: only `sentence` is known
+    step: MiningStep
     site: str = ""
     what: str = ""  # what `done` and `total` count: "pages", "en-fr pairs"
     done: int = 0
     total: int = 0
     seconds: float = 0.0  # that the rest will take, as far as can be told
-    sentence: str = ""
 
     def __str__(self) -> str:
-        if self.step is None:
-            return self.sentence
         counted = f" ({self.done} of {self.total} {self.what}" if self.done else f" ({self.total} {self.what}"
         left = f", about {self.seconds:.0f} s left)" if self.seconds >= 1 else ")"
         return f"{self.step} {self.site}".strip() + (counted + left if self.total else "")
@@ -122,7 +125,6 @@ class EndKind(StrEnum):
     NO_ANSWER = "no-answer"
     SEED_SILENT = "seed-silent"
     SEED_SKIPPED = "seed-skipped"
-    EARLIER = "earlier"  # written by an earlier version: only `sentence` is known
 
 
 class EndSentence(Wording):
@@ -161,7 +163,6 @@ class EndSentence(Wording):
     FAILING = ("failing", "{n} visit to {host} failed ({reason}), so the host was given up.",
         "{n} visits to {host} failed in a row ({reason}), so the host was given up.")
     SITE_BUDGET = ("site-budget", "The limit of {limit} for each site was reached on {host}.")
-    GAVE_UP = ("gave-up", "{host} was given up: {why}.")
     OTHER_HOSTS = ("other-hosts", "{n} other host was given up, too.", "{n} other hosts were given up, too.")
     SILENT = ("silent", "{address} did not answer ({reason}).")
     REDIRECTS = ("redirects", "{seed} leads to {address}.")
@@ -200,7 +201,7 @@ def left_message(site: str, why: LeaveReason) -> Message:  # noqa: PLR0911 - one
             return EndSentence.LEFT.message(site=site, why=why.rstrip("."))
 
 
-def parked_message(host: str, why: ParkReason | str) -> Message:
+def parked_message(host: str, why: ParkReason) -> Message:
     """Why a host was given up."""
     match why:
         case Failing():
@@ -208,16 +209,14 @@ def parked_message(host: str, why: ParkReason | str) -> Message:
             return EndSentence.FAILING.message(n=why.failures, host=host, reason=cause)
         case SiteBudget():
             return EndSentence.SITE_BUDGET.message(limit=why.limit.amount, host=host)
-        case str():
-            return EndSentence.GAVE_UP.message(host=host, why=why.rstrip("."))
 
 
 class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a crawl ended, as the ledger remembers it. Texts in `budget` and `why` of a site or host are an earlier version's."""
+    """How a crawl ended, as the ledger remembers it."""
 
     kind: EndKind
     queued: int = 0  # links that were not visited
-    budget: Limit | str = ""  # the limit that was reached
+    budget: Limit | None = None  # the limit that was reached
     pages: int = 0
     name: str = ""  # the first of the sites that were left, or of the hosts that did not answer
     others: int = 0  # how many more sites or hosts there are, or seeds that brought no page
@@ -226,7 +225,6 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     target: str = ""  # where its redirects lead
     reason: Reason | None = None  # why that was skipped
     status: int = 0  # of its HTTP answer
-    sentence: str = ""  # of an earlier version
 
     def __str__(self) -> str:
         return self.english()
@@ -243,14 +241,12 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def messages(self, pairs: int = 0) -> tuple[Message, ...]:
         """What happened, in sentences. `pairs` were found, which only mining knows."""
-        if self.sentence:
-            return (Message(QUOTED, {"quoted": self.sentence}),)
         return (*([EndSentence.FOUND.message(n=pairs)] if pairs else ()), *self._story(), *self._rest())
 
     @property
     def tips(self) -> tuple[Tip, ...]:
         """What to try."""
-        return () if self.sentence else tuple(self._tips())
+        return tuple(self._tips())
 
     def _story(self) -> Iterator[Message]:
         if self.kind in (EndKind.NO_PAGE, EndKind.ONLY_LEFT, *_FAILED):
@@ -265,7 +261,7 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             case EndKind.LEFT | EndKind.ONLY_LEFT if not isinstance(self.why, Failing | SiteBudget):
                 yield left_message(self.name, self.why)
                 yield from self._others(EndSentence.OTHER_SITES)
-            case EndKind.GAVE_UP | EndKind.NO_ANSWER if isinstance(self.why, Failing | SiteBudget | str):
+            case EndKind.GAVE_UP | EndKind.NO_ANSWER if isinstance(self.why, Failing | SiteBudget):
                 yield parked_message(self.name, self.why)
                 yield from self._others(EndSentence.OTHER_HOSTS)
             case EndKind.SEED_SILENT | EndKind.SEED_SKIPPED:
@@ -277,9 +273,7 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def _rest(self) -> Iterator[Message]:
         if self.budget:
-            yield EndSentence.BUDGET.message(
-                limit=self.budget.amount if isinstance(self.budget, Limit) else self.budget
-            )
+            yield EndSentence.BUDGET.message(limit=self.budget.amount)
         if self.queued:
             yield EndSentence.UNVISITED.message(n=self.queued)
 
@@ -305,8 +299,7 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def _tips(self) -> Iterator[Tip]:
         if self.budget:
-            flag = f"--max-{self.budget.unit}" if isinstance(self.budget, Limit) else "budget"
-            yield Tip(Remedy.LARGER_LIMIT, {"flag": flag})
+            yield Tip(Remedy.LARGER_LIMIT, {"flag": f"--max-{self.budget.unit}"})
         if self.kind is EndKind.STOPPED:
             yield Tip(Remedy.GO_ON)
         elif self.kind in (EndKind.LEFT, EndKind.ONLY_LEFT) and self.queued:
@@ -422,3 +415,99 @@ class LastRun(msgspec.Struct, frozen=True):
         if self.ended is None:
             return State.ENDED  # nothing was crawled
         return State.NOTHING_FOUND if self.ended.state is State.ENDED and not self.has_pages else self.ended.state
+
+
+class Ending(Enum):
+    """How a run came to its end."""
+
+    DONE = "done"  # nothing is left to visit, or nothing that is worth it
+    BUDGET = "budget"  # used up: with a larger one, the same command goes on
+    FAILED = "failed"  # no page was found, in this run or before, or none about the topic
+    STOPPED = "stopped"  # by the user, with all in flight finished
+
+
+class SeedSkip(msgspec.Struct, frozen=True):
+    """A seed, and why it or what it redirects to is no page."""
+
+    seed: Url
+    skip: Skip
+
+
+def seed_skips(seeds: Sequence[Url], skip_of: Callable[[Url], Skip | None]) -> list[SeedSkip]:
+    """Those of the seeds that were skipped, each with the skip at the end of its redirects."""
+    chains = ((seed, skip_chain(seed, skip_of)) for seed in seeds)
+    return [SeedSkip(seed, chain[-1]) for seed, chain in chains if chain]
+
+
+def skip_chain(url: Url, skip_of: Callable[[Url], Skip | None]) -> list[Skip]:
+    """Why the link is no page, and why each target of its redirects is none. It ends before a page or a queued link."""
+    chain: list[Skip] = []
+    target: Url | None = url
+    while target is not None and len(chain) <= MAX_REDIRECTS and (skip := skip_of(target)) is not None:
+        chain.append(skip)
+        target = skip.target
+    return chain
+
+
+def crawl_end(  # noqa: PLR0913 - each may be why it ended
+    *,
+    stopped: bool = False,
+    budget: Limit | None = None,
+    queued: int = 0,
+    left: Mapping[str, LeaveReason] | None = None,
+    parked: Mapping[str, ParkReason] | None = None,
+    pages: int = 0,
+    relevant: int | None = None,
+    seeds: Sequence[SeedSkip] = (),
+) -> CrawlEnd:
+    """How a run ended that was stopped by the user, or reached a limit of its budget, or has come to its end.
+
+    `left` has the sites that the strategy left, `parked` the hosts that are not visited any more in this run, each with
+    the reason. `pages` were kept in this run and before, and `relevant` of them are about the topic: None in a job without
+    one. `seeds` are those that brought no page.
+    """
+    if stopped:
+        return CrawlEnd(kind=EndKind.STOPPED, queued=queued)
+    if not pages:
+        return msgspec.structs.replace(_without_page(left, parked, seeds), budget=budget, queued=queued)
+    if relevant == 0:
+        return CrawlEnd(kind=EndKind.OFF_TOPIC, pages=pages, budget=budget, queued=queued)
+    if budget:
+        return CrawlEnd(kind=EndKind.BUDGET, budget=budget, queued=queued)
+    if left and queued:
+        return _named(EndKind.LEFT, left, queued)
+    return _named(EndKind.GAVE_UP, parked, queued) if parked else CrawlEnd(kind=EndKind.DONE)
+
+
+def ending(end: CrawlEnd) -> Ending:
+    """Whether a crawl that ended so has failed."""
+    if end.kind is EndKind.STOPPED:
+        return Ending.STOPPED
+    if end.kind is EndKind.BUDGET:
+        return Ending.BUDGET
+    return Ending.DONE if end.state is State.ENDED else Ending.FAILED
+
+
+def _without_page(
+    left: Mapping[str, LeaveReason] | None, parked: Mapping[str, ParkReason] | None, seeds: Sequence[SeedSkip]
+) -> CrawlEnd:
+    if seeds:
+        seed, skip = seeds[0].seed, seeds[0].skip
+        kind = EndKind.SEED_SILENT if skip.reason in NO_ANSWER else EndKind.SEED_SKIPPED
+        return CrawlEnd(
+            kind=kind,
+            seed=str(seed),
+            target="" if skip.url == seed else str(skip.url),
+            reason=skip.reason,
+            status=skip.status,
+            why=skip.detail,
+            others=len(seeds) - 1,
+        )
+    if parked:
+        return _named(EndKind.NO_ANSWER, parked)
+    return _named(EndKind.ONLY_LEFT, left) if left else CrawlEnd(kind=EndKind.NO_PAGE)
+
+
+def _named(kind: EndKind, reasons: Mapping[str, LeaveReason | ParkReason], queued: int = 0) -> CrawlEnd:
+    name, why = next(iter(reasons.items()))
+    return CrawlEnd(kind=kind, name=name, why=why, others=len(reasons) - 1, queued=queued)

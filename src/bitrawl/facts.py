@@ -1,7 +1,8 @@
-"""What is known about a job, as values. `JobFacts` is all of it; status, report, card, app and cluster only format it.
+"""What is known about a job, as values; status, report, card, app and cluster only format it.
 
-`job/reporting.py` computes them, and `store/ledger_facts.py` has the queries. The types stand apart because the room that
-shows a job, `show`, is below the room that computes.
+There are three levels. `Live` is what can be asked each second, however large the job is (`job/live_facts.py`). `JobFacts` as
+`status` makes it reads every link; for a report it is filled with what takes a pass over all findings (`job/reporting.py`).
+All ask the same questions of the ledger (`store/ledger_facts.py`).
 """
 
 from collections import Counter
@@ -9,13 +10,16 @@ from enum import StrEnum
 
 import msgspec
 
-from bitrawl.config import ExportSection, Job, RenderSection, Strategy, Thresholds, TopicModel, TopicSection
+from bitrawl.config import Job
+from bitrawl.corpus import HumanReview
 from bitrawl.endings import LastRun, State
-from bitrawl.languages import asked_language, same_language
+from bitrawl.languages import asked_language
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair
 from bitrawl.reasons import LeaveReason, Reason
+from bitrawl.topic.settings import TopicModel, TopicSection
 
 LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
+MOST_QUEUED = 100_000  # links are counted up to here while somebody watches
 BINS = 20  # of a histogram from 0 to 1
 
 Histogram = tuple[int, ...]
@@ -343,7 +347,7 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     units: int = 0
     occurrences: int = 0  # how many occurrences the units represent
     refused: dict[str, int] = {}  # segment pairs by what kept them out: a threshold, or a person
-    documents: int = 0
+    documents: int | None = None  # None in a corpus of two languages
     paragraphs: int = 0
     words: int = 0
     verdicts: int = 0  # that people had given and taken back before
@@ -356,43 +360,58 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
         return self.occurrences - self.units
 
 
-class HumanReview(msgspec.Struct, frozen=True):
-    """The precision of a corpus, by people who judged a random sample of it."""
+class LogLine(msgspec.Struct, frozen=True):
+    """One fetch. The names of the fields are part of the output format and stay as they are."""
 
-    precision: float
-    low: float  # of the interval of 95 %
-    high: float
-    units: int  # that were judged
-    people: int
-    kappa: (
-        float | None
-    )  # Cohen's, the mean of all pairs of people; None for one person, or if chance explains everything
-    least: float  # only units with this score or more were drawn
-    at: float  # when it was drawn, in seconds since the epoch
+    seq: int
+    url: str
+    status: int
+    language: str | None
+    kind: str
+    score: float
+    bytes: int
+    at: float
+    took: float
+    attempt: int
+    outcome: str  # "page", or why it was skipped
+    relevance: float | None = None  # 0 to 1; only in jobs with a topic
+    relevant: bool | None = None
+    perplexity: float | None = None  # only with a language model
 
 
-class RequestedJob(msgspec.Struct, frozen=True):
-    """The part of the job file that a reader wants to know."""
+class HarvestPoint(msgspec.Struct, frozen=True):
+    """The pages of each language after so many fetches."""
 
-    langs: list[str] = []
-    seeds: list[str] = []
-    strategy: str = ""
-    replay: list[str] = []
-    warc: list[str] = []
-    budget: dict[str, float] = {}
-    render: RenderSection = RenderSection()
-    judge: Thresholds = Thresholds()
-    export: ExportSection = ExportSection()
-    topic: TopicSection = TopicSection()
+    fetches: int
+    pages: dict[str, int]
 
-    @property
-    def topic_model(self) -> TopicModel:
-        """What compares pages with the topic."""
-        strategy = Strategy(self.strategy) if self.strategy in tuple(Strategy) else Strategy.ADAPTIVE
-        return Job(strategy=strategy, topic=self.topic).topic_model() or TopicModel.LEARNED
 
-    def wants(self, language: Language) -> bool:
-        return any(same_language(language, Language(code)) for code in self.langs)
+class Live(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be had each second of a job of any size. All zero before it has a ledger."""
+
+    at: float = 0.0  # when this was taken, in seconds since the epoch
+    fetches: int = 0  # all lines of the log
+    pages: int = 0
+    bytes: int = 0  # of the fetches that were counted
+    sites: int = 0
+    languages: dict[str, int] = {}  # pages, the most frequent language first
+    relevant: int | None = None  # pages about the topic; None in a job without one
+    pairs: dict[str, int] = {}  # of pages, by languages: "en-fr"
+    segments: int = 0  # aligned, good or not
+    units: dict[str, int] = {}  # in the corpus as it was written last, by languages
+    queued: int = 0  # waiting or in flight; `MOST_QUEUED` means that many or more
+    rate: float = 0.0  # fetches in a minute, over the last minute
+    doing: str = ""  # what is being mined now: "aligning example.org (3 of 10 en-fr pairs)"
+    ended: str = ""  # how the crawl ended
+    seconds: float = 0.0  # that were crawled, in all runs; written down every few seconds
+    skips: dict[str, int] = {}  # fetches that brought no page, by reason, the most frequent first
+    harvest: tuple[HarvestPoint, ...] = ()
+    counted: int = (
+        0  # fetches that bytes, skips and harvest tell about; below all of them while the counting catches up
+    )
+    log: tuple[LogLine, ...] = ()  # the last fetches, the oldest first
+    faults: dict[str, int] = {}  # what could not be mined, by "stage: reason"
+    fault: str = ""  # what cannot be read, and why: the ledger, or what was written of the corpus
 
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -403,9 +422,10 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     crawled: CrawlFacts
     mined: MiningFacts
     written: dict[str, WrittenCorpus] = {}  # by name: "en-fr"; empty before the first is written
+    damage: str = ""  # why nothing is known of what was written, and what to run
     reviewed: dict[str, HumanReview] = {}  # by name; corpora of which no random sample was judged are not included
     killed: int = 0  # pages, page pairs and sites that are left out only until the next run
-    asked: RequestedJob = RequestedJob()
+    asked: Job = Job()
     files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder
     topic: TopicFacts | None = None  # None in a job without one
     rounds: tuple[RoundFacts, ...] = ()  # empty while the job is in its first

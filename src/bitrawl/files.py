@@ -1,6 +1,7 @@
 """Writes files so that they are complete under their name, or absent: under another name first, and renamed at the end.
 
-`cell` and `from_cell` are for tables that a spreadsheet may open: no text of the web becomes a formula there.
+`cell` and `from_cell` are for tables that a spreadsheet may open: no text of the web becomes a formula there. `xml_parser` is
+how XML of others is read.
 """
 
 import errno
@@ -16,6 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO
+from xml.parsers import expat
 
 import msgspec
 
@@ -169,6 +171,28 @@ def _gzipped(raw: IO[bytes]) -> Iterator[IO[bytes]]:
 # What a spreadsheet takes for the beginning of a formula. Apostrophes before it count, so that what was written is read.
 _FORMULA = re.compile("'*[=+@-]")
 _QUOTED = re.compile("'+[=+@-]")
+
+
+def xml_parser(
+    start: Callable[[str, dict[str, str]], object],
+    end: Callable[[str], object],
+    characters: Callable[[str], object],
+    *,
+    refuse: Callable[[], object],
+    separator: str | None = None,
+) -> expat.XMLParserType:
+    """Loads nothing from elsewhere, and calls `refuse`, which raises, where an entity is declared: it may be a bomb.
+
+    With a `separator`, names have their namespace before it.
+    """
+    parser = expat.ParserCreate(namespace_separator=separator)
+    parser.buffer_text = True
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    parser.EntityDeclHandler = lambda *_: refuse()
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    return parser
 
 
 def cell(text: str) -> str:

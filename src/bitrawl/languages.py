@@ -70,7 +70,7 @@ def same_language(found: Language, wanted: Language) -> bool:
         return True
     if _primary(found) != _primary(wanted) and not _is_macro_of(found, wanted) and not _is_macro_of(wanted, found):
         return False
-    return wanted in (_bare(wanted), "sh") or script_of(found) == script_of(wanted)
+    return wanted in (base_language(wanted), "sh") or script_of(found) == script_of(wanted)
 
 
 def asked_language(found: Language, asked: Sequence[Language]) -> Language | None:
@@ -95,7 +95,7 @@ def two_languages(code: str) -> tuple[str, str] | None:
     if not mark or tag is None or len(region) != 2 or other != region.lower() or written_as_region:
         return None
     spoken = langcodes.Language.make(territory=region.upper()).maximize().language
-    return None if spoken == _bare(tag) else (_bare(tag), other)
+    return None if spoken == base_language(tag) else (base_language(tag), other)
 
 
 @lru_cache(maxsize=4096)
@@ -120,18 +120,23 @@ def scripts_of(language: Language) -> frozenset[str]:
 
     Serbian has Cyrl and Latn; CLDR's likely subtags have the second for Montenegro.
     """
-    if language != _bare(language):
+    if language != base_language(language):
         return frozenset((script_of(language),))
     bare = {language, _primary(language)}
-    likely = (full.split("-")[1] for tag, full in data_dicts.LIKELY_SUBTAGS.items() if _bare(tag) in bare)
+    likely = (full.split("-")[1] for tag, full in data_dicts.LIKELY_SUBTAGS.items() if base_language(tag) in bare)
     return frozenset((script_of(language), *likely))
 
 
 @lru_cache(maxsize=4096)
 def in_script(language: Language, script: str) -> Language:
     """The language written in that script: sr in Latn is sr-Latn; in Cyrl it is sr, because Cyrl is the default."""
-    bare = Language(_bare(language))
+    bare = base_language(language)
     return bare if script_of(bare) == script else Language(f"{bare}-{script}")
+
+
+def base_language(tag: str) -> Language:
+    """The language of a tag without its script and country."""
+    return Language(tag.partition("-")[0])
 
 
 def _standard_tag(text: str) -> str | None:
@@ -156,13 +161,9 @@ def _standard_tag(text: str) -> str | None:
         return None
 
 
-def _bare(language: str) -> str:
-    return language.partition("-")[0]
-
-
 def _primary(language: str) -> str:
     """The primary code by CLDR, where Tagalog is Filipino and Montenegrin is Serbian."""
-    return langcodes.Language.get(_bare(language)).language or language
+    return langcodes.Language.get(base_language(language)).language or language
 
 
 def _is_macro_of(macro: str, member: str) -> bool:
@@ -171,10 +172,10 @@ def _is_macro_of(macro: str, member: str) -> bool:
     "zh" means Mandarin and "ms" means Malaysian, so they accept neither Cantonese nor Indonesian. "no" and "sh" mean
     any member.
     """
-    macro = _bare(macro)
+    macro = base_language(macro)
     if macro in data_dicts.NORMALIZED_MACROLANGUAGES.values():
         return False
-    return data_dicts.MACROLANGUAGES.get(_bare(member)) == macro
+    return data_dicts.MACROLANGUAGES.get(base_language(member)) == macro
 
 
 @lru_cache(maxsize=1)

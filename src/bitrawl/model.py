@@ -1,6 +1,7 @@
 """The domain types. Each is frozen and describes one state of knowledge."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
@@ -8,6 +9,7 @@ from typing import Any, Generic, NewType, Self, TypeVar
 
 import msgspec
 
+from bitrawl.errors import UrlError
 from bitrawl.files import compressor, zstd
 from bitrawl.reasons import NO_ANSWER as NO_ANSWER  # noqa: PLC0414 - public here
 from bitrawl.reasons import TRANSIENT as TRANSIENT  # noqa: PLC0414 - public here
@@ -88,6 +90,17 @@ class Capture(msgspec.Struct, frozen=True):
         """All values of that header, joined by a comma. Empty if the header is absent."""
         name = name.lower()
         return ", ".join(value for key, value in self.headers if key.lower() == name)
+
+    def redirect_target(self) -> Url:
+        """Where a redirect leads; raises `UrlError` when that is no http(s) URL."""
+        location = next((value for name, value in self.headers if name.lower() == "location"), "")
+        if not location.strip():
+            raise UrlError(f"{self.url} redirects to nowhere")
+        with suppress(UnicodeError):
+            location = location.encode(
+                "latin-1"
+            ).decode()  # UTF-8 is what servers send, though RFC 9110 knows ASCII only
+        return Url.parse(location, base=self.url)
 
 
 COMPUTED = "bitrawl-computed"  # no `data-`: scripts that fade in what is scrolled to have such attributes
@@ -210,6 +223,33 @@ class DrawnBy(StrEnum):
     BROWSER = "browser"  # it was read as a browser has drawn it
 
 
+class DocumentType(StrEnum):
+    """What a crawl reads besides sitemaps."""
+
+    # A row has its name, which is its label and a key of the catalogues, its media types, and how files of it are named.
+    media_types: frozenset[str]
+    endings: tuple[str, ...]
+
+    def __new__(cls, name: str, media_types: tuple[str, ...], endings: tuple[str, ...] = ()) -> Self:
+        row = str.__new__(cls, name)
+        row._value_, row.media_types, row.endings = name, frozenset(media_types), endings
+        return row
+
+    HTML = ("html", ("text/html", "application/xhtml+xml", "text/plain"))
+    PDF = ("pdf", ("application/pdf",), ("pdf",))
+    OFFICE = (
+        "office",
+        (
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.oasis.opendocument.text",
+            "application/epub+zip",
+            "application/rtf",
+        ),
+        ("docx", "odt", "epub", "rtf"),
+    )
+    FEED = ("feed", ())  # read for their links, as sitemaps are
+
+
 class MarkdownBlock(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A paragraph, a table or a piece of code of a page, as Markdown."""
 
@@ -249,6 +289,12 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         """Its main text, one paragraph per line, without boilerplate."""
         return "\n".join(paragraph.text for paragraph in self.paragraphs if not paragraph.boilerplate)
 
+    @property
+    def titled_text(self) -> str:
+        """Its main text, after the title where that is not the first paragraph."""
+        texts = [paragraph.text for paragraph in self.paragraphs if not paragraph.boilerplate]
+        return "\n".join(texts if not self.title or texts[:1] == [self.title] else [self.title, *texts])
+
     @cached_property
     def packed(self) -> bytes:
         """Packed and compressed, as the ledger has it. The process that read the page has done it already."""
@@ -269,7 +315,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     bytes: int = 0
     languages: dict[str, int] = {}
     types: dict[str, int] = {}  # pages by `DocumentType`, without HTML
-    drawn: dict[str, int] = {}  # pages that need scripts, by `DrawnBy`; earlier versions counted skips, too
+    drawn: dict[str, int] = {}  # pages that need scripts, by `DrawnBy`
     missing: dict[str, int] = {}  # by host: the signature of its answer to a URL that cannot exist
     left: LeaveReason = ""  # why the strategy left the site; empty if it did not
     sitemaps: int = 0  # files that were asked for because robots.txt or another sitemap names them

@@ -12,10 +12,24 @@ from functools import lru_cache
 from pathlib import Path
 
 from bitrawl.errors import ConfigError
+from bitrawl.packages import loaded
 
 PACKAGE = Path(__file__).parent / "models"
 CARD = ".md"  # a model's card may lie beside it
 WORDS = "words"
+
+LOADERS = {
+    "adaptive.json": ("bitrawl.strategies.adaptive.site_scorer:read_weights",),
+    "boilerplate.npz": ("bitrawl.page.boilerplate:BoilerplateClassifier.load",),
+    "frequencies.npz": ("bitrawl.text.frequencies:read_tables",),
+    "language.npz": ("bitrawl.text.language:LanguageNgrams.load",),
+    "link-predictor.npz": ("bitrawl.discover.suggestions:LinkPredictor.load",),
+    "pairs.npz": ("bitrawl.mining.page_score:ScoreModel.load",),
+    "segments.npz": ("bitrawl.mining.segment_score:SegmentScore.load",),
+    "url-language.npz": ("bitrawl.urls.language_model:LinearUrlLanguageModel.load",),
+    "url-pairs.npz": ("bitrawl.urls.pair_model:TreeUrlPairModel.load", "bitrawl.urls.site_pairs:MatchingModels.load"),
+}
+"""What reads each model, called with its path."""
 
 _folder: ContextVar[str] = ContextVar("folder of models", default="")
 
@@ -55,7 +69,7 @@ def replacements(folder: str) -> list[Path]:
 
 
 def check_model_names(folder: str) -> None:
-    """Raise `ConfigError` unless each file of the folder is named like a model; `job.crawl_wiring` loads them."""
+    """Raise `ConfigError` unless each file of the folder is named like a model; `check_models` loads them."""
     names = model_names()
     try:
         unknown = [path.name for path in replacements(folder) if path.name not in names]
@@ -66,6 +80,21 @@ def check_model_names(folder: str) -> None:
         raise ConfigError(
             f"models: {folder} has {', '.join(unknown)}, which is not a model; the models are {', '.join(names)}"
         )
+
+
+def check_models(folder: str) -> None:
+    """Raise `ConfigError` if a model in the folder cannot be loaded."""
+    check_model_names(folder)
+    for path in replacements(folder):
+        for load in LOADERS[path.name]:
+            try:
+                loaded(load)(path)
+            except Exception as error:
+                # Not the error's own words: numpy's advice for a damaged file is to load it unsafely.
+                raise ConfigError(
+                    f"models: {path} is damaged, or is not a model of the kind {path.stem};"
+                    f" make it again in a clone of bitrawl: python -m lab.train {path.stem}"
+                ) from error
 
 
 def models_digest(folder: str) -> bytes:

@@ -53,9 +53,10 @@ class Limits(NamedTuple):
     def patience(self) -> float | None:
         """Seconds by the clock on the wall in which a child has so much of a processor, unless it sleeps; judgement.
 
-        At load 20 it has a twentieth. Nobody waits for a miner that sleeps for longer than an hour more than it may work.
+        At load 20 it has a twentieth; two seconds, because what is to work for a moment may have to wait for it. Nobody waits
+        for a miner that sleeps for longer than an hour more than it may work.
         """
-        return None if self.seconds is None else min(20 * self.seconds, self.seconds + 3600)
+        return None if self.seconds is None else min(max(20 * self.seconds, 2.0), self.seconds + 3600)
 
 
 class FailureKind(StrEnum):

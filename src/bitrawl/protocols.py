@@ -1,14 +1,18 @@
 """The interfaces between stages. They are async where we wait, and plain and batched where we compute."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Advice, Capture, Language, Lease, Link, Page, Relevance, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.url import Url
+
+FIRST = 1.0  # the score of seeds, and of what a host is asked first: the highest
+# The score, below those of all strategies, of what a strategy would not follow: with --exhaustive, it comes after all else.
+UNWANTED = 1e-8
 
 
 class Clock(Protocol):
@@ -34,7 +38,11 @@ class Fetcher(Protocol):
 
 
 class LinkScorer(Protocol):
-    """A strategy. It orders the frontier."""
+    """A strategy. It orders the frontier.
+
+    Two attributes are optional. `is_stateless` is true of one that keeps nothing between visits, so a resumed crawl need not tell
+    it the earlier ones. `steps(perplexities)` are scores that hosts wait for.
+    """
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
         """Scores from 0 to 1. Higher scores are visited earlier.
@@ -105,6 +113,29 @@ class RelevanceModel(Protocol):
         Verdicts stay as they were given; this is for the order of what comes next.
         """
         ...
+
+
+class Topic(NamedTuple):
+    """What a strategy is told of a job's topic."""
+
+    model: RelevanceModel
+    site_of: Callable[[str], str] = lambda host: Url.known(f"http://{host}/").site
+    terms: RelevanceModel | None = None  # a list out of the texts that the model was made from
+
+
+class StrategyInputs(NamedTuple):
+    """What a strategy is made of: what makes one is called with this value, and returns a `LinkScorer`.
+
+    It raises `ConfigError` if it needs something that is not there.
+    """
+
+    languages: Sequence[Language]
+    topic: Topic | None = None
+    dictionary: str = ""  # a file of words of the first two languages
+    url_language_model: str = ""  # these two are transformers, by name or folder, in place of the models that ship
+    url_pair_model: str = ""
+    models: bool = True  # False: without the models that ship
+    weights: Mapping[str, float] = {}  # of `adaptive`, in place of those that ship
 
 
 class Encoder(Protocol):

@@ -246,4 +246,4 @@ class NoPattern(msgspec.Struct, frozen=True, tag="no-pattern", tag_field="kind")
 
 
 LeaveReason: TypeAlias = FewPairs | FewRelevant | OneLanguage | NoHomes | NoPattern | str
-"""Why a strategy left a site. A text is a sentence of a strategy from elsewhere, or of an earlier version; empty: it did not."""
+"""Why a strategy left a site. A text is a sentence of a strategy from elsewhere; empty: it did not."""

@@ -8,7 +8,7 @@ from typing import Self
 import ada_url
 from publicsuffixlist import PSLFILE, PublicSuffixList
 
-from bitrawl.errors import UrlError
+from bitrawl.errors import ConfigError, UrlError
 
 MAX_LENGTH = 2083  # The limit of browsers and sitemaps. Longer URLs are traps.
 
@@ -216,3 +216,19 @@ def _names_the_visit(parameter: str) -> bool:
     if _TRACKING.fullmatch(name) or _CERTAIN_SESSION.fullmatch(name):
         return True
     return bool(_SESSION.fullmatch(name) and _TOKEN.fullmatch(value))
+
+
+def seeds_from(content: bytes, name: str) -> list[str]:
+    """A seed list: one URL per line; blank lines and lines that begin with # are left out."""
+    try:
+        lines = content.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name} is not a text file in UTF-8; write one URL per line") from error
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def folder_path(raw: str) -> str:
+    """A path that the user named, as URLs have it and with a slash at its end; raises `ConfigError`."""
+    if not raw.startswith("/") or raw.startswith("//") or set(raw) & set("?#"):
+        raise ConfigError(f"--under {raw!r} is not a path; write it from the root of the host, as in --under /docs/")
+    return Url.parse(f"http://host{raw}").path.rstrip("/") + "/"

@@ -14,10 +14,11 @@ import pytest
 from app.program import chromium, kill
 from app.script_web import ARTICLES, HOST, Answered, Article
 
-from bitrawl.crawling.browser import BrowserSettings, ChromiumRenderer
+from bitrawl.crawling import FetchSettings, RenderSection
+from bitrawl.crawling.browser import ChromiumRenderer
 from bitrawl.crawling.resources import Resources
 from bitrawl.errors import ConfigError
-from bitrawl.job.fetching import SystemClock
+from bitrawl.job import SystemClock
 from bitrawl.job.refreshing import changes
 from bitrawl.model import Capture, DrawnBy, Link, Page, Skip
 from bitrawl.page.analyser import page_reader
@@ -156,10 +157,12 @@ def with_renderer(
         return None
 
     async def run() -> Result:
-        settings = BrowserSettings(browser=browser or chromium(), seconds=seconds, megabytes=megabytes)
+        settings = RenderSection(browser=browser or chromium(), seconds=seconds, megabytes=megabytes)
         names = {"English": "en", "Français": "fr"}
         resources = Resources(web or FakeWeb({}), allowed, lambda host: Url.parse(f"http://{host}/").site)
-        renderer = ChromiumRenderer(settings, resources, SystemClock(), lambda label: names.get(label, ""))
+        renderer = ChromiumRenderer(
+            settings, FetchSettings(), resources, SystemClock(), lambda label: names.get(label, "")
+        )
         async with renderer:
             return await work(renderer)
 

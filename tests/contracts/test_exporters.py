@@ -17,17 +17,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from bitrawl import files
-from bitrawl.config import Format
-from bitrawl.config.choices import corpus_formats, loaded
-from bitrawl.corpus import jsonl
-from bitrawl.corpus.export import CorpusHeader, Exporter, export, exporting, file_names, with_present
+from bitrawl.corpus import CorpusHeader, jsonl
+from bitrawl.corpus.export import Exporter, export, exporting, file_names, with_present
+from bitrawl.corpus.formats import Format, corpus_formats
 from bitrawl.corpus.jsonl import DOCUMENTS, parquet
 from bitrawl.corpus.plain_text import moses, text, tsv
 from bitrawl.corpus.tmx import tmx
 from bitrawl.corpus.xces import xces
 from bitrawl.errors import ConfigError, DiskFullError, StoreError
-from bitrawl.mining.judging import MEASURES
+from bitrawl.mining import MEASURES
 from bitrawl.model import Language, Page, PagePair, Paragraph, Segment, SegmentPair, TranslationUnit, UnitSource
+from bitrawl.packages import loaded
 from bitrawl.url import Url
 
 BILINGUAL, MONOLINGUAL = corpus_formats(2), corpus_formats(1)

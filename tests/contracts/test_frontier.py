@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bitrawl.crawling.frontier import Budget, Frontier, InFlight, Politeness, Spent
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Budget, Frontier, Politeness, Sites, Spent
+from bitrawl.crawling.frontier import InFlight
 from bitrawl.endings import Failing
 from bitrawl.model import Lease, Link, LinkKind, Skip
+from bitrawl.papers.trial import MemoryQueue
 from bitrawl.protocols import Queue
 from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.trial import MemoryQueue
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.testing import FakeClock
@@ -130,8 +130,8 @@ async def test_a_host_rests_for_a_second_between_fetches(make_frontier):
     assert [at for _, at in await drain(frontier)] == [0.0, 1.0, 2.0]
 
 
-async def test_crawl_delay_is_a_floor(make_frontier):
-    frontier = make_frontier(floor=lambda host: 7.0 if host == "a.org" else 0.0)
+async def test_no_host_is_visited_sooner_than_its_crawl_delay(make_frontier):
+    frontier = make_frontier(crawl_delay=lambda host: 7.0 if host == "a.org" else 0.0)
     frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(2)])
     assert [at for _, at in await drain(frontier)] == [0.0, 7.0]
 
@@ -142,7 +142,7 @@ async def test_a_slow_server_is_given_as_much_rest_as_it_needed(make_frontier):
     assert [at for _, at in await drain(frontier, took=4.0)] == [0.0, 4.0]
 
 
-async def test_retry_after_is_a_floor(make_frontier):
+async def test_no_host_is_visited_sooner_than_its_retry_after(make_frontier):
     frontier = make_frontier()
     frontier.add([(link("a.org/1"), 0.5)])
     lease = await frontier.take()
@@ -153,7 +153,7 @@ async def test_retry_after_is_a_floor(make_frontier):
 
 
 async def test_one_resting_host_never_starves_the_others(make_frontier):
-    frontier = make_frontier(floor=lambda host: 60.0 if host == "slow.org" else 0.0)
+    frontier = make_frontier(crawl_delay=lambda host: 60.0 if host == "slow.org" else 0.0)
     frontier.add([(link(f"slow.org/{n}"), 1.0) for n in range(3)])
     frontier.add([(link(f"quick{n}.org/"), 0.1) for n in range(5)])
     visited = await drain(frontier)
@@ -183,7 +183,7 @@ async def test_a_failed_link_waits_behind_the_others_of_its_host(make_frontier):
 
 
 async def test_a_host_that_keeps_failing_is_left_with_its_links_still_queued(make_frontier):
-    frontier = make_frontier(politeness=Politeness(first_failures=3))
+    frontier = make_frontier(first_failures=3)
     frontier.add([(link(f"dead.org/{n}"), 0.5) for n in range(9)])
     taken = 0
     while (lease := await frontier.take()) is not None:
@@ -211,9 +211,9 @@ async def test_take_waits_while_something_is_leased_and_none_means_the_end(make_
     assert await frontier.take() is None
 
 
-@pytest.mark.parametrize("limits", [{"budget": Budget(pages=3)}, {"site_budget": Budget(pages=3)}])
+@pytest.mark.parametrize("limits", [{"budget": Budget(pages=3)}, {"budget": Budget(site_pages=3)}])
 async def test_a_budget_of_three_pages_gives_three_pages_even_with_many_in_flight(make_frontier, limits):
-    frontier = make_frontier(politeness=Politeness(delay=0, connections=8), **limits)
+    frontier = make_frontier(politeness=Politeness(delay=0, per_host=8), **limits)
     frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(10)])
     first = await frontier.take()
     frontier.fetched(first, took=0.0)
@@ -229,21 +229,21 @@ async def test_a_budget_of_three_pages_gives_three_pages_even_with_many_in_fligh
 
 
 async def test_the_budget_of_one_site_leaves_the_others_alone(make_frontier):
-    frontier = make_frontier(site_budget=Budget(pages=2), politeness=Politeness(delay=0))
+    frontier = make_frontier(budget=Budget(site_pages=2), politeness=Politeness(delay=0))
     frontier.add([(link(f"{host}/{n}"), 0.5) for n in range(4) for host in ("a.org", "www.a.org", "b.org")])
     visited = [url for url, _ in await drain(frontier)]
     assert (sum("a.org" in url for url in visited), sum("b.org" in url for url in visited)) == (2, 2)
 
 
 async def test_time_is_a_budget_even_while_all_hosts_rest(make_frontier):
-    frontier = make_frontier(budget=Budget(minutes=1), floor=lambda _: 50.0)
+    frontier = make_frontier(budget=Budget(minutes=1), crawl_delay=lambda _: 50.0)
     frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(9)])
     assert [at for _, at in await drain(frontier)] == [0.0, 50.0]
     assert frontier.clock.now() == 1_000_060.0
 
 
 async def test_bytes_are_a_budget(make_frontier):
-    frontier = make_frontier(budget=Budget(bytes=1000), politeness=Politeness(delay=0))
+    frontier = make_frontier(budget=Budget(megabytes=0.001), politeness=Politeness(delay=0))
     frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(9)])
     for _ in range(2):
         frontier.finish(await frontier.take(), size=600)
@@ -330,7 +330,7 @@ async def test_a_poor_host_waits_for_what_is_found_on_the_rich_one(make_frontier
 
 
 async def test_a_rich_host_that_fails_keeps_nobody_waiting(make_frontier):
-    frontier = make_frontier(politeness=Politeness(first_failures=2))
+    frontier = make_frontier(first_failures=2)
     frontier.add(two_hosts())
     taken = []
     while (lease := await frontier.take()) is not None:
@@ -343,7 +343,7 @@ async def test_a_rich_host_that_fails_keeps_nobody_waiting(make_frontier):
 
 
 async def test_what_waits_behind_a_failure_in_flight_is_handed_out_when_it_has_failed(make_frontier):
-    frontier = make_frontier(politeness=Politeness(first_failures=1))
+    frontier = make_frontier(first_failures=1)
     frontier.add(two_hosts(1))
     lease = await frontier.take()
     waiting = asyncio.ensure_future(frontier.take())
@@ -355,13 +355,13 @@ async def test_what_waits_behind_a_failure_in_flight_is_handed_out_when_it_has_f
     assert (await asyncio.wait_for(waiting, 5)).link.url.host == POOR
 
 
-@pytest.mark.parametrize("limits", [{"budget": Budget(pages=2)}, {"site_budget": Budget(pages=2)}], ids=["job", "site"])
+@pytest.mark.parametrize("limits", [{"budget": Budget(pages=2)}, {"budget": Budget(site_pages=2)}], ids=["job", "site"])
 async def test_a_spent_budget_ends_the_wait_of_a_poor_host(make_frontier, limits):
     frontier = make_frontier(**limits)
     frontier.add([*two_hosts(), (link("b.org/1"), 0.01)])
     visited = await asyncio.wait_for(drain(frontier), 5)
     assert POOR not in hosts(visited)
-    assert len(visited) == (2 if "budget" in limits else 3)
+    assert len(visited) == (2 if limits["budget"].pages else 3)
 
 
 async def test_a_site_that_is_left_ends_the_wait_of_its_poor_host(make_frontier):
@@ -436,7 +436,9 @@ async def test_what_has_no_rival_goes_on_at_once(make_frontier):
 
 
 async def test_a_host_that_rests_for_long_keeps_nobody_waiting(make_frontier):
-    frontier = make_frontier(ranked=True, budget=Budget(pages=50), floor=lambda host: 3600.0 * (host == "best.org"))
+    frontier = make_frontier(
+        ranked=True, budget=Budget(pages=50), crawl_delay=lambda host: 3600.0 * (host == "best.org")
+    )
     frontier.add(best_and_others(2))
     visited = await ending(frontier)
     assert [at for url, at in visited if "best.org" not in url] == [0.0] * 4 + [1.0] * 4
@@ -529,9 +531,9 @@ async def test_the_ranking_does_not_grow_with_the_number_of_new_scores(make_fron
 
 
 @pytest.mark.parametrize("ranked", [False, True])
-@pytest.mark.parametrize("limits", [{"budget": Budget(pages=3)}, {"site_budget": Budget(pages=3)}], ids=["job", "site"])
+@pytest.mark.parametrize("limits", [{"budget": Budget(pages=3)}, {"budget": Budget(site_pages=3)}], ids=["job", "site"])
 async def test_a_ranking_keeps_the_budgets(make_frontier, ranked, limits):
-    frontier = make_frontier(ranked=ranked, politeness=Politeness(delay=0, connections=4), **limits)
+    frontier = make_frontier(ranked=ranked, politeness=Politeness(delay=0, per_host=4), **limits)
     frontier.add([(link(f"{host}/{n}"), 0.1 * n + 0.1) for n in range(5) for host in ("a.org", "www.a.org")])
     assert len(await ending(frontier)) == 3
 
@@ -558,7 +560,7 @@ async def test_a_ranking_goes_back_only_once(make_frontier):
 
 
 async def test_a_ranking_parks_a_host_that_keeps_failing(make_frontier):
-    frontier = make_frontier(ranked=True, politeness=Politeness(delay=0, backoff=0, first_failures=2))
+    frontier = make_frontier(ranked=True, politeness=Politeness(delay=0, backoff=0), first_failures=2)
     frontier.add([(link(f"dead.org/{n}"), 0.9) for n in range(5)] + [(link("b.org/1"), 0.1)])
     taken = []
     while (lease := await asyncio.wait_for(frontier.take(), 20)) is not None:
@@ -600,7 +602,7 @@ async def test_steps_can_be_moved_while_the_crawl_runs(make_frontier):
 
 
 async def test_a_step_is_not_waited_for_on_a_host_that_fails(make_frontier):
-    frontier = make_frontier(ranked=True, steps=(0.8,), politeness=Politeness(first_failures=9))
+    frontier = make_frontier(ranked=True, steps=(0.8,), first_failures=9)
     frontier.add([(link("high.org/1"), 0.9), (link("low.org/1"), 0.1)])
     lease = await frontier.take()
     assert lease.link.url.host == "high.org"
@@ -611,7 +613,7 @@ async def test_a_step_is_not_waited_for_on_a_host_that_fails(make_frontier):
 
 
 async def test_a_step_is_not_waited_for_on_a_site_that_was_left(make_frontier):
-    frontier = make_frontier(ranked=True, returns=True, steps=(0.8,), floor=lambda _: 3600.0)
+    frontier = make_frontier(ranked=True, returns=True, steps=(0.8,), crawl_delay=lambda _: 3600.0)
     frontier.add([(link(f"high.org/{n}"), 0.9) for n in range(2)] + [(link("low.org/1"), 0.1)])
     lease = await frontier.take()
     frontier.fetched(lease, took=0.0)
@@ -622,7 +624,7 @@ async def test_a_step_is_not_waited_for_on_a_site_that_was_left(make_frontier):
 
 
 async def test_a_step_is_not_waited_for_where_the_budget_of_a_site_is_spent(make_frontier):
-    frontier = make_frontier(ranked=True, steps=(0.8,), site_budget=Budget(pages=1), floor=lambda _: 3600.0)
+    frontier = make_frontier(ranked=True, steps=(0.8,), budget=Budget(site_pages=1), crawl_delay=lambda _: 3600.0)
     frontier.add([(link(f"high.org/{n}"), 0.9) for n in range(2)] + [(link("low.org/1"), 0.1)])
     assert [(Url.parse(url).host, at) for url, at in await ending(frontier)] == [("high.org", 0.0), ("low.org", 0.0)]
 
@@ -670,8 +672,8 @@ async def test_a_ranking_loses_nothing_and_hands_out_nothing_twice(  # noqa: C90
     make_frontier, asked, steps, width, delay
 ):
     """Whatever is added, rescored, failed and left in whatever order: at the end all other links were visited once."""
-    politeness = Politeness(delay=delay, connections=width, failures=100, first_failures=100, backoff=1)
-    frontier = make_frontier(ranked=True, steps=steps, politeness=politeness)
+    politeness = Politeness(delay=delay, per_host=width, backoff=1)
+    frontier = make_frontier(ranked=True, steps=steps, politeness=politeness, failures=100, first_failures=100)
     added, done, flying, left = set(), [], [], set()
 
     def end(lease: Lease, *, failed: bool = False) -> None:
@@ -727,7 +729,7 @@ siblings = st.lists(
 @given(asked=siblings, width=st.integers(1, 4))
 async def test_whatever_hosts_a_site_has_every_link_is_handed_out(make_frontier, asked, width):
     """Some fail once, some wait for others; several are in flight, and the oldest ends first."""
-    frontier = make_frontier(politeness=Politeness(failures=100, first_failures=100))
+    frontier = make_frontier(failures=100, first_failures=100)
     frontier.add([(link(f"{host}/{number}"), score) for number, (host, score, _) in enumerate(asked)])
     fails = {f"http://{host}/{number}" for number, (host, _, fail) in enumerate(asked) if fail}
     done, flying = [], []
@@ -911,7 +913,7 @@ async def test_the_best_new_hosts_are_asked_first_and_not_more_than_work(make_fr
     assert names(await given_out(frontier)) == []
 
 
-@pytest.mark.parametrize("limits", [{"budget": Budget(pages=3)}, {"site_budget": Budget(pages=3)}], ids=["job", "site"])
+@pytest.mark.parametrize("limits", [{"budget": Budget(pages=3)}, {"budget": Budget(site_pages=3)}], ids=["job", "site"])
 async def test_a_silent_host_keeps_no_page_of_the_budget_and_never_overdraws_it(make_frontier, limits):
     frontier = make_frontier(politeness=HASTE, **limits)
     frontier.add([(link(f"silent{n}.a.org/"), 0.5) for n in range(2)])

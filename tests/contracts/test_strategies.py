@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.config import FOCUSED, Strategy, resolve
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import STATELESS, VERIFYING, Topic, scorer, strategy
 from bitrawl.model import Advice, Language, Lease, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
-from bitrawl.protocols import LinkScorer
+from bitrawl.papers.url_patterns import UrlPatterns
+from bitrawl.protocols import LinkScorer, StrategyInputs, Topic
 from bitrawl.reasons import Reason, Stage
-from bitrawl.strategies.papers.url_patterns import UrlPatterns
+from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import FOCUSED, Strategy
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url
@@ -36,7 +36,7 @@ def make(request: pytest.FixtureRequest) -> Make:
         languages = [Language(code) for code in codes.split()]
         terms = TermList(tuple(Term(text, language=code) for text in ("harbour", "fr") for code in languages))
         topic = Topic(TermRelevance(terms, languages)) if topical else None
-        return strategy(name, languages, models=models, topic=topic)
+        return strategy(name, StrategyInputs(languages, topic, models=models))
 
     return made
 
@@ -44,24 +44,18 @@ def make(request: pytest.FixtureRequest) -> Make:
 @pytest.mark.parametrize("name", FOCUSED)
 def test_a_strategy_for_a_topic_is_refused_without_one(name: Strategy):
     with pytest.raises(ConfigError, match="needs a topic"):
-        strategy(name, [Language("en")])
+        strategy(name, StrategyInputs([Language("en")]))
 
 
-@pytest.mark.parametrize("name", VERIFYING)
-def test_the_dictionary_of_a_job_reaches_the_strategies_that_look_words_up(name: Strategy, tmp_path: Path):
+@pytest.mark.parametrize("name", [Strategy.URL_PATTERNS, Strategy.PLAIN_QUEUE])
+def test_the_dictionary_reaches_the_strategies_that_look_words_up(name: Strategy, tmp_path: Path):
     (tmp_path / "words.tsv").write_text("harbour\tport\n", encoding="utf-8")
-    pair = {"dictionary": str(tmp_path / "words.tsv")}
-    job = {"langs": ["en", "fr"], "seeds": ["http://site.test/"], "strategy": str(name), "pair": pair}
-    made = scorer(resolve(job))
+    languages = [Language("en"), Language("fr")]
+    made = strategy(name, StrategyInputs(languages, dictionary=str(tmp_path / "words.tsv")))
     assert isinstance(made, UrlPatterns)
     entry = {"harbour": ["port"]}
     assert made._verification((Language("en"), Language("fr")))._translations == entry
     assert not made._verification((Language("en"), Language("de")))._translations
-    assert [name for name in Strategy if isinstance(strategy_of(name), UrlPatterns)] == list(VERIFYING)
-
-
-def strategy_of(name: Strategy) -> LinkScorer | None:
-    return None if name in FOCUSED else strategy(name, [Language("en"), Language("fr")])
 
 
 def visit(outcome: Page | Sitemap | Skip, score: float = 0.5) -> Visit:
@@ -145,8 +139,8 @@ def test_no_outcome_of_a_visit_raises(make: Make, codes: str):
     [(Strategy.BREADTH_FIRST, "en fr"), (Strategy.LANGUAGE_FILTER, "en fr"), (Strategy.ADAPTIVE, "fr")],
 )
 def test_a_strategy_that_is_not_told_earlier_visits_scores_the_same_without_them(name: Strategy, codes: str):
-    told, fresh = (strategy(name, [Language(code) for code in codes.split()]) for _ in range(2))
-    assert isinstance(told, STATELESS)
+    told, fresh = (strategy(name, StrategyInputs([Language(code) for code in codes.split()])) for _ in range(2))
+    assert told.is_stateless
     for found in (page("/en/", "en", "/en/a"), page("/fr/", "fr", "/fr/a"), skip("/gone", Reason.HTTP_STATUS)):
         assert follow(told, visit(found)) == Advice()
     every = [Link(url(f"/{kind}"), kind, url("/")) for kind in LinkKind]

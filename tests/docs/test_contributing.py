@@ -17,7 +17,10 @@ import sys
 import bitrawl
 from bitrawl import config
 from bitrawl.job.crawl_wiring import strategy
-from bitrawl.config import choices, settings
+from bitrawl.protocols import StrategyInputs
+from bitrawl.strategies.making import strategy
+from bitrawl.config import settings
+from bitrawl.config import settings
 from bitrawl.corpus.export import export
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.model import Method
@@ -26,7 +29,7 @@ from bitrawl.show.wording import method_name
 from bitrawl.web import allowed, messages
 from bitrawl.web.api import shapes
 
-assert settings.described({"skip_queries": True}) == {"scope": {"queries": True}}
+assert config.described({"skip_queries": True}) == {"scope": {"queries": True}}
 assert config.typed({"scope": {"queries": True}}).scope.queries
 assert [field.name for field in allowed.form_fields()["Scope"]] == ["same_host", "skip_queries"]
 assert allowed.mining({"seeds": "a.test", "languages": "en fr", "skip_queries": "on"}, allowed.Settings()).described["scope"]
@@ -35,15 +38,15 @@ assert set(shapes.NewJob.__struct_fields__) == set(allowed.MINING)
 header = CorpusHeader(("en", "fr"), 0.0)
 export(Path("corpus"), header, ["lines"], [])
 assert [path.name for path in Path("corpus").iterdir()] == ["en-fr.lines"]
-assert "tsv, lines, moses" in settings.SETTINGS["formats"].shown_help()
+assert "tsv, lines, moses" in config.SETTINGS["formats"].shown_help()
 
-assert strategy("shortest", ["en", "fr"]).score([], None, None) == []
-assert "url-models, shortest" in settings.SETTINGS["strategy"].shown_help()
+assert strategy("shortest", StrategyInputs(["en", "fr"])).score([], None, None) == []
+assert "url-models, shortest" in config.SETTINGS["strategy"].shown_help()
 
 assert config.resolve({"langs": ["en"], "warc": ["."], "pair": {"methods": "e"}})
 assert METHODS_OF["paragraphs"] == {Method("e")}
 assert (method_name("e"), messages.METHODS["e"]) == ("lengths", "lengths")
-assert "r mutual links, e lengths, b bridge" in settings.SETTINGS["methods"].shown_help()
+assert "r mutual links, e lengths, b bridge" in config.SETTINGS["methods"].shown_help()
 
 from bitrawl.cli import main
 sys.argv = ["bitrawl", "mine", "--help"]

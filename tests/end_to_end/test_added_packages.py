@@ -1,4 +1,4 @@
-"""Formats and strategies of other packages, which are found by their entry points."""
+"""Formats, strategies and verbs of other packages, and those of our own that come in like that."""
 
 import asyncio
 import os
@@ -9,18 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl import aio, config, demo
-from bitrawl.config import choices
-from bitrawl.corpus.export import CorpusHeader, export
-from bitrawl.crawling.ending import Ending
+from bitrawl import aio, cli, config, demo
+from bitrawl import packages as packages_of
+from bitrawl.corpus import CorpusHeader, formats
+from bitrawl.corpus.export import export
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
+from bitrawl.protocols import StrategyInputs
+from bitrawl.strategies.making import strategy
 
 MODULE = """
 from contextlib import contextmanager
 
-from bitrawl.config import CorpusFormat, Part
+from bitrawl.corpus.formats import CorpusFormat, Part
 from bitrawl.files import replacing
 from bitrawl.model import Advice, TranslationUnit
+from bitrawl.packages import Verb
 
 
 @contextmanager
@@ -30,8 +34,8 @@ def shouted(folder, header, *, compress=False):
 
 
 class Backwards:
-    def __init__(self, languages):
-        self.languages = languages
+    def __init__(self, inputs):
+        self.languages = inputs.languages
 
     def score(self, links, found_on, site):
         return [1 / (1 + len(link.url)) for link in links]
@@ -43,10 +47,23 @@ class Backwards:
         return Advice()
 
 
+def whisper(texts: list[str]):
+    print(" ".join(texts).lower())
+
+
+WHISPER = Verb("shouting:whisper", "Print texts in small letters.")
 SHOUT = CorpusFormat(pairs=(Part(shouted, (TranslationUnit,), ("{name}.shout{gz}",)),))
 """
 Command = Callable[..., tuple[int, str, str]]
-ENTRIES = "[bitrawl.exporters]\nshout = shouting:SHOUT\n\n[bitrawl.strategies]\nbackwards = shouting:Backwards\n"
+ENTRIES = """
+[bitrawl.exporters]
+shout = shouting:SHOUT
+[bitrawl.strategies]
+backwards = shouting:Backwards
+[bitrawl.verbs]
+whisper = shouting:WHISPER
+"""
+CACHED = (packages_of._added, formats._of_package, cli.verbs)
 
 
 def install(folder: Path, entries: str = ENTRIES, module: str = MODULE, name: str = "bitrawl-shouting") -> None:
@@ -65,10 +82,10 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "packages"
     monkeypatch.syspath_prepend(folder)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
-    for cached in (choices._added, choices._of_package):
+    for cached in CACHED:
         cached.cache_clear()
     yield folder
-    for cached in (choices._added, choices._of_package):
+    for cached in CACHED:
         cached.cache_clear()
     sys.modules.pop("shouting", None)
 
@@ -114,14 +131,53 @@ def test_the_help_names_what_packages_add_and_loads_nothing_of_it(packages: Path
     assert "xces, shout; for one" in said.replace("│ ", "").replace(" │", "")
 
 
+def test_a_verb_of_a_package_is_listed_after_ours_and_run(packages: Path, bitrawl: Command):
+    install(packages)
+    *_, simulate, whisper = [line for line in bitrawl("--help")[1].splitlines() if line.startswith("│ ")]
+    assert "simulate" in simulate
+    assert "whisper    Print texts in small letters." in whisper
+    assert bitrawl("whisper", "Some", "WORDS") == (0, "some words\n", "")
+    assert "Did you mean 'whisper'?" in bitrawl("whispr")[2]
+
+
+def test_a_broken_verb_is_named_where_it_is_used_and_keeps_no_other_from_its_work(packages: Path, bitrawl: Command):
+    install(packages, module="WHISPER = 1")
+    code, told, errors = bitrawl("whisper")
+    assert (code, told) == (2, "")
+    assert "the verb 'whisper' of the package bitrawl-shouting is not a bitrawl.packages.Verb" in errors
+    code, told, _ = bitrawl("--help")
+    assert code == 0
+    assert "whisper" not in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        (["simulate", "a.warc.gz"], "verb 'simulate'"),
+        (
+            ["crawl", "https://a.test/", "--langs", "en,fr", "--out", "a", "--strategy", "url-models"],
+            "strategy 'url-models'",
+        ),
+    ],
+)
+def test_what_is_missing_where_bitrawl_is_not_installed_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, packages: Path, bitrawl: Command, arguments: list[str], kind: str
+):
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    monkeypatch.chdir(tmp_path)
+    code, _, errors = bitrawl(*arguments)
+    assert code == 2
+    assert f"nothing that is installed adds the {kind}. If it is one of bitrawl's own, install bitrawl again" in errors
+
+
 BROKEN = [
     ("import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
-    ("SHOUT = Backwards = 1", "is not a bitrawl.config.CorpusFormat"),
+    ("SHOUT = Backwards = 1", "is not a bitrawl.corpus.formats.CorpusFormat"),
     (MODULE.replace('"{name}.shout{gz}"', '"{name}.tmx{gz}"'), "may not write {name}.tmx{gz}"),
     (MODULE.replace('"{name}.shout{gz}"', '"notes.txt"'), "may not write notes.txt"),
     (MODULE.replace('"{name}.shout{gz}"', '"../{name}.shout"'), "may not write ../{name}.shout"),
     (MODULE.replace('"{name}.shout{gz}"', '"{name}.{x}"'), "may not write {name}.{x}"),
-    (MODULE.replace("(TranslationUnit,)", "(str,)"), "is not a bitrawl.config.CorpusFormat"),
+    (MODULE.replace("(TranslationUnit,)", "(str,)"), "is not a bitrawl.corpus.formats.CorpusFormat"),
 ]
 
 
@@ -141,11 +197,11 @@ def test_a_broken_package_is_named_before_anything_is_fetched_and_only_where_it_
     assert "Traceback" not in told
     assert not (tmp_path / "job").exists()
     assert config.resolve({"langs": ["en", "fr"], "warc": [str(tmp_path)], "export": {"formats": ["shout"]}})
-    assert "shout" not in choices.corpus_formats(2)
+    assert "shout" not in formats.corpus_formats(2)
 
 
 def test_a_broken_strategy_is_named(packages: Path, tmp_path: Path):
-    install(packages, module="def Backwards(languages):\n    return 1 / 0")
+    install(packages, module="def Backwards(inputs):\n    return 1 / 0")
     asked = ("crawl", "https://site.test/", "--langs", "en", "--out", tmp_path / "job", "--strategy", "backwards")
     refused = run(*asked)  # its flags know the names of strategies from their start
     told = " ".join(refused.stderr.split())
@@ -166,15 +222,15 @@ def test_a_name_that_is_taken_is_refused_where_it_is_used(packages: Path):
         packages, "[bitrawl.exporters]\ntmx = shouting:SHOUT\n\n[bitrawl.strategies]\nadaptive = shouting:Backwards\n"
     )
     with pytest.raises(ConfigError, match="the package bitrawl-shouting adds a format 'tmx', but bitrawl has one"):
-        choices.corpus_format("tmx")
+        formats.corpus_format("tmx")
     with pytest.raises(ConfigError, match="the package bitrawl-shouting adds a strategy 'adaptive', but bitrawl has"):
-        choices.strategy_maker("adaptive")
+        strategy("adaptive", StrategyInputs(["en"]))
     assert config.resolve({"langs": ["en", "fr"], "seeds": ["https://site.test/"]}).strategy == "adaptive"
-    assert choices.corpus_format("tsv").pairs
+    assert formats.corpus_format("tsv").pairs
 
 
 def test_two_packages_with_one_name_are_both_named(packages: Path):
     install(packages)
     install(packages, name="bitrawl-crying")
     with pytest.raises(ConfigError, match="bitrawl-crying and bitrawl-shouting add a format 'shout' each"):
-        choices.corpus_format("shout")
+        formats.corpus_format("shout")

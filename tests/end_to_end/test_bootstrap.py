@@ -15,14 +15,12 @@ from recorded_wiki import SITES, Served, recorded_wiki
 from bitrawl.cli import main
 from bitrawl.errors import ConfigError
 from bitrawl.job.bootstrapping import (
+    BootstrapFolder,
     BootstrapProgress,
     BootstrapRequest,
     BootstrapStep,
     bootstrap,
     endpoint,
-    read_bootstrap,
-    read_found,
-    read_progress,
 )
 from bitrawl.job.fetching import FetchPolicy
 from bitrawl.topic.wiki_topic import Exclusion
@@ -111,7 +109,7 @@ async def test_the_table_says_why_a_title_is_no_term(web: Served, tmp_path: Path
 
 async def test_sites_are_ranked_and_those_whose_pages_are_translations_are_candidates(web: Served, tmp_path: Path):
     summary = await bootstrap(asked(web), tmp_path, policy=AT_ONCE)
-    found = read_bootstrap(tmp_path)
+    found = BootstrapFolder(tmp_path).read()
     bilingual, single, home = (web.addresses[name] for name in ("bilingual", "single", "home"))
     assert found.seeds[:2] == [f"{bilingual}en/safety.html", f"{bilingual}de/sicherheit.html"]
     assert set(found.seeds) == {*found.seeds[:2], f"{home}lung/", f"{home}arzt/", f"{single}risk.html"}
@@ -165,7 +163,7 @@ async def test_an_edited_table_is_what_counts(web: Served, tmp_path: Path):
     table = tmp_path / "terms.tsv"
     edited = table.read_text("utf-8").replace("no\t100\tBhopal", "yes\t77\tBhopal").replace("Schutzhelm", "Helm")
     table.write_text(edited, "utf-8")
-    topic = read_bootstrap(tmp_path).topic.read_text("utf-8")
+    topic = BootstrapFolder(tmp_path).read().topic.read_text("utf-8")
     assert "77:Bhopal=Occupational safety and health>en" in topic
     assert "50:Helm=Personal protective equipment>de" in topic
     summary = await bootstrap(question, tmp_path, policy=AT_ONCE)
@@ -188,12 +186,12 @@ async def test_a_mistake_in_the_edited_table_names_its_line(web: Served, tmp_pat
     table = tmp_path / "terms.tsv"
     table.write_text(table.read_text("utf-8").replace("\t100\t", "\theavy\t", 1), "utf-8")
     with pytest.raises(ConfigError, match=r"terms\.tsv, line 2: 'heavy'"):
-        read_bootstrap(tmp_path)
+        BootstrapFolder(tmp_path).read()
 
 
 def test_a_folder_without_a_bootstrap_says_how_to_make_one(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"holds no finished bootstrap\. Run: bitrawl bootstrap"):
-        read_bootstrap(tmp_path)
+        BootstrapFolder(tmp_path).read()
 
 
 @pytest.mark.parametrize("victim", [2, 9])
@@ -321,12 +319,14 @@ def test_a_private_wiki_is_refused_unless_it_is_the_one_that_was_allowed(web: Se
 
 async def test_how_far_it_is_can_be_read_from_the_folder(web: Served, tmp_path: Path):
     seen: list[BootstrapProgress | None] = []
-    web.before.append(lambda *_: seen.append(read_progress(tmp_path)))
+    web.before.append(lambda *_: seen.append(BootstrapFolder(tmp_path).progress()))
     summary = await bootstrap(asked(web), tmp_path, policy=AT_ONCE)
     steps = [progress.step for progress in seen if progress is not None]
     assert list(dict.fromkeys(steps)) == list(BootstrapStep)
     reading = [progress.done for progress in seen if progress is not None and progress.step is BootstrapStep.READING]
     assert reading == list(range(len(reading)))
-    assert read_progress(tmp_path) == BootstrapProgress(BootstrapStep.CHECKING, endpoint(web.api()).host, 3, 3)
-    assert read_found(tmp_path) == summary
+    assert BootstrapFolder(tmp_path).progress() == BootstrapProgress(
+        BootstrapStep.CHECKING, endpoint(web.api()).host, 3, 3
+    )
+    assert BootstrapFolder(tmp_path).found() == summary
     assert [site.languages for site in summary.sites] == [("de", "en"), ("de", "en")]

@@ -22,10 +22,11 @@ from bitrawl import config, demo
 from bitrawl.archive.writing import WarcArchive
 from bitrawl.job.running import crawl
 from bitrawl.model import Capture, Language, PagePair, Segment, SegmentPair, Verdict
-from bitrawl.review.reviewing import PairFilter, Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.segment_review import ReadSegment, Saved, Writer
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import Subject, VerdictHistory

@@ -11,9 +11,8 @@ from typer.testing import CliRunner
 from bitrawl import config, demo
 from bitrawl.cli import app
 from bitrawl.config import Job
-from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.endings import left_message
+from bitrawl.endings import Ending, left_message
 from bitrawl.job.running import crawl
 from bitrawl.reasons import LeaveReason, OneLanguage
 from bitrawl.store.folder import JobFolder

@@ -18,10 +18,10 @@ from aiohttp.client_reqrep import ConnectionKey
 from hostile.pathologies import ROUTES, SMUGGLED, pathology_server
 
 from bitrawl import __version__
-from bitrawl.crawling.bodies import MIB
-from bitrawl.crawling.connections import GuardedResolver, Proxies, Routes
-from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, failure, redirect_target
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.bodies import MIB
+from bitrawl.crawling import FetchSettings, HttpFetcher, Proxies, RobotsFetcher, Routes
+from bitrawl.crawling.connections import GuardedResolver
+from bitrawl.crawling.fetch import failure
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Skip
 from bitrawl.reasons import Reason, Stage
@@ -43,7 +43,7 @@ class Clock:
 
 
 def settings(base, **more):
-    return FetchSettings(allow_private=True, connect_to={"*.test": ("127.0.0.1", base.port)}, **more)
+    return FetchSettings(allow_private=True, connect_to={"*.test": f"127.0.0.1:{base.port}"}, **more)
 
 
 @contextlib.asynccontextmanager
@@ -64,7 +64,7 @@ async def outcome(target, **more):
 
 # One page costs one page.
 
-IMPATIENT = {"total_time": 0.4, "read_time": 0.2}
+IMPATIENT = {"timeout": 0.4, "read_time": 0.2}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ IMPATIENT = {"total_time": 0.4, "read_time": 0.2}
         ("/silent", Reason.TIMEOUT),
         ("/endless", Reason.TOO_LARGE),
         ("/endless/plain", Reason.TOO_LARGE),
-        ("/big?bytes=11000000", Reason.TOO_LARGE),
+        ("/big?bytes=10100000", Reason.TOO_LARGE),
         ("/bomb/gzip?mb=64", Reason.BOMB),
         ("/bomb/deflate?mb=64", Reason.BOMB),
         ("/bomb/br?mb=64", Reason.BOMB),
@@ -137,9 +137,9 @@ async def test_the_bodies_of_one_host_are_expanded_in_slices_between_those_of_ot
     assert turns.count(0) >= len(answer.body) // (2 * MIB)
 
 
-async def test_a_slow_drip_ends_with_the_total_time():
+async def test_a_slow_drip_ends_with_the_timeout():
     started = time.monotonic()
-    answer = await outcome("/drip?every=0.01", total_time=0.3, read_time=10)
+    answer = await outcome("/drip?every=0.01", timeout=0.3, read_time=10)
     assert answer.reason is Reason.TIMEOUT
     assert time.monotonic() - started < 3
 
@@ -314,7 +314,7 @@ async def test_the_user_agent_is_honest_and_has_a_contact():
         assert base.requests[0].header("User-Agent").startswith(f"bitrawl/{__version__} (+https://")
 
 
-@pytest.mark.parametrize("contact", ["", " ", "a\r\nX-Injected: 1", "(x)"])
+@pytest.mark.parametrize("contact", [" ", "a\r\nX-Injected: 1", "(x)"])
 async def test_a_contact_that_cannot_be_sent_is_refused_before_the_first_request(contact):
     with pytest.raises(ConfigError, match="contact"):
         await outcome("/ok", contact=contact)
@@ -429,7 +429,7 @@ async def test_a_redirect_is_returned_and_not_followed():
     async with fetching() as (base, fetch):
         answer = await fetch("/redirect/chain?hops=1")
         assert answer.status == 302
-        assert redirect_target(answer) == f"{base}/ok"
+        assert answer.redirect_target() == f"{base}/ok"
         assert [each.path for each in base.requests] == ["/redirect/chain"]
 
 
@@ -437,7 +437,7 @@ async def test_a_redirect_is_returned_and_not_followed():
 async def test_a_redirect_to_what_is_not_http_leads_nowhere(path):
     answer = await outcome(path)
     with pytest.raises(UrlError):
-        redirect_target(answer)
+        answer.redirect_target()
 
 
 @pytest.mark.parametrize(
@@ -451,7 +451,7 @@ async def test_a_redirect_to_what_is_not_http_leads_nowhere(path):
 )
 def test_a_location_is_read_as_browsers_do(location, target):
     capture = Capture(Url.parse("http://x.org/a/"), 302, (("location", location),), b"", 0.0)
-    assert redirect_target(capture) == target
+    assert capture.redirect_target() == target
 
 
 # No way in.
@@ -632,7 +632,7 @@ async def tls_server(tmp_path, pem=None):
 
 async def tls_answer(port, host, dates=(1.8e9,)):
     """On the first date, after somebody has set it to each of the others."""
-    reached, clock = FetchSettings(connect_to={"*.test": ("127.0.0.1", port)}), FakeClock()
+    reached, clock = FetchSettings(connect_to={"*.test": f"127.0.0.1:{port}"}), FakeClock()
     clock.set_date(dates[0])
     async with HttpFetcher(reached, clock) as fetcher:
         for date in dates[1:]:
@@ -753,12 +753,12 @@ async def test_a_sitemap_may_be_larger_than_a_page_and_not_without_limit(size):
 )
 async def test_robots_txt_is_obeyed_as_rfc_9309_says(host, opened, closed):
     async with pathology_server() as base, HttpFetcher(settings(base), Clock()) as http:
-        fetcher = RobotsFetcher(http, InMemoryRobots(), Clock(), pause=0)
+        fetcher = RobotsFetcher(http, Clock(), delay=0)
         answers = [
             await fetcher.fetch(Link(Url.parse(base.at(host) + path), LinkKind.PAGE)) for path in ("/open", "/closed")
         ]
         assert [each.reason if isinstance(each, Skip) else "page" for each in answers] == [opened, closed]
-        assert fetcher.delay(f"{host}.test:{base.port}") == (2.0 if host == "robots-delay" else 0.0)
+        assert fetcher.crawl_delay(f"{host}.test:{base.port}") == (2.0 if host == "robots-delay" else 0.0)
         fetched = [path for path, verdict in (("/open", opened), ("/closed", closed)) if verdict == "page"]
         assert [each.path for each in base.requests if each.path in ("/open", "/closed")] == fetched
         assert len(base.asked("/.well-known/tdmrep.json")) <= 1
@@ -826,7 +826,7 @@ async def test_connections_that_are_kept_for_later_are_bounded_however_many_host
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    asked = FetchSettings(connect_to={"*.test": ("127.0.0.1", port)}, connections=20)
+    asked = FetchSettings(connect_to={"*.test": f"127.0.0.1:{port}"}, connections=20)
     async with server, HttpFetcher(asked, Clock()) as fetcher:
         for n in range(150):
             link = Link(Url.parse(f"http://h{n}.test/"), LinkKind.PAGE)

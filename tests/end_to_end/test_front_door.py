@@ -1,6 +1,7 @@
 """bitrawl from Python: in a script without a guard, inside a running loop, and with every mistake named."""
 
 import asyncio
+import inspect
 import json
 import subprocess
 import sys
@@ -14,9 +15,8 @@ import pytest
 import bitrawl
 from bitrawl import demo
 from bitrawl.aio import JobProgress
-from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.endings import State
+from bitrawl.endings import Ending, State
 
 HUB = "http://www.town-library.test/"  # one bilingual site of the bundled web
 
@@ -145,6 +145,13 @@ def test_a_wrong_argument_is_named_with_what_it_takes(call: Callable[[], object]
     with pytest.raises(bitrawl.ConfigError) as refused:
         call()
     assert says in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["mine", "crawl"])
+def test_to_await_a_function_takes_what_the_function_takes(name: str):
+    plain, awaited = getattr(bitrawl, name), getattr(bitrawl.aio, name)
+    assert inspect.signature(awaited) == inspect.signature(plain)
+    assert (awaited.__doc__, inspect.iscoroutinefunction(awaited)) == (plain.__doc__, True)
 
 
 def test_a_folder_without_a_job_is_refused(tmp_path: Path):

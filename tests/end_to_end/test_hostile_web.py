@@ -9,9 +9,8 @@ import pytest
 from hostile.pathologies import Base, pathology_server
 
 from bitrawl import config
-from bitrawl.crawling.ending import Ending
-from bitrawl.job import running
-from bitrawl.job.crawl_wiring import Parts
+from bitrawl.endings import Ending
+from bitrawl.job import Parts, running
 from bitrawl.model import Sitemap, Visit
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

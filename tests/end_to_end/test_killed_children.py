@@ -13,8 +13,8 @@ from topic_web import Served, serve
 from bitrawl import config
 from bitrawl.cli.status import tell_of_kills
 from bitrawl.config import Job
-from bitrawl.crawling.ending import Ending
-from bitrawl.job import crawl_wiring, site_mining
+from bitrawl.endings import Ending
+from bitrawl.job import OpenedJob, fetching, site_mining
 from bitrawl.job.reporting import status
 from bitrawl.job.running import crawl, mine
 from bitrawl.reasons import Reason
@@ -71,7 +71,7 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the children note that they are about to be killed."""
     marks = tmp_path / "marks"
     marks.mkdir()
-    monkeypatch.setattr(crawl_wiring, "page_reader", partial(mortal_reader, marks))
+    monkeypatch.setattr(fetching, "page_reader", partial(mortal_reader, marks))
     monkeypatch.setattr(site_mining, "mining_service", partial(mortal_mining, marks))
     return marks
 
@@ -97,7 +97,7 @@ def test_a_page_whose_readers_are_killed_each_time_is_told_and_read_by_the_next_
     now = status(folder)
     assert now.killed == now.crawl.skipped_for(Reason.KILLED) == 1
     assert now.crawl.pages == 18
-    tell_of_kills(folder)
+    tell_of_kills(OpenedJob(folder.path))
     said = capsys.readouterr().err
     assert "1 page, page pair or site is left out" in said
     assert f"To try them again: bitrawl crawl --out {folder.path}" in said
@@ -105,5 +105,5 @@ def test_a_page_whose_readers_are_killed_each_time_is_told_and_read_by_the_next_
     asyncio.run(crawl(job(served), folder))
     now = status(folder)
     assert (now.killed, now.crawl.pages) == (0, 19)
-    tell_of_kills(folder)
+    tell_of_kills(OpenedJob(folder.path))
     assert not capsys.readouterr().err

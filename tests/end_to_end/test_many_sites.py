@@ -25,8 +25,8 @@ from bitrawl.cluster.bundle_process import BundleOrder, mine_bundle
 from bitrawl.cluster.bundles import Bundle, Done, MachineFault, PartState, SiteOutcome, checkpoint, done, sites_of
 from bitrawl.cluster.checkpoint import restore
 from bitrawl.cluster.places import place
-from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
+from bitrawl.endings import Ending
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log
 

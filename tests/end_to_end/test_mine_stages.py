@@ -19,12 +19,11 @@ from typer.testing import CliRunner
 
 from bitrawl import config
 from bitrawl.cli import app
-from bitrawl.crawling.ending import Ending
-from bitrawl.endings import Doing
+from bitrawl.endings import Doing, Ending
 from bitrawl.errors import BitrawlError
 from bitrawl.job import running
 from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings
 from bitrawl.mining.stages import PairedSite
 from bitrawl.model import Lease, Link, LinkKind, Visit
 from bitrawl.process import Failure, FailureKind

@@ -10,17 +10,19 @@ from forked_command import ForkedCommand
 from inline_children import inline_children
 
 from bitrawl import config, demo
-from bitrawl.config import Job, Thresholds
-from bitrawl.crawling.ending import Ending
+from bitrawl.config import Job
 from bitrawl.demo import Served
+from bitrawl.endings import Ending
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.reporting import status
 from bitrawl.job.running import export, mine, mine_again
+from bitrawl.mining import Thresholds
 from bitrawl.model import Language, Verdict
-from bitrawl.review.reviewing import PairFilter, Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.thresholds import ThresholdSight, selections
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 

@@ -13,7 +13,7 @@ from hostile.pathologies import pathology_server
 
 from bitrawl import config
 from bitrawl.crawling import robots
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.job import running
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

@@ -10,7 +10,8 @@ from bitrawl import config
 from bitrawl.cli import flags
 from bitrawl.cluster.run import RunRequest, check_place, plan
 from bitrawl.errors import ConfigError
-from bitrawl.store.folder import JobFolder, StartOver
+from bitrawl.job import StartOver
+from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 
 Bitrawl = Callable[..., tuple[int, str, str]]

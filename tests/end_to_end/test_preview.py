@@ -8,11 +8,17 @@ import pytest
 from hostile.pathologies import pathology_server
 
 from bitrawl import demo
-from bitrawl.crawling.fetch import FetchSettings, HttpFetcher
-from bitrawl.crawling.frontier import Politeness
-from bitrawl.crawling.preview import Preview, Previewer
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling import (
+    FetchSettings,
+    HttpFetcher,
+    Politeness,
+    Preview,
+    Previewer,
+    RobotsFetcher,
+    Scope,
+    ScopeRules,
+    Sites,
+)
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason
 from bitrawl.testing import InlineAnalyser
@@ -44,10 +50,10 @@ def analyser() -> InlineAnalyser:
 async def previewer(
     port: int, seeds: Sequence[Url], analyser: InlineAnalyser, rules: ScopeRules | None = None
 ) -> AsyncIterator[Previewer]:
-    settings = FetchSettings(allow_private=True, connect_to={"*.test": (demo.LOOPBACK, port)})
+    settings = FetchSettings(allow_private=True, connect_to={"*.test": f"{demo.LOOPBACK}:{port}"})
     clock = Clock()
     async with HttpFetcher(settings, clock) as live:
-        robots = RobotsFetcher(live, InMemoryRobots(), clock, pause=1.0)
+        robots = RobotsFetcher(live, clock, delay=1.0)
         yield Previewer(robots, analyser, Scope(Sites(), seeds, rules), clock, Politeness(delay=1.0))
 
 

@@ -15,9 +15,8 @@ from forked_command import start_forked
 from inline_children import inline_children
 
 from bitrawl import aio
-from bitrawl.config import PolitenessSection
-from bitrawl.crawling.ending import Ending
-from bitrawl.endings import State
+from bitrawl.crawling import Politeness
+from bitrawl.endings import Ending, State
 from bitrawl.errors import ConfigError
 from bitrawl.job import running
 from bitrawl.job.refreshing import changes
@@ -229,7 +228,7 @@ def test_a_seed_that_redirects_off_site_is_asked_once_in_a_round_that_is_killed(
 @pytest.mark.usefixtures("no_children")
 @pytest.mark.parametrize(
     "where",
-    [f"bitrawl.job.{name}" for name in ("refreshing:note_findings", "rounds:Rounds.begin", "rounds:ChangeRates")],
+    ["bitrawl.job.refreshing:note_findings", "bitrawl.store.rounds:Rounds.begin", "bitrawl.store.rounds:ChangeRates"],
 )
 def test_a_kill_while_a_round_is_planned_leaves_the_job_as_it_was(site: ChangingSite, job: Path, where: str):
     with Ledger(job / "job.sqlite") as ledger, ledger.transaction():
@@ -282,7 +281,7 @@ def test_a_host_that_is_down_changes_nothing(site: ChangingSite, job: Path):
     before = pages(job), corpus(job)
     site.is_down = True
     patient = JobFolder(job).changed({"fetch": {"connect_to": {"*.test": f"127.0.0.1:{site.port}"}}})
-    hasty = msgspec.structs.replace(patient, politeness=PolitenessSection(delay=0, attempts=1, backoff=0))
+    hasty = msgspec.structs.replace(patient, politeness=Politeness(delay=0, attempts=1, backoff=0))
     asyncio.run(running.mine(hasty, JobFolder(job), refresh=True))
     assert (pages(job), corpus(job)) == before
 

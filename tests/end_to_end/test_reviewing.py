@@ -10,12 +10,13 @@ from prose_site import keep
 from small_site import articles
 
 from bitrawl.model import Verdict, segment_key
-from bitrawl.review.reviewing import PairFilter, Reading, ReadPair
+from bitrawl.review.reviewing import Reading, ReadPair
 from bitrawl.review.search_query import SearchQuery
 from bitrawl.review.searching import all_hits, search
 from bitrawl.review.segment_review import OnScreen, Saved, Writer
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.verdicts import SubjectKind
 
 Command = Callable[..., tuple[int, str, str]]
@@ -42,7 +43,7 @@ def test_what_people_said_survives_mining_again(bitrawl: Command, tmp_path: Path
     key, segment = read.pair.row.key, read.segments[0]
     assert segment.text_b in {hit.segment.text_b for hit in search(reading, SearchQuery(text=segment.text_b[:80])).hits}
     reading.judge_pair(key, Verdict.REJECT, "anna", 1.0)
-    reading.undo_last("anna", 2.0)
+    reading.verdicts.undo_last("anna", 2.0)
     reading.judge_pair(key, Verdict.REJECT, "anna", 3.0)
     before = len(written(tmp_path))
 
@@ -57,7 +58,7 @@ def test_what_people_said_survives_mining_again(bitrawl: Command, tmp_path: Path
     assert read.pair.row.url_a not in tmx
     assert "rejected by a person" in (tmp_path / "corpus/README.md").read_text()
 
-    reading.undo(SubjectKind.PAIR, key, "anna", 4.0)
+    reading.verdicts.undo(SubjectKind.PAIR, key, "anna", 4.0)
     reading.judge_segment(key, segment.key, Verdict.ACCEPT, "anna", 5.0)
     assert bitrawl("export", tmp_path, "--accepted-only")[0] == 0
     assert [line["text_a"] for line in written(tmp_path)] == [segment.text_a]

@@ -15,7 +15,7 @@ from topic_web import Served, serve
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.job import running, site_mining
 from bitrawl.job.running import mine, mine_again
 from bitrawl.model import Page

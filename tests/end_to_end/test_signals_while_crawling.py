@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from bitrawl import config, demo
 from bitrawl.cli import app
-from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
+from bitrawl.endings import Ending
 from bitrawl.job.running import crawl, mine
 from bitrawl.store.folder import JobFolder
 

@@ -17,17 +17,17 @@ from inline_children import inline_children
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
-from bitrawl.cli.simulate import simulate
-from bitrawl.config import UNFOCUSED, Strategy
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.job.running import crawl as run_crawl
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
+from bitrawl.papers.replay import ReplaySettings, opened_replay
+from bitrawl.papers.simulate import simulate
+from bitrawl.papers.trial import Truth, in_order, read_pairs, write_pairs
 from bitrawl.show import harvest
-from bitrawl.simulation.replay import ReplaySettings, opened_replay
-from bitrawl.simulation.trial import Truth, in_order, read_pairs, write_pairs
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.folder import JobFolder
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
+from bitrawl.strategies.table import UNFOCUSED, Strategy
 from bitrawl.url import Url
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]
@@ -131,7 +131,7 @@ def test_without_pillow_the_charts_are_svg_and_the_extra_is_named(
 
 def test_the_same_seed_gives_the_same_bytes(command: list[str], simulated: Simulated, tmp_path: Path):
     """In another process, where sets have another order."""
-    script = "import typer; from bitrawl.cli.simulate import simulate; typer.run(simulate)"
+    script = "import typer; from bitrawl.papers.simulate import simulate; typer.run(simulate)"
     environment = os.environ | {"PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"}
     arguments = [sys.executable, "-c", script, *command, "--out", str(tmp_path)]
     subprocess.run(arguments, check=True, env=environment, stdout=subprocess.DEVNULL)

@@ -11,11 +11,11 @@ from inline_children import inline_children
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
-from bitrawl.cli.simulate import simulate
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.job.running import crawl as run_crawl
-from bitrawl.simulation.discovery import WALKS
+from bitrawl.papers.discovery import WALKS
+from bitrawl.papers.simulate import simulate
 from bitrawl.store.folder import JobFolder
 
 app = typer.Typer()

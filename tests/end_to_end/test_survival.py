@@ -13,8 +13,8 @@ from forked_command import start_forked
 from inline_children import inline_children
 
 from bitrawl import aio, demo
-from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
+from bitrawl.endings import Ending
 from bitrawl.facts import CrawlSummary
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log, summarise

@@ -14,9 +14,9 @@ from topic_web import HOMES, HONEY, HUB, MIXED, STADIUM, Served, closed_web, htm
 
 import bitrawl
 from bitrawl.cli import main
-from bitrawl.config.settings import described
-from bitrawl.crawling.ending import Ending
-from bitrawl.job.crawl_wiring import described_job as resolved
+from bitrawl.config import described
+from bitrawl.endings import Ending
+from bitrawl.job import described_job as resolved
 from bitrawl.job.running import crawl
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

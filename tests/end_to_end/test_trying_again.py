@@ -10,8 +10,7 @@ import pytest
 
 from bitrawl import config
 from bitrawl.crawling import robots
-from bitrawl.crawling.ending import Ending
-from bitrawl.endings import State
+from bitrawl.endings import Ending, State
 from bitrawl.facts import JobFacts
 from bitrawl.job import retrying, running
 from bitrawl.job.reporting import status

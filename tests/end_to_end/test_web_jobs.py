@@ -11,9 +11,8 @@ from inline_children import inline_children
 from msgspec import json
 
 from bitrawl import config, demo
-from bitrawl.crawling.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.endings import FaultSentence, State
+from bitrawl.endings import Ending, FaultSentence, State
 from bitrawl.job.live_facts import Sampler
 from bitrawl.job.running import mine
 from bitrawl.remedies import Remedy, Tip

@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from bitrawl.cli import app as cli
-from bitrawl.config import choices
+from bitrawl.corpus import formats
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.model import PagePair, Segment, SegmentPair
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
@@ -64,11 +65,11 @@ def mined(folder: Path, owner: str) -> None:
         pair = PagePair(english.url, french.url, english.language, french.language, 0.9, {"u": 0.9})
         found.append(Aligned(pair, segments))
     keep_findings(Findings(ledger), "s.test", len(pages), found)
-    ledger.remember("ended", "done: nothing is left to visit")
+    ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
     ledger.close()
     write_intent(
         folder,
-        Intent(owner=owner, created=1.0, command=Command(JobVerb.MINE), intent=Wish.RUNNING, name="Ours", exit=0),
+        Intent(owner=owner, created=1.0, command=Command(JobVerb.MINE), wish=Wish.RUNNING, name="Ours", exit=0),
     )
 
 
@@ -329,7 +330,7 @@ def test_a_zip_file_is_named_after_its_format(client: TestClient):
 
 def test_a_format_whose_package_is_missing_is_not_offered(client: TestClient, monkeypatch: pytest.MonkeyPatch):
     assert 'value="parquet"' in client.get(f"/jobs/{JOB}/download").text
-    monkeypatch.setattr(choices, "find_spec", lambda name: None if name == "pyarrow" else name)
+    monkeypatch.setattr(formats, "find_spec", lambda name: None if name == "pyarrow" else name)
     assert 'value="parquet"' not in client.get(f"/jobs/{JOB}/download").text
     answer = client.get(f"/api/v1/jobs/{JOB}/export?format=parquet")
     assert (answer.status_code, "Choose one of" in answer.json()["error"]) == (422, True)
@@ -411,7 +412,7 @@ def test_a_job_that_aligns_writes_what_the_api_hands_out(client: TestClient, tmp
     folder = tmp_path / "jobs" / ("1" * 32)
     folder.mkdir()
     prepared = AlignRequest(("en", "fr"), ("The river is long.", "La rivière est longue.")).prepare(folder)
-    intent = Intent(owner="you", created=1.0, command=prepared.command, intent=Wish.RUNNING, name="Two", exit=0)
+    intent = Intent(owner="you", created=1.0, command=prepared.command, wish=Wish.RUNNING, name="Two", exit=0)
     write_intent(folder, intent)
     assert client.get(f"/api/v1/jobs/{folder.name}/aligned").status_code == 404
     ran = CliRunner().invoke(cli, arguments(prepared.command, ServedJob(folder.name, JobFolder(folder), intent)))

@@ -7,7 +7,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl import config
-from bitrawl.crawling.bodies import SNIFFED, media_type
+from bitrawl.bodies import SNIFFED, media_type
 from bitrawl.crawling.robots import RobotsRecord, RobotsRules
 from bitrawl.discover.backlinks import read_wat
 from bitrawl.errors import ConfigError

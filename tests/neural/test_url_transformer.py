@@ -11,12 +11,14 @@ import torch
 from neural.tiny_xlm import LONGEST, save_base
 from table_site import page
 
-from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import UrlModelNames, strategy
 from bitrawl.model import Language, SiteKnowledge
+from bitrawl.protocols import StrategyInputs
+from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import Strategy
 from bitrawl.url import Url
-from bitrawl.urls.transformers import load_classifier, load_language_transformer, load_pair_transformer, url_text
+from bitrawl.urls import load_pair_transformer
+from bitrawl.urls.transformers import load_classifier, load_language_transformer, url_text
 from lab.train.url_transformers import Epoch, Settings, _classifier, _layers, train_languages, train_pairs
 
 WORDS = {
@@ -187,7 +189,8 @@ def test_a_folder_without_a_model_is_a_fault_that_names_the_fix(tmp_path: Path, 
 
 def test_a_strategy_asks_the_models_that_are_named(languages: Trained, pairs: Trained):
     wanted = [Language("en"), Language("fr")]
-    scorer = strategy(Strategy.URL_MODELS, wanted, named=UrlModelNames(languages.folder, pairs.folder))
+    named = {"url_language_model": languages.folder, "url_pair_model": pairs.folder}
+    scorer = strategy(Strategy.URL_MODELS, StrategyInputs(wanted, **named))
     rng = random.Random(8)
     found_on = page(address(rng, 99, "en"), "en", [address(rng, 99, code) for code in ("fr", "fr", "de", "en")])
     urls = [link.url for link in found_on.links]
@@ -198,7 +201,9 @@ def test_a_strategy_asks_the_models_that_are_named(languages: Trained, pairs: Tr
 
 
 def test_the_default_strategy_takes_a_model_of_languages(languages: Trained):
-    scorer = strategy(Strategy.ADAPTIVE, [Language("en"), Language("fr")], named=UrlModelNames(languages.folder))
+    scorer = strategy(
+        Strategy.ADAPTIVE, StrategyInputs([Language("en"), Language("fr")], url_language_model=languages.folder)
+    )
     rng = random.Random(9)
     found_on = page(address(rng, 99, "en"), "en", [address(rng, 99, code) for code in ("fr", "de")])
     french, german = scorer.score(found_on.links, found_on, SiteKnowledge("site99.test"))

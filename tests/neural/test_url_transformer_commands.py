@@ -9,7 +9,8 @@ from neural.tiny_xlm import save_base
 from typer.testing import CliRunner
 
 from bitrawl.cli import app
-from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer, url_text
+from bitrawl.urls import load_pair_transformer
+from bitrawl.urls.transformers import load_language_transformer, url_text
 from lab.train.__main__ import app as train
 
 run = CliRunner().invoke

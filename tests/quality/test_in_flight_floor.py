@@ -7,10 +7,11 @@ from itertools import accumulate
 import pytest
 from many_hosts import RARE, START, about, many_hosts, text
 
-from bitrawl.config import Strategy, TopicSection
 from bitrawl.job.topics import Examples
 from bitrawl.model import Language
 from bitrawl.page.analyser import read_html
+from bitrawl.strategies.table import Strategy
+from bitrawl.topic.settings import TopicSection
 from bitrawl.url import Url
 from lab.bench.focused import Fetching, crawled, job_for
 from lab.bench.in_flight import ONE, USUAL, least_ratio

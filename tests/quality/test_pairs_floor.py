@@ -6,9 +6,10 @@ from functools import cache
 import pytest
 
 from bitrawl import demo
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Sites
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import ALL
-from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.pairing import Pairing
 from bitrawl.model import Capture, Language, Method, Page, Sitemap
 from bitrawl.page.analyser import page_reader
 from bitrawl.text.template import without_template
@@ -40,7 +41,7 @@ def web() -> tuple[list[Page], list[Sitemap]]:
     ("methods", "precision", "recall"), [(ALL, 0.99, 0.99), (UNDECLARED, 0.97, 0.93)], ids=["all", "undeclared"]
 )
 def test_the_bundled_webs_pairs_are_found(methods, precision, recall):
-    found = found_with(PairingSettings(methods=methods), LANGUAGES)
+    found = found_with(PairSection(methods="".join(methods)), LANGUAGES)
     true = {frozenset((pair.url_a, pair.url_b)) for pair in demo.truth()}
     assert len(found & true) >= precision * len(found)
     assert len(found & true) >= recall * len(true)
@@ -48,13 +49,13 @@ def test_the_bundled_webs_pairs_are_found(methods, precision, recall):
 
 def test_all_pairs_that_the_demo_asks_for_are_found_and_no_others():
     """Two languages of four: what the others have of a site's template must not make the rest look unlike."""
-    found = found_with(PairingSettings(), [EN, FR])
+    found = found_with(PairSection(), [EN, FR])
     assert found == {
         frozenset((pair.url_a, pair.url_b)) for pair in demo.truth() if {pair.lang_a, pair.lang_b} == {EN, FR}
     }
 
 
-def found_with(settings: PairingSettings, languages: list[Language]) -> set[frozenset[Url]]:
+def found_with(settings: PairSection, languages: list[Language]) -> set[frozenset[Url]]:
     pages, sitemaps = web()
     by_site: dict[str, list[Page]] = defaultdict(list)
     for page in pages:

@@ -7,12 +7,12 @@ import pytest
 from table_site import Walk, page, site, url
 
 from bitrawl.model import Alternate, AlternateSource, Language, Link, LinkKind, Page
+from bitrawl.papers.measure import TrialFigures, measure
+from bitrawl.papers.trial import ReplayRun, Stop, Truth, UrlPair, in_order
+from bitrawl.papers.url_patterns import UrlPatterns
 from bitrawl.protocols import LinkScorer
-from bitrawl.simulation.measure import TrialFigures, measure
-from bitrawl.simulation.trial import ReplayRun, Stop, Truth, UrlPair, in_order
 from bitrawl.strategies.adaptive.site_scorer import Adaptive
-from bitrawl.strategies.papers.url_models import BreadthFirst
-from bitrawl.strategies.papers.url_patterns import UrlPatterns
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.url import Url
 
 Site = tuple[dict[Url, Page], frozenset[UrlPair]]

@@ -12,10 +12,11 @@ from made_up_pack import write_pack
 from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import LOADERS, check
+from bitrawl.job import check
 from bitrawl.job.running import mine
 from bitrawl.model import Capture, Language, Page
-from bitrawl.model_files import PACKAGE, model_file, model_names, models_from
+from bitrawl.model_files import LOADERS, PACKAGE, model_file, model_names, models_from
+from bitrawl.page import AnalysisSection
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.store.folder import JobFolder
@@ -97,7 +98,7 @@ async def test_a_page_reader_in_its_process_has_the_models_of_the_job(tmp_path: 
     read = []
     for folder in ("", str(tmp_path / "models")):
         with models_from(folder):
-            async with SandboxedAnalyser(partial(page_reader, ()), workers=1) as analyser:
+            async with SandboxedAnalyser(partial(page_reader, ()), AnalysisSection(workers=1)) as analyser:
                 page = await analyser.analyse(capture)
         assert isinstance(page, Page)
         read.append(page.language)

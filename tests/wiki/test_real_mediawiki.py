@@ -16,7 +16,7 @@ from wiki.mediawiki import wikis
 
 from bitrawl.errors import ConfigError
 from bitrawl.job import fetching
-from bitrawl.job.bootstrapping import BootstrapRequest, BootstrapSummary, bootstrap, read_bootstrap
+from bitrawl.job.bootstrapping import BootstrapFolder, BootstrapRequest, BootstrapSummary, bootstrap
 from bitrawl.job.fetching import FetchPolicy
 from bitrawl.topic.wiki_api import AnswerCache, WikiClient
 from bitrawl.url import Url
@@ -56,7 +56,7 @@ async def test_a_category_becomes_topic_seeds_and_sites(apis: dict[str, str], si
     assert (summary.articles, summary.categories) == (15, 4)
     assert summary.terms == {"en": 8, "de": 7}
     assert summary.excluded == {"name": 2, "disambiguation": 2, "abbreviation": 2, "list": 2, "redirect": 1}
-    assert read_bootstrap(tmp_path).sites == [sites.addresses["bilingual"], sites.addresses["home"]]
+    assert BootstrapFolder(tmp_path).read().sites == [sites.addresses["bilingual"], sites.addresses["home"]]
 
 
 async def test_the_other_edition_can_be_the_first(apis: dict[str, str], tmp_path: Path):

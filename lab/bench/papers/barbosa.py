@@ -22,11 +22,11 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import NamedTuple
 
-from bitrawl.config import Walk
+from bitrawl.discover.settings import Walk
 from bitrawl.discover.suggestions import links_inside
+from bitrawl.papers.discovery import WalkTrial
+from bitrawl.show import Series
 from bitrawl.show.harvest import Panel, svg
-from bitrawl.show.plots import Series
-from bitrawl.simulation.discovery import WalkTrial
 from lab.bench.detector import PAIRS, Bench, Judged, Make, Site, as_judged, opened_bench, ours, paper
 from lab.bench.discovery import MARKS, WEB, Compared, compared
 from lab.bench.in_flight import USUAL

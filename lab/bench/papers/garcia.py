@@ -30,18 +30,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config import UNFOCUSED
 from bitrawl.languages import language_name, same_language
 from bitrawl.model import Language
 from bitrawl.model_files import models_from
-from bitrawl.show.plots import Series
-from bitrawl.simulation.replay import landed, opened_replay
-from bitrawl.simulation.trial import UrlPair, in_order
-from bitrawl.text.arrays import Floats32
+from bitrawl.papers.replay import landed, opened_replay
+from bitrawl.papers.trial import UrlPair, in_order
+from bitrawl.show import Series
+from bitrawl.strategies.table import UNFOCUSED
+from bitrawl.text.arrays import Floats32, Trees
 from bitrawl.url import Url
+from bitrawl.urls import RuleUrlPairModel, TreeUrlPairModel, rule_pairs
 from bitrawl.urls.language_model import UrlLanguageData
-from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel, feature_rows, rule_pairs
-from bitrawl.urls.trees import Trees
+from bitrawl.urls.pair_model import feature_rows
 from lab.bench import url_language
 from lab.bench.papers.panels import Curve, Lines, Two, dumbbells, lines
 from lab.bench.strategies import CACHE, SITES, Asked, Line, simulate_pairs

@@ -32,13 +32,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config import Thresholds
+from bitrawl.mining import Thresholds
 from bitrawl.model import Advice, Language, Link, Page, SegmentPair, SiteKnowledge, Visit
-from bitrawl.show.plots import Series
-from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
-from bitrawl.simulation.trial import Truth, UrlPair, in_order, run_trial
-from bitrawl.strategies.papers.url_patterns import DEFAULT, PatternRules, UrlPatterns
-from bitrawl.strategies.papers.verification import ReadPage, Verification, Weights
+from bitrawl.papers.replay import Replay, ReplaySettings, opened_replay
+from bitrawl.papers.trial import Truth, UrlPair, in_order, run_trial
+from bitrawl.papers.url_patterns import DEFAULT, PatternRules, UrlPatterns
+from bitrawl.papers.verification import ReadPage, Verification, Weights
+from bitrawl.show import Series
 from bitrawl.text.words import text_key
 from lab.bench.papers.panels import Curve, Lines, lines
 from lab.bench.strategies import CACHE, SITES

@@ -29,13 +29,14 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.config import Strategy, TopicSection
 from bitrawl.job.topics import Examples, learned_terms
 from bitrawl.mining.evidence import ALL, METHODS_OF
 from bitrawl.mining.page_score import ScoreModel
 from bitrawl.model import Language, Method, Page, PagePair
-from bitrawl.simulation.replay import Replay
-from bitrawl.simulation.trial import UrlPair, in_order
+from bitrawl.papers.replay import Replay
+from bitrawl.papers.trial import UrlPair, in_order
+from bitrawl.strategies.table import Strategy
+from bitrawl.topic.settings import TopicSection
 from bitrawl.topic.term_list import TermList
 from bitrawl.url import Url
 from lab.bench.domain import DOMAIN, STARTS, SUBJECTS, Web, is_about, opened_web, text_of

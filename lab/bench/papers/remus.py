@@ -32,15 +32,15 @@ from statistics import mean, pstdev
 from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.config import Strategy, TopicSection
 from bitrawl.job.topics import Examples
 from bitrawl.model import Capture, Language, Page
 from bitrawl.page.analyser import page_reader
+from bitrawl.papers.replay import Replay
+from bitrawl.show import Series
 from bitrawl.show.harvest import Panel, svg
-from bitrawl.show.plots import Series
-from bitrawl.simulation.replay import Replay
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import sequences
+from bitrawl.strategies.table import Strategy
+from bitrawl.text.ngram_models import sequences, train
+from bitrawl.topic.settings import TopicSection
 from bitrawl.url import Url
 from lab.bench.domain import DOMAIN, STARTS, Web, opened_web, text_of
 from lab.bench.focused import Fetching, crawled, job_for, model_of

@@ -23,8 +23,9 @@ import numpy as np
 import numpy.typing as npt
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-from bitrawl.crawling.bodies import Expansion, content_codings, expand
-from bitrawl.crawling.bodies import media_type as sniffed_type
+from bitrawl.bodies import Expansion, content_codings, expand
+from bitrawl.bodies import media_type as sniffed_type
+from bitrawl.crawling import FetchSection
 from bitrawl.errors import ArchiveError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPlace
 from bitrawl.protocols import Fetcher
@@ -482,7 +483,11 @@ def _answer(capture: Capture) -> Capture | Skip:
 
 def _expanded(payload: bytes, header: str) -> bytes | Reason:
     codings = content_codings(header)
-    return Reason.CONTENT_ENCODING if codings is None else expand(payload, codings, Expansion())
+    return (
+        Reason.CONTENT_ENCODING
+        if codings is None
+        else expand(payload, codings, Expansion(2 * FetchSection().most_bytes))
+    )
 
 
 def _index(path: Path, number: int) -> _Index | None:

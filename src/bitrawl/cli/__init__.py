@@ -5,51 +5,64 @@ import os
 import resource
 import sys
 from contextlib import suppress
-from importlib import import_module
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bitrawl.errors import FAULT_FILE, BitrawlError, ConfigError, OutOfMemoryError, lacks_memory
+from bitrawl.packages import Added, Verb, loaded
 from bitrawl.version import __version__
 
-
-class LazyVerb(NamedTuple):
-    module: str  # has the verb's function, or its group of commands, under the verb's name
-    help: str  # the first line of it
-
-
 VERBS = {
-    "mine": LazyVerb("mine", "Crawl sites and write a corpus of what is translated on them."),
-    "crawl": LazyVerb("mine", "Visit sites and keep their pages."),
-    "pair": LazyVerb("mine", "Pair and align the pages of a job again, with other settings."),
-    "align": LazyVerb("align", "Align the sentences of two texts, or those of a job again."),
-    "export": LazyVerb("mine", "Write the corpus of a job again, in more formats or with other thresholds."),
-    "merge": LazyVerb("many_sites", "Merge the corpora of several jobs into one, each text once."),
-    "sample": LazyVerb("folder_verbs", "Print some units of a corpus, to read."),
-    "terms": LazyVerb("folder_verbs", "List the terms of a corpus with their translations, and examples of both."),
-    "report": LazyVerb("status", "Write the report of a job: one HTML file that opens offline."),
-    "status": LazyVerb("status", "Show the progress of a job."),
-    "diff": LazyVerb("status", "Show what is new, changed and gone since an earlier round of a job."),
-    "check": LazyVerb(
-        "status", "Check that the files of a job are as they were written, and repair what can be repaired."
+    "mine": Verb("bitrawl.cli.mine:mine", "Crawl sites and write a corpus of what is translated on them."),
+    "crawl": Verb("bitrawl.cli.mine:crawl", "Visit sites and keep their pages."),
+    "pair": Verb("bitrawl.cli.mine:pair", "Pair and align the pages of a job again, with other settings."),
+    "align": Verb("bitrawl.cli.align:align", "Align the sentences of two texts, or those of a job again."),
+    "export": Verb(
+        "bitrawl.cli.mine:export", "Write the corpus of a job again, in more formats or with other thresholds."
     ),
-    "log": LazyVerb("folder_verbs", "List the fetches of a job in the order in which they were made."),
-    "bootstrap": LazyVerb(
-        "wikipedia", "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia."
+    "merge": Verb("bitrawl.cli.many_sites:merge", "Merge the corpora of several jobs into one, each text once."),
+    "sample": Verb("bitrawl.cli.folder_verbs:sample", "Print some units of a corpus, to read."),
+    "terms": Verb(
+        "bitrawl.cli.folder_verbs:terms", "List the terms of a corpus with their translations, and examples of both."
     ),
-    "discover": LazyVerb("discover", "Find bilingual sites that nobody listed, check sites, and make link graphs."),
-    "partition": LazyVerb("many_sites", "Split WARC files that mix many sites into one file for each site."),
-    "clean": LazyVerb("texts", "Print the main text of pages, or every paragraph with its label."),
-    "simulate": LazyVerb("simulate", "Replay archived sites under several strategies and compare them."),
-    "tune": LazyVerb("folder_verbs", "Move the boundaries of a crawl by perplexity, even while it runs."),
-    "topic": LazyVerb("texts", "Make a term list from texts, explain what it says about a page, or translate it."),
-    "urls": LazyVerb("urls", "Tell the language of pages, and which are translations, from their URLs alone."),
-    "serve": LazyVerb("serve", "Open the web app: start jobs, watch them, read, judge and download what they find."),
-    "demo": LazyVerb("demo", "Mine a small web that comes with the package, and show the result."),
+    "report": Verb("bitrawl.cli.status:report", "Write the report of a job: one HTML file that opens offline."),
+    "status": Verb("bitrawl.cli.status:status", "Show the progress of a job."),
+    "diff": Verb("bitrawl.cli.status:diff", "Show what is new, changed and gone since an earlier round of a job."),
+    "check": Verb(
+        "bitrawl.cli.status:check",
+        "Check that the files of a job are as they were written, and repair what can be repaired.",
+    ),
+    "log": Verb("bitrawl.cli.folder_verbs:log", "List the fetches of a job in the order in which they were made."),
+    "sql": Verb("bitrawl.cli.sql:sql", "Ask a job in SQL. Nothing can be changed."),
+    "bootstrap": Verb(
+        "bitrawl.cli.wikipedia:bootstrap",
+        "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia.",
+    ),
+    "discover": Verb(
+        "bitrawl.cli.discover:discover", "Find bilingual sites that nobody listed, check sites, and make link graphs."
+    ),
+    "partition": Verb(
+        "bitrawl.cli.many_sites:partition", "Split WARC files that mix many sites into one file for each site."
+    ),
+    "clean": Verb("bitrawl.cli.texts:clean", "Print the main text of pages, or every paragraph with its label."),
+    "tune": Verb("bitrawl.cli.folder_verbs:tune", "Move the boundaries of a crawl by perplexity, even while it runs."),
+    "topic": Verb(
+        "bitrawl.cli.texts:topic", "Make a term list from texts, explain what it says about a page, or translate it."
+    ),
+    "urls": Verb(
+        "bitrawl.cli.urls:urls", "Tell the language of pages, and which are translations, from their URLs alone."
+    ),
+    "serve": Verb(
+        "bitrawl.cli.serve:serve", "Open the web app: start jobs, watch them, read, judge and download what they find."
+    ),
+    "demo": Verb("bitrawl.cli.demo:demo", "Mine a small web that comes with the package, and show the result."),
 }
+ADDED = Added("bitrawl.verbs", "verb", "verbs", VERBS)
+"""An entry is a `Verb`. Ours win."""
 
 
 _WORDS = {
@@ -76,6 +89,23 @@ class HelpfulGroup(TyperGroup):
         return _worded(super().get_params(ctx))
 
 
+@cache
+def verbs() -> dict[str, Verb]:
+    """Ours, then those that packages add, but for those that cannot be used."""
+    table = dict(VERBS)
+    for name in ADDED.others():
+        with suppress(ConfigError):
+            table[name] = _added_verb(name)
+    return table
+
+
+def _added_verb(name: str) -> Verb:
+    verb = ADDED.loaded(name)
+    if not isinstance(verb, Verb):
+        raise ADDED.fault(name, "is not a bitrawl.packages.Verb")
+    return verb
+
+
 def _worded(parameters: Any) -> Any:
     """A flag without a value gets no word, and a parameter that has a word keeps it."""
     for parameter in parameters:
@@ -97,15 +127,18 @@ def group(name: str, text: str, cls: type[HelpfulGroup] = HelpfulGroup) -> typer
 class Verbs(HelpfulGroup):
     """Loads a verb's module when the verb is used; the list of verbs needs none of them."""
 
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        self.commands = {name: TyperCommand(name, help=verb.help) for name, verb in VERBS.items()}
-        self._listing = False
+    _listing = False
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer's
+        return list(verbs())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's
-        if self._listing or cmd_name not in VERBS:
-            return self.commands.get(cmd_name)
-        verb = getattr(import_module(f"bitrawl.cli.{VERBS[cmd_name].module}"), cmd_name)
+        if self._listing:
+            return TyperCommand(cmd_name, help=verbs()[cmd_name].help)
+        if cmd_name not in VERBS and cmd_name not in ADDED.names() and "simulate" in ADDED.names():
+            self.commands = dict.fromkeys(verbs())  # type: ignore[assignment]  # for those that are spelled like it
+            return None  # where our own is missing, too, bitrawl is not installed, which `_added_verb` says
+        verb = loaded((VERBS.get(cmd_name) or _added_verb(cmd_name)).function)
         if not isinstance(verb, typer.Typer):
             function, verb = verb, typer.Typer(rich_markup_mode="rich", add_completion=False)
             verb.command(cls=HelpfulCommand)(function)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from enum import StrEnum
 from itertools import starmap
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import msgspec
@@ -15,16 +14,16 @@ import typer
 from typer import Argument, Option
 
 from bitrawl.cli.console import print_err
-from bitrawl.config.settings import described, listed
-from bitrawl.corpus.export import CorpusHeader
+from bitrawl.config import described, listed
+from bitrawl.corpus import CorpusHeader
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.languages import parse_language
 from bitrawl.model import Bead, Language, Segment, SegmentPair, TranslationUnit
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 
 if TYPE_CHECKING:
-    from bitrawl.mining.aligned_pages import TextPair
+    from bitrawl.mining import TextPair
     from bitrawl.mining.embedding_aligner import EmbeddingAligner
     from bitrawl.mining.lexical_aligner import LexicalAligner
 
@@ -92,16 +91,15 @@ def align(  # noqa: PLR0913 - flags
 
 def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
     from bitrawl.cli.foreground import mine_in_foreground
-    from bitrawl.store.folder import JobFolder
+    from bitrawl.job import OpenedJob
 
     if refused:
         raise ConfigError("a job has its own languages, dictionary and folder: bitrawl align DIR takes only --encoder")
-    job_folder = JobFolder(folder)
-    mine_in_foreground(job_folder.changed(described({"encoder": encoder})), job_folder, known_pairs=True)
+    mine_in_foreground(OpenedJob(folder), described({"encoder": encoder}), known_pairs=True)
 
 
 def _ladders(pairs: Sequence[tuple[Path, Path]], languages: Languages, aligner: Aligner) -> list[str]:
-    from bitrawl.mining.aligned_pages import align_sentences, listed_sentences
+    from bitrawl.mining import align_sentences, listed_sentences
 
     texts = [(listed_sentences(_lines(a), languages[0]), listed_sentences(_lines(b), languages[1])) for a, b in pairs]
     return ["".join(starmap(_rung, rungs)) for rungs in align_sentences(texts, languages, aligner)]
@@ -130,17 +128,18 @@ def _texts(a: Path, b: Path, languages: Languages, aligner: Aligner, style: Alig
 
 
 def _tmx(pairs: Sequence[TextPair], languages: Languages) -> str:
-    from bitrawl.corpus.tmx import tmx
+    from bitrawl.corpus import tmx_text
     from bitrawl.mining.aligned_pages import NOWHERE
 
     header = CorpusHeader(languages, time.time())
-    with TemporaryDirectory(prefix="bitrawl-") as folder:
-        with tmx(Path(folder), header) as write:
-            for pair in pairs:
-                if pair.score is not None:
-                    segments = Segment(pair.text_a), Segment(pair.text_b)
-                    write(TranslationUnit(SegmentPair(NOWHERE, NOWHERE, *segments, pair.score, pair.type), ()))
-        return (Path(folder) / header.file_name("tmx", compress=False)).read_text("utf-8")
+    units = (
+        TranslationUnit(
+            SegmentPair(NOWHERE, NOWHERE, Segment(pair.text_a), Segment(pair.text_b), pair.score, pair.type), ()
+        )
+        for pair in pairs
+        if pair.score is not None
+    )
+    return "".join(tmx_text(((header, unit) for unit in units), header))
 
 
 def _aligner(languages: Languages, dictionary: Path | None, encoder: str | None) -> Aligner:

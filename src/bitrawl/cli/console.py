@@ -46,6 +46,12 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
+def print_rows(rows: Iterable[tuple[str, str]]) -> None:
+    """Labels on the left, values on the right, to stay."""
+    for label, value in rows:
+        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+
+
 def labelled(rows: Iterable[tuple[str, str]]) -> Table:
     """A live table: labels on the left, values on the right."""
     table = Table.grid(padding=(0, 2))

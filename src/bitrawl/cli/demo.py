@@ -12,15 +12,13 @@ from bitrawl import config
 from bitrawl.cli.console import print_out
 from bitrawl.cli.flags import Quiet
 from bitrawl.cli.status import tell
-from bitrawl.config.settings import listed
-from bitrawl.crawling.ending import Ending
+from bitrawl.config import listed
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
-from bitrawl.model import Language
 
 if TYPE_CHECKING:
     from bitrawl.cli.foreground import Foreground
-    from bitrawl.store.folder import JobFolder
-    from bitrawl.store.ledger import Ledger
+    from bitrawl.job import OpenedJob
 
 
 def demo(
@@ -40,56 +38,52 @@ def demo(
     """
     from bitrawl import demo as bundled
     from bitrawl.cli.foreground import Foreground, leave
-    from bitrawl.store.folder import JobFolder
+    from bitrawl.job import OpenedJob
 
-    folder, codes = JobFolder(out), listed(langs)
+    folder, codes = OpenedJob(out), listed(langs)
     languages = dict.fromkeys(bundled.pages().values())
     if unknown := [code for code in codes if code not in languages]:
         raise ConfigError(
             f"--langs {langs}: the demo has no pages in {', '.join(unknown)}; it has {', '.join(languages)}"
         )
-    folder.check_writable(fresh=not resume)
+    folder.files.check_writable(fresh=not resume)
     _check_own(folder)
     foreground = Foreground(folder, quiet=quiet, mines=True)
     ending = foreground.run(lambda: _mine(folder, None if resume else codes, foreground))
     leave(ending, quiet_in=folder if quiet else None)
     if quiet:
         return
-    codes = folder.job().langs
-    ledger = folder.reading()
-    _compare(ledger, codes)
-    ledger.close()
+    _compare(folder, folder.files.job().langs)
     tell(folder)
 
 
-def _check_own(folder: JobFolder) -> None:
+def _check_own(folder: OpenedJob) -> None:
     """Raise `ConfigError` if the folder holds a job that is no demo."""
     from bitrawl import demo as bundled
 
-    if folder.description.exists() and set(folder.job().seeds) != set(map(str, bundled.seeds())):
-        raise ConfigError(f"{folder.path} holds another job, which the demo would delete; choose another --out")
+    if folder.files.description.exists() and set(folder.files.job().seeds) != set(map(str, bundled.seeds())):
+        raise ConfigError(f"{folder.folder} holds another job, which the demo would delete; choose another --out")
 
 
-async def _mine(folder: JobFolder, langs: list[str] | None, foreground: Foreground) -> Ending:
+async def _mine(folder: OpenedJob, langs: list[str] | None, foreground: Foreground) -> Ending:
     """A new job in these languages, or, with None, the one that is there: the port is another each time."""
     from bitrawl import demo as bundled
-    from bitrawl.store.folder import StartOver
+    from bitrawl.job import StartOver
 
     async with bundled.serve() as served:
         pages, hosts = len(bundled.pages()), len(bundled.hosts())
         foreground.progress.note(f"{pages} pages on {hosts} hosts, served on port {served.port}")
         if langs is None:
-            return await foreground.mine(folder.changed(bundled.route(served.port)), folder)
+            return await foreground.mine(folder.files.changed(bundled.route(served.port)))
         job = config.resolve(bundled.described(langs, served.port))
-        return await foreground.mine(job, folder, fresh=StartOver.DELETE_ARCHIVE)
+        return await foreground.mine(job, fresh=StartOver.DELETE_ARCHIVE)
 
 
-def _compare(ledger: Ledger, langs: list[str]) -> None:
+def _compare(job: OpenedJob, langs: list[str]) -> None:
     """What was found against what is there."""
     from bitrawl import demo as bundled
-    from bitrawl.store.stored_findings import Findings
 
-    visited = {page.url: page.language for page in ledger.pages()}
+    visited = {page.url: page.language for page in job.pages()}
     pages = bundled.pages()
     wanted = {url for url, language in pages.items() if language in langs}
     right = sum(visited.get(url) == pages[url] for url in wanted)
@@ -97,12 +91,13 @@ def _compare(ledger: Ledger, langs: list[str]) -> None:
         f"pages      {right} of {len(wanted)} in these languages found, with their language;"
         f" {sum(url not in wanted for url in visited)} others visited"
     )
-    findings, repeats = Findings(ledger), bundled.duplicates()
+    found, repeats = list(job.pairs()), bundled.duplicates()
     for lang_a, lang_b in combinations(langs, 2):
         true = {frozenset(p[:2]) for p in bundled.truth() if {p.lang_a, p.lang_b} == {lang_a, lang_b}}
         # A pair of print versions is as good as the pair of what they repeat.
         pairs = {
             frozenset(repeats.get(url, url) for url in (p.url_a, p.url_b))
-            for p in findings.pairs(Language(lang_a), Language(lang_b))
+            for p in found
+            if {p.lang_a, p.lang_b} == {lang_a, lang_b}
         }
         print_out(f"{lang_a}-{lang_b}      {len(pairs & true)} of {len(true)} pairs found, {len(pairs - true)} wrong")

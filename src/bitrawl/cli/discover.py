@@ -11,40 +11,21 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from typer import Argument, Option
 
-from bitrawl.cli import HelpfulCommand, HelpfulGroup, group
+from bitrawl.cli import HelpfulCommand, HelpfulGroup, flags, group
 from bitrawl.cli.console import complain, err, print_err, print_out
-from bitrawl.cli.flags import (
-    AllowPrivate,
-    Bootstrap,
-    DeleteArchive,
-    Fresh,
-    Out,
-    Quiet,
-    Seeds,
-    SeedsFile,
-    TableFormat,
-    confirm,
-    job_option,
-    seeds_of,
-    starting_over,
-    with_settings,
-)
-from bitrawl.config import Job, Walk
-from bitrawl.config.choices import HUB_LINKS, REFERRERS
-from bitrawl.config.settings import DISCOVER, Group, described, listed
+from bitrawl.cli.flags import TableFormat, confirm, description_of, job_option, starting_over, with_settings
+from bitrawl.config import DISCOVER, Group, Job, described, listed
+from bitrawl.discover.settings import HUB_LINKS, REFERRERS, Walk
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
+from bitrawl.file_names import MINED_SITES
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language, Link
-from bitrawl.show.wording import counted
-from bitrawl.store.folder_kinds import MINED_SITES
+from bitrawl.show import counted
 from bitrawl.url import Url, with_scheme
 
 if TYPE_CHECKING:
-    from bitrawl.job.fetching import FetchPolicy
-    from bitrawl.job.site_checks import SiteQuestion
-    from bitrawl.job.site_search import Discovered
-    from bitrawl.store.folder import JobFolder, StartOver
+    from bitrawl.job import Discovered, FetchPolicy, OpenedSearch, SiteQuestion, StartOver
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
 SHOWN = 20  # sites that are printed
@@ -105,7 +86,7 @@ def check(  # noqa: PLR0913 - flags
     contact: Annotated[
         str, Option(help="Tell webmasters this e-mail address or page, in the User-Agent.", metavar="TEXT")
     ] = "",
-    allow_private: AllowPrivate = False,
+    allow_private: flags.AllowPrivate = False,
 ) -> None:
     """Tell whether sites are bilingual, from a handful of pages of each.
 
@@ -115,8 +96,7 @@ def check(  # noqa: PLR0913 - flags
     page or two are translated), no, and unknown (the site did not answer, or asks to be left alone). The exit code is 1 if
     any site is unknown.
     """
-    from bitrawl.job.fetching import FetchPolicy
-    from bitrawl.job.site_checks import SiteQuestion
+    from bitrawl.job import FetchPolicy, SiteQuestion
 
     question = SiteQuestion(
         _entry_pages(urls or [], replay=bool(replay)),
@@ -138,7 +118,7 @@ def check(  # noqa: PLR0913 - flags
 
 async def _print_verdicts(question: SiteQuestion, style: TableFormat) -> dict[str, SiteAnswer]:
     """The answers, by host."""
-    from bitrawl.job.site_checks import check_sites
+    from bitrawl.job import check_sites
 
     answers = {}
     async for verdict in check_sites(question):
@@ -191,23 +171,23 @@ _WALK_HELP = "Visit sites in this order: by which sites are cited together (coci
 @discover.command(SEARCH, cls=HelpfulCommand)
 @with_settings(DISCOVER)
 def sites(  # noqa: PLR0913 - flags; the other flags are in the table
-    seeds: Seeds = None,
+    seeds: flags.Seeds = None,
     *,
     langs: Annotated[
         str | None, job_option(help="Languages, as ISO 639 or BCP 47 codes: en,fr", metavar="CODES")
     ] = None,
-    out: Out,
-    seeds_file: SeedsFile = None,
-    bootstrap: Bootstrap = None,
+    out: flags.Out,
+    seeds_file: flags.SeedsFile = None,
+    bootstrap: flags.Bootstrap = None,
     strategy: Annotated[
         Walk | None, Option(help=_WALK_HELP, show_default="cocitation", rich_help_panel=Group.DISCOVERY)
     ] = None,
     then_mine: Annotated[
         bool, Option("--then-mine", help=f"Mine the sites found, into {MINED_SITES}/.", rich_help_panel=Group.DISCOVERY)
     ] = False,
-    fresh: Fresh = False,
-    delete_archive: DeleteArchive = False,
-    quiet: Quiet = False,
+    fresh: flags.Fresh = False,
+    delete_archive: flags.DeleteArchive = False,
+    quiet: flags.Quiet = False,
     **settings: Any,
 ) -> None:
     """Find bilingual sites, starting from a few sites or from a topic.
@@ -218,39 +198,35 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     command resumes.
     """
     from bitrawl.cli.foreground import Foreground, leave
-    from bitrawl.job.bootstrapping import from_bootstrap
-    from bitrawl.job.crawl_wiring import described_job
-    from bitrawl.job.site_search import mining_job
-    from bitrawl.store.folder import JobFolder
+    from bitrawl.job import OpenedSearch, described_job
 
-    folder = JobFolder(out)
-    description: dict[str, Any] = {"seeds": seeds_of(seeds, seeds_file), **described(settings, DISCOVER)}
+    folder = OpenedSearch(out)
+    files, tables = folder.files, described(settings, DISCOVER)
     if langs is not None:
-        description["langs"] = listed(langs)
-    earlier = None if fresh or not folder.description.exists() else folder.job().discovery.walk
+        tables["langs"] = listed(langs)
+    earlier = None if fresh or not files.description.exists() else files.job().discovery.walk
     walk = (strategy or earlier or Walk.COCITATION).value
-    description["discovery"] = {**description.get("discovery", {}), "walk": walk}
-    if bootstrap is not None:
-        description = from_bootstrap(bootstrap, description)
+    tables["discovery"] = {**tables.get("discovery", {}), "walk": walk}
+    description = description_of(tables, seeds, seeds_file, bootstrap)
     start_over = starting_over(fresh=fresh, delete_archive=delete_archive)
-    job = described_job(description, folder, inputs=(seeds_file, bootstrap), fresh=start_over)
-    mined = JobFolder(folder.path / MINED_SITES)
+    job = described_job(description, files, inputs=(seeds_file, bootstrap), fresh=start_over)
+    mined = folder.mined
     if then_mine and not start_over:
-        mined.check_writable()
-    if folder.holds_job:
+        mined.files.check_writable()
+    if files.holds_job:
         confirm(out, start_over, "the sites that it found and what was mined there")
     discovered = _search(job, folder, fresh=start_over, quiet=quiet)
     if not quiet:
         _show_sites(discovered, folder)
     if then_mine and discovered.sites:
         foreground = Foreground(mined, quiet=quiet)
-        leave(foreground.run(lambda: foreground.mine(mining_job(job, discovered), mined)))
+        leave(foreground.run(lambda: foreground.mine(discovered.mining_job(job))))
     leave(discovered.ending)
 
 
-def _search(job: Job, folder: JobFolder, *, fresh: StartOver, quiet: bool) -> Discovered:
+def _search(job: Job, folder: OpenedSearch, *, fresh: StartOver, quiet: bool) -> Discovered:
     from bitrawl.cli.foreground import Foreground
-    from bitrawl.job.site_search import discover as run_discover
+    from bitrawl.job import discover as run_discover
 
     foreground = Foreground(folder, quiet=quiet)
     progress = foreground.progress
@@ -261,7 +237,7 @@ def _search(job: Job, folder: JobFolder, *, fresh: StartOver, quiet: bool) -> Di
     return foreground.run(
         lambda: run_discover(
             job,
-            folder,
+            folder.files,
             observe=progress.visited,
             started=foreground.started,
             found=note,
@@ -271,14 +247,12 @@ def _search(job: Job, folder: JobFolder, *, fresh: StartOver, quiet: bool) -> Di
     )
 
 
-def _show_sites(discovered: Discovered, folder: JobFolder) -> None:
-    from bitrawl.job.site_search import SEEDS, SITES_TABLE
-
+def _show_sites(discovered: Discovered, folder: OpenedSearch) -> None:
     facts = discovered.facts
     for site in discovered.sites[:SHOWN]:
         print_out(f"{site.probability:.2f}  {site.site}  {', '.join(site.languages)}")
     if len(discovered.sites) > SHOWN:
-        print_out(f"… and {len(discovered.sites) - SHOWN} more in {folder.path / SITES_TABLE}")
+        print_out(f"… and {len(discovered.sites) - SHOWN} more in {folder.table}")
     judged = sum(facts.answers.values())
     print_err(
         f"{counted(facts.found, 'bilingual site')} found, besides {facts.bilingual_seeds} among the seeds;"
@@ -288,9 +262,7 @@ def _show_sites(discovered: Discovered, folder: JobFolder) -> None:
         print_err(line)
     if discovered.sites:
         langs = ",".join(facts.languages)
-        print_err(
-            f"Mine them: bitrawl mine --sites {folder.path / SEEDS} --langs {langs} --out {folder.path / MINED_SITES}"
-        )
+        print_err(f"Mine them: bitrawl mine --sites {folder.sites} --langs {langs} --out {folder.mined.folder}")
 
 
 @graph.command(cls=HelpfulCommand)
@@ -323,7 +295,7 @@ def build(
     The files are read once. The index replaces an earlier one when it is complete, so you can stop at any time.
     """
     from bitrawl.discover.graph_index import Caps
-    from bitrawl.job.site_search import build as build_index
+    from bitrawl.job import build_index
 
     columns = (TextColumn("reading"), BarColumn(), TaskProgressColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
@@ -360,7 +332,7 @@ def show(
     contact: Annotated[
         str, Option(help="Tell the operator of a service this e-mail address or page.", metavar="EMAIL|URL")
     ] = "",
-    allow_private: AllowPrivate = False,
+    allow_private: flags.AllowPrivate = False,
 ) -> None:
     """Show who links to a host or a page.
 
@@ -369,7 +341,7 @@ def show(
     Prints a table separated by tabs: the page linked to, the page that links, its anchor, and how many hosts that page links to.
     The most informative pages come first.
     """
-    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.job import FetchPolicy
 
     pages = [Url.parse(target) if "://" in target else target for target in targets]
     if not asyncio.run(_print_links(pages, backlinks, limit, FetchPolicy(contact, allow_private=allow_private))):
@@ -378,7 +350,7 @@ def show(
 
 async def _print_links(targets: list[str | Url], places: list[str], limit: int, policy: FetchPolicy) -> bool:
     """Whether there are any."""
-    from bitrawl.job.site_search import open_backlinks
+    from bitrawl.job import open_backlinks
 
     any_links = False
     async with open_backlinks(places, policy=policy, tell=print_err) as source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer import Argument, Option
 
-from bitrawl import config
 from bitrawl.cli.console import print_err
-from bitrawl.config.settings import Group, Setting, flags, value_of
+from bitrawl.config import Group, Setting, flags, value_of
 from bitrawl.errors import ConfigError
+from bitrawl.url import seeds_from
 
 if TYPE_CHECKING:
-    from bitrawl.store.folder import StartOver
+    from bitrawl.job import StartOver
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -57,7 +57,7 @@ AllowPrivate = Annotated[bool, Option("--allow-private", help=PRIVATE_HELP)]
 
 def starting_over(*, fresh: bool, delete_archive: bool = False, refresh: bool = False) -> StartOver:
     """What the flags mean together."""
-    from bitrawl.store.folder import StartOver
+    from bitrawl.job import StartOver
 
     if fresh and refresh:
         raise ConfigError("--fresh deletes what --refresh would visit again; choose one of them")
@@ -68,7 +68,7 @@ def starting_over(*, fresh: bool, delete_archive: bool = False, refresh: bool = 
 
 def confirm(place: str | Path, fresh: StartOver, what: str = "its pages, pairs and corpus") -> None:
     """Ask before something is deleted, where somebody can answer, and say where the archive goes."""
-    from bitrawl.store.folder import StartOver, free_archive_name
+    from bitrawl.job import OpenedJob, StartOver
 
     if not fresh:
         return
@@ -77,8 +77,8 @@ def confirm(place: str | Path, fresh: StartOver, what: str = "its pages, pairs a
     if sys.stdin.isatty() and sys.stderr.isatty() and not typer.confirm(question, err=True):
         print_err("Nothing was changed.")
         raise typer.Exit(1)
-    if fresh is StartOver.KEEP_ARCHIVE and Path(place, "warc").is_dir():
-        print_err(f"What was fetched before is set aside in {free_archive_name(Path(place))}.")
+    if fresh is StartOver.KEEP_ARCHIVE and (aside := OpenedJob(place).set_aside()):
+        print_err(f"What was fetched before is set aside in {aside}.")
 
 
 def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:
@@ -118,7 +118,19 @@ def _shown(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
-def seeds_of(urls: list[str] | None, file: Path | None) -> list[str] | None:
+def description_of(
+    tables: Mapping[str, Any], urls: list[str] | None, seeds_file: Path | None, bootstrap: Path | None
+) -> dict[str, Any]:
+    """The job that the command line describes, with its seeds, and with what a bootstrap has found."""
+    description = {"seeds": _seeds_of(urls, seeds_file), **tables}
+    if bootstrap is None:
+        return description
+    from bitrawl.job import BootstrapFolder
+
+    return BootstrapFolder(bootstrap).described(description)
+
+
+def _seeds_of(urls: list[str] | None, file: Path | None) -> list[str] | None:
     """The seeds of the command line and of a file; None when neither has any."""
     for raw in urls or []:
         if "://" not in raw and Path(raw).is_file():
@@ -131,8 +143,8 @@ def seeds_of(urls: list[str] | None, file: Path | None) -> list[str] | None:
 
 def _seeds_in(path: Path) -> list[str]:
     if str(path) == "-":
-        return config.seeds_from(sys.stdin.buffer.read(), "standard input")
+        return seeds_from(sys.stdin.buffer.read(), "standard input")
     try:
-        return config.seeds_from(path.read_bytes(), str(path))
+        return seeds_from(path.read_bytes(), str(path))
     except OSError as error:
         raise ConfigError(f"the seeds cannot be read from {path}: {error.strerror}") from error

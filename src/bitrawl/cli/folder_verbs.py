@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,16 +18,13 @@ from typer import Option
 
 from bitrawl.cli.console import out, print_err, print_out, size
 from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
-from bitrawl.config.choices import TERM_PAIR_SCORE, TERM_PAIRS, TermFormat
-from bitrawl.config.settings import described
-from bitrawl.corpus.sampling import sampled
+from bitrawl.config import described
+from bitrawl.corpus import TERM_PAIR_SCORE, TERM_PAIRS, TermFormat
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing
 
 if TYPE_CHECKING:
-    from bitrawl.corpus.term_pairs import TermPair
-    from bitrawl.corpus.units import CorpusPage, CorpusParagraph, CorpusUnit
-    from bitrawl.job.corpora import Corpora
+    from bitrawl.corpus import CorpusPage, CorpusParagraph, CorpusUnit, TermPair
 
 SHOWN_TERMS = 25  # as many as a terminal shows at once
 SampleFormat = StrEnum("SampleFormat", ["TEXT", "TSV", "JSONL"])
@@ -45,11 +42,9 @@ def log(
 
     Example: [bold]bitrawl log jobs/example --format jsonl | head[/]
     """
-    from bitrawl.store.folder import JobFolder
-    from bitrawl.store.ledger_facts import log as fetches
+    from bitrawl.job import OpenedJob
 
-    ledger = JobFolder(folder).reading()
-    for line in fetches(ledger, after=after):
+    for line in OpenedJob(folder).log(after=after):
         if style is TableFormat.JSONL:
             typer.echo(msgspec.json.encode(line).decode())
         else:
@@ -59,7 +54,6 @@ def log(
                 f"{line.seq:>6}  {at}  {line.status or '—':>3}  {size(line.bytes):>9}  {line.kind:<9}  "
                 f"{line.score:.2f}  {verdict or 'und':<14}  {line.url}"
             )
-    ledger.close()
 
 
 def sample(
@@ -76,33 +70,15 @@ def sample(
     The sample is spread evenly over sites and scores. The same command prints the same units. For a corpus in one language,
     it prints paragraphs.
     """
-    from bitrawl.cluster.places import read_here
-    from bitrawl.corpus.units import strata
-    from bitrawl.job.corpora import corpora_in
+    from bitrawl.cluster.places import open_address
 
-    with read_here(folder) as here:
-        corpora = corpora_in(here)
-        units = sampled(corpora.units(), size, strata, seed=seed)
-        alone = any(len(header.languages) == 1 for header in corpora.headers)
-        paragraphs = sampled(_paragraphs(corpora), size, _place, seed=seed) if alone else []
+    units, paragraphs = open_address(folder).sample_texts(size, seed=seed)
     for unit in units:
         _print_unit(unit, style)
     for page, paragraph in paragraphs:
         _print_paragraph(page, paragraph, style)
     if not units and not paragraphs:
         print_err(f"The corpus of {folder} is empty. To see why, run: bitrawl status {shlex.quote(folder)}")
-
-
-def _paragraphs(corpora: Corpora) -> Iterator[tuple[CorpusPage, CorpusParagraph]]:
-    return ((page, paragraph) for page in corpora.pages() for paragraph in page.paragraphs)
-
-
-def _place(entry: tuple[CorpusPage, CorpusParagraph]) -> tuple[str, float, tuple[str, ...]]:
-    from bitrawl.corpus.units import strata
-
-    page, paragraph = entry
-    site, _, texts = strata(page)
-    return site, 0.0, (*texts, paragraph.id, paragraph.text)
 
 
 def _print_unit(unit: CorpusUnit, style: SampleFormat) -> None:
@@ -160,12 +136,11 @@ def terms(
 
     The most typical terms come first. The score from 0 to 1 says how likely it is that two terms are translations.
     """
-    from bitrawl.cluster.places import read_here
-    from bitrawl.corpus.term_pairs import write as write_terms
-    from bitrawl.job.corpus_terms import bilingual_terms
+    from bitrawl.cluster.places import open_address
+    from bitrawl.corpus import write_terms
 
-    with read_here(folder) as here:
-        pairs = bilingual_terms(here, languages, most or TERM_PAIRS, min_score=min_score, tell=print_err)
+    opened = open_address(folder)
+    pairs = opened.term_pairs(languages, most or TERM_PAIRS, min_score=min_score, tell=print_err)
     if not pairs and style is not TermFormat.JSONL:  # for a program an empty list is an answer
         raise ConfigError(
             f"{folder} has no terms that score at least {min_score:g}: both must be in at least three segments;"
@@ -211,12 +186,12 @@ def tune(
     Links of pages below the first boundary come first, then those below the second. Without --buckets, the command shows
     how many pages of the job are in each bucket, and proposes boundaries: run a short crawl first.
     """
-    from bitrawl.store.folder import JobFolder, buckets_of, tune_job
+    from bitrawl.job import OpenedJob
 
-    job_folder = JobFolder(folder)
+    job = OpenedJob(folder)
     if buckets is not None:
-        tune_job(job_folder, described({"buckets": buckets}))
-    now = buckets_of(job_folder)
+        job.tune(described({"buckets": buckets}))
+    now = job.buckets()
     limits = (*(f"up to {limit:g}" for limit in now.boundaries), "beyond")
     for name, limit, count in zip(("HIGH", "MEDIUM", "NORMAL"), limits, now.counts, strict=True):
         print_out(f"{name:<8}{limit:<14}{count:>7} page{'' if count == 1 else 's'}")

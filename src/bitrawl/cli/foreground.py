@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Self, TypeVar
 
@@ -27,22 +27,17 @@ from bitrawl.cli.console import (
     size,
     skip_text,
 )
-from bitrawl.cli.status import corpus_figures, tell, tell_of_kills
-from bitrawl.config import Job, Reach
-from bitrawl.crawling.ending import Ending
-from bitrawl.crawling.preview import Preview
-from bitrawl.crawling.scope import ScopeRules
-from bitrawl.endings import Doing
+from bitrawl.cli.flags import confirm
+from bitrawl.cli.status import corpus_figures, show, tell, tell_of_kills
+from bitrawl.config import Job
+from bitrawl.crawling import Preview, Reach, ScopeRules
+from bitrawl.endings import Doing, Ending
 from bitrawl.errors import FAULT_FILE
 from bitrawl.facts import LanguagePair
-from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.reporting import found_so_far
-from bitrawl.job.reporting import status as status_of
-from bitrawl.job.running import mine, mine_again
+from bitrawl.job import OpenedJob, Parts, StartOver, crawl, mine, mine_again, preview
 from bitrawl.message import enumerated
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
-from bitrawl.show.wording import counted
-from bitrawl.store.folder import JobFolder, StartOver
+from bitrawl.show import counted
 from bitrawl.url import Url
 
 Result = TypeVar("Result")
@@ -57,7 +52,7 @@ MOST_NAMES = 3  # of hosts in a sentence
 class ProgressDisplay:
     """A live table on a terminal, a line now and then elsewhere. It asks the ledger every few seconds only."""
 
-    def __init__(self, folder: JobFolder | None = None, *, quiet: bool = False) -> None:
+    def __init__(self, folder: OpenedJob | None = None, *, quiet: bool = False) -> None:
         self.quiet = quiet
         self._started = time.monotonic()
         self.pages = 0
@@ -120,7 +115,7 @@ class ProgressDisplay:
         """Now and then, since counting a million takes a while."""
         if time.monotonic() - self._counted_at > COUNT_EVERY:
             self._queued = len(self._crawl.queue) if self._crawl else 0
-            self._corpora = found_so_far(self._folder) if self._folder else {}
+            self._corpora = self._folder.found() if self._folder else {}
             self._counted_at = time.monotonic()
 
     def _elapsed(self) -> str:
@@ -170,9 +165,10 @@ def _top(counts: Counter[str], most: int = 6) -> str:
 class Foreground:
     """The first Ctrl-C finishes what is in flight, where that can be done; every other signal ends the job at once."""
 
-    def __init__(self, folder: JobFolder, *, quiet: bool = False, mines: bool = False) -> None:
+    def __init__(self, folder: OpenedJob, *, quiet: bool = False, mines: bool = False) -> None:
         self.progress = ProgressDisplay(folder, quiet=quiet)
-        self._mines = mines  # what was fetched, also after the first Ctrl-C
+        self.folder = folder
+        self.mines = mines  # what was fetched, also after the first Ctrl-C
         self._parts: Parts | None = None
         self._task: asyncio.Future[Any] | None = None
         self._signal = signal.SIGINT
@@ -195,13 +191,11 @@ class Foreground:
             self.progress.note(scope_text(parts.crawl.scope.rules, parts.crawl.seeds))
         self.progress.watch(parts)
 
-    async def mine(
-        self, job: Job, folder: JobFolder, *, fresh: StartOver = StartOver.NO, refresh: bool = False
-    ) -> Ending:
+    async def mine(self, job: Job, *, fresh: StartOver = StartOver.NO, refresh: bool = False) -> Ending:
         """The whole job, shown here."""
         watched = self.progress
         work = partial(mine, observe=watched.visited, started=self.started, watch=watched.mining)
-        return await work(job, folder, fresh=fresh, refresh=refresh)
+        return await work(job, self.folder.files, fresh=fresh, refresh=refresh)
 
     async def _run(self, main: Callable[[], Awaitable[Result]]) -> Result:
         task = asyncio.ensure_future(main())
@@ -217,7 +211,7 @@ class Foreground:
 
     def _signalled(self, number: signal.Signals) -> None:
         if number is signal.SIGINT and self._parts is not None and not self._parts.crawl.stopped:
-            then = " Then what was fetched is paired, aligned and written." if self._mines else ""
+            then = " Then what was fetched is paired, aligned and written." if self.mines else ""
             self.progress.note(f"Finishing what is in flight.{then} Press Ctrl-C again to stop now.")
             self._parts.crawl.stop()
         elif self._task is not None:
@@ -251,30 +245,50 @@ def _some(names: Iterable[str]) -> str:
     )
 
 
-def mine_in_foreground(job: Job, folder: JobFolder, *, known_pairs: bool = False) -> None:
-    """Pair and align what a job has, or only align it, and show what was found."""
-    foreground = Foreground(folder)
-    foreground.run(lambda: mine_again(job, folder, known_pairs=known_pairs, watch=foreground.progress.mining))
-    tell(folder)
+def run_in_foreground(job: Job, shown: Foreground, fresh: StartOver, *, refresh: bool, dry_run: bool) -> None:
+    """Crawl, and mine if that is asked for; show what was found, and leave with an exit code."""
+    folder, quiet, watched = shown.folder, shown.progress.quiet, shown.progress
+    if dry_run:
+        show_previews(shown.run(lambda: preview(job)), job)
+        return
+    if folder.files.holds_job:
+        confirm(folder.folder, fresh)
+    if shown.mines:
+        ending = shown.run(lambda: shown.mine(job, fresh=fresh, refresh=refresh))
+    else:
+        work = partial(crawl, observe=watched.visited, started=shown.started)
+        ending = shown.run(lambda: work(job, folder.files, fresh=fresh, refresh=refresh))
+    if not quiet:
+        tell(folder, ended=True) if shown.mines else show(folder)
     tell_of_kills(folder)
+    leave(ending, quiet_in=folder if quiet else None)
 
 
-def leave(ending: Ending, *, quiet_in: JobFolder | None = None) -> None:
+def mine_in_foreground(job: OpenedJob, settings: Mapping[str, Any], *, known_pairs: bool = False) -> None:
+    """Pair and align what a job has with other settings, or only align it, and show what was found."""
+    changed, foreground = job.files.changed(settings), Foreground(job)
+    watch = foreground.progress.mining
+    foreground.run(lambda: mine_again(changed, job.files, known_pairs=known_pairs, watch=watch))
+    tell(job)
+    tell_of_kills(job)
+
+
+def leave(ending: Ending, *, quiet_in: OpenedJob | None = None) -> None:
     """With the exit code of that ending. A command that has shown nothing of its job says why it failed.
 
     The web app does not need that: it reads the same in the ledger.
     """
     if ending is Ending.FAILED and quiet_in is not None and FAULT_FILE not in os.environ:
-        complain(f"{quiet_in.path}: {status_of(quiet_in).ended}")
+        complain(f"{quiet_in.folder}: {quiet_in.status().ended}")
     if EXIT_CODES[ending]:
         raise typer.Exit(EXIT_CODES[ending])
 
 
 def show_previews(previews: Sequence[Preview], job: Job) -> None:
     """One block for each host: its answers to a few questions, and what the job would do with them."""
-    for preview in previews:
-        out.print(Text(preview.host, style="bold"))
-        for label, value in _preview_rows(preview):
+    for host in previews:
+        out.print(Text(host.host, style="bold"))
+        for label, value in _preview_rows(host):
             out.print(Text.assemble((f"  {label:<10}", "cyan"), value))
     print_out(f"strategy {job.strategy}, languages {', '.join(job.langs)}; nothing was written")
 

@@ -18,21 +18,18 @@ from typer import Argument, Option
 
 from bitrawl.cli.console import complain, duration, err, labelled, print_err, print_out, size, timed_lines
 from bitrawl.cli.flags import confirm, with_settings
-from bitrawl.config import Job
-from bitrawl.config.choices import MOST_GROUPS
-from bitrawl.config.settings import Group, described, listed
+from bitrawl.config import Group, Job, described, listed
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.show.wording import counted
-from bitrawl.store.folder_kinds import MERGED, PARTS
+from bitrawl.show import counted
 from bitrawl.url import Url
 
 if TYPE_CHECKING:
     from bitrawl.cluster.executor import DaskExecutor, Executor
-    from bitrawl.cluster.run import Run, Tally
+    from bitrawl.cluster.run import MinedRun, Run, RunStatus, Tally
     from bitrawl.cluster.warc_split import SplitFile
-    from bitrawl.corpus.figures import MergedCounts, MergeFacts
-    from bitrawl.store.folder import StartOver
+    from bitrawl.corpus import MergedCounts, MergeFacts
+    from bitrawl.job import StartOver
 
 LOCAL = "local"
 REDRAW_EVERY, LINE_EVERY = 1.0, 10.0  # seconds
@@ -90,7 +87,7 @@ def mine_many(
 ) -> None:
     """Mine the sites of the job in bundles, and leave with an exit code. `inputs` are read beside what the job names."""
     from bitrawl.cluster.places import is_run
-    from bitrawl.cluster.run import RunRequest, check_place, is_monolingual, merge_run, plan, read_share
+    from bitrawl.cluster.run import MinedRun, RunRequest, check_place, is_monolingual, merge_run, plan, read_share
 
     check_place(job, to, [path for path in inputs if path is not None], fresh=fresh)
     if is_run(to):
@@ -109,14 +106,15 @@ def mine_many(
         run = plan(job, request, fresh=fresh)
         with _RunDisplay(run, executor, quiet=quiet):
             run.finish(executor, complain)
-    _leave(run, to, quiet=quiet)
+    opened = MinedRun(to)
+    _leave(run, opened, quiet=quiet)
     if is_monolingual(to):
         if not quiet:
-            print_err(f"The corpus of each part is in {to.rstrip('/')}/{PARTS}; one language is not merged.")
+            print_err(f"The corpus of each part is in {opened.parts}; one language is not merged.")
     elif share.parts == 1:  # when all is done, the parts become one corpus
         facts = merge_run(to, {}, (lambda _line: None) if quiet else timed_lines())
         if not quiet:
-            show_merged(facts, f"{to.rstrip('/')}/{MERGED}")
+            show_merged(facts, opened.merged)
     elif not quiet:
         print_err(f"When all parts are done: bitrawl merge {to} --out DIR")
 
@@ -262,10 +260,10 @@ class _RunDisplay:
         return rows
 
 
-def show_run(run: Run, to: str) -> None:
+def show_run(now: RunStatus) -> None:
     """Print how far the run is."""
-    tally = run.tally
-    figures = tally.finished + run.running()
+    tally = now.tally
+    figures = tally.finished + now.running
     print_out(
         f"{_in_round(tally)}{figures.sites} of {counted(tally.sites, 'site')} done: {counted(figures.pages, 'page')},"
         f" {counted(figures.pairs, 'page pair')}, {counted(figures.units, 'unit')} before merging."
@@ -278,7 +276,7 @@ def show_run(run: Run, to: str) -> None:
         print_out("To try the failed sites again, add --retry-failed to the command.")
     for line in _not_done(tally):
         print_out(f"not done   {line}")
-    print_out(f"parts      {to.rstrip('/')}/{PARTS}")
+    print_out(f"parts      {now.parts}")
 
 
 def _in_round(tally: Tally) -> str:
@@ -295,15 +293,19 @@ def _not_done(tally: Tally) -> Iterator[str]:
         yield f"{', '.join(names[:SHOWN])}{more}: {why}"
 
 
-def _leave(run: Run, to: str, *, quiet: bool) -> None:
+def _leave(run: Run, opened: MinedRun, *, quiet: bool) -> None:
+    from bitrawl.cluster.run import RunStatus
+
     tally = run.tally
     if not quiet:
-        show_run(run, to)
+        show_run(RunStatus(opened.parts, tally, run.running(), None))
     else:
         for line in _not_done(tally):
             print_err(f"not done: {line}")
     if tally.faults:
-        print_err(f"Nothing is lost: the same command resumes. To merge what is done: bitrawl merge {to} --out DIR")
+        print_err(
+            f"Nothing is lost: the same command resumes. To merge what is done: bitrawl merge {opened.address} --out DIR"
+        )
     if tally.faults or not tally.finished.pages:
         raise typer.Exit(1)
 
@@ -355,6 +357,7 @@ def _merged_line(counts: MergedCounts) -> str:
     )
 
 
+_MOST_GROUPS = 100_000  # so many files in one folder are still listed in a second
 _GROUPS_HELP = "Write at most this many files, with many sites in each, instead of one file for each site."
 
 
@@ -365,7 +368,7 @@ def partition(
     sites: Annotated[
         Path | None, Option(help="Keep only the sites of this list, as mine --sites takes it.", metavar="FILE")
     ] = None,
-    groups: Annotated[int, Option(help=_GROUPS_HELP, metavar="N", min=0, max=MOST_GROUPS, show_default=False)] = 0,
+    groups: Annotated[int, Option(help=_GROUPS_HELP, metavar="N", min=0, max=_MOST_GROUPS, show_default=False)] = 0,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print only what went wrong.")] = False,
 ) -> None:
     """Split WARC files that mix many sites into one file for each site.
@@ -375,18 +378,15 @@ def partition(
 
     Keeps the HTTP answers and leaves out everything else. After an interruption, the same command resumes.
     """
-    from bitrawl.archive.archived_web import warc_files
     from bitrawl.cluster.warc_split import Grouping
     from bitrawl.cluster.warc_split import partition as split
-    from bitrawl.store.own_files import check_inputs
 
     def tell(file: SplitFile) -> None:
         if not quiet:
             print_err(f"{file.path}: {counted(file.answers, 'answer')}, {size(file.bytes)}")
 
-    check_inputs(out, [*files, *([sites] if sites else [])])
     only = None if sites is None else frozenset(Url.parse(seed).site for seed in read_sites(sites).seeds)
-    inputs = split(warc_files(files), out, Grouping(groups, only), watch=tell)
+    inputs = split(files, out, Grouping(groups, only), beside=[sites] if sites else (), watch=tell)
     if not quiet:
         earlier = f", {inputs.before} done before" if inputs.before else ""
         total = sum(file.answers for file in inputs.done)

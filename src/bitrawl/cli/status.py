@@ -7,52 +7,33 @@ import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
+from msgspec.structs import asdict
 from rich.text import Text
 from typer import Option
 
-from bitrawl.cli.console import complain, duration, out, print_out, size
+from bitrawl.cli.console import complain, duration, out, print_out, print_rows, size
 from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
-from bitrawl.config import Job, Thresholds
-from bitrawl.corpus.export import CARD
 from bitrawl.endings import EndKind, State
-from bitrawl.errors import ConfigError
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
-from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
-from bitrawl.store.folder_kinds import MERGED, REPORT, FolderKind, kind_of, merged_jobs, named
+from bitrawl.mining import Thresholds
+from bitrawl.show import ADVICE, counted, fetched, looks_scripted
 
 if TYPE_CHECKING:
-    from bitrawl.cluster.run import Run
-    from bitrawl.job.folder_check import Checked
-    from bitrawl.job.refreshing import RoundChanges
-    from bitrawl.store.folder import JobFolder
-    from bitrawl.store.rounds import Changes
+    from bitrawl.cluster.run import RunStatus
+    from bitrawl.job import CorpusStatus, OpenedCopy, OpenedJob, OpenedRun
 
 WATCH_EVERY = 2.0  # seconds
 MOST_CHANGES = 10  # of a kind, that `diff` lists in a table
 # Of `--format json`, in their order: part of the output format
 KEYS = (
-    *(
-        "links",
-        "queued",
-        "pages",
-        "skipped",
-        "languages",
-        "types",
-        "skips",
-        "fetches",
-        "bytes",
-        "hosts",
-        "ended",
-        "seconds",
-    ),
-    *("mining", "own_requests", "answers", "unanswered", "relevant"),
-)
+    "links queued pages skipped languages types skips fetches bytes hosts ended seconds mining own_requests answers"
+    " unanswered relevant"
+).split()
 CORPUS_KEYS = ("pairs", "segments", "units")
 _CONDITIONS = {"sound": "green", "damaged": "bold red", "repaired": "yellow"}
 _BEGINNINGS = {State.ENDED: "done. ", State.FAILED: "failed. ", State.NOTHING_FOUND: "nothing found. "}
@@ -75,26 +56,18 @@ def status(
 
     It shows pages, languages, pairs, segments, what is being done now, and why links were skipped.
     """
-    from bitrawl.cluster.places import is_run
-    from bitrawl.job.reporting import status as status_of
-    from bitrawl.store.folder import JobFolder
+    from bitrawl.cluster.places import open_address
 
-    if is_run(folder) and (run := _run(folder)) is not None:
-        _show_many(run, folder, style)
-        return
-    if kind_of(Path(folder)) in (FolderKind.MERGED, FolderKind.COPY):
-        _show_corpus(Path(folder), style)
-        return
-    job_folder = JobFolder(Path(folder))
+    opened = open_address(folder)
     while True:
-        now = status_of(job_folder)
+        now = opened.status()
         if style is StatusFormat.JSON:
             typer.echo(msgspec.json.encode(_flat(now)).decode())
         else:
             if watch:
                 out.clear()
-            show(job_folder, now)
-        if not watch or now.state is not State.RUNNING:
+            _show(folder, now)
+        if not watch or not isinstance(now, JobFacts) or now.state is not State.RUNNING:
             return
         _wait(WATCH_EVERY)
 
@@ -116,11 +89,9 @@ def diff(
 
     Each [bold]bitrawl mine --refresh[/] is a round. It compares pages, page pairs and units of the corpus.
     """
-    from bitrawl.cluster.places import is_run
-    from bitrawl.job.refreshing import changes
-    from bitrawl.store.folder import JobFolder
+    from bitrawl.cluster.places import open_address
 
-    found = _run_changes(folder, since) if is_run(folder) else changes(JobFolder(Path(folder)), since)
+    found = open_address(folder).changes(since)
     if style is StatusFormat.JSON:
         typer.echo(msgspec.json.encode(found).decode())
         return
@@ -130,18 +101,11 @@ def diff(
         rows += [("", line) for line in _changed_lines(kind)]
     rows.append(("units", f"{len(found.units.new):,} new, {found.units.gone:,} gone"))
     rows += [("", f"new      {a} | {b}") for a, b in found.units.new[:MOST_CHANGES]]
-    for label, value in rows:
-        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+    print_rows(rows)
 
 
-def _run_changes(address: str, since: str) -> RoundChanges:
-    from bitrawl.cluster.run import changes_of_run
-
-    return changes_of_run(address, since)
-
-
-def _changed_lines(kind: Changes) -> Iterator[str]:
-    for name, entries in msgspec.structs.asdict(kind).items():
+def _changed_lines(kind: msgspec.Struct) -> Iterator[str]:
+    for name, entries in asdict(kind).items():
         yield from (f"{name:<9}{entry}" for entry in entries[:MOST_CHANGES])
         if len(entries) > MOST_CHANGES:
             yield f"{'':<9}and {len(entries) - MOST_CHANGES:,} more; --format json lists them all"
@@ -158,37 +122,16 @@ def check(folder: CorpusFolder, *, repair: Annotated[bool, Option("--repair", he
     It reads the settings, the ledger, the archive, verdicts, the corpus and what is derived from them. For each part it
     says whether it is sound; if not, what is lost and what to do. Without --repair nothing is changed.
     """
-    from bitrawl.cluster.places import is_run
-    from bitrawl.job.folder_check import Condition
-    from bitrawl.job.folder_check import check as check_job
-    from bitrawl.store.folder import JobFolder
+    from bitrawl.cluster.places import open_address
 
-    if is_run(folder):
-        from bitrawl.cluster.run import check_run
-
-        parts = check_run(folder, repair=repair)
-    elif kind_of(Path(folder)) in (FolderKind.MERGED, FolderKind.COPY):
-        parts = _checked_corpus(Path(folder))
-    else:
-        parts = check_job(JobFolder(Path(folder)), repair=repair)
     damaged = False
-    for part in parts:
-        damaged |= part.condition is Condition.DAMAGED
+    for part in open_address(folder).check(repair=repair):
+        damaged |= part.condition == "damaged"
         out.print(Text.assemble((f"{part.condition:<9}", _CONDITIONS[part.condition]), f"{part.name}: {part.found}"))
         if part.advice:
             out.print(Text(f"         {part.advice}"))
     if damaged:
         raise typer.Exit(1)
-
-
-def _checked_corpus(folder: Path) -> Iterator[Checked]:
-    """Of a merged corpus, or of one without its job."""
-    from bitrawl.job.folder_check import Checked, Condition, check_corpus
-
-    where, is_merged = shlex.quote(str(folder)), kind_of(folder) is FolderKind.MERGED
-    again = f"bitrawl export {where}" if is_merged else f"bitrawl export JOB --to {where}"
-    checked = check_corpus(folder / "corpus" if is_merged else folder, again)
-    yield checked or Checked(CARD, Condition.DAMAGED, "it is missing", f"Nothing else is lost. Run: {again}")
 
 
 def report(folder: CorpusFolder) -> None:
@@ -198,76 +141,46 @@ def report(folder: CorpusFolder) -> None:
 
     A merged corpus and a run over many sites already have the report that their merge wrote.
     """
-    from bitrawl.cluster.places import is_run
-    from bitrawl.job.reporting import write_report
-    from bitrawl.store.folder import JobFolder
+    from bitrawl.cluster.places import open_address
 
-    if is_run(folder):
-        from bitrawl.cluster.run import merged_report
-
-        print_out(merged_report(folder))
-        return
-    path, kind = Path(folder), kind_of(Path(folder))
-    if kind is FolderKind.MERGED:
-        if not (path / REPORT).exists():
-            raise ConfigError(f"{path / REPORT} is not there. Run: bitrawl export {shlex.quote(folder)}")
-        print_out(str(path / REPORT))
-        return
-    if kind is FolderKind.COPY:
-        raise ConfigError(f"{path} is a corpus without its job, and has no report; {path / CARD} describes it")
-    JobFolder(path).job()
-    drawn = None
-    if kind is FolderKind.SEARCH:
-        from bitrawl.job.site_search import draw_report
-
-        drawn = draw_report(JobFolder(path))
-    print_out(str(drawn or write_report(path)))
+    print_out(open_address(folder).report())
 
 
-def _run(address: str) -> Run | None:
-    from bitrawl.cluster.run import existing_run
+def _show(folder: str, now: JobFacts | CorpusStatus | RunStatus) -> None:
+    """A run over many sites is as far as its parts; a corpus is as it was written."""
+    from bitrawl.job import CorpusStatus, OpenedJob
 
-    return existing_run(address)
-
-
-def _show_many(run: Run, address: str, style: StatusFormat) -> None:
-    """A run over many sites is as far as its parts."""
-    if style is StatusFormat.TABLE:
-        show_run(run, address)
-        merged = Path(address) / MERGED
-        if kind_of(merged) is FolderKind.MERGED:
-            _show_corpus(merged, style)
+    if isinstance(now, JobFacts):
+        show(OpenedJob(folder), now)
+    elif isinstance(now, CorpusStatus):
+        _show_corpus(now)
     else:
-        typer.echo(msgspec.json.encode({**msgspec.to_builtins(run.tally), "running": run.running()}).decode())
+        show_run(now)
+        if now.merged is not None:
+            _show_corpus(now.merged)
 
 
-def _show_corpus(folder: Path, style: StatusFormat) -> None:
-    """A corpus that is merged, or without its job: it is as it was written."""
-    from bitrawl.job.corpora import written_figures
-
-    is_merged = kind_of(folder) is FolderKind.MERGED
-    corpus = folder / "corpus" if is_merged else folder
-    jobs, figures = merged_jobs(folder), written_figures(corpus)
-    if style is StatusFormat.JSON:
-        typer.echo(msgspec.json.encode({"state": kind_of(folder), "jobs": jobs, "corpora": figures}).decode())
-        return
-    of = f" of {counted(len(jobs), 'job')}: {named(jobs)}" if jobs else ""
-    rows = [("corpus", f"{folder}: {'a merged corpus' if is_merged else 'a corpus without its job'}{of}")]
-    rows += [(name, _written(counts)) for name, counts in figures.items()]
-    rows += _block("files", (path.name for path in sorted(corpus.iterdir())))
-    if is_merged:
-        rows.append(("report", str(folder / REPORT)))
-    for label, value in rows:
-        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+def _show_corpus(now: CorpusStatus) -> None:
+    rows = [("corpus", f"{now.folder}: {now.title}")]
+    rows += [(name, _written(counts)) for name, counts in now.corpora.items()]
+    rows += _block("files", now.files)
+    print_rows([*rows, *([("report", now.report)] if now.report else [])])
 
 
-def _written(counts: Mapping[str, object]) -> str:
-    nouns = {"pairs": "page pair", "units": "unit", "documents": "document", "paragraphs": "paragraph", "words": "word"}
+_OF_PAGES = {"documents": "document", "paragraphs": "paragraph", "words": "word"}
+_OF_BOTH = {"pairs": "page pair", "units": "unit", **_OF_PAGES}
+
+
+def _written(counts: Mapping[str, object], nouns: Mapping[str, str] = _OF_BOTH) -> str:
     return ", ".join(counted(count, noun) for name, noun in nouns.items() if isinstance(count := counts.get(name), int))
 
 
-def _flat(now: JobFacts) -> dict[str, object]:
+def _flat(now: JobFacts | CorpusStatus | RunStatus) -> dict[str, object]:
     """The keys stay where programs look for them."""
+    if isinstance(now, tuple):
+        return {**msgspec.to_builtins(now.tally), "running": now.running}
+    if not isinstance(now, JobFacts):
+        return {"state": now.state, "jobs": now.jobs, "corpora": now.corpora}
     return {
         **{key: getattr(now.crawl, key) for key in KEYS},
         "state": now.state,
@@ -277,19 +190,16 @@ def _flat(now: JobFacts) -> dict[str, object]:
     }
 
 
-def show(folder: JobFolder, now: JobFacts | None = None) -> None:
+def show(job: OpenedJob, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
-    from bitrawl.job.corpora import written_figures
-    from bitrawl.job.reporting import gather, request_of
-    from bitrawl.job.reporting import status as status_of
-    from bitrawl.show.job_report import explained
+    from bitrawl.show import brief
 
-    now = now or status_of(folder)
+    now, asked = now or job.status(), job.asked()
     summary = now.crawl
     # The time is written down when a run ends: there is none in a job's first run, and after one that was killed.
     seconds = f", in {duration(summary.seconds)}" if summary.seconds else ""
     rows = [
-        ("job", f"{folder.path}: {_state(folder, now)}"),
+        ("job", f"{job.folder}: {_state(now)}"),
         ("links", f"{summary.links} = {summary.pages} pages + {summary.skipped} skipped + {summary.queued} queued"),
         ("fetched", f"{fetched(summary)}, {size(summary.bytes)}{seconds}"),
     ]
@@ -302,48 +212,46 @@ def show(folder: JobFolder, now: JobFacts | None = None) -> None:
         rows.append(("documents", "   ".join(f"{name} {count}" for name, count in summary.types.items())))
     if summary.rendered:
         rows.append(("rendered", f"{counted(summary.rendered, 'page')}, drawn by a browser"))
-    if undrawn := looks_scripted(summary, request_of(folder.path).render):
+    if undrawn := looks_scripted(summary, asked.render):
         rows.append(("scripts", undrawn))
     if now.killed and not now.running:
-        rows.append(("killed", _kills(folder, now)))
+        rows.append(("killed", _kills(now)))
     if summary.relevant is not None:
         rows.append(("on topic", f"{summary.relevant} of {counted(summary.pages, 'page')}"))
     rows += _block("rounds", map(_round, now.rounds[-5:]))
     rows += _block("hosts", map(_host, summary.hosts[:5]))
     rows += _block("skipped", (f"{count:>6}  {why}" for why, count in summary.skips.items()))
     rows += [(name, corpus_figures(pair)) for name, pair in now.corpora.items()]
-    if changed := _changed_thresholds(folder):
+    if changed := _changed_thresholds(asked.judge):
         rows.append(("thresholds", changed))
-    written = written_figures(folder.corpus)
-    rows += [(name, f"{_written(counts)} in the corpus") for name, counts in written.items() if "documents" in counts]
+    of_pages = {name: corpus for name, corpus in now.written.items() if corpus.documents is not None}
+    rows += [(name, f"{_written(asdict(corpus), _OF_PAGES)} in the corpus") for name, corpus in of_pages.items()]
     rows += _block("left out", (f"{count:>6}  {why}" for why, count in now.faults.items()))
-    for label, value in rows:
-        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+    print_rows(rows)
     if summary.pages and summary.relevant == 0 and summary.ended:
-        for line in explained(gather(folder.path)):
+        for line in brief(job.facts()).explained:
             print_out(line)
     for hint in hints(summary):
         print_out(f"→ {hint}")
 
 
-def _changed_thresholds(folder: JobFolder) -> str:
+def _changed_thresholds(thresholds: Thresholds) -> str:
     """Those that are not the default."""
-    if not folder.description.exists():
-        return ""
-    usual, values = msgspec.structs.asdict(Thresholds()), msgspec.structs.asdict(folder.job().judge)
+    usual, values = asdict(Thresholds()), asdict(thresholds)
     shown = {key: ", ".join(value) if isinstance(value, tuple) else value for key, value in values.items()}
     return "; ".join(f"{key} = {shown[key]}" for key in values if values[key] != usual[key])
 
 
-def show_selection(job: Job, folder: JobFolder) -> None:
-    """What an export with the settings of this job would write, and what each threshold would leave out."""
-    from bitrawl.job.reporting import status as status_of
-    from bitrawl.review.thresholds import selections
+def show_selection(job: OpenedJob | OpenedCopy | OpenedRun, settings: Mapping[str, Any]) -> None:
+    """What an export with these settings would write, and what each threshold would leave out."""
+    from bitrawl.job import OpenedJob
 
-    written = {name: pair.units for name, pair in status_of(folder).corpora.items()}
-    values = msgspec.structs.asdict(job.judge)
+    chosen = job.selections(settings)
+    assert isinstance(job, OpenedJob), "other folders raise an error"
+    written = {name: pair.units for name, pair in job.status().corpora.items()}
+    values = asdict(job.files.changed(settings).judge)
     rows = list[tuple[str, str]]()
-    for corpus in selections(job, folder):
+    for corpus in chosen:
         facts, before = corpus.facts, written.get(corpus.name, 0)
         instead = f", instead of {before:,}" if before != facts.units else ""
         rows.append((corpus.name, f"{facts.units:,} of {counted(facts.found, 'unit')}{instead}"))
@@ -355,8 +263,7 @@ def show_selection(job: Job, folder: JobFolder) -> None:
         rows += _block("left out", rules)
         if facts.accepted or facts.rejected:
             rows.append(("verdicts", f"{facts.accepted:,} let in and {facts.rejected:,} kept out only by people"))
-    for label, value in rows or [("corpus", "nothing was found that could be written")]:
-        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+    print_rows(rows or [("corpus", "nothing was found that could be written")])
 
 
 def _block(label: str, values: Iterable[str]) -> list[tuple[str, str]]:
@@ -369,22 +276,22 @@ def corpus_figures(pair: LanguagePair) -> str:
     return f"{pairs}, {counted(pair.segments, 'segment pair')}, {counted(pair.units, 'unit')} in the corpus"
 
 
-def _state(folder: JobFolder, now: JobFacts) -> str:
+def _state(now: JobFacts) -> str:
     if now.state is State.RUNNING:
         crawled = f"; the crawl has ended. {now.ended}" if now.ended else ""
         return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
     if now.state is State.INTERRUPTED:
-        return f"interrupted (resume with: {_resume(folder, now)})"
+        return f"interrupted (resume with: {_resume(now)})"
     end = now.crawl.run.ended
     if end is None:
         return ""
-    beginning = "" if end.sentence or end.kind is EndKind.STOPPED else _BEGINNINGS[now.state]
+    beginning = "" if end.kind is EndKind.STOPPED else _BEGINNINGS[now.state]
     return f"{beginning}{end.english(now.mined.pairs)}"
 
 
-def _resume(folder: JobFolder, now: JobFacts) -> str:
+def _resume(now: JobFacts) -> str:
     flag = "--out " if now.verb in ("mine", "crawl") else ""
-    return f"bitrawl {now.verb} {flag}{shlex.quote(str(folder.path))}"
+    return f"bitrawl {now.verb} {flag}{shlex.quote(now.folder)}"
 
 
 def hints(summary: CrawlSummary) -> list[str]:
@@ -408,39 +315,37 @@ def _host(host: HostCount) -> str:
     return f"{host.host}  {counted(host.pages, 'page')} of {visits}, {host.seconds * 1000:.0f} ms each"
 
 
-def tell_of_kills(folder: JobFolder) -> None:
+def tell_of_kills(job: OpenedJob) -> None:
     """What is missing only because the system killed our processes, and what to type; also after a quiet command."""
-    from bitrawl.job.reporting import status as status_of
-
-    now = status_of(folder)
+    now = job.status()
     if now.killed:
-        complain(_kills(folder, now))
+        complain(_kills(now))
 
 
-def _kills(folder: JobFolder, now: JobFacts) -> str:
+def _kills(now: JobFacts) -> str:
     things = counted(now.killed, "page, page pair or site is", "pages, page pairs or sites are")
     return (
         f"{things} left out, because the processes at work on them were killed or had too little memory."
-        f" To try them again: {_resume(folder, now)}"
+        f" To try them again: {_resume(now)}"
     )
 
 
-def tell(folder: JobFolder, *, ended: bool = False) -> None:
+def tell(job: OpenedJob, *, ended: bool = False) -> None:
     """What was found, what was left out and why, where it lies and what to do next; with `ended`, also why it ended."""
-    from bitrawl.job.reporting import gather
-    from bitrawl.job.reporting import status as status_of
-    from bitrawl.show.job_report import explained, found, left_out
+    from bitrawl.show import brief
 
-    facts = gather(folder.path)
-    rows = [("job", f"{folder.path}: {_state(folder, status_of(folder))}")] if ended else []
-    rows += [*_block("found", found(facts)), *_block("left out", left_out(facts)), *_block("", explained(facts))]
+    facts = job.facts()
+    rows = [("job", f"{job.folder}: {_state(job.status())}")] if ended else []
+    said = brief(facts)
+    rows += [*_block("found", said.found), *_block("left out", said.left_out), *_block("", said.explained)]
     rows += [
-        (name, str(path)) for name, path in (("corpus", folder.corpus), ("report", folder.report)) if path.exists()
+        (name, str(path))
+        for name, path in (("corpus", job.files.corpus), ("report", job.files.report))
+        if path.exists()
     ]
-    if not explained(facts) and facts.written:
-        where = shlex.quote(str(folder.path))
+    if not said.explained and facts.written:
+        where = shlex.quote(str(job.folder))
         verbs = ("sample", "terms") if len(facts.asked.langs) > 1 else ("sample",)
         commands = (*(f"bitrawl {verb} {where}" for verb in verbs), f"bitrawl export {where} --formats NAMES")
         rows.append(("next", ", ".join(commands)))
-    for label, value in rows:
-        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+    print_rows(rows)

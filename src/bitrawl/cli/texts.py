@@ -19,15 +19,15 @@ from typer import Argument, Option
 from bitrawl.cli import HelpfulCommand, group
 from bitrawl.cli.console import complain, out, print_err, skip_text
 from bitrawl.cli.flags import AllowPrivate
-from bitrawl.config.choices import TOPIC_TERMS
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
+from bitrawl.topic.settings import TOPIC_TERMS
 
 if TYPE_CHECKING:
-    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.job import FetchPolicy
     from bitrawl.protocols import RelevanceModel
     from bitrawl.topic.term_list import TermList
     from bitrawl.topic.term_relevance import TermsOfPage
@@ -50,7 +50,7 @@ def clean(
 
     The pages of a folder are treated as one site: what recurs on them is template. A job's folder gives the pages of the job.
     """
-    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.job import FetchPolicy
 
     if asyncio.run(_clean(sources, style, FetchPolicy(allow_private=allow_private))):
         raise typer.Exit(1)
@@ -58,7 +58,7 @@ def clean(
 
 async def _clean(sources: list[str], style: PageFormat, policy: FetchPolicy) -> int:
     """How many could not be read."""
-    from bitrawl.job.pages import loose_pages
+    from bitrawl.job import loose_pages
     from bitrawl.page import as_markdown
 
     failed = 0
@@ -120,8 +120,7 @@ def learn(
     Ten texts on one subject are enough to begin with. Each line has a weight from 1 to 100, a term and its language. Delete
     what does not belong, add classes as in 50:acid rain=pollution>en, and give terms that count against the subject a negative weight.
     """
-    from bitrawl.job.fetching import FetchPolicy
-    from bitrawl.job.topics import main_text
+    from bitrawl.job import FetchPolicy
     from bitrawl.text.frequencies import general_rates
     from bitrawl.topic.term_list import learn_terms, line
 
@@ -133,7 +132,7 @@ def learn(
         _texts_in(language, pages),
         language,
         background=general_rates(language),
-        against=[main_text(page) for page in others if same_language(page.language, language)],
+        against=[page.titled_text for page in others if same_language(page.language, language)],
         size=size,
     )
     if target is None:
@@ -161,10 +160,9 @@ def show(
 
     Example: [bold]bitrawl topic show https://www.example.org/ --topic topic.txt[/]
     """
-    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.job import FetchPolicy
     from bitrawl.text.frequencies import general_rates
-    from bitrawl.text.ngram_estimation import train
-    from bitrawl.text.ngram_models import sequences
+    from bitrawl.text.ngram_models import sequences, train
     from bitrawl.topic.judge import PerplexityRelevance
     from bitrawl.topic.learned import LearnedRelevance
     from bitrawl.topic.term_list import learn_terms, read_terms
@@ -191,7 +189,7 @@ async def _explain(
     sources: Sequence[str], terms: TermList, models: dict[str, RelevanceModel], policy: FetchPolicy
 ) -> int:
     """How many could not be read."""
-    from bitrawl.job.topics import topic_pages
+    from bitrawl.job import topic_pages
     from bitrawl.topic.term_relevance import TermRelevance
 
     failed = 0
@@ -272,7 +270,7 @@ def translate(
 
     Each term comes with its probability, other candidates and an example in comments, for you to check.
     """
-    from bitrawl.job.topics import segment_texts
+    from bitrawl.job import segment_texts
     from bitrawl.topic.term_list import read_terms
     from bitrawl.topic.translate import propose, proposed_list
 
@@ -292,7 +290,7 @@ def translate(
 
 def _pages(sources: Sequence[str], policy: FetchPolicy, languages: Sequence[Language]) -> list[Page]:
     """Those that can be read; the others are named."""
-    from bitrawl.job.topics import topic_pages
+    from bitrawl.job import topic_pages
 
     async def read() -> list[Page]:
         pages = []
@@ -315,11 +313,9 @@ def _usual_language(pages: Sequence[Page]) -> Language:
 
 def _texts_in(language: Language, pages: Sequence[Page]) -> list[str]:
     """Without texts of other languages, whose words would all be special."""
-    from bitrawl.job.topics import main_text
-
     name = language_name(language)
     texts = [
-        main_text(page) for page in pages if page.language == UNDETERMINED or same_language(page.language, language)
+        page.titled_text for page in pages if page.language == UNDETERMINED or same_language(page.language, language)
     ]
     if not texts:
         others = ", ".join(sorted({language_name(page.language) for page in pages})) or "nothing"

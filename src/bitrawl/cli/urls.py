@@ -13,11 +13,11 @@ from typer import Argument, Option
 
 from bitrawl.cli import HelpfulCommand, group
 from bitrawl.cli.console import complain
-from bitrawl.config.choices import URL_PAIR_SCORE
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
+from bitrawl.urls import URL_PAIR_SCORE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +56,7 @@ def language(
 
     Where the URL does not tell the language, it is und. A line that is not a URL is printed with und and 0, and counted.
     """
-    from bitrawl.urls.language_model import LinearUrlLanguageModel
+    from bitrawl.urls import LinearUrlLanguageModel
 
     answer = _by_rules(langs) if rules else _by_model(LinearUrlLanguageModel(), langs, top)
     bad = 0
@@ -138,7 +138,7 @@ def _by_model(model: UrlLanguageModel, langs: str, top: int) -> _Answer:
 
 
 def _by_rules(langs: str) -> _Answer:
-    from bitrawl.urls.language_model import language_by_rules
+    from bitrawl.urls import language_by_rules
 
     wanted = [parse_language(code) for code in langs.replace(",", " ").split()]
 
@@ -170,8 +170,7 @@ def pairs(
 
     All URLs of a site are compared together: the more of them you give, the better. A line that is not a URL is counted.
     """
-    from bitrawl.urls.pair_model import rule_pairs
-    from bitrawl.urls.site_pairs import MatchedUrls, match_urls
+    from bitrawl.urls import match_urls, rule_pairs
 
     languages = [parse_language(code) for code in langs.replace(",", " ").split()]
     if len(languages) != 2 or languages[0] == languages[1]:
@@ -184,10 +183,7 @@ def pairs(
         else:
             sites.setdefault(url.site.partition(".")[0], []).append(url)
     for site in sites.values():
-        if rules:
-            matches = [MatchedUrls(a, b, 1.0) for a, b in rule_pairs(site, *languages)]
-        else:
-            matches = match_urls(site, *languages, threshold=threshold)
+        matches = rule_pairs(site, *languages) if rules else match_urls(site, *languages, threshold=threshold)
         for pair in matches:
             typer.echo(f"{pair.url_a}\t{pair.url_b}\t{pair.score:.4g}")
     _complain_of_lines(bad)

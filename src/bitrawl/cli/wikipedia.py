@@ -12,12 +12,12 @@ from typer import Argument, Option
 
 from bitrawl.cli.console import complain, print_err, print_out
 from bitrawl.cli.flags import PRIVATE_HELP, Quiet, confirm, job_option, starting_over
-from bitrawl.config.settings import Group, listed
+from bitrawl.config import Group, listed
 from bitrawl.languages import language_name
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 
 if TYPE_CHECKING:
-    from bitrawl.job.bootstrapping import BootstrapSummary
+    from bitrawl.job import BootstrapSummary
 
 _wiki = partial(Option, rich_help_panel="Wiki")
 _titles = partial(Option, rich_help_panel="Terms")
@@ -74,9 +74,8 @@ def bootstrap(  # noqa: PLR0913 - flags
     The titles of the articles become terms, and the sites that they cite become seeds. Edit terms.tsv, then run
     [bold]bitrawl mine --bootstrap topics/safety --out jobs/safety[/]. The same command resumes and asks nothing twice.
     """
-    from bitrawl.job.bootstrapping import OWN_FILES, BootstrapRequest, endpoint
-    from bitrawl.job.bootstrapping import bootstrap as run_bootstrap
-    from bitrawl.job.fetching import FetchPolicy
+    from bitrawl.job import BootstrapFolder, BootstrapRequest, FetchPolicy, endpoint
+    from bitrawl.job import bootstrap as run_bootstrap
     from bitrawl.topic.wiki_topic import Exclusion
 
     switches = {
@@ -105,7 +104,7 @@ def bootstrap(  # noqa: PLR0913 - flags
             print_err(line)
 
     policy = FetchPolicy(contact, delay, allow_private, tuple(map(endpoint, private_wiki or ())))
-    if OWN_FILES.holds(folder):
+    if BootstrapFolder(folder).has_begun:
         confirm(folder, starting_over(fresh=fresh), "its terms, seeds and sites")
     summary = asyncio.run(run_bootstrap(request, folder, policy=policy, fresh=fresh, tell=tell))
     if not quiet:
@@ -117,17 +116,17 @@ def bootstrap(  # noqa: PLR0913 - flags
 
 
 def _show(summary: BootstrapSummary, folder: Path) -> None:
-    from bitrawl.job.bootstrapping import SITES, TERMS, TOPIC
-
     categories = counted(summary.categories, "category", "categories")
     lines = [f"{summary.category}: {counted(summary.articles, 'article')} in {categories}"]
     terms = ", ".join(f"{count} {language_name(language)}" for language, count in summary.terms.items())
-    lines.append(f"Terms: {terms}{f', from {TERMS} as you edited it' if summary.edited else ''} ({folder / TOPIC})")
+    lines.append(
+        f"Terms: {terms}{f', from {summary.terms_file} as you edited it' if summary.edited else ''} ({folder / summary.topic_file})"
+    )
     if summary.excluded:
         reasons = ", ".join(f"{count} {reason}" for reason, count in summary.excluded.items())
-        lines.append(f"Titles left out: {reasons} ({folder / TERMS} lists them)")
+        lines.append(f"Titles left out: {reasons} ({folder / summary.terms_file} lists them)")
     lines.append(f"Seeds: {counted(summary.seeds, 'page')} of {counted(summary.cited, 'site')}")
     if summary.checked:
         checked = f"{summary.candidates} of the {summary.checked} that were checked"
-        lines.append(f"Bilingual sites: {checked} ({folder / SITES})")
+        lines.append(f"Bilingual sites: {checked} ({folder / summary.sites_file})")
     print_out("\n".join(lines))

@@ -47,11 +47,12 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.config import Job
-from bitrawl.crawling.ending import seed_skips
+from bitrawl.endings import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError, lacks_memory
 from bitrawl.facts import JobFacts
-from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.exporting import SHARD, write_shards
+from bitrawl.file_names import LOCK, SHARD, VERDICTS
+from bitrawl.job import Parts
+from bitrawl.job.exporting import write_shards
 from bitrawl.job.fetching import SystemClock
 from bitrawl.job.refreshing import begin_round
 from bitrawl.job.reporting import status
@@ -62,7 +63,6 @@ from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log, site_counts
 from bitrawl.store.own_files import files_below, job_files
-from bitrawl.store.verdicts import VERDICTS
 from bitrawl.url import Url
 
 JOB, PROGRESS_FILE, OUTCOME = "job", "progress.json", "outcome.json"
@@ -180,7 +180,7 @@ def _pause(seconds: float, wanted: Wanted) -> None:
 
 def _upload(outcome: Done, folder: Path, out: Place) -> None:
     target = part(out, outcome.bundle)
-    files.discard(folder / JOB / "job.lock")
+    files.discard(folder / JOB / LOCK)
     if outcome.round > 1:
         _make_room(target, folder / JOB, checkpoint(out, outcome.bundle))
     else:
@@ -271,7 +271,7 @@ def _take_up(order: BundleOrder, job: JobFolder, out: Place) -> None:
         part(out, name).download(draft)
         files.discard(draft / DONE)
         begin_round(_job_of(order), JobFolder(draft), SystemClock(), without=order.bundle.apart)
-        files.discard(draft / "job.lock")
+        files.discard(draft / LOCK)
 
 
 def _job_of(order: BundleOrder) -> Job:

@@ -22,13 +22,12 @@ import msgspec
 from bitrawl.archive.archived_web import warc_files
 from bitrawl.cluster.places import Place
 from bitrawl.config import Job
-from bitrawl.crawling.connections import Routes
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Routes, Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
+from bitrawl.file_names import BUNDLES, PARTS
 from bitrawl.files import NO_JSON, checked, with_sum
 from bitrawl.job.fetching import fetch_settings
 from bitrawl.reasons import Reason
-from bitrawl.store.folder_kinds import BUNDLES, PARTS
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
@@ -133,7 +132,7 @@ def machines_of(job: Job, resolve: Resolve | None = None) -> Callable[[Sequence[
     """
     settings = fetch_settings(job)
     routes = Routes(settings.connect_to)
-    hidden = bool(job.replay or settings.proxies.http or settings.proxies.https)
+    hidden = bool(job.replay or settings.proxy or settings.proxies.http or settings.proxies.https)
 
     def machines(hosts: Sequence[str]) -> list[str]:
         seen = [host for host in hosts if not hidden and routes.find(host) is None]

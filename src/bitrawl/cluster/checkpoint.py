@@ -21,6 +21,7 @@ import msgspec
 from bitrawl.archive.writing import archive_files, complete_end
 from bitrawl.cluster.places import Place
 from bitrawl.errors import DamagedError, StoreError
+from bitrawl.file_names import LEDGER
 from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault, zstd, zstd_options
 from bitrawl.store.database import back_up
 from bitrawl.store.folder import JobFolder
@@ -105,7 +106,7 @@ class Checkpoints:
     def _save_ledger(self) -> str:
         name = f"ledger-{self._name}-{self._count}"
         with tempfile.TemporaryDirectory(dir=self._job.path, prefix="checkpoint-") as folder:
-            copy, packed = Path(folder, "job.sqlite"), Path(folder, "packed", _LEDGER)
+            copy, packed = Path(folder, LEDGER), Path(folder, "packed", _LEDGER)
             try:
                 back_up(self._job.ledger, copy)
                 packed.parent.mkdir()

@@ -9,9 +9,7 @@ profile AWS_PROFILE of ~/.aws/credentials, which obstore does not read itself.
 
 import configparser
 import os
-import shlex
 import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,12 +19,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.file_names import BUNDLES
 from bitrawl.files import NEW, discard, replacing, write_fault
-from bitrawl.store.folder_kinds import BUNDLES, MERGED
+from bitrawl.job import OpenedCopy, OpenedJob, OpenedMerge, OpenedRun, open_folder
 from bitrawl.version import install_command
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
+
+    from bitrawl.cluster.run import MinedRun
 
 
 # Eight pauses of .5 to 15 s are about a minute: a store that restarts is waited for, a wrong address is found out.
@@ -95,18 +96,20 @@ def is_run(address: str) -> bool:
     return (place(address) / BUNDLES).read() is not None
 
 
-@contextmanager
-def read_here(address: str) -> Iterator[Path]:
-    """The folder that has that address; of a run elsewhere, a copy of its merged corpus as long as it is read."""
-    out = place(address)
-    if isinstance(out, LocalPlace):
-        yield Path(address.removeprefix("file://"))
-        return
-    with tempfile.TemporaryDirectory(prefix="bitrawl-merged-") as scratch:
-        (out / MERGED).download(Path(scratch))
-        if not any(Path(scratch).iterdir()):
-            raise ConfigError(f"{address} has no merged corpus. Run: bitrawl export {shlex.quote(address)}")
-        yield Path(scratch)
+def is_here(address: str) -> bool:
+    """Whether a place is a folder that this machine sees."""
+    return isinstance(place(address), LocalPlace)
+
+
+def open_address(address: str) -> "OpenedJob | OpenedMerge | OpenedCopy | MinedRun":
+    """What the folder with that address holds, as `bitrawl.job.open_folder`. Elsewhere there can only be a run."""
+    if is_run(address) or not is_here(address):
+        from bitrawl.cluster.run import MinedRun  # noqa: PLC0415 - a job needs none of it
+
+        return MinedRun(address)
+    opened = open_folder(Path(address.removeprefix("file://")))
+    assert not isinstance(opened, OpenedRun), "a run has the file that says so"
+    return opened
 
 
 class LocalPlace(NamedTuple):

@@ -7,8 +7,10 @@ once more, then left to the next run, with what it has done.
 import csv
 import io
 import shlex
+import shutil
 import tempfile
 import tomllib
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bitrawl import config, files
+from bitrawl import arguments, config, files
 from bitrawl.cluster.bundle_process import BundleOrder
 from bitrawl.cluster.bundles import (
     CHECKPOINTS,
@@ -51,24 +53,26 @@ from bitrawl.cluster.bundles import (
 )
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
-from bitrawl.cluster.places import LocalPlace, Place, is_run, place
-from bitrawl.config import Job, Reach
-from bitrawl.corpus.figures import MergeFacts
+from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
+from bitrawl.config import Group, Job, described
+from bitrawl.corpus import MergeFacts
+from bitrawl.crawling import Reach
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.job.crawl_wiring import check as check_crawl
-from bitrawl.job.exporting import SHARD
+from bitrawl.file_names import BUNDLES, DESCRIPTION, LEDGER, MERGE, MERGED, PARTS, REPORT, SHARD, SITES_TABLE
+from bitrawl.job import Corpora, CorpusStatus, OpenedMerge, OpenedRun, StartOver, open_folder
+from bitrawl.job import check as check_crawl
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
 from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.job_merge import merge, merge_again
-from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since
+from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since, check_refresh
 from bitrawl.job.running import check as check_mining
-from bitrawl.show.wording import counted
-from bitrawl.store.folder import JobFolder, StartOver, free_archive_name, set_archive_aside
-from bitrawl.store.folder_kinds import BUNDLES, MERGE, MERGED, PARTS, REPORT
+from bitrawl.show import counted
+from bitrawl.store.folder import JobFolder, free_archive_name, set_archive_aside
+from bitrawl.store.folder_kinds import FolderKind, kind_of, no_job
 from bitrawl.store.own_files import FolderFiles, check_inputs, inputs_of, job_files
 from bitrawl.store.rounds import Changes
 
-JOB = "job.toml"
+JOB = DESCRIPTION
 FAILED = "failed.tsv"
 _WRITTEN = (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS, UNDONE, MERGED)
 TRIES = 2  # for a bundle whose machine had a fault
@@ -235,12 +239,14 @@ class RunRequest(NamedTuple):
     refresh: bool = False  # visit all sites again if nothing is left to do
 
 
-def asked_job(settings: Mapping[str, Any], file: Path | None) -> Job:
+def asked_job(settings: Mapping[str, Any], file: Path | None, *, refresh: bool = False) -> Job:
     """The job of all bundles; raises `ConfigError` for what only one process can hold to."""
     described = config.read(file) if file is not None else {}
     job = config.resolve(config.merged(described, settings), where=str(file) if file else "")
     check_crawl(job)
     check_mining(job)
+    if refresh:
+        check_refresh(job)
     if job.scope.reach is Reach.WEB:
         raise ConfigError("--scope web crosses sites, and a run over many sites is divided by site; leave it out")
     for name in ("pages", "minutes", "megabytes"):
@@ -294,7 +300,7 @@ def _run_files(folder: Path) -> FolderFiles:
             part_files = parts[below[0]]
             return bool(below[2] == DONE or part_files.is_made(below[2]) or part_files.is_kept(below[2]))
         if top == MERGED:
-            return rest in (MERGE, "report.html", "sites.tsv", FAILED) or bool(merged.is_made(rest))
+            return rest in (MERGE, REPORT, SITES_TABLE, FAILED) or bool(merged.is_made(rest))
         return top in (JOB, BUNDLES, PROGRESS, CHECKPOINTS, UNDONE)
 
     return FolderFiles("a run over many sites", (BUNDLES,), _WRITTEN, is_made, merged.is_kept)
@@ -394,40 +400,10 @@ def merge_run(
     return facts
 
 
-def changes_of_run(address: str, since: str = "") -> RoundChanges:
-    """What has changed in all parts together, before they are merged; as `changes` of one job."""
-    out, bundles, asked = place(address), read_bundles(place(address)), Since.read(since)
-    last = bundles.round if bundles else 1
-    asked.check(asked.round or 0, last, address, "add --refresh to its command")
-    found: list[RoundChanges] = []
-    with tempfile.TemporaryDirectory(prefix="bitrawl-diff-") as scratch:
-        for name in finished_jobs(out):
-            folder = JobFolder(_here(part(out, name), Path(scratch, name)))
-            with folder.reading() as ledger:
-                number, behind = asked.number(ledger.rounds, last), last - ledger.rounds.number
-            if number < last - behind:
-                found.append(msgspec.structs.replace(changes_since(folder, number), since=number + behind))
-    return RoundChanges(
-        min((each.since for each in found), default=last),
-        last,
-        Changes.of_all([each.pages for each in found]),
-        Changes.of_all([each.pairs for each in found]),
-        UnitChanges(tuple(text for each in found for text in each.units.new), sum(each.units.gone for each in found)),
-    )
-
-
 def is_monolingual(address: str) -> bool:
     """Whether a run is in one language."""
     content = (place(address) / JOB).read()
     return content is not None and len(tomllib.loads(content.decode()).get("langs", ())) == 1
-
-
-def merged_report(address: str) -> str:
-    """Where the report is that the last merge of a run has drawn."""
-    report = place(address) / MERGED / REPORT
-    if report.read() is None:
-        raise ConfigError(f"{address} has not been merged yet. Run: bitrawl export {shlex.quote(address)}")
-    return f"{address.rstrip('/')}/{MERGED}/{REPORT}"
 
 
 def merge_folders(
@@ -443,40 +419,114 @@ def merge_folders(
         return merge(folders, out, settings, langs=langs, tell=tell)
 
 
+class RunStatus(NamedTuple):
+    """How far a run is."""
+
+    parts: str  # their address
+    tally: Tally
+    running: Figures  # of the bundles that are not done, as far as they told
+    merged: CorpusStatus | None  # None before it is merged, and of a run that is not on this machine's disks
+
+
+class MinedRun(OpenedRun):
+    """A run over many sites, by the address of its place."""
+
+    def corpora(self) -> Corpora:
+        """Of a run elsewhere: those of a copy of its merged corpus, which lasts as long as this object."""
+        if is_here(self.address):
+            return super().corpora()
+        copy = Path(tempfile.mkdtemp(prefix="bitrawl-merged-"))
+        weakref.finalize(self, shutil.rmtree, copy, ignore_errors=True)
+        (place(self.address) / MERGED).download(copy)
+        if not any(copy.iterdir()):
+            raise ConfigError(f"{self.address} has no merged corpus. Run: bitrawl export {shlex.quote(self.address)}")
+        return open_folder(copy).corpora()
+
+    def status(self) -> RunStatus:
+        """How far the run is, and its merged corpus."""
+        if (run := existing_run(self.address)) is None:
+            raise no_job(self.folder)
+        is_merged = is_here(self.address) and kind_of(self.folder / MERGED) is FolderKind.MERGED
+        merged = OpenedMerge(self.folder / MERGED).status() if is_merged else None
+        return RunStatus(self.parts, run.tally, run.running(), merged)
+
+    def changes(self, since: str = "") -> RoundChanges:
+        """What has changed in all parts together, before they are merged."""
+        out, bundles, asked = place(self.address), read_bundles(place(self.address)), Since.read(since)
+        last = bundles.round if bundles else 1
+        asked.check(asked.round or 0, last, self.address, "add --refresh to its command")
+        found: list[RoundChanges] = []
+        with tempfile.TemporaryDirectory(prefix="bitrawl-diff-") as scratch:
+            for name in finished_jobs(out):
+                folder = JobFolder(_here(part(out, name), Path(scratch, name)))
+                with folder.reading() as ledger:
+                    number, behind = asked.number(ledger.rounds, last), last - ledger.rounds.number
+                if number < last - behind:
+                    found.append(msgspec.structs.replace(changes_since(folder, number), since=number + behind))
+        return RoundChanges(
+            min((each.since for each in found), default=last),
+            last,
+            Changes.of_all([each.pages for each in found]),
+            Changes.of_all([each.pairs for each in found]),
+            UnitChanges(
+                tuple(text for each in found for text in each.units.new), sum(each.units.gone for each in found)
+            ),
+        )
+
+    def check(self, *, repair: bool = False) -> Iterator[Checked]:
+        """What is wrong, and what is sound as one line. Parts that are not on this machine's disks are not read."""
+        out = place(self.address)
+        try:
+            bundles = read_bundles(out)
+            yield Checked(BUNDLES, Condition.SOUND, counted(len(bundles.bundles) if bundles else 0, "bundle"))
+        except StoreError as error:
+            yield Checked(BUNDLES, Condition.DAMAGED, str(error))
+        sound = 0
+        for name in (out / PARTS).names():
+            wrong = list(_part(out, name, repair=repair))
+            sound += not wrong
+            yield from wrong
+        yield Checked(f"{PARTS}/", Condition.SOUND, f"{counted(sound, 'part')} as written")
+        yield from _checkpoints(out, repair=repair)
+        if isinstance(out, LocalPlace):
+            corpus = check_corpus(out.path / MERGED / "corpus")
+            if corpus is not None:
+                yield corpus
+
+    def report(self) -> str:
+        """Where the report is, which the last merge has written."""
+        if (place(self.merged) / REPORT).read() is None:
+            raise ConfigError(
+                f"{self.address} has not been merged yet. Run: bitrawl export {shlex.quote(self.address)}"
+            )
+        return f"{self.merged}/{REPORT}"
+
+    def export(
+        self,
+        *,
+        only: bool = False,
+        to: Path | None = None,
+        tell: Tell = lambda _line: None,
+        **settings: Any,
+    ) -> MergeFacts:
+        """Merge its parts again, with other settings, as the flags of `bitrawl export`."""
+        tables = described(settings, [Group.CORPUS])
+        return merge_run(self.address, tables, tell, only=arguments.yes_or_no("only", only), to=to)
+
+
 def failed_sites(out: Place) -> list[SiteOutcome]:
     """Sites that brought nothing, and why."""
     parts = [done(out, name) for name in (out / PARTS).names()]
     return [site for how in parts if how is not None and how.state is not PartState.HALVED for site in how.failed]
 
 
-def check_run(address: str, *, repair: bool = False) -> Iterator[Checked]:
-    """What is wrong, and what is sound as one line. Parts that are not on this machine's disks are not read."""
-    out = place(address)
-    try:
-        bundles = read_bundles(out)
-        yield Checked(BUNDLES, Condition.SOUND, counted(len(bundles.bundles) if bundles else 0, "bundle"))
-    except StoreError as error:
-        yield Checked(BUNDLES, Condition.DAMAGED, str(error))
-    sound = 0
-    for name in (out / PARTS).names():
-        wrong = list(_part(out, name, repair=repair))
-        sound += not wrong
-        yield from wrong
-    yield Checked(f"{PARTS}/", Condition.SOUND, f"{counted(sound, 'part')} as written")
-    yield from _checkpoints(out, repair=repair)
-    if isinstance(out, LocalPlace):
-        corpus = check_corpus(out.path / MERGED / "corpus", f"bitrawl export {shlex.quote(address)}")
-        if corpus is not None:
-            yield corpus
-
-
 def _check_same(job: Job, out: Place) -> None:
     content = (out / JOB).read()
     if content is None:
-        if "job.sqlite" in out.names():
+        if LEDGER in out.names():
             raise ConfigError(f"{out} holds another job; choose another --out")
         return
-    if (out / BUNDLES).read() is None and "job.sqlite" in out.names():
+    if (out / BUNDLES).read() is None and LEDGER in out.names():
         raise ConfigError(
             f"{out} holds a job of one process; resume without --workers, --cluster and --part, or choose another --out"
         )
@@ -523,10 +573,10 @@ def _part(out: Place, name: str, *, repair: bool) -> Iterator[Checked]:
     if how is None or how.state is not PartState.MINED or not isinstance(folder, LocalPlace):
         return
     wrong = [file for file in check_job(JobFolder(folder.path)) if file.condition is not Condition.SOUND]
-    if any(file.name == "job.sqlite" for file in wrong) and repair:
+    if any(file.name == LEDGER for file in wrong) and repair:
         (folder / DONE).delete()
     for file in wrong:
-        if file.name == "job.sqlite":
+        if file.name == LEDGER:
             yield _damaged(f"{where}/{file.name}", file.found, repair=repair)
         else:
             yield msgspec.structs.replace(file, name=f"{where}/{file.name}")

@@ -15,10 +15,12 @@ from urllib.parse import quote
 
 import msgspec
 
+from bitrawl.archive.archived_web import warc_files
 from bitrawl.archive.writing import answers
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import write, write_fault
 from bitrawl.store.database import locked
+from bitrawl.store.own_files import check_inputs
 from bitrawl.url import Url
 
 # Well below the usual limit of 1,024 open files. Opening one again costs about as much as a small write.
@@ -64,19 +66,29 @@ class Inputs(NamedTuple):
 
 
 def partition(
-    paths: Iterable[Path], out: Path, grouping: Grouping, *, watch: Callable[[SplitFile], None] = lambda _: None
+    paths: Iterable[Path],
+    out: Path,
+    grouping: Grouping,
+    *,
+    beside: Iterable[Path] = (),
+    watch: Callable[[SplitFile], None] = lambda _: None,
 ) -> Inputs:
-    """Split these files into `out`. The same call again goes on with the files that are not done.
+    """Split these files, and those in these folders, into `out`. The same call goes on with the files that are not done.
+
+    `beside` are other files that the caller has read: none may lie in `out`.
 
     Raises `ArchiveError` if one is no WARC file, `StoreError` if a file changed since it was done, or if another process
     works in `out`, and `ConfigError` if `out` was split by another grouping.
     """
+    paths = list(paths)
+    check_inputs(out, [*paths, *beside])
+    files = warc_files(paths)
     with locked(out / _STATE):
         state = out / _STATE
         _check_grouping(state, grouping)
         _undo(state, out)
         done, before = [], 0
-        for path in paths:
+        for path in files:
             if _is_done(state, path):
                 before += 1
                 continue

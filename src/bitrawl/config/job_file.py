@@ -107,12 +107,3 @@ def merged(described: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, 
         elif value is not None:
             result[key] = value
     return {key: value for key, value in result.items() if value != {}}
-
-
-def seeds_from(content: bytes, name: str) -> list[str]:
-    """A seed list: one URL per line; blank lines and lines that begin with # are left out."""
-    try:
-        lines = content.decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{name} is not a text file in UTF-8; write one URL per line") from error
-    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]

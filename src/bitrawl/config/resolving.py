@@ -10,12 +10,16 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
 import msgspec
 
-from bitrawl.config.choices import FOCUSED, Strategy, check_names, unfit, usual
-from bitrawl.config.schema import Job, Reach, TopicModel, Walk, seed_url
+from bitrawl.config.schema import Job, seed_url
 from bitrawl.config.settings import SETTINGS, asked_for, keys, with_lists
+from bitrawl.corpus import FORMATS, unfit, usual
+from bitrawl.crawling import Reach
+from bitrawl.discover.settings import Walk
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language, same_language, two_languages
 from bitrawl.model_files import check_model_names
+from bitrawl.strategies.table import FOCUSED, STRATEGIES, Strategy
+from bitrawl.topic.settings import TopicModel
 
 Description = TypeVar("Description", bound=msgspec.Struct)
 _CHOICES = {
@@ -43,7 +47,8 @@ def typed(described: Mapping[str, Any]) -> Job:
     A text where a list belongs is read as its flag is: langs = "en,fr".
     """
     job = converted(with_lists(described), Job)
-    check_names(job.strategy, job.export.formats)
+    STRATEGIES.check_known([job.strategy])
+    FORMATS.check_known(job.export.formats)
     return job
 
 

@@ -1,6 +1,6 @@
 """The table of settings: each row is a flag, a keyword of the front door, a key of the job file, and maybe a field of the app.
 
-Types, bounds and defaults are those of the key, in `bitrawl.config.schema`.
+Types, bounds and defaults are those of the key, in the `settings.py` of the room that it sets up.
 """
 
 import difflib
@@ -13,10 +13,12 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 import msgspec
 
-from bitrawl.config.choices import DocumentType, Render, fitting, format_names, strategy_names, usual
 from bitrawl.config.schema import Job
+from bitrawl.corpus import FORMATS, fitting, usual
+from bitrawl.crawling import Render
 from bitrawl.errors import ConfigError
-from bitrawl.model import Method
+from bitrawl.model import DocumentType, Method
+from bitrawl.strategies.table import STRATEGIES
 
 
 class Group(StrEnum):
@@ -71,10 +73,10 @@ class _Choices(dict[str, str]):
         if name == "renderings":
             return ", ".join(Render)
         if name == "strategies":
-            return ", ".join(strategy_names())
+            return ", ".join(STRATEGIES.names())
         if name == "methods":
             return ", ".join(f"{' '.join(letters)} {told}" for told, letters in _methods().items())
-        pairs = dict.fromkeys([*usual(2), *fitting(2), *(one for one in format_names() if one not in fitting(1))])
+        pairs = dict.fromkeys([*usual(2), *fitting(2), *(one for one in FORMATS.names() if one not in fitting(1))])
         return f"{', '.join(pairs)}; for one language {', '.join(fitting(1))}"
 
 

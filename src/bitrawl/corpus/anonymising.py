@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from bitrawl.config import Anonymise
-from bitrawl.mining.judging import Flag
+from bitrawl.corpus.formats import Anonymise
+from bitrawl.mining import Flag
 from bitrawl.model import Language, Page, PagePair, Paragraph, SegmentPair
 from bitrawl.text.personal_data import (
     Found,

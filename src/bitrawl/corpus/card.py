@@ -12,14 +12,14 @@ from itertools import islice
 from pathlib import Path
 
 from bitrawl import files
-from bitrawl.config import Anonymise
-from bitrawl.corpus.export import CARD, EARLIER_CARD, without_files
+from bitrawl.corpus.export import CARD, without_files
 from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, MergedSite, Origin
+from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
+from bitrawl.corpus.sampling import HumanReview
 from bitrawl.errors import ConfigError
-from bitrawl.facts import HumanReview
 from bitrawl.files import cell
-from bitrawl.languages import language_name
+from bitrawl.languages import base_language, language_name
 from bitrawl.model import Method
 from bitrawl.text.personal_data import PersonalKind, placeholder
 from bitrawl.text.words import one_line
@@ -50,8 +50,8 @@ _OURS = "written by bitrawl"  # stands in every card, twice
 
 
 def card_of(folder: Path) -> Path | None:
-    """The card of the corpus in that folder, which an earlier version named differently; None if there is none."""
-    return next((path for name in (CARD, EARLIER_CARD) if (path := folder / name).is_file()), None)
+    """The card of the corpus in that folder; None if there is none."""
+    return path if (path := folder / CARD).is_file() else None
 
 
 def check_card(folder: Path) -> None:
@@ -64,10 +64,7 @@ def check_card(folder: Path) -> None:
 
 
 def write_card(folder: Path, facts: CardFacts) -> None:
-    """Replaces that of an earlier version, too."""
     files.write(folder / CARD, card(facts))
-    if not is_foreign_card(folder / EARLIER_CARD):
-        files.discard(folder / EARLIER_CARD)
 
 
 def is_foreign_card(path: Path) -> bool:
@@ -367,7 +364,7 @@ def dataset_header(facts: CardFacts, title: str) -> str:
     units = sum(_size(corpus) for corpus in facts.corpora)
     fields: dict[str, object] = {
         "pretty_name": title,
-        "language": list(dict.fromkeys(code.partition("-")[0] for code in languages)),
+        "language": list(dict.fromkeys(base_language(code) for code in languages)),
         **({"language_bcp47": regional} if regional else {}),
         "multilinguality": ["translation" if facts.bilingual else "monolingual"],
         "task_categories": ["translation" if facts.bilingual else "text-generation"],

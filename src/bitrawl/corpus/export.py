@@ -10,15 +10,15 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from bitrawl.config.choices import EXPORTERS, Part, blamed, corpus_format, corpus_formats, loaded, package_of
+from bitrawl.corpus.formats import FORMATS, Part, corpus_format, corpus_formats
 from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.file_names import SUMMARY
 from bitrawl.files import NEW, OLD, discard
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
+from bitrawl.packages import loaded
 
 CARD = "README.md"
 """The datasheet in a corpus folder. Under this name, `datasets.load_dataset` finds the files of the folder by it."""
-EARLIER_CARD = "card.md"
-"""Its name in corpora that an earlier version wrote."""
 
 
 class CorpusHeader(msgspec.Struct, frozen=True):
@@ -154,20 +154,20 @@ def _opened(
 ) -> Iterator[Callable[[Any], None]]:
     """One exporter. What that of another package raises is told as an error that names the package."""
     exporter = loaded(part.exporter) if isinstance(part.exporter, str) else part.exporter
-    if not package_of(EXPORTERS, name):
+    if not FORMATS.package_of(name):
         with exporter(folder, header, compress=compress) as write:
             yield write
         return
     stack = ExitStack()
-    block = blamed(EXPORTERS, name, exporter)(folder, header, compress=compress)
-    write = blamed(EXPORTERS, name, stack.enter_context)(block)
+    block = FORMATS.blamed(name, exporter)(folder, header, compress=compress)
+    write = FORMATS.blamed(name, stack.enter_context)(block)
     try:
-        yield blamed(EXPORTERS, name, write)
+        yield FORMATS.blamed(name, write)
     except BaseException:
         with suppress(BitrawlError):  # what the exporter says of it matters less
-            blamed(EXPORTERS, name, stack.__exit__)(*sys.exc_info())
+            FORMATS.blamed(name, stack.__exit__)(*sys.exc_info())
         raise
-    blamed(EXPORTERS, name, stack.close)()
+    FORMATS.blamed(name, stack.close)()
 
 
 def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = ()) -> None:
@@ -180,7 +180,7 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
             discard(folder / name)
 
 
-ABOUT = ("summary.json", CARD, EARLIER_CARD)
+ABOUT = (SUMMARY, CARD)
 """What is written beside the corpora of a folder."""
 
 

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import numpy as np
 
 from bitrawl.corpus.export import CorpusHeader, Item
 from bitrawl.corpus.merger import different
-from bitrawl.facts import HumanReview
+from bitrawl.corpus.sampling import HumanReview
 from bitrawl.message import Wording
 from bitrawl.model import Page, PagePair, TranslationUnit
 from bitrawl.text.words import words
@@ -61,7 +62,7 @@ class SitePart(msgspec.Struct, frozen=True):
     fetched: int = 0
     page_pairs: int = 0
     segment_pairs: int = 0  # good enough for the corpus
-    why: SiteWhy | str = ""  # empty if all went well; another text is an earlier version's
+    why: SiteWhy | Literal[""] = ""  # empty if all went well
 
 
 class SiteRows(msgspec.Struct, frozen=True):

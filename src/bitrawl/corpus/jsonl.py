@@ -16,7 +16,7 @@ from bitrawl.corpus.export import CorpusHeader, paragraph_id
 from bitrawl.errors import ConfigError
 from bitrawl.files import NO_JSON, replacing
 from bitrawl.languages import claimed_language
-from bitrawl.mining.judging import MEASURES
+from bitrawl.mining import MEASURES
 from bitrawl.model import Language, Page, PagePair, TranslationUnit, UnitSource
 from bitrawl.text.words import one_line
 from bitrawl.version import install_command

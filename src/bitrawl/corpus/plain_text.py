@@ -7,7 +7,7 @@ from pathlib import Path
 from bitrawl.corpus.export import CorpusHeader, paragraph_id
 from bitrawl.corpus.jsonl import PLAIN, plain
 from bitrawl.files import cell, replacing
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.model import Page, TranslationUnit
 from bitrawl.text.words import one_line
 

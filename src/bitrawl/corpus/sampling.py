@@ -1,10 +1,12 @@
-"""A sample of a corpus for a person to read: even over sites and score ranges, the same for the same seed."""
+"""The one way to sample for people: even over sites and score ranges, the same for the same seed, and no entry twice."""
 
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import count
 from typing import Generic, TypeVar
+
+import msgspec
 
 Entry = TypeVar("Entry")
 Place = tuple[str, float, tuple[str, ...]]
@@ -22,22 +24,40 @@ def sampled(entries: Iterable[Entry], size: int, place: Callable[[Entry], Place]
     A stratum with fewer entries gives all that it has. The entries are read once, and `size` of them are kept in memory.
     The order in which they come does not matter.
     """
-    sample: _Sample[Entry] = _Sample(size, seed)
+    sample: SpreadSample[Entry] = SpreadSample(size, seed)
     for entry in entries:
         sample.offer(entry, *place(entry))
     return sample.entries()
 
 
-class _Sample(Generic[Entry]):
-    """Each unit has a random number. A stratum keeps its units with the smallest numbers.
+class HumanReview(msgspec.Struct, frozen=True):
+    """The precision of a corpus, by people who judged a random sample of it."""
+
+    precision: float
+    low: float  # of the interval of 95 %
+    high: float
+    units: int  # that were judged
+    people: int
+    kappa: (
+        float | None
+    )  # Cohen's, the mean of all pairs of people; None for one person, or if chance explains everything
+    least: float  # only units with this score or more were drawn
+    at: float  # when it was drawn, in seconds since the epoch
+
+
+class SpreadSample(Generic[Entry]):
+    """A sample of entries that are offered one by one, as `sampled` makes it.
+
+    Each unit has a random number. A stratum keeps its units with the smallest numbers.
 
     When one unit too many is kept, the largest stratum drops its last. A stratum that has dropped a unit never again
     takes a unit with a larger number, so its units are a random choice of all that it had: the level to which strata
     are filled only falls. If there are more strata than places, those with the smallest numbers of their own stay.
     """
 
-    def __init__(self, size: int, seed: int) -> None:
+    def __init__(self, size: int, seed: int = 0) -> None:
         self._size = size
+        self._numbers: set[int] = set()  # of what is kept
         self._salt = str(seed).encode()
         self._kept: dict[_Stratum, list[tuple[int, int, float, Entry]]] = {}  # heaps, the largest number on top
         self._limits: dict[_Stratum, int] = {}  # of the strata that have dropped a unit
@@ -48,10 +68,11 @@ class _Sample(Generic[Entry]):
     def offer(self, entry: Entry, site: str, score: float, texts: tuple[str, ...]) -> None:
         stratum = (site, min(int(score * SCORE_RANGES), SCORE_RANGES - 1))
         number = self._number(*texts)
-        if number >= self._limits.get(stratum, 1 << 64):
+        if number >= self._limits.get(stratum, 1 << 64) or number in self._numbers:
             return
         if stratum not in self._kept and self._of_stratum(stratum) >= self._last_stratum:
             return
+        self._numbers.add(number)
         heappush(self._kept.setdefault(stratum, []), (-number, next(self._order), score, entry))
         self._total += 1
         if self._total > self._size:
@@ -61,6 +82,7 @@ class _Sample(Generic[Entry]):
         largest = max(self._kept, key=lambda stratum: (len(self._kept[stratum]), self._of_stratum(stratum)))
         number, _, _, _ = heappop(self._kept[largest])
         self._total -= 1
+        self._numbers.discard(-number)
         self._limits[largest] = -number
         if not self._kept[largest]:
             del self._kept[largest], self._limits[largest]

@@ -12,18 +12,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bitrawl.config import Anonymise, Thresholds
 from bitrawl.corpus.anonymising import Anonymiser
+from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.merger import keyed
-from bitrawl.mining.judging import (
-    Flag,
-    Measures,
-    Rejection,
-    SegmentKind,
-    Truth,
-    as_written,
-    decided_by_people,
-)
+from bitrawl.mining import Flag, Measures, Rejection, SegmentKind, Thresholds, Truth, as_written, decided_by_people
 from bitrawl.model import Language, SegmentPair, Verdict, segment_key
 
 STEPS = 100

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config.choices import TermFormat
+from bitrawl.corpus.formats import TermFormat
 from bitrawl.files import cell
 from bitrawl.model import Language
 from bitrawl.text.arrays import Floats, Ints
@@ -145,7 +145,7 @@ def _are_numbers(pair: FoundPair, languages: tuple[Language, Language]) -> bool:
     )
 
 
-def write(terms: Sequence[TermPair], style: TermFormat) -> bytes:
+def write_terms(terms: Sequence[TermPair], style: TermFormat) -> bytes:
     """The content of a file; `topic.term_list.read_terms` reads all of them but JSON lines."""
     if style is TermFormat.TBX:
         return "".join(_tbx(terms)).encode()

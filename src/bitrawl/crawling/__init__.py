@@ -1,1 +1,25 @@
 """What to visit, and visiting it."""
+
+from typing import TYPE_CHECKING
+
+from bitrawl.doors import door
+
+if TYPE_CHECKING:
+    from bitrawl.crawling.connections import Proxies, Routes, is_private_host
+    from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, understand, user_agent, visit
+    from bitrawl.crawling.frontier import Frontier, Spent
+    from bitrawl.crawling.loop import Crawl, LoopSettings, objection
+    from bitrawl.crawling.preview import Preview, Previewer
+    from bitrawl.crawling.robots import RobotsFetcher
+    from bitrawl.crawling.scope import Scope, Sites
+    from bitrawl.crawling.settings import (
+        Budget,
+        FetchSection,
+        Politeness,
+        Reach,
+        Render,
+        RenderSection,
+        ScopeRules,
+    )
+else:
+    __getattr__ = door(__name__)

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Self
 from weakref import WeakValueDictionary
 
-import msgspec
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page, Playwright, Route, async_playwright
 
 from bitrawl.crawling.document_states import (
@@ -34,8 +33,10 @@ from bitrawl.crawling.document_states import (
     DocumentState,
     alike,
 )
+from bitrawl.crawling.fetch import FetchSettings, user_agent
 from bitrawl.crawling.rendering import rendered
 from bitrawl.crawling.resources import PageRequests, Resources
+from bitrawl.crawling.settings import RenderSection
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import COMPUTED, Capture, Skip
 from bitrawl.process import ATTEMPTS
@@ -66,30 +67,23 @@ _ABSENT = re.compile(r"executable doesn't exist|ENOENT|EACCES|exitCode=\d", re.I
 _log = logging.getLogger(__name__)
 
 
-class BrowserSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How pages are drawn."""
-
-    browser: str = ""  # a path, or the address of one that runs; empty for Playwright's own or one of `PROGRAMS`
-    user_agent: str = ""
-    language: str = "en"  # that scripts are told to prefer
-    tabs: int = 4
-    per_host: int = 1  # pages of one host at once, as connections
-    seconds: float = 20.0  # for one page
-    megabytes: int = 512  # of one page
-
-
 class ChromiumRenderer:
     """A `Renderer`. Enter it (`async with`); the browser starts with the first page, or with `start`."""
 
     def __init__(
         self,
-        settings: BrowserSettings,
+        settings: RenderSection,
+        fetching: FetchSettings,
         resources: Resources,
         clock: Clock,
         language_of: Callable[[str], str] = lambda _label: "",
     ) -> None:
-        """`language_of` says which of the job's languages the label of a button names; empty if none."""
+        """`language_of` says which of the job's languages the label of a button names; empty if none.
+
+        Scripts are told what other requests say: who asks, and for which language. Pages of a host count as connections.
+        """
         self._settings = settings
+        self._fetching = fetching
         self._resources = resources
         self._clock = clock
         self._language_of = language_of
@@ -168,7 +162,7 @@ class ChromiumRenderer:
     @asynccontextmanager
     async def _place(self, host: str) -> AsyncIterator[None]:
         """The host first: whoever waits for one takes no tab."""
-        places = self._hosts.setdefault(host, asyncio.Semaphore(self._settings.per_host))
+        places = self._hosts.setdefault(host, asyncio.Semaphore(self._fetching.per_host))
         async with places, self._tabs:
             yield
 
@@ -247,8 +241,8 @@ class ChromiumRenderer:
 
     async def _context(self, browser: Browser, requests: PageRequests) -> BrowserContext:
         context = await browser.new_context(
-            user_agent=self._settings.user_agent or None,
-            locale=self._settings.language,
+            user_agent=user_agent(self._fetching.public_contact),
+            locale=next(iter(self._fetching.languages), "en"),
             accept_downloads=False,
             service_workers="block",
             reduced_motion="reduce",

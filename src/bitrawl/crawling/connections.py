@@ -180,8 +180,9 @@ class Routes:
     A literal address is never one of them.
     """
 
-    def __init__(self, targets: Mapping[str, Endpoint]) -> None:
-        self._targets = {pattern.lower(): target for pattern, target in targets.items()}
+    def __init__(self, targets: Mapping[str, str]) -> None:
+        """Raises `ConfigError` for a target that is not HOST:PORT."""
+        self._targets = {pattern.lower(): _endpoint(target) for pattern, target in targets.items()}
 
     def find(self, host: str) -> Endpoint | None:
         """Where that host is reached, None where DNS is asked."""
@@ -190,6 +191,13 @@ class Routes:
         labels = host.lower().split(".")
         patterns = [host.lower(), *(f"*.{'.'.join(labels[at:])}" for at in range(1, len(labels))), "*"]
         return next((self._targets[pattern] for pattern in patterns if pattern in self._targets), None)
+
+
+def _endpoint(raw: str) -> Endpoint:
+    address, mark, port = raw.rpartition(":")
+    if not mark or not port.isdigit():
+        raise ConfigError(f"connect_to: {raw!r} is not HOST:PORT; write it like this: 127.0.0.1:8000")
+    return address.strip("[]"), int(port)
 
 
 class GuardedResolver(AbstractResolver):

@@ -3,7 +3,6 @@
 All that reads pages from the web does it by `visit`, or by `HttpFetcher.fetch` and `understand`.
 """
 
-import contextlib
 import errno
 import socket
 import ssl
@@ -20,8 +19,7 @@ from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
-from bitrawl.config import DocumentType
-from bitrawl.crawling.bodies import (
+from bitrawl.bodies import (
     GZIP,
     MIB,
     SNIFFED,
@@ -45,12 +43,13 @@ from bitrawl.crawling.connections import (
     noting_reuse,
     proxy_name,
 )
+from bitrawl.crawling.settings import FetchSection, Politeness
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import MAX_REDIRECTS, Answer, Capture, Language, Link, LinkKind, Page, Sitemap, Skip
+from bitrawl.model import MAX_REDIRECTS, Answer, Capture, DocumentType, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Clock, Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url, without_credentials
-from bitrawl.version import PROJECT_PAGE, __version__
+from bitrawl.version import __version__
 
 FOREIGN = (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFError)
 """What aiohttp and the socket raise for what the web does."""
@@ -68,28 +67,20 @@ MAX_RULES = 500 * 1024
 """What is read of robots.txt and its like: RFC 9309, section 2.5."""
 
 
-class FetchSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How a job fetches. Sizes in bytes, times in seconds."""
+class FetchSettings(FetchSection, frozen=True, kw_only=True):
+    """What a job says about fetching, with what follows from its other settings. Sizes in bytes, times in seconds."""
 
-    contact: str = PROJECT_PAGE  # whom a webmaster can ask: a page or an address
     languages: tuple[Language, ...] = ()  # asked for, most wanted first
-    proxies: Proxies = Proxies()
-    connect_to: Mapping[str, Endpoint] = {}  # host pattern to where it is reached; see `Routes`
-    allow_private: bool = False
+    proxies: Proxies = Proxies()  # where the job names none
     trusted: frozenset[Endpoint] = frozenset()  # hosts with their ports that may be private all the same
-    cookies: bool = False
     media_types: frozenset[str] = PAGE_TYPES  # what is downloaded whole; anything else after its first bytes is not
     accept: str = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.1"
+    connections: int = 64
+    per_host: int = Politeness().per_host
 
     # Judgement where no standard is named.
-    connections: int = 64
-    connections_per_host: int = 1
     connect_time: float = 15.0
     read_time: float = 20.0  # between two arrivals of data
-    total_time: float = 60.0  # name, connection, headers and body together: ends an answer that comes byte by byte
-
-    max_payload: int = 10 * MIB  # as sent
-    expansion: Expansion = Expansion()
     max_index: int = 50 * MIB  # a sitemap, expanded: sitemaps.org allows 50 MB
     max_header: int = 32 * 1024  # one header line; aiohttp's 8 KiB refuses policies (CSP) that browsers accept
     max_headers: int = 256
@@ -110,17 +101,6 @@ def accept_language(languages: Sequence[Language]) -> str:
     return ", ".join([*weighed, "*;q=0.1"]) if wanted else ""
 
 
-def redirect_target(capture: Capture) -> Url:
-    """Where a redirect leads; raises `UrlError` when that is no http(s) URL."""
-    location = next((value for name, value in capture.headers if name.lower() == "location"), "")
-    if not location.strip():
-        message = f"{capture.url} redirects to nowhere"
-        raise UrlError(message)
-    with contextlib.suppress(UnicodeError):
-        location = location.encode("latin-1").decode()  # UTF-8 is what servers send, though RFC 9110 knows ASCII only
-    return Url.parse(location, base=capture.url)
-
-
 async def visit(link: Link, fetcher: Fetcher, analyser: Analyser) -> Page | Sitemap | Skip:
     """One request. A redirect is not followed: it is a skip that names its target (`Skip.target`)."""
     answer = await fetcher.fetch(link)
@@ -137,7 +117,7 @@ async def understand(link: Link, answer: Capture, analyser: Analyser) -> Page | 
 def _redirect(link: Link, answer: Capture) -> Skip:
     """The end of a link that redirects; the detail is where it leads, or why that is no page."""
     try:
-        target = redirect_target(answer)
+        target = answer.redirect_target()
     except UrlError as error:
         return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
     reason = Reason.TOO_MANY_REDIRECTS if link.redirects >= MAX_REDIRECTS else Reason.REDIRECT
@@ -167,7 +147,8 @@ class HttpFetcher:
         self._trusts_the_date = True
         self._tls = ssl.create_default_context()
         self._routes = Routes(settings.connect_to)
-        self._proxy_endpoints = settings.proxies.endpoints()
+        self._proxies = Proxies.for_all(settings.proxy) if settings.proxy else settings.proxies
+        self._proxy_endpoints = self._proxies.endpoints()
 
     async def __aenter__(self) -> Self:
         settings = self._settings
@@ -180,7 +161,7 @@ class HttpFetcher:
         )
         self._connector = CleanConnector(
             limit=settings.connections,
-            limit_per_host=settings.connections_per_host,
+            limit_per_host=settings.per_host,
             ttl_dns_cache=300,  # seconds: a common lifetime of a name's address
             ssl=self._tls,
             resolver=self._resolver,
@@ -247,7 +228,7 @@ class HttpFetcher:
 
     def _proxy_for(self, url: URL) -> URL | None:
         direct = self._routes.find(url.host or "") or (url.host, url.port) in self._settings.trusted
-        return None if direct else self._settings.proxies.find(url)
+        return None if direct else self._proxies.find(url)
 
     def _is_private(self, url: URL, *, proxied: bool) -> bool:
         host = url.host or ""
@@ -318,11 +299,10 @@ class HttpFetcher:
         return INDEX_TYPES if link.kind is LinkKind.INDEX else self._settings.media_types
 
     def _max_payload(self, link: Link) -> int:
-        return self._settings.max_index if link.kind is LinkKind.INDEX else self._settings.max_payload
+        return self._settings.max_index if link.kind is LinkKind.INDEX else self._settings.most_bytes
 
     def _expansion(self, link: Link) -> Expansion:
-        limits = self._settings.expansion
-        return msgspec.structs.replace(limits, size=self._settings.max_index) if link.kind is LinkKind.INDEX else limits
+        return Expansion(self._settings.max_index if link.kind is LinkKind.INDEX else 2 * self._settings.most_bytes)
 
 
 def _session(settings: FetchSettings, connector: CleanConnector) -> aiohttp.ClientSession:
@@ -334,7 +314,7 @@ def _session(settings: FetchSettings, connector: CleanConnector) -> aiohttp.Clie
         cookie_jar=aiohttp.CookieJar() if settings.cookies else aiohttp.DummyCookieJar(),
         response_class=_Response,
         timeout=aiohttp.ClientTimeout(
-            total=settings.total_time, sock_connect=settings.connect_time, sock_read=settings.read_time
+            total=settings.timeout, sock_connect=settings.connect_time, sock_read=settings.read_time
         ),
         max_line_size=settings.max_header,
         max_field_size=settings.max_header,
@@ -364,7 +344,7 @@ _MAX_REMAINDER = 64 * 1024  # of a body that nobody reads: so much is cheaper th
 
 def _request_headers(settings: FetchSettings) -> dict[str, str]:
     headers = {
-        "User-Agent": user_agent(settings.contact),
+        "User-Agent": user_agent(settings.public_contact),
         "Accept": settings.accept,
         "Accept-Encoding": "gzip, deflate, br, zstd",
     }

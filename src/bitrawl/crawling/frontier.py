@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import msgspec
 
+from bitrawl.choices import MEGABYTE
+from bitrawl.crawling.settings import Budget, Politeness
 from bitrawl.endings import Failing, Limit, LimitUnit, ParkReason, SiteBudget
 from bitrawl.model import Lease, Link, Skip
-from bitrawl.protocols import Clock, Queue
+from bitrawl.protocols import FIRST, Clock, Queue
 from bitrawl.reasons import LeaveReason
 from bitrawl.url import Url
 
-ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
 BACKOFF_CEILING = 300.0  # seconds
 MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes its turn, because comparing costs time
 # A host waits while a rival has a link so much better: its own score is less than this share of the rival's. Without
@@ -31,25 +32,8 @@ READ_FIRST = 10  # visits that were read, for each that may be unread where link
 WORTH_WAITING = 30.0  # seconds; a host that rests for longer (Crawl-delay, Retry-After) keeps nobody waiting
 MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed
 PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work
-FIRST = 1.0  # the score of seeds, and of what a host is asked first
 QUICK_FIRST = 4  # visits to hosts that answer quickly, before one to another host
 SILENCE = 5.0  # seconds without an answer after which nobody waits for a host any more, nor any budget
-
-
-class Politeness(msgspec.Struct, frozen=True):
-    """How hard one host may be hit."""
-
-    delay: float = 1.0  # seconds between the end of a fetch and the next; 0 also switches off the adaptation
-    connections: int = 1  # at once, per host
-    attempts: int = 3  # of one link, before it is skipped
-    backoff: float = 5.0  # seconds before the second attempt, doubled for each further one
-    failures: int = 8  # in a row, before the host is left for this run; its links stay queued
-    first_failures: int = 3  # the same of a host that never answered
-
-    def rest(self, took: float, *, wanted: float = 0.0) -> float:
-        """Seconds that a host rests after an answer that took so long; `wanted` is its Crawl-delay or Retry-After."""
-        slow = min(took, ADAPTIVE_CEILING) if self.delay else 0.0
-        return max(self.delay, wanted, slow)
 
 
 class InFlight(msgspec.Struct, frozen=True):
@@ -63,27 +47,6 @@ class InFlight(msgspec.Struct, frozen=True):
     def new(self, *, ranked: bool) -> int:
         """How many hosts that have never answered may be waited for."""
         return min(self.working or self.waiting, self.waiting) if ranked else -(-3 * self.waiting // 4)
-
-
-class Budget(msgspec.Struct, frozen=True):
-    """Where to stop; None is no limit."""
-
-    pages: int | None = None
-    bytes: int | None = None
-    minutes: float | None = None
-    downloads: int | None = None  # requests for pages and sitemaps, whatever they brought
-
-    def reached(self, spent: "Spent", now: float) -> Limit | None:
-        """Which limit is reached, counting what is in flight; None when none is. A silent host brings no page."""
-        if self.pages is not None and spent.pages + spent.in_flight - spent.silent >= self.pages:
-            return Limit(LimitUnit.PAGES, self.pages)
-        if self.downloads is not None and spent.downloads + spent.in_flight >= self.downloads:
-            return Limit(LimitUnit.DOWNLOADS, self.downloads)
-        if self.bytes is not None and spent.bytes >= self.bytes:
-            return Limit(LimitUnit.MEGABYTES, self.bytes / 1_000_000)
-        if self.minutes is not None and spent.minutes(now) >= self.minutes:
-            return Limit(LimitUnit.MINUTES, self.minutes)
-        return None
 
 
 @dataclass
@@ -100,6 +63,18 @@ class Spent:
 
     def minutes(self, now: float) -> float:
         return (self.seconds + (now - self.started if self.started is not None else 0.0)) / 60
+
+    def limit(self, budget: Budget, now: float, downloads: int | None = None) -> Limit | None:
+        """Which limit is reached, counting what is in flight; None when none is. A silent host brings no page."""
+        if budget.pages is not None and self.pages + self.in_flight - self.silent >= budget.pages:
+            return Limit(LimitUnit.PAGES, budget.pages)
+        if downloads is not None and self.downloads + self.in_flight >= downloads:
+            return Limit(LimitUnit.DOWNLOADS, downloads)
+        if budget.megabytes is not None and self.bytes >= budget.megabytes * MEGABYTE:
+            return Limit(LimitUnit.MEGABYTES, budget.megabytes)
+        if budget.minutes is not None and self.minutes(now) >= budget.minutes:
+            return Limit(LimitUnit.MINUTES, budget.minutes)
+        return None
 
 
 class Pace(IntEnum):
@@ -180,9 +155,11 @@ class Frontier:
     clock: Clock
     site_of: Callable[[str], str]  # from a host to its site
     politeness: Politeness = field(default_factory=Politeness)
-    floor: Callable[[str], float] = lambda _host: 0.0  # Crawl-delay
+    crawl_delay: Callable[[str], float] = lambda _host: 0.0
+    failures: int = 8  # in a row, before a host is left for this run; its links stay queued
+    first_failures: int = 3  # the same of a host that never answered
     budget: Budget = field(default_factory=Budget)
-    site_budget: Budget = field(default_factory=Budget)
+    downloads: int | None = None  # where to stop: requests for pages and sitemaps, whatever they brought
     spent: Spent = field(default_factory=Spent)  # by the whole job
     spent_on: dict[str, Spent] = field(default_factory=dict)  # each site
     left: dict[str, LeaveReason] = field(default_factory=dict)  # sites that are not visited any more, and why
@@ -214,7 +191,8 @@ class Frontier:
             tuple[float, str]
         ] = []  # a heap of all hosts by score, where they are ranked; see `_best_rival`
         self._read = self.spent.pages  # visits that have ended
-        self._is_scarce = self.budget.pages is not None or self.budget.downloads is not None
+        self._site_budget = self.budget.of_site()
+        self._is_scarce = self.budget.pages is not None or self.downloads is not None
         self._since_turn = 0  # visits since one went to a host that should have waited
         self._unanswered: list[tuple[float, int, Flight]] = []  # a heap by the time to look at each again
         self._changed = asyncio.Event()
@@ -258,10 +236,10 @@ class Frontier:
         host.answered = host.answered or failed is None
         host.took = took
         self._compare(host)
-        most = self.politeness.failures if host.answered else self.politeness.first_failures
+        most = self.failures if host.answered else self.first_failures
         if failed is not None and host.failures >= most:
             host.parked = Failing(failed.reason, host.failures, failed.detail)
-        rest = self.politeness.rest(took, wanted=max(self.floor(host.name), retry_after))
+        rest = self.politeness.delay_after(took, asked=max(self.crawl_delay(host.name), retry_after))
         if failed is not None:
             rest = max(rest, min(self.politeness.backoff * 2 ** (host.failures - 1), BACKOFF_CEILING))
         host.ready_at = max(host.ready_at, self.clock.now() + rest)
@@ -276,8 +254,10 @@ class Frontier:
         if flight is None or not flight.silent:
             return True
         now = self.clock.now()
-        budgets = ((self.budget, self.spent), (self.site_budget, self._spent_on(flight.host.site)))
-        return not any(budget.reached(spent, now) for budget, spent in budgets)
+        return not (
+            self.spent.limit(self.budget, now, self.downloads)
+            or self._spent_on(flight.host.site).limit(self._site_budget, now)
+        )
 
     def finish(self, lease: Lease, *, pages: int = 0, size: int = 0, downloads: int = 0, retry: bool = False) -> None:
         """The lease ends: with its verdict recorded, or to be tried again.
@@ -329,7 +309,7 @@ class Frontier:
 
     def budget_reached(self) -> Limit | None:
         """Which limit of the job is reached; None while none is."""
-        return self.budget.reached(self.spent, self.clock.now())
+        return self.spent.limit(self.budget, self.clock.now(), self.downloads)
 
     def pause(self) -> tuple[str, float] | None:
         """The host that is waited for, and for how many seconds more; None while something is in flight."""
@@ -488,7 +468,7 @@ class Frontier:
             return False
         if self._score(host.name) >= FIRST:
             return False
-        return not self.site_budget.reached(self._spent_on(host.site), now)
+        return not self._spent_on(host.site).limit(self._site_budget, now)
 
     def _compare(self, host: Host) -> None:
         """It may be a rival from now on, or have another score."""
@@ -529,7 +509,7 @@ class Frontier:
         if host.site in self.left and not self.has_more(host.name):
             return False
         spent = self._spent_on(host.site)
-        limit = self.site_budget.reached(spent, now)
+        limit = spent.limit(self._site_budget, now)
         if limit and spent.in_flight:
             self._blocked.setdefault(host.site, set()).add(host.name)
         elif limit:
@@ -589,7 +569,7 @@ class Frontier:
 
     def _connections(self, host: Host) -> int:
         """One to begin with, whatever is allowed: the first answer tells how the host is to be treated."""
-        return self.politeness.connections if host.answered else 1
+        return self.politeness.per_host if host.answered else 1
 
     def _forget_if_idle(self, host: Host) -> None:
         """Memory is bounded by the hosts with work; one that still rests is remembered until it is asked again."""

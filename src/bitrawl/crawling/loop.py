@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bitrawl.crawling.fetch import understand
-from bitrawl.crawling.frontier import FIRST, Frontier, InFlight
+from bitrawl.crawling.frontier import Frontier, InFlight
 from bitrawl.crawling.rendering import Rendering
 from bitrawl.crawling.scope import NewLinks, Scope, sitemaps_allowed
+from bitrawl.crawling.settings import Budget, Politeness
 from bitrawl.crawling.traps import NEAR, SiteHosts, Traps
 from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreError, lacks_memory
 from bitrawl.model import (
@@ -41,14 +42,13 @@ from bitrawl.model import (
     Skip,
     Visit,
 )
-from bitrawl.protocols import Analyser, Clock, Fetcher, LinkScorer, Recorder
+from bitrawl.protocols import FIRST, UNWANTED, Analyser, Clock, Fetcher, LinkScorer, Recorder
 from bitrawl.reasons import TRANSIENT, Reason, Stage
 from bitrawl.url import Url, without_credentials
 
 BELOW_FIRST = 1 - 1e-6  # the highest score of a link that was found: what a host is asked first has 1, and goes before
-# Both are below the scores of all strategies. With --exhaustive, what a strategy would not follow comes after all else that it
-# wants. What may be a trap comes after that; of this, what is deepest comes first, because there something new shows itself.
-UNWANTED = 1e-8
+# What may be a trap comes even after what is `UNWANTED`; of this, what is deepest comes first, because there something new
+# shows itself.
 LAST = 1e-9
 
 _log = logging.getLogger(__name__)
@@ -57,9 +57,9 @@ _log = logging.getLogger(__name__)
 class LoopSettings(msgspec.Struct, frozen=True):
     """What the loop does beside following links. The defaults are those of the job file."""
 
-    parallel: int = 16  # visits in flight, over all hosts
+    parallel: int = Politeness().parallel  # visits in flight, over all hosts
     waiting: int = 0  # more visits, which only wait for an answer; see `InFlight`
-    attempts: int = 3
+    attempts: int = Politeness().attempts
     follow: bool = True  # False: only the seeds, as with WARC files that are taken whole
     sitemaps: bool = True
     feeds: bool = True  # that pages declare
@@ -67,7 +67,7 @@ class LoopSettings(msgspec.Struct, frozen=True):
     opt_outs: bool = True  # honour noai and TDM reservations
     exhaustive: bool = False  # visit all that is in scope: leave no site, put last what the strategy would not follow
     leave: bool = True  # False: go on where the strategy expects nothing more, as a simulation does, and only note it
-    site_hosts: int = 100  # hosts of one site that are visited; those of the seeds always are
+    site_hosts: int = Budget().site_hosts  # hosts of one site that are visited; those of the seeds always are
 
 
 @dataclass
@@ -292,7 +292,7 @@ class Crawl:
         """
         link = lease.link
         doubtful = link.kind is LinkKind.PAGE and self.traps.doubtful(link.url)
-        budgets = (self.frontier.budget.pages, self.frontier.site_budget.pages)
+        budgets = (self.frontier.budget.pages, self.frontier.budget.site_pages)
         pages = min((limit for limit in budgets if limit is not None), default=None)
         if lease.score <= LAST or not (doubtful or self._idle_sitemap(link, pages)):
             return False

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bitrawl.crawling.fetch import understand
-from bitrawl.crawling.frontier import Politeness
 from bitrawl.crawling.loop import objection
 from bitrawl.crawling.robots import RobotsFetcher
 from bitrawl.crawling.scope import Scope
+from bitrawl.crawling.settings import Politeness
 from bitrawl.model import UNDETERMINED, Alternate, Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Clock
 from bitrawl.reasons import NO_ANSWER, Reason, Stage
@@ -104,7 +104,7 @@ class _HostVisit:
         read, alternates = await self._sitemap(named[0] if named else Url.parse(f"{origin}/sitemap.xml"))
         return msgspec.structs.replace(
             preview,
-            crawl_delay=self._settings.fetcher.delay(self._seed.host),
+            crawl_delay=self._settings.fetcher.crawl_delay(self._seed.host),
             language=page.language if page else UNDETERMINED,
             html_lang=page.metadata.html_lang if page else "",
             languages=_by_language([*(page.alternates if page else ()), *alternates]),
@@ -154,7 +154,9 @@ class _HostVisit:
         return answer if isinstance(answer, Skip) else await understand(link, answer, self._settings.analyser)
 
     def _rest(self) -> float:
-        return self._settings.politeness.rest(self._took, wanted=self._settings.fetcher.delay(self._seed.host))
+        return self._settings.politeness.delay_after(
+            self._took, asked=self._settings.fetcher.crawl_delay(self._seed.host)
+        )
 
     def _in_scope(self, links: Iterable[Link]) -> int:
         links = list(links)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.crawling.bodies import HTML
+from bitrawl.bodies import HTML
 from bitrawl.crawling.traps import KINDS, Recent, kind_of
 from bitrawl.model import Capture, DrawnBy, Page, Sitemap, Skip, Visit, WarcPlace
 from bitrawl.protocols import Analyser, Renderer

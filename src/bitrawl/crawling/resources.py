@@ -14,8 +14,8 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from bitrawl.crawling.bodies import HTML, JSON, MIB, TEXT, XML
-from bitrawl.crawling.fetch import redirect_target
+from bitrawl.bodies import HTML, JSON, MIB, TEXT, XML
+from bitrawl.crawling.fetch import FetchSettings
 from bitrawl.errors import UrlError
 from bitrawl.model import MAX_REDIRECTS, Capture, Link, LinkKind, Skip
 from bitrawl.protocols import Fetcher
@@ -77,6 +77,11 @@ class Resources:
         self._scripts: OrderedDict[Url, Capture] = OrderedDict()
         self._cached = 0
         self._locks: WeakValueDictionary[Url, asyncio.Lock] = WeakValueDictionary()
+
+    @staticmethod
+    def fetching(settings: FetchSettings, tabs: int) -> FetchSettings:
+        """As pages are fetched, but for what the pages of so many tabs load."""
+        return msgspec.structs.replace(settings, media_types=RESOURCE_TYPES, accept="*/*", connections=6 * tabs)
 
     async def fetch(self, url: Url, source: Url, *, is_script: bool) -> Capture | Skip:
         """One hop. An answer that costs no request has no payload."""
@@ -169,7 +174,7 @@ class PageRequests:
             self.bytes += len(answer.payload)
             if not 300 <= answer.status < 400:
                 return Resource(answer.status, answer.header("content-type"), answer.body)
-            url = redirect_target(answer)
+            url = answer.redirect_target()
         return None
 
     def _is_needed(self, url: Url) -> bool:

@@ -10,7 +10,8 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from bitrawl.crawling.fetch import MAX_DETAIL, MAX_RULES, redirect_target
+from bitrawl.crawling.fetch import MAX_DETAIL, MAX_RULES
+from bitrawl.crawling.settings import Politeness
 from bitrawl.crawling.traps import Recent
 from bitrawl.errors import UrlError
 from bitrawl.files import NO_JSON
@@ -68,19 +69,25 @@ class InMemoryRobots:
 class RobotsFetcher:
     """Fetches what a host's rules allow, and refuses the rest.
 
-    The rules come through the inner fetcher, so they are guarded and archived as anything else. `pause` is the
-    politeness between the requests for them and the page: the frontier cannot see these. `reservations` asks for
+    The rules come through the inner fetcher, so they are guarded and archived as anything else. `delay` is the
+    politeness between the requests for them and the page: the frontier cannot see these. `opt_outs` asks for
     /.well-known/tdmrep.json (one more request for each origin) and heeds it and Content-Signal.
     """
 
     def __init__(
-        self, inner: Fetcher, memory: RobotsMemory, clock: Clock, *, pause: float = 1.0, reservations: bool = True
+        self,
+        inner: Fetcher,
+        clock: Clock,
+        memory: RobotsMemory | None = None,
+        *,
+        delay: float = Politeness().delay,
+        opt_outs: bool = Politeness().opt_outs,
     ) -> None:
         self._inner = inner
-        self._memory = memory
+        self._memory = memory or InMemoryRobots()
         self._clock = clock
-        self._pause = pause
-        self._reservations = reservations
+        self._delay = delay
+        self._opt_outs = opt_outs
         self._rules: Recent[str, RobotsRules | None] = Recent(MAX_PARSED)  # None: nothing is known of the origin
         # By origin, when it was asked in this run. What an earlier run was told may be of any age: the only clock that
         # goes on between two runs is the date, which somebody may have set.
@@ -98,9 +105,9 @@ class RobotsFetcher:
         rules = await self._rules_for(url.origin)
         if isinstance(rules, Skip):
             return msgspec.structs.replace(rules, url=url)
-        return rules.refusal(url, reservations=self._reservations)
+        return rules.refusal(url, opt_outs=self._opt_outs)
 
-    def delay(self, host: str) -> float:
+    def crawl_delay(self, host: str) -> float:
         """The seconds that a host asks for between two visits; 0 where it does not, or has not been asked."""
         origins = (self._remembered(f"{scheme}://{host}") for scheme in ("https", "http"))
         return max((rules.delay for rules in origins if rules is not None), default=0.0)
@@ -133,14 +140,14 @@ class RobotsFetcher:
             failure, _ = self._failures.note(origin, (_failure(origin, answer), self._clock.now() + wait))
             return _postponed(failure, wait)
         asked_at, record = self._clock.now(), RobotsRecord(origin, answer.status, answer.body, self._clock.date())
-        await self._clock.sleep(self._pause)
+        await self._clock.sleep(self._delay)
         notice = Url.parse(f"{origin}/.well-known/tdmrep.json")
-        if self._reservations and RobotsRules(record).allow(notice):
+        if self._opt_outs and RobotsRules(record).allow(notice):
             answer = await self._download(notice)
             # TDMRep: failure to provide the file means that the origin does not implement the protocol.
             if isinstance(answer, _RobotsText):
                 record = msgspec.structs.replace(record, reservations=answer.body)
-            await self._clock.sleep(self._pause)
+            await self._clock.sleep(self._delay)
         self._memory.save(record)
         self._asked_at[origin] = asked_at
         rules = RobotsRules(record)
@@ -159,11 +166,11 @@ class RobotsFetcher:
             if not 300 <= answer.status < 400:
                 return _RobotsText(answer.status, answer.body[:MAX_RULES] if answer.status < 300 else b"")
             try:
-                target = redirect_target(answer)
+                target = answer.redirect_target()
             except UrlError:
                 return _RobotsText(answer.status)
             link = msgspec.structs.replace(link, url=target, redirects=link.redirects + 1)
-            await self._clock.sleep(self._pause)
+            await self._clock.sleep(self._delay)
         return _RobotsText(0)
 
     def _remembered(self, origin: str) -> "RobotsRules | None":
@@ -188,13 +195,13 @@ class RobotsRules:
         """What robots.txt says of that URL."""
         return self._ours.allow(url[len(url.origin) :])
 
-    def refusal(self, url: Url, *, reservations: bool) -> Skip | None:
+    def refusal(self, url: Url, *, opt_outs: bool) -> Skip | None:
         """Why that URL may not be fetched; None when it may."""
         if not self.allow(url):
             return Skip(url, Stage.ROBOTS, Reason.ROBOTS, f"{self.record.origin}/robots.txt")
-        if reservations and self._ours.training_refused:
+        if opt_outs and self._ours.training_refused:
             return Skip(url, Stage.ROBOTS, Reason.OPT_OUT, "Content-Signal: ai-train=no")
-        if reservations and self._reserved(url):
+        if opt_outs and self._reserved(url):
             return Skip(url, Stage.ROBOTS, Reason.OPT_OUT, "tdmrep.json")
         return None
 

@@ -8,13 +8,24 @@ from zlib import crc32
 
 import msgspec
 
-from bitrawl.config import DocumentType, Reach
+from bitrawl.crawling.settings import Reach, ScopeRules
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import FEED, UNDETERMINED, Directive, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip
+from bitrawl.model import (
+    FEED,
+    UNDETERMINED,
+    Directive,
+    Language,
+    Link,
+    LinkKind,
+    Page,
+    SiteKnowledge,
+    Sitemap,
+    Skip,
+)
 from bitrawl.reasons import Reason, Stage
-from bitrawl.url import Url
-from bitrawl.urls.tokens import host_name, mark_language
+from bitrawl.url import Url, folder_path
+from bitrawl.urls import host_name, mark_language
 
 MAX_SEGMENTS = 20  # Heritrix' own bound (TooManyPathSegmentsDecideRule)
 MAX_REPEATS = 2  # of one run of path segments, as in /a/b/a/b/a/b; Heritrix' own bound (PathologicalPathDecideRule)
@@ -55,25 +66,16 @@ class Sites:
         return self._named.get(host) or self._named.get(site, site)
 
 
-class ScopeRules(msgspec.Struct, frozen=True, kw_only=True):
-    """How far from the seeds a crawl goes, and what the user asked for beyond that."""
-
-    reach: Reach = Reach.SITE
-    languages: Sequence[Language] = ()  # those of the job: hosts of other translations are left alone
-    include: Sequence[str] = ()  # regular expressions; a link must match one
-    exclude: Sequence[str] = ()  # regular expressions; a link must match none
-    depth: int | None = None  # links away from the seeds
-    same_host: bool = False  # only the seeds' hosts; www.example.org and example.org count as one
-    under: Sequence[str] = ()  # paths; a link must be one of them or below one of them
-    types: Sequence[DocumentType] = tuple(DocumentType)
-
-
 class Scope:
     """Score apart from decision: a link is in or it is a Skip, whatever a strategy thinks of it."""
 
-    def __init__(self, sites: Sites, seeds: Iterable[Url], rules: ScopeRules | None = None) -> None:
+    def __init__(
+        self, sites: Sites, seeds: Iterable[Url], rules: ScopeRules | None = None, languages: Sequence[Language] = ()
+    ) -> None:
+        """`languages` are those of the job: hosts of other translations are left alone."""
         self.sites = sites
         self.rules = rules or ScopeRules()
+        self._languages = languages
         self._seeds = frozenset(seeds)
         self._moved = set(self._seeds)  # the seeds, and where they redirect to
         self._home = {sites.of(seed.host) for seed in self._seeds}
@@ -130,7 +132,7 @@ class Scope:
 
     def _asks_for(self, tag: str) -> bool:
         language = claimed_language(tag)
-        return language == UNDETERMINED or any(same_language(language, wanted) for wanted in self.rules.languages)
+        return language == UNDETERMINED or any(same_language(language, wanted) for wanted in self._languages)
 
     def _is_home(self, host: str) -> bool:
         return self._without_language(host) in self._versions or self.sites.declare(host)
@@ -141,7 +143,7 @@ class Scope:
         return (*(label for label in name.subdomains if not self._is_version(label)), name.label, name.suffix, port)
 
     def _is_version(self, label: str) -> bool:
-        return label == "www" or any(same_language(mark_language(label), wanted) for wanted in self.rules.languages)
+        return label == "www" or any(same_language(mark_language(label), wanted) for wanted in self._languages)
 
     def _of_page(self, link: Link) -> Skip | None:
         url = link.url
@@ -171,13 +173,6 @@ class Scope:
         if self._include and not any(pattern.search(url) for pattern in self._include):
             return Skip(url, Stage.SCOPE, Reason.NOT_INCLUDED)
         return None
-
-
-def folder_path(raw: str) -> str:
-    """A path that the user named, as URLs have it and with a slash at its end; raises `ConfigError`."""
-    if not raw.startswith("/") or raw.startswith("//") or set(raw) & set("?#"):
-        raise ConfigError(f"--under {raw!r} is not a path; write it from the root of the host, as in --under /docs/")
-    return Url.parse(f"http://host{raw}").path.rstrip("/") + "/"
 
 
 def trap_shape(url: Url) -> str:

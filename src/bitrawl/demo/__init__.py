@@ -9,8 +9,7 @@ docs/reference/bundled-web.md lists its conventions.
 from collections.abc import Sequence
 from typing import Any
 
-from bitrawl.demo.loopback import LOOPBACK, DemoVisit, Served, serve
-from bitrawl.demo.web import DemoDocument, TruePair, Web, bundled
+from bitrawl.demo.web import LOOPBACK, DemoDocument, DemoVisit, Served, TruePair, Web, bundled, serve
 from bitrawl.model import Language
 from bitrawl.url import Url
 

@@ -10,9 +10,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.discover.barbosa import ForwardPool
 from bitrawl.discover.graph_files import without_www
-from bitrawl.discover.walk_plan import Citations, LearnedWord, NaiveBayes, Neighbourhood, SiteCandidate, WalkStep
+from bitrawl.discover.walk_plan import (
+    Citations,
+    ForwardPool,
+    LearnedWord,
+    NaiveBayes,
+    Neighbourhood,
+    SiteCandidate,
+    WalkStep,
+)
 from bitrawl.model import Link, LinkKind, Page
 from bitrawl.url import Url
 
@@ -178,7 +185,7 @@ class Cocitation:
         return chance / (1 + (PROOF - 1) * chance)
 
     def _hub_worth(self, link: Link) -> float:
-        """The same of reading a page and then checking what it cites."""
+        """Bilingual sites per download when a page is read and what it cites is checked."""
         brought = [new for _, new in self._read.values()]
         new = (sum(brought) + NEW_PER_HUB) / (len(brought) + 1)
         rate = self._value.base_rate
@@ -215,7 +222,7 @@ class CandidateValue:
 
     @property
     def base_rate(self) -> float:
-        """Of the candidates judged so far."""
+        """The share of bilingual sites among the candidates judged so far."""
         return (self._bilingual + 0.5) / (len(self._judged) + 5)
 
     def weights(self) -> list[Weight]:

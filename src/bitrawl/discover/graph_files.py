@@ -60,7 +60,7 @@ class GraphFiles(NamedTuple):
 
     @property
     def is_of_domains(self) -> bool:
-        """As Common Crawl names them; hosts otherwise."""
+        """Whether the names are domains, by the names that Common Crawl gives its files; hosts otherwise."""
         return "domain" in self.vertices[0].name or "domain" in self.vertices[0].parent.parent.name
 
 

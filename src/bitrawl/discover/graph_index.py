@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.config.choices import HUB_LINKS, REFERRERS
 from bitrawl.discover.graph_files import (
     HEADER,
     Edges,
@@ -28,9 +27,10 @@ from bitrawl.discover.graph_files import (
     unpaired,
     without_www,
 )
+from bitrawl.discover.settings import HUB_LINKS, REFERRERS
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.files import NO_JSON
-from bitrawl.languages import claimed_language
+from bitrawl.languages import base_language, claimed_language
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.url import Url
 from bitrawl.version import install_command
@@ -330,17 +330,17 @@ class HostLanguages:
         self._counts: NDArray[np.uint32] = rows[order]
 
     @classmethod
-    def read(cls, path: Path, languages: Sequence[Language]) -> Self:
-        """From a Parquet file, or a folder of them, in one pass.
+    def read(cls, path: Path, languages: Sequence[Language], *, most: int = _COUNTED) -> Self:
+        """From a Parquet file, or a folder of them, in one pass. At most so many rows are held before they are summed up.
 
         Raises `GraphError` for a file without the columns, and `ConfigError` without the extra `parquet`.
         """
-        bases = [_base(language) for language in languages]
+        bases = [base_language(language) for language in languages]
         counts: dict[str, list[int]] = {}
-        for host, spoken, pages in _counted(path):
+        for host, spoken, pages in _counted(path, most):
             row = counts.setdefault(without_www(host), [0] * (len(bases) + 1))
             row[-1] += pages
-            main = _base(claimed_language(spoken or "und"))  # the first of several is the main one
+            main = base_language(claimed_language(spoken or "und"))  # the first of several is the main one
             for place, base in enumerate(bases):
                 row[place] += pages * (base == main)
         return cls(languages, counts)
@@ -363,7 +363,7 @@ class HostLanguages:
         return dict(zip(self.languages, odds, strict=False))
 
     def evidence(self, host: str) -> float:
-        """The same for two of the languages: the rarer of the two that it has most of decides."""
+        """How far the counts speak for a site in two of the languages: the rarer of the two that it has most of decides."""
         odds = sorted(self.odds(host).values())
         return odds[-2] if len(odds) > 1 else 0.0
 
@@ -406,7 +406,7 @@ def _column(folder: Path, name: str) -> NDArray[Any]:
     return np.asarray(np.load(path, mmap_mode="r" if path.stat().st_size > HEADER else None))
 
 
-def _counted(path: Path) -> Iterator[tuple[str, str | None, int]]:
+def _counted(path: Path, most: int) -> Iterator[tuple[str, str | None, int]]:
     """Host, languages and pages. A host comes several times if the index is large."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 - an extra
@@ -421,7 +421,7 @@ def _counted(path: Path) -> Iterator[tuple[str, str | None, int]]:
                 for batch in parquet.iter_batches(_ROWS, columns=[HOST, LANGUAGES]):
                     rows = pa.Table.from_batches([batch]).combine_chunks()
                     held.append(rows.group_by([HOST, LANGUAGES]).aggregate([([], "count_all")]))
-                    if sum(map(len, held)) > _COUNTED:
+                    if sum(map(len, held)) > most:
                         yield from _summed(pa.concat_tables(held))
                         held.clear()
         except (pa.ArrowInvalid, OSError) as error:
@@ -434,10 +434,6 @@ def _summed(table: Any) -> Iterator[tuple[str, str | None, int]]:
     for row in table.group_by([HOST, LANGUAGES]).aggregate([("count_all", "sum")]).to_pylist():
         if row[HOST]:
             yield row[HOST], row[LANGUAGES], row["count_all_sum"]
-
-
-def _base(language: str) -> str:
-    return language.partition("-")[0]
 
 
 def _files(path: Path) -> list[Path]:

@@ -5,15 +5,17 @@ declares, links to and is called suggests pages, each with the chance that it is
 best, sees what comes, and stops when it is sure, or when no suggestion is worth a download.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import exp, prod
 
 import msgspec
 
+from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.discover.suggestions import (
     GUESSES,
+    LinkPredictor,
     SiteJudges,
     Suggester,
     Suggestion,
@@ -24,9 +26,11 @@ from bitrawl.discover.suggestions import (
     text_size,
 )
 from bitrawl.languages import asked_language, claimed_language, same_language
+from bitrawl.mining.pairing import Pairing
 from bitrawl.model import MAX_REDIRECTS, UNDETERMINED, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
+from bitrawl.urls import LinearUrlLanguageModel
 
 TRANSLATIONS = "translations"  # the key of the comparison in `SiteVerdict.evidence`
 
@@ -319,3 +323,22 @@ def is_thin(a: Page, b: Page) -> bool:
         return False
     targets, others = ({link.url for link in links_inside(page)} - {a.url, b.url} for page in (a, b))
     return len(targets) >= THIN_LINKS and targets == others
+
+
+def new_site_check(
+    languages: Sequence[Language],
+    sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: (),
+    counted: HostLanguages | None = None,
+) -> Callable[[Link], DeclaredSiteCheck]:
+    """Begins the check of a site at its entry page."""
+    judges = site_judges(sitemaps_of)
+
+    def begin(entry: Link) -> DeclaredSiteCheck:
+        return DeclaredSiteCheck(entry, languages, judges, odds=counted.odds(entry.url.host) if counted else None)
+
+    return begin
+
+
+def site_judges(sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()) -> SiteJudges:
+    """What the checks of many sites share, for any languages. `sitemaps_of` is what robots.txt names, by origin."""
+    return SiteJudges(Pairing().are_translations, LinearUrlLanguageModel(), LinkPredictor.load(), sitemaps_of)

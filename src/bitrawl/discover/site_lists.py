@@ -13,11 +13,10 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from bitrawl.config import seeds_from
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.files import cell
 from bitrawl.model import Language, Link, Visit
-from bitrawl.url import Url, with_scheme
+from bitrawl.url import Url, seeds_from, with_scheme
 from bitrawl.version import install_command
 
 

@@ -25,13 +25,13 @@ from langcodes import data_dicts
 from numpy.typing import NDArray
 
 from bitrawl.errors import UrlError
-from bitrawl.languages import claimed_language, language_name, same_language
+from bitrawl.languages import base_language, claimed_language, language_name, same_language
 from bitrawl.model import UNDETERMINED, AlternateSource, Language, Link, LinkKind, Page, Sitemap
 from bitrawl.model_files import model_file
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.text.language_names import folded
 from bitrawl.url import Url
-from bitrawl.urls.tokens import language_spellings, mark_language, readable_words, runs
+from bitrawl.urls import language_spellings, mark_language, readable_words, runs
 
 Floats = NDArray[np.float32]
 
@@ -169,7 +169,7 @@ class Suggester:
         yield from self._by_url(page, inside, language)
 
     def _by_url(self, page: Page, inside: Sequence[Link], language: Language) -> Iterator[Suggestion]:
-        model, base = self._judges.url_languages, Language(language.partition("-")[0])
+        model, base = self._judges.url_languages, base_language(language)
         if model is None or base not in model.languages or len(inside) < URLS:
             return
         column = list(model.languages).index(base)
@@ -299,7 +299,7 @@ class LinkPredictor:
 
 
 def places(link: Link, languages: TokenLanguages) -> NDArray[np.int64]:
-    """Of the link's features in the table of weights, each once."""
+    """The rows of the link's features in the table of weights, each once."""
     return np.unique([crc32(feature.encode()) & (PLACES - 1) for feature in features(link, languages)])
 
 
@@ -392,19 +392,19 @@ def counterparts(url: Url, own: Language, wanted: Language) -> tuple[Url, ...]:
 
 def folder_of(url: Url, language: Language) -> Url:
     """The folder of that language beside a page."""
-    return Url.parse(f"{url.folder}{_bare(language)}/")
+    return Url.parse(f"{url.folder}{base_language(language)}/")
 
 
 def _names(token: str, language: Language) -> bool:
     """Codes of countries do not count: contact-us.html is not marked as English."""
     first = re.split("[-_]", token)[0]
-    return folded(token if len(first) > 3 else first) in language_spellings(Language(_bare(language)))
+    return folded(token if len(first) > 3 else first) in language_spellings(base_language(language))
 
 
 @lru_cache(maxsize=1024)
 def _spellings(mark: str, wanted: Language) -> tuple[str, ...]:
     """The wanted language, written as the mark is: code, locale or name, in its case."""
-    code = _bare(wanted)
+    code = base_language(wanted)
     parts = re.split("([-_])", mark)
     if len(parts) == 3 and len(parts[0]) <= 3:
         region = langcodes.Language.get(code).maximize().territory or code.upper()
@@ -424,17 +424,15 @@ def _names_like(mark: str, code: str) -> list[str]:
     english = folded(language_name(code))
     others = sorted(name for name in language_spellings(Language(code)) if len(name) > 3 and name != english)
     own = mark_language(mark)
-    return [english, *others[:1]] if folded(mark) == folded(language_name(_bare(own))) else [*others[:1], english]
+    return (
+        [english, *others[:1]] if folded(mark) == folded(language_name(base_language(own))) else [*others[:1], english]
+    )
 
 
 def _cased(text: str, model: str) -> str:
     if model.isupper():
         return text.upper()
     return text.capitalize() if model[:1].isupper() else text.lower()
-
-
-def _bare(language: str) -> str:
-    return language.partition("-")[0]
 
 
 def _within(span: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -9,11 +9,24 @@ from typing import NamedTuple
 
 import msgspec
 
+from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.cocitation import Cocitation, Weight
 from bitrawl.discover.graph_files import without_www
+from bitrawl.discover.graph_index import HostLanguages
+from bitrawl.discover.settings import WALKS, Walk
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
-from bitrawl.discover.walk_plan import LearnedWord, Neighbourhood, Plan, SiteCandidate, WalkStep
-from bitrawl.model import Advice, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.discover.walk_plan import (
+    BACKLINKS,
+    LearnedWord,
+    Neighbourhood,
+    PlacedLinkWords,
+    Plan,
+    SiteCandidate,
+    WalkStep,
+)
+from bitrawl.errors import GraphError
+from bitrawl.model import Advice, Capture, Language, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.protocols import BacklinkSource, Fetcher
 from bitrawl.reasons import NO_ANSWER, Reason, Stage
 from bitrawl.url import Url
 
@@ -34,6 +47,23 @@ class WalkMoment(NamedTuple):
 
     downloads: int
     sites: int  # bilingual ones, without the seeds
+
+
+def new_walk(
+    name: Walk,
+    languages: Sequence[Language],
+    source: BacklinkSource | None,
+    new_check: NewCheck,
+    counted: HostLanguages | None = None,
+) -> "DiscoveryWalk":
+    """A new walk that knows nothing yet. The source is None without a link graph, `counted` without an index of languages."""
+    near = Neighbourhood(PlacedLinkWords(languages), source)
+    plan: Plan
+    if name is Walk.COCITATION:
+        plan = Cocitation(near, counted.evidence if counted else None)
+    else:
+        plan = WALKS.loaded(name)(near)
+    return DiscoveryWalk(near, plan, new_check)
 
 
 class DiscoveryWalk:
@@ -247,6 +277,24 @@ class DiscoveryWalk:
     def _keep_value(self, url: Url, value: float) -> float:
         self._out[url] = self._out[url]._replace(value=value)
         return _score_of(value)
+
+
+class AskingFetcher:
+    """Asks services who cites a site as soon as a second page of it is fetched: only then can it turn out bilingual."""
+
+    def __init__(self, inner: Fetcher, source: Backlinks, walk: DiscoveryWalk) -> None:
+        self._inner = inner
+        self._source = source
+        self._walk = walk
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        host = without_www(link.url.host)
+        if self._walk.near.pages_of[host]:
+            try:
+                await self._source.prefetch([host], BACKLINKS)
+            except GraphError as error:  # the search goes on with what is known
+                self._walk.plan.notes.append(f"{error}. No links to {host} were looked up.")
+        return await self._inner.fetch(link)
 
 
 def _score_of(value: float) -> float:

@@ -5,11 +5,14 @@ them, and what a link graph adds. Links are judged by their words (Barbosa et al
 stands, by a naive Bayes classifier that learns one example at a time.
 """
 
+import heapq
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import blake2b
+from itertools import count
 from math import exp, fsum, log
 from typing import NamedTuple, Protocol
 
@@ -26,6 +29,8 @@ from bitrawl.url import Url
 
 STOP_RATE = 800.0  # occurrences in a million words, from which a stem is a stop word: some 150 of a language
 MOST_WORDS = 20  # of the text around a link
+MOST_LINKS = 200_000  # that are remembered: some 200 MB
+MOST_QUEUED = 3  # pages of one host that are queued, beside `walk.MOST_PAGES`
 _PARTS = re.compile(r"[^\W\d_]{2,}")
 BACKLINKS = 200  # of one bilingual site that are asked for
 CITED = 500  # hosts that are asked for of one hub; a hub that cites more says little of each
@@ -178,6 +183,44 @@ class Neighbourhood:
         except UrlError:  # a graph may hold names that are none
             return
         self.candidates[host] = SiteCandidate(host, link, self.words.of_host(host), guessed=True)
+
+
+class ForwardPool:
+    """Links to follow some day, the best first."""
+
+    def __init__(self, near: Neighbourhood) -> None:
+        self._near = near
+        self._heap: list[tuple[float, int, Link]] = []
+        self._seen: set[Url] = set()
+        self._given: dict[str, int] = {}  # by host
+        self._order = count()
+
+    def add(self, links: Iterable[Link], value: float | None = None) -> None:
+        """Without a value in an order that is random, and the same in each run."""
+        for link in links:
+            if link.url not in self._seen and link.kind is not LinkKind.INDEX and len(self._seen) < MOST_LINKS:
+                self._seen.add(link.url)
+                at = random_value(link.url) if value is None else value
+                heapq.heappush(self._heap, (-at, next(self._order), link))
+
+    def take(self, most: int) -> list[WalkStep]:
+        """Not more than a few of each host."""
+        steps: list[WalkStep] = []
+        while self._heap and len(steps) < most:
+            value, _, link = heapq.heappop(self._heap)
+            host = without_www(link.url.host)
+            if link.url in self._near.visited or self._given.get(host, 0) >= MOST_QUEUED:
+                continue
+            self._given[host] = self._given.get(host, 0) + 1
+            candidate = self._near.candidate(link)
+            new = not candidate.is_queued and candidate.verdict is None
+            steps.append(WalkStep(link, -value, candidate if new else None))
+        return steps
+
+
+def random_value(url: Url) -> float:
+    """From 0 to 1, the same for the same address."""
+    return int.from_bytes(blake2b(url.encode(), digest_size=4).digest()) / 2**32
 
 
 class HubRecord(NamedTuple):

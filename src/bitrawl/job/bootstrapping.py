@@ -10,15 +10,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 import tomli_w
 
-from bitrawl import config, files
-from bitrawl.crawling.fetch import user_agent
+from bitrawl import files
+from bitrawl.crawling import user_agent
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines, json_lines
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.file_names import BOOTSTRAP, FOUND_SITES
 from bitrawl.files import NO_JSON
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
@@ -26,7 +27,6 @@ from bitrawl.job.site_checks import SiteQuestion, check_sites
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
-from bitrawl.store.folder_kinds import BOOTSTRAP
 from bitrawl.store.own_files import FolderFiles, check_inputs
 from bitrawl.topic.wiki_api import AnswerCache, ApiWiki, WikiClient
 from bitrawl.topic.wiki_articles import Extent, Wiki, edition_code, edition_language
@@ -42,9 +42,10 @@ from bitrawl.topic.wiki_topic import (
     table,
     topic_lines,
 )
-from bitrawl.url import Url
+from bitrawl.url import Url, seeds_from
 
 PROGRESS, FOUND = "progress.json", "found.json"
+TOPIC, TERMS, SEEDS, SITES = "topic.txt", "terms.tsv", "seeds.txt", FOUND_SITES
 
 Decoded = TypeVar("Decoded")
 
@@ -90,6 +91,9 @@ class BootstrapSummary(msgspec.Struct, frozen=True, kw_only=True):
     checked: int
     sites: tuple[BilingualSite, ...] = ()
     advice: tuple[str, ...] = ()  # for the command line
+    topic_file: ClassVar[str] = TOPIC
+    terms_file: ClassVar[str] = TERMS
+    sites_file: ClassVar[str] = SITES
 
     @property
     def candidates(self) -> int:
@@ -116,16 +120,6 @@ class ProgressFile:
         files.write(self._folder / PROGRESS, msgspec.json.encode(self._now))
 
 
-def read_progress(folder: Path) -> BootstrapProgress | None:
-    """None before it has begun."""
-    return _decoded(folder / PROGRESS, BootstrapProgress)
-
-
-def read_found(folder: Path) -> BootstrapSummary | None:
-    """None before it has ended; also in the folder of an earlier version, which has no such file."""
-    return _decoded(folder / FOUND, BootstrapSummary)
-
-
 def _decoded(path: Path, kind: type[Decoded]) -> Decoded | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
@@ -133,14 +127,13 @@ def _decoded(path: Path, kind: type[Decoded]) -> Decoded | None:
         return None
 
 
-TOPIC, TERMS, SEEDS, SITES = "topic.txt", "terms.tsv", "seeds.txt", "sites.txt"
-DESCRIPTION, CACHE = BOOTSTRAP, "cache"
+CACHE = "cache"
 OWN_FILES = FolderFiles(
     "a topic of bitrawl bootstrap",
-    (DESCRIPTION, PROGRESS),  # the first and the last that is written
-    (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE, PROGRESS, FOUND),
+    (BOOTSTRAP, PROGRESS),  # the first and the last that is written
+    (TOPIC, TERMS, SEEDS, SITES, BOOTSTRAP, CACHE, PROGRESS, FOUND),
     re.compile(
-        "|".join(map(re.escape, (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, PROGRESS, FOUND)))
+        "|".join(map(re.escape, (TOPIC, TERMS, SEEDS, SITES, BOOTSTRAP, PROGRESS, FOUND)))
         + f"|{CACHE}/(?:wiki|sites)/.+"
     ).fullmatch,
     re.compile(r"intent\.json|run\.log(?:\.1)?").fullmatch,
@@ -179,36 +172,52 @@ class Bootstrapped(NamedTuple):
     langs: tuple[str, ...] = ()  # that it was asked for; none if a person made the folder
 
 
-def read_bootstrap(folder: Path) -> Bootstrapped:
-    """Raises `ConfigError` if the folder holds none. If the table of terms was edited, its topic is made again.
+class BootstrapFolder(NamedTuple):
+    """The folder of a bootstrap, while it runs or after."""
 
-    A person may have made the folder: a topic is enough then, with the lists of seeds and sites that it has.
-    """
-    request = _earlier_request(folder)
-    if request is None and (folder / TOPIC).exists() and not (folder / CACHE).exists():
-        seeds, sites = (_listed(folder / name) if (folder / name).exists() else [] for name in (SEEDS, SITES))
-        return Bootstrapped(folder / TOPIC, seeds, sites)
-    if request is None:
-        raise ConfigError(
-            f'{folder} holds no finished bootstrap. Run: bitrawl bootstrap "NAME" --langs CODES --out {folder}'
-        )
-    if _edited(folder):
-        _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), request)
-    return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES), request.langs)
+    path: Path
 
+    @property
+    def has_begun(self) -> bool:
+        return OWN_FILES.holds(self.path)
 
-def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a job with the topic of a finished bootstrap, and with its languages and seeds where the job names none.
+    def progress(self) -> BootstrapProgress | None:
+        """None before it has begun."""
+        return _decoded(self.path / PROGRESS, BootstrapProgress)
 
-    A job with several languages begins at the sites that are probably bilingual, if there are any. The seeds are cited by
-    articles about the topic: they are no examples of it. Raises `ConfigError`.
-    """
-    bootstrapped = read_bootstrap(folder)
-    langs = settings.get("langs") or list(bootstrapped.langs)
-    several = len(langs) != 1
-    seeds = settings.get("seeds") or (bootstrapped.sites if several and bootstrapped.sites else bootstrapped.seeds)
-    topic = {"terms": str(bootstrapped.topic), "hub": True, **settings.get("topic", {})}
-    return {**settings, **({"langs": langs} if langs else {}), "seeds": list(seeds), "topic": topic}
+    def found(self) -> BootstrapSummary | None:
+        """None before it has ended."""
+        return _decoded(self.path / FOUND, BootstrapSummary)
+
+    def read(self) -> Bootstrapped:
+        """Raises `ConfigError` if the folder holds none. If the table of terms was edited, its topic is made again.
+
+        A person may have made the folder: a topic is enough then, with the lists of seeds and sites that it has.
+        """
+        folder, request = self.path, _earlier_request(self.path)
+        if request is None and (folder / TOPIC).exists() and not (folder / CACHE).exists():
+            seeds, sites = (_listed(folder / name) if (folder / name).exists() else [] for name in (SEEDS, SITES))
+            return Bootstrapped(folder / TOPIC, seeds, sites)
+        if request is None:
+            raise ConfigError(
+                f'{folder} holds no finished bootstrap. Run: bitrawl bootstrap "NAME" --langs CODES --out {folder}'
+            )
+        if _edited(folder):
+            _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), request)
+        return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES), request.langs)
+
+    def described(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of a job with the topic of a finished bootstrap, and with its languages and seeds where the job names none.
+
+        A job with several languages begins at the sites that are probably bilingual, if there are any. The seeds are cited by
+        articles about the topic: they are no examples of it. Raises `ConfigError`.
+        """
+        bootstrapped = self.read()
+        langs = settings.get("langs") or list(bootstrapped.langs)
+        several = len(langs) != 1
+        seeds = settings.get("seeds") or (bootstrapped.sites if several and bootstrapped.sites else bootstrapped.seeds)
+        topic = {"terms": str(bootstrapped.topic), "hub": True, **settings.get("topic", {})}
+        return {**settings, **({"langs": langs} if langs else {}), "seeds": list(seeds), "topic": topic}
 
 
 async def bootstrap(
@@ -329,7 +338,6 @@ def _home(site: CitedSite) -> Url:
 
 
 def _cached_verdict(content: bytes | None) -> SiteVerdict | None:
-    """None also for what an earlier version kept."""
     try:
         return from_json_lines(content)[0] if content else None
     except NO_JSON:
@@ -395,7 +403,7 @@ def _site_lines(site: BilingualSite) -> str:
 def _describe(folder: Path, request: BootstrapRequest, made: bytes) -> None:
     """Written last: a folder that has it is finished. By the digest of the table as made, an edited one is known."""
     described = {**msgspec.to_builtins(request), "terms_sha256": hashlib.sha256(made).hexdigest()}
-    files.write(folder / DESCRIPTION, tomli_w.dumps(described))
+    files.write(folder / BOOTSTRAP, tomli_w.dumps(described))
 
 
 def _earlier_request(folder: Path) -> BootstrapRequest | None:
@@ -407,17 +415,17 @@ def _earlier_request(folder: Path) -> BootstrapRequest | None:
             {key: value for key, value in described.items() if key != "terms_sha256"}, BootstrapRequest
         )
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{folder / DESCRIPTION}: {error}; run bitrawl bootstrap with --fresh") from error
+        raise ConfigError(f"{folder / BOOTSTRAP}: {error}; run bitrawl bootstrap with --fresh") from error
 
 
 def _described(folder: Path) -> dict[str, object] | None:
     try:
-        return tomllib.loads((folder / DESCRIPTION).read_text("utf-8"))
+        return tomllib.loads((folder / BOOTSTRAP).read_text("utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(
-            f"{folder / DESCRIPTION} cannot be read: {error}; run bitrawl bootstrap with --fresh"
+            f"{folder / BOOTSTRAP} cannot be read: {error}; run bitrawl bootstrap with --fresh"
         ) from error
 
 
@@ -437,7 +445,7 @@ def _content(path: Path) -> bytes:
 
 
 def _listed(path: Path) -> list[str]:
-    return config.seeds_from(_content(path), str(path))
+    return seeds_from(_content(path), str(path))
 
 
 def _advice(

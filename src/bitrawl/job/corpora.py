@@ -1,34 +1,23 @@
 """The corpora of a folder, to read: those of a job by its ledger, those of a merge or of a copy by their JSONL files."""
 
-import gzip
 import shlex
-import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol, Self
 
 import msgspec
 
 from bitrawl.corpus.export import CorpusHeader, corpus_headers
 from bitrawl.corpus.units import CorpusPage, CorpusUnit, page_of, read_pages, read_units, unit_of
 from bitrawl.errors import ConfigError
-from bitrawl.files import NO_JSON
+from bitrawl.file_names import LEDGER, PARTS, REPORT
 from bitrawl.job.exporting import corpus_pages, corpus_units
+from bitrawl.job.reporting import written_figures
 from bitrawl.model import Language
+from bitrawl.show import counted
 from bitrawl.store.folder import JobFolder, not_mined
-from bitrawl.store.folder_kinds import (
-    MERGED,
-    PARTS,
-    SUMMARY,
-    FolderKind,
-    kind_of,
-    languages_of_run,
-    merge_description,
-    no_corpus_of_search,
-    no_job,
-)
+from bitrawl.store.folder_kinds import FolderKind, merge_description, merged_jobs, named
 from bitrawl.store.ledger_facts import language_pairs
 from bitrawl.store.stored_findings import Findings
 
@@ -51,30 +40,29 @@ class Corpora(Protocol):
         """Of a corpus in one language."""
 
 
-def corpora_in(folder: Path) -> Corpora:
-    """Raises `ConfigError` if the folder has no corpus yet, and `StoreError` if it holds neither a job nor a corpus."""
-    match kind_of(folder):
-        case FolderKind.RUN:
-            merged = folder / MERGED
-            if len(languages_of_run(folder)) == 1:
-                return _PartCorpora(folder)
-            if kind_of(merged) is not FolderKind.MERGED:
-                where = shlex.quote(str(folder))
-                raise ConfigError(f"{folder} has not been merged yet. Run: bitrawl export {where}")
-            return _FileCorpora(folder, merged / "corpus")
-        case FolderKind.MERGED:
-            return _FileCorpora(folder, folder / "corpus")
-        case FolderKind.COPY:
-            return _FileCorpora(folder, folder)
-        case FolderKind.SEARCH:
-            raise no_corpus_of_search(folder)
-        case FolderKind.JOB:
-            return _JobCorpora(JobFolder(folder))
-        case _:
-            raise no_job(folder)
+class CorpusStatus(msgspec.Struct, frozen=True):
+    """What is known of a corpus that is merged, or without its job: it is as it was written."""
+
+    folder: Path
+    state: FolderKind
+    jobs: list[str]  # that were merged
+    corpora: dict[str, dict[str, object]]  # their figures, by name
+    files: list[str]
+    report: str = ""  # where it is; a copy has none
+
+    @classmethod
+    def of(cls, folder: Path, kind: FolderKind, corpus: Path) -> Self:
+        files = sorted(path.name for path in corpus.iterdir())
+        report = "" if corpus == folder else str(folder / REPORT)
+        return cls(folder, kind, merged_jobs(folder), written_figures(corpus), files, report)
+
+    @property
+    def title(self) -> str:
+        what = "a merged corpus" if self.report else "a corpus without its job"
+        return f"{what} of {counted(len(self.jobs), 'job')}: {named(self.jobs)}" if self.jobs else what
 
 
-class _JobCorpora:
+class JobCorpora:
     """By the thresholds and verdicts of the job as they are now."""
 
     def __init__(self, where: JobFolder) -> None:
@@ -97,12 +85,12 @@ class _JobCorpora:
             yield from map(page_of, corpus_pages(self._where.job(), ledger))
 
 
-class _PartCorpora:
+class PartCorpora:
     """The parts of a run in one language, which are not merged."""
 
-    def __init__(self, folder: Path) -> None:
-        self._parts = [_JobCorpora(JobFolder(path.parent)) for path in sorted((folder / PARTS).glob("*/job.sqlite"))]
-        self.headers = corpus_headers([Language(code) for code in languages_of_run(folder)], 0.0)
+    def __init__(self, folder: Path, language: str) -> None:
+        self._parts = [JobCorpora(JobFolder(path.parent)) for path in sorted((folder / PARTS).glob(f"*/{LEDGER}"))]
+        self.headers = corpus_headers([Language(language)], 0.0)
 
     def counts(self) -> dict[str, int]:
         return {}
@@ -114,7 +102,7 @@ class _PartCorpora:
         return chain.from_iterable(part.pages() for part in self._parts)
 
 
-class _FileCorpora:
+class FileCorpora:
     """As they were written last."""
 
     def __init__(self, folder: Path, corpus: Path) -> None:
@@ -146,26 +134,6 @@ class _FileCorpora:
         for header in self.headers:
             if len(header.languages) == 1:
                 yield from read_pages(self._corpus, header.name)
-
-
-def written_figures(corpus: Path) -> dict[str, dict[str, object]]:
-    """What stands in the figures of a corpus folder, by the names of its corpora; nothing if they cannot be read."""
-    try:
-        return msgspec.json.decode((corpus / SUMMARY).read_bytes(), type=dict[str, dict[str, object]])
-    except (OSError, *NO_JSON):
-        return {}
-
-
-@contextmanager
-def unpacked(path: Path) -> Iterator[BinaryIO]:
-    """A file of a corpus, compressed or not. What is wrong with it is a `ConfigError`."""
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-            yield file  # type: ignore[misc]
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (EOFError, zlib.error) as error:
-        raise ConfigError(f"{path} is damaged: {error}; export it again") from error
 
 
 def _files(corpus: Path, ending: str) -> list[Path]:

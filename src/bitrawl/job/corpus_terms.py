@@ -10,7 +10,7 @@ from typing import IO
 
 import numpy as np
 
-from bitrawl.config.choices import TERM_PAIR_SCORE, TERM_PAIRS
+from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.corpus.term_pairs import (
     MOST_EXAMPLES,
     FoundPair,
@@ -18,17 +18,14 @@ from bitrawl.corpus.term_pairs import (
     TermPair,
     find_pairs,
     segments_with,
-    write,
 )
 from bitrawl.corpus.units import CorpusUnit
 from bitrawl.errors import ConfigError
-from bitrawl.job.corpora import Corpora, corpora_in
+from bitrawl.job.corpora import Corpora
 from bitrawl.model import Language, Unpacker, pack
 from bitrawl.text.arrays import Ints
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 from bitrawl.url import Url
-
-__all__ = ["TermExample", "TermPair", "bilingual_terms", "write"]
 
 MOST_SEGMENTS = 200_000  # that are read, evenly from all
 TELL_EVERY = 50_000  # segments
@@ -39,6 +36,7 @@ Tell = Callable[[str], None]
 
 
 def bilingual_terms(
+    corpora: Corpora,
     folder: Path,
     languages: str = "",
     most: int = TERM_PAIRS,
@@ -51,7 +49,6 @@ def bilingual_terms(
     The languages may be left out if the folder has translations in one pair only; "fr-en" puts French first. Raises
     `ConfigError` if a job has not been mined, or if there is no such pair.
     """
-    corpora = corpora_in(folder)
     with _segments(corpora, _chosen_languages(folder, corpora, languages), tell) as segments:
         tell(f"looking for terms in {len(segments):,} segments")
         sides = [Phrases(texts) for texts in segments.texts]

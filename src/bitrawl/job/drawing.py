@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.config import Anonymise, Job
+from bitrawl.config import Job
 from bitrawl.corpus.export import corpus_headers
+from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.sampling import SCORE_RANGES, Place, sampled
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.files import NO_JSON

@@ -15,13 +15,12 @@ from functools import partial
 from hashlib import blake2b
 from itertools import accumulate, tee
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from bitrawl import config, files
-from bitrawl.config import Anonymise, Job
-from bitrawl.config.choices import corpus_format
+from bitrawl.config import Job
 from bitrawl.corpus.anonymising import Anonymiser
 from bitrawl.corpus.card import check_card, write_card
 from bitrawl.corpus.export import CARD, CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
@@ -43,6 +42,7 @@ from bitrawl.corpus.figures import (
     pages_by_site,
     summary,
 )
+from bitrawl.corpus.formats import Anonymise, corpus_format
 from bitrawl.corpus.merger import (
     Block,
     Groups,
@@ -54,11 +54,13 @@ from bitrawl.corpus.merger import (
     shard_counts,
     shard_writer,
 )
+from bitrawl.corpus.units import unit_of
 from bitrawl.errors import ConfigError, DamagedError
+from bitrawl.file_names import CORPUS, LEDGER, SHARD, SUMMARY, VERDICTS
 from bitrawl.job.reporting import write_report
 from bitrawl.languages import same_language
-from bitrawl.mining.judging import PageUrls, Rejection, ThresholdFilter
-from bitrawl.mining.revising import revised
+from bitrawl.mining import Rejection, ThresholdFilter, revised
+from bitrawl.mining.judging import PageUrls
 from bitrawl.model import (
     Language,
     Page,
@@ -73,21 +75,22 @@ from bitrawl.model import (
 )
 from bitrawl.reasons import Reason
 from bitrawl.review.results import human_reviews
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder, not_mined
-from bitrawl.store.folder_kinds import SUMMARY, FolderKind, kind_of, no_corpus_of_search, no_job
+from bitrawl.store.folder_kinds import FolderKind, kind_of, no_corpus_of_search, no_job
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import SiteTroubles, site_troubles, summarise
+from bitrawl.store.questions import SqlAnswer, answered
 from bitrawl.store.seal import seal_files
 from bitrawl.store.stored_findings import Findings
-from bitrawl.store.verdicts import VERDICTS, VerdictHistory
+from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
-SHARD, PART = "shard", "part.json"
+PART = "part.json"
 SCRATCH = ".merging"
 _FORMAT = b"4"  # of the shards; another one is written anew
 
@@ -346,7 +349,7 @@ def _sites(ledger: Ledger, corpora: Iterable[CorpusPart]) -> Iterator[SitePart]:
         yield msgspec.structs.replace(part, why=why)
 
 
-def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> SiteWhy | str:
+def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> SiteWhy | Literal[""]:
     if not part.pages and not part.page_pairs:
         return SiteWhy(SiteLack.NO_PAGES, skips=troubles.skips, faults=troubles.faults)
     if not mined:
@@ -392,11 +395,11 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
 
 def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
     """The same without the report."""
-    corpus, settings = to or folder / "corpus", job.export
+    corpus, settings = to or folder / CORPUS, job.export
     check_card(corpus)
     headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
     verdicts = VerdictHistory(folder / VERDICTS).changes()  # before they are read: what is said meanwhile is not obeyed
-    with Ledger(folder / "job.sqlite", read_only=True) as ledger, emptied(scratch):
+    with Ledger(folder / LEDGER, read_only=True) as ledger, emptied(scratch):
         pages = (
             partial(_pages_in, job, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
         )
@@ -435,7 +438,7 @@ def corpus_units(
     With `languages`, in any order, only those of that pair.
     """
     with (
-        Ledger(folder / "job.sqlite", read_only=True) as ledger,
+        Ledger(folder / LEDGER, read_only=True) as ledger,
         tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch,
     ):
         part = shard_corpora(job, ledger, Path(scratch), languages)
@@ -446,6 +449,17 @@ def corpus_units(
                 with grouped([shard], Path(scratch), keep_duplicates=duplicates) as segments:
                     for unit in _units(segments, header, lambda _: None):
                         yield header, unit
+
+
+@contextmanager
+def asked(folder: Path, question: str) -> Iterator[SqlAnswer]:
+    """What a job answers to a question in SQL. Raises `ConfigError` for wrong SQL, and where there is no job."""
+    where = JobFolder(folder)
+    if not where.ledger.exists():
+        raise ConfigError(str(no_job(folder)))
+    units = (unit_of(unit, header) for header, unit in corpus_units(where.job(), folder))
+    with answered(where.ledger, question, units) as answer:
+        yield answer
 
 
 def corpus_pages(job: Job, ledger: Ledger) -> Iterator[Page]:

@@ -22,17 +22,16 @@ from bitrawl.archive.archived_web import (
     warc_files,
 )
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
-from bitrawl.config import Job, Render
-from bitrawl.crawling.bodies import JSON, Expansion
-from bitrawl.crawling.connections import Endpoint, Proxies
-from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, user_agent
+from bitrawl.bodies import JSON
+from bitrawl.config import Job
+from bitrawl.crawling import FetchSettings, HttpFetcher, Politeness, Previewer, Proxies, RobotsFetcher, Sites
 from bitrawl.crawling.rendering import Rendering
-from bitrawl.crawling.resources import RESOURCE_TYPES, Resources
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher, RobotsRecord
-from bitrawl.crawling.scope import Sites
-from bitrawl.errors import ConfigError
+from bitrawl.crawling.resources import Resources
+from bitrawl.crawling.robots import RobotsRecord
+from bitrawl.file_names import ARCHIVE
+from bitrawl.job.described import scope
 from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
-from bitrawl.page import SandboxedAnalyser, page_reader
+from bitrawl.page import AnalysisSection, Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
     Renderer,
@@ -40,9 +39,7 @@ from bitrawl.protocols import (
 from bitrawl.store.database import Blobs
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
-from bitrawl.version import PROJECT_PAGE
 
-MEGABYTE = 1_000_000
 WAITING = 30  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md
 _REREAD = "reread"  # a fact of the job
 MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed
@@ -111,9 +108,9 @@ async def web(
         return WebSource(ReplayFetcher(archives))
     live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock, ledger.rounds.earlier))
     info = {"robots": "classic", "format": "WARC File Format 1.1"}
-    archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
+    archive = stack.enter_context(WarcArchive(folder / ARCHIVE, clock=clock, info=info, known=ledger.last_places()))
     fetcher = ArchivingFetcher(live, archive, ledger.rounds.earlier)
-    earlier_files = _earlier_archive(folder / "warc", ledger)
+    earlier_files = _earlier_archive(folder / ARCHIVE, ledger)
     kept = KeptFetcher(fetcher, stack.enter_context(Archives(earlier_files))) if earlier_files else fetcher
     return WebSource(kept, archive.write)
 
@@ -131,24 +128,14 @@ async def rendering(
         return None
 
     async def chromium() -> Renderer:
-        from bitrawl.crawling.browser import BrowserSettings, ChromiumRenderer  # noqa: PLC0415 - an extra
+        from bitrawl.crawling.browser import ChromiumRenderer  # noqa: PLC0415 - an extra
         from bitrawl.page import LanguageNames  # noqa: PLC0415 - 20 ms
 
         asked, settings = job.languages(), fetch_settings(job)
-        resources = msgspec.structs.replace(
-            settings, media_types=RESOURCE_TYPES, accept="*/*", connections=6 * section.tabs
-        )
-        fetcher = await stack.enter_async_context(HttpFetcher(resources, clock))
+        fetcher = await stack.enter_async_context(HttpFetcher(Resources.fetching(settings, section.tabs), clock))
         renderer = ChromiumRenderer(
-            BrowserSettings(
-                browser=section.browser,
-                user_agent=user_agent(settings.contact),
-                language=asked[0] if asked else "en",
-                tabs=section.tabs,
-                per_host=job.politeness.per_host,
-                seconds=section.seconds,
-                megabytes=section.megabytes,
-            ),
+            section,
+            settings,
             Resources(fetcher, robots.refusal, sites.of),
             clock,
             partial(LanguageNames.load().one_of, asked),
@@ -161,7 +148,7 @@ async def rendering(
     renderer = LateRenderer(chromium)
     if section.is_asked_for:
         await renderer.made()
-    return Rendering(renderer, sites.of, web.keep, always=section.mode is Render.ALWAYS)
+    return Rendering(renderer, sites.of, web.keep, always=section.draws_all)
 
 
 class LateRenderer:
@@ -193,21 +180,13 @@ def _earlier_archive(folder: Path, ledger: Ledger) -> list[Path]:
 
 
 def fetch_settings(job: Job) -> FetchSettings:
-    fetch = job.fetch
-    size = int(fetch.megabytes * MEGABYTE)
     return FetchSettings(
-        contact=fetch.contact or PROJECT_PAGE,
+        **msgspec.structs.asdict(job.fetch),
         languages=tuple(job.languages()),
-        proxies=Proxies.for_all(fetch.proxy) if fetch.proxy else Proxies.of_environment(os.environ),
-        connect_to={host: _endpoint(raw) for host, raw in fetch.connect_to.items()},
+        proxies=Proxies.of_environment(os.environ),
         media_types=frozenset(name for kind in job.scope.types for name in kind.media_types),
-        allow_private=fetch.allow_private,
-        cookies=fetch.cookies,
         connections=job.politeness.parallel + most_waiting(job.politeness.parallel),
-        connections_per_host=job.politeness.per_host,
-        total_time=fetch.timeout,
-        max_payload=size,
-        expansion=Expansion(size=2 * size),
+        per_host=job.politeness.per_host,
     )
 
 
@@ -218,18 +197,11 @@ def most_waiting(parallel: int) -> int:
     return max(0, min(WAITING * (parallel - 1), half - parallel))
 
 
-def _endpoint(raw: str) -> Endpoint:
-    address, mark, port = raw.rpartition(":")
-    if not mark or not port.isdigit():
-        raise ConfigError(f"connect_to: {raw!r} is not HOST:PORT; write it like this: 127.0.0.1:8000")
-    return address.strip("[]"), int(port)
-
-
 class FetchPolicy(msgspec.Struct, frozen=True):
     """Who asks the web, how often, and whether private addresses may be asked, where no job says so."""
 
     contact: str = ""  # for webmasters, in the User-Agent
-    delay: float = 1.0  # seconds between two requests to one site
+    delay: float = Politeness().delay  # seconds between two requests to one site
     allow_private: bool = False
     private_apis: tuple[Url, ...] = ()  # whose addresses may be private all the same, at their ports only
 
@@ -239,7 +211,7 @@ class FetchPolicy(msgspec.Struct, frozen=True):
 
     def settings(self) -> FetchSettings:
         return FetchSettings(
-            contact=self.contact or PROJECT_PAGE,
+            contact=self.contact,
             allow_private=self.allow_private,
             trusted=frozenset((api.host or "", api.port or 0) for api in map(URL, self.private_apis)),
             proxies=Proxies.of_environment(os.environ),
@@ -253,7 +225,7 @@ def loose_web(policy: FetchPolicy) -> tuple[HttpFetcher, Callable[[HttpFetcher],
     """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
     clock = SystemClock()
     settings = msgspec.structs.replace(policy.settings(), trusted=frozenset())  # its APIs are no sites
-    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=policy.delay)
+    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, clock, delay=policy.delay)
 
 
 def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
@@ -263,4 +235,31 @@ def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})
 
 def loose_analyser(asked: Sequence[Language] = (), *, markdown: bool = False) -> SandboxedAnalyser:
     """Reads pages without a job, or before there is one. `asked`: as a crawl for these languages reads them."""
-    return SandboxedAnalyser(partial(page_reader, tuple(asked), markdown=markdown), workers=1)
+    return SandboxedAnalyser(partial(page_reader, tuple(asked), markdown=markdown), AnalysisSection(workers=1))
+
+
+def job_analyser(job: Job, folder: Path) -> SandboxedAnalyser:
+    return SandboxedAnalyser(
+        partial(page_reader, tuple(job.languages())),
+        job.analysis,
+        rejects=Rejects(folder / "rejected"),
+    )
+
+
+async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:
+    """Asks the seeds' hosts a few questions, or the archives that replace them. It stores nothing."""
+    clock = SystemClock()
+    web: Fetcher
+    if archives is not None:
+        web = ReplayFetcher(archives)
+    else:
+        web = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
+    delay = 0.0 if archives is not None else job.politeness.delay
+    return Previewer(
+        RobotsFetcher(web, clock, delay=delay, opt_outs=job.politeness.opt_outs),
+        await stack.enter_async_context(loose_analyser(job.languages())),
+        scope(job, Sites(job.scope.one_site), seeds_of(job, archives)),
+        clock,
+        Politeness(delay=delay),
+        job.politeness.opt_outs,
+    )

@@ -17,13 +17,16 @@ import msgspec
 from bitrawl import files
 from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
 from bitrawl.corpus.card import card_of, is_foreign_card
+from bitrawl.corpus.export import CARD
 from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
-from bitrawl.job.corpora import written_figures
-from bitrawl.job.exporting import SHARD, check_shards
-from bitrawl.show.wording import counted
+from bitrawl.file_names import SHARD, SUMMARY, VERDICTS
+from bitrawl.job.exporting import check_shards
+from bitrawl.job.reporting import written_figures
+from bitrawl.show import counted
 from bitrawl.store.database import locked, recovered, verify
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.folder_kinds import export_command
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import language_pairs
 from bitrawl.store.ledger_queue import LedgerQueue
@@ -31,7 +34,7 @@ from bitrawl.store.reading_index import check_index
 from bitrawl.store.revisions import RevisionHistory, is_sound
 from bitrawl.store.seal import is_sealed, log_of, sealed_files, unseal
 from bitrawl.store.stored_findings import Findings
-from bitrawl.store.verdicts import VERDICTS, VerdictHistory
+from bitrawl.store.verdicts import VerdictHistory
 
 DAMAGED = "damaged"
 _LISTED = re.compile(r"^\| (\S+?)/?(?: \(.*\))? \| [\d,]+ \| ([0-9a-f]{64}) \|$", re.MULTILINE)
@@ -72,28 +75,39 @@ def check(folder: JobFolder, *, repair: bool = False) -> Iterator[Checked]:
         yield from _others(folder, repair=repair)
 
 
-def check_corpus(folder: Path, again: str) -> Checked | None:
-    """The files of a corpus, as they were written; None if none was. `again` is the command that writes it.
+def checked_corpus(folder: Path) -> Checked:
+    """A corpus that has no job beside it: without it there is nothing."""
+    advice = f"Nothing else is lost. Run: {export_command(folder)}"
+    return check_corpus(folder) or Checked(CARD, Condition.DAMAGED, "it is missing", advice)
 
-    A copy without its job, and what an earlier version wrote, has only its card and its figures to tell.
+
+def check_corpus(folder: Path) -> Checked | None:
+    """The files of a corpus, as they were written; None if none was.
+
+    A copy without its job has only its card and its figures to tell.
     """
     card, written = card_of(folder), sealed_files(folder)
     if card is None and not written:
         return None
-    expected, wrong = written, list[str]()
+    expected, wrong, figures = written, list[str](), dict[str, dict[str, object]]()
+    try:
+        figures = written_figures(folder)
+    except StoreError as error:
+        if SUMMARY not in written:
+            wrong.append(str(error).partition(" To write it again")[0])
     if not written and card is not None:
         try:
             text = card.read_text("utf-8")
         except (OSError, UnicodeDecodeError):
             text = ""
         expected = dict(_LISTED.findall(text))
-        wrong = [f"{card.name} is not a complete card"] if _is_cut(folder, text) or is_foreign_card(card) else []
+        wrong += [f"{card.name} is not a complete card"] if _is_cut(text, figures) or is_foreign_card(card) else []
     wrong += _differing(folder, expected)
     if not wrong:
         return Checked(f"{folder.name}/", Condition.SOUND, f"{counted(len(expected), 'file')}, as written")
     where = _quoted(card) if card is not None and is_foreign_card(card) else ""
     first = f"Move {where} elsewhere. Then run" if where else "To write it again, run"
-    advice = f"{first}: {again}. Files that you changed yourself are replaced."
+    advice = f"{first}: {export_command(folder)}. Files that you changed yourself are replaced."
     return Checked(f"{folder.name}/", Condition.DAMAGED, "; ".join(wrong), advice)
 
 
@@ -111,12 +125,12 @@ def _differing(folder: Path, expected: Mapping[str, str]) -> Iterator[str]:
                 yield f"{name} is not what was written"
 
 
-def _is_cut(folder: Path, card: str) -> bool:
+def _is_cut(card: str, corpora: Mapping[str, Mapping[str, object]]) -> bool:
     """Whether the card may list fewer files than there were: nothing follows its list, or it has none for a corpus."""
     listed = list(_LISTED.finditer(card))
     if "\n#" not in card[listed[-1].end() if listed else 0 :]:
         return True
-    filled = [name for name, figures in written_figures(folder).items() if figures.get("units") or figures.get("words")]
+    filled = [name for name, figures in corpora.items() if figures.get("units") or figures.get("words")]
     return not all(any(row[1].startswith(f"{name}.") for row in listed) for name in filled)
 
 
@@ -235,7 +249,7 @@ def _has_archive(folder: JobFolder) -> bool:
     try:
         job = folder.job()
     except BitrawlError:
-        return (folder.path / "warc").is_dir()
+        return (folder.archive).is_dir()
     return not (job.warc or job.replay)
 
 
@@ -276,7 +290,7 @@ def _lost_answers(urls: Sequence[str]) -> str:
 
 
 def _archive_files(folder: JobFolder) -> list[Path]:
-    warc = folder.path / "warc"
+    warc = folder.archive
     return archive_files(warc) if warc.is_dir() else []
 
 
@@ -289,7 +303,7 @@ def _answers(path: Path) -> int:
 
 def _others(folder: JobFolder, *, repair: bool) -> Iterator[Checked]:
     """What people said, what can be made again, and the corpus."""
-    path, where = folder.path, _quoted(folder.path)
+    path = folder.path
     if folder.verdicts.exists():
         yield _verdicts(folder, repair=repair)
     if folder.reading_index.exists():
@@ -297,7 +311,7 @@ def _others(folder: JobFolder, *, repair: bool) -> Iterator[Checked]:
         yield _derived(folder.reading_index, wrong, "The web app makes it again.", repair=repair)
     if (path / SHARD).is_dir():
         yield _derived(path / SHARD, check_shards(path / SHARD), "The next merge makes it again.", repair=repair)
-    corpus = check_corpus(folder.corpus, f"bitrawl export {where}")
+    corpus = check_corpus(folder.corpus)
     if corpus is not None:
         yield corpus
 

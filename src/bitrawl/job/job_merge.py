@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from bitrawl import config, files
-from bitrawl.config import Format
-from bitrawl.config.choices import check_formats, corpus_format, corpus_formats, format_names
 from bitrawl.corpus.card import check_card, site_table
 from bitrawl.corpus.export import CorpusHeader, remove_files, with_present, without_files
 from bitrawl.corpus.figures import MergedSite, MergeFacts
+from bitrawl.corpus.formats import FORMATS, Format, check_formats, corpus_format, corpus_formats
 from bitrawl.errors import ConfigError
+from bitrawl.file_names import CORPUS, DESCRIPTION, LEDGER, MERGE, REPORT, SITES_TABLE
 from bitrawl.job.exporting import (
     SCRATCH,
     CorpusOutput,
@@ -30,8 +30,8 @@ from bitrawl.job.exporting import (
 )
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
-from bitrawl.show.merge_report import render
-from bitrawl.store.folder_kinds import MERGE, merge_description, named
+from bitrawl.show import report_of_merge
+from bitrawl.store.folder_kinds import merge_description, named
 from bitrawl.store.own_files import check_inputs, files_below
 from bitrawl.version import __version__
 
@@ -55,7 +55,7 @@ def merge(
     """
     check_inputs(to or out, folders)
     earlier = {} if to else _check_target(out)
-    corpus, scratch = to or out / "corpus", (to or out) / SCRATCH
+    corpus, scratch = to or out / CORPUS, (to or out) / SCRATCH
     check_card(corpus)
     with emptied(scratch):
         jobs = list(_sharded_jobs(folders, settings, scratch, tell))
@@ -75,8 +75,8 @@ def merge(
         write_about(corpus, card_facts([job.part for job in jobs], plan, written), sealed=to is None)
         facts = _merge_facts(jobs, written, notes)
         if to is None:
-            files.write(out / "sites.tsv", site_table(facts.sites))
-            files.write(out / "report.html", render(facts))
+            files.write(out / SITES_TABLE, site_table(facts.sites))
+            files.write(out / REPORT, report_of_merge(facts))
             _remove_others(out, earlier, plan)
         return facts
 
@@ -101,7 +101,7 @@ def merge_again(
     settings = config.merged(earlier.get("settings") or {}, settings)
     headers = [CorpusHeader(tuple(languages), 0.0) for languages in earlier.get("corpora", ())]
     asked = settings.get("export", {}).get("formats") or earlier.get("formats", [])
-    formats = with_present(to or merged / "corpus", headers, asked, only=only)
+    formats = with_present(to or merged / CORPUS, headers, asked, only=only)
     settings = config.merged(settings, {"export": {"formats": formats}})
     return merge(jobs, merged, settings, langs=earlier.get("langs", ()), to=to, tell=tell)
 
@@ -126,7 +126,7 @@ def _check_target(out: Path) -> dict[str, Any]:
     if not held - {SCRATCH}:
         return {}
     if MERGE not in held:
-        is_job = "job.sqlite" in held or "job.toml" in held
+        is_job = LEDGER in held or DESCRIPTION in held
         what = "a job" if is_job else f"something else ({named(list(files_below(out)))})"
         raise ConfigError(f"{out} holds {what}, not a merged corpus; choose another folder for --out")
     return merge_description(out)
@@ -190,7 +190,7 @@ def _formats(jobs: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list
     wanted = settings.get("export", {}).get("formats") or []
     mergeable = [name for name in corpus_formats(2) if not corpus_format(name).has_pages]
     for name in wanted:
-        if name not in format_names():
+        if name not in FORMATS.names():
             raise ConfigError(f"{name!r} is not a format; choose from {', '.join(mergeable)}")
         if corpus_format(name).has_pages:
             raise ConfigError(
@@ -208,7 +208,7 @@ def _remove_others(out: Path, earlier: Mapping[str, Any], plan: CorpusPlan) -> N
     """What an earlier merge wrote in other languages."""
     for languages in earlier.get("corpora", ()):
         if tuple(languages) not in {header.languages for header in plan.headers}:
-            remove_files(out / "corpus", CorpusHeader(tuple(languages), 0.0))
+            remove_files(out / CORPUS, CorpusHeader(tuple(languages), 0.0))
 
 
 def _merge_facts(jobs: Sequence[Sharded], written: Sequence[CorpusOutput], notes: Sequence[str]) -> MergeFacts:

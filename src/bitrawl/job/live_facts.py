@@ -9,23 +9,21 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 
-import msgspec
-
 from bitrawl.errors import StoreError
-from bitrawl.job.reporting import written_units
+from bitrawl.facts import MOST_QUEUED, HarvestPoint, Live
+from bitrawl.job.reporting import written_corpora
 from bitrawl.reasons import Reason
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import (
     FetchCount,
-    LogLine,
     fault_counts,
     fetch_counts,
     fetches_about,
     last_fetch,
     last_fetches,
+    links_left,
     pair_counts,
-    queued_links,
     segment_count,
     site_count,
 )
@@ -38,46 +36,10 @@ REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each
 # Fetches that are counted in one look, which takes 18 ms of CPU (lab/bench/live.py, 2026-11). A job with more is complete
 # after some looks, and `counted` says how far it is.
 MOST_COUNTED = 25_000
-MOST_QUEUED = 100_000  # links are counted up to here
 _AGAIN = frozenset((PageChange.CHANGED, Reason.UNCHANGED))  # outcomes of pages that are counted already
 MOST_SITES = 2_000  # up to here the totals are summed over sites; beyond, over fetches
 RATE_SECONDS = 60.0
 _RATE_FETCHES = 5_000  # more in a minute is faster than a polite crawl
-
-
-class HarvestPoint(msgspec.Struct, frozen=True):
-    """The pages of each language after so many fetches."""
-
-    fetches: int
-    pages: dict[str, int]
-
-
-class Live(msgspec.Struct, frozen=True, kw_only=True):
-    """One moment of a job. All zero before it has a ledger."""
-
-    at: float = 0.0  # when this was taken, in seconds since the epoch
-    fetches: int = 0  # all lines of the log
-    pages: int = 0
-    bytes: int = 0  # of the fetches that were counted
-    sites: int = 0
-    languages: dict[str, int] = {}  # pages, the most frequent language first
-    relevant: int | None = None  # pages about the topic; None in a job without one
-    pairs: dict[str, int] = {}  # of pages, by languages: "en-fr"
-    segments: int = 0  # aligned, good or not
-    units: dict[str, int] = {}  # in the corpus as it was written last, by languages
-    queued: int = 0  # links that wait; `MOST_QUEUED` means that many or more
-    rate: float = 0.0  # fetches in a minute, over the last minute
-    doing: str = ""  # what is being mined now: "aligning example.org (3 of 10 en-fr pairs)"
-    ended: str = ""  # how the crawl ended
-    seconds: float = 0.0  # that were crawled, in all runs; written down every few seconds
-    skips: dict[str, int] = {}  # fetches that brought no page, by reason, the most frequent first
-    harvest: tuple[HarvestPoint, ...] = ()
-    counted: int = (
-        0  # fetches that bytes, skips and harvest tell about; below all of them while the counting catches up
-    )
-    log: tuple[LogLine, ...] = ()  # the last fetches, the oldest first
-    faults: dict[str, int] = {}  # what could not be mined, by "stage: reason"
-    fault: str = ""  # why the ledger cannot be read
 
 
 class Sampler:
@@ -122,7 +84,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
     counts = look.counts
     counts.catch_up(ledger)
     sites, run = site_count(ledger, MOST_SITES + 1), ledger.last_run()
-    languages = _languages(ledger, counts, sites)
+    languages, (written, damage) = _languages(ledger, counts, sites), written_corpora(folder)
     return Live(
         at=now,
         fetches=last_fetch(ledger),
@@ -133,8 +95,8 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         relevant=counts.relevant,
         pairs=pair_counts(ledger),
         segments=segment_count(ledger),
-        units=written_units(folder),
-        queued=queued_links(ledger, MOST_QUEUED),
+        units={name: corpus.units for name, corpus in written.items() if corpus.documents is None},
+        queued=links_left(ledger, MOST_QUEUED),
         rate=fetches_about(ledger, now, RATE_SECONDS, _RATE_FETCHES) * 60 / RATE_SECONDS,
         doing=str(run.doing or ""),
         ended=str(run.ended or ""),
@@ -144,6 +106,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         counted=counts.upto,
         log=tuple(last_fetches(ledger, LOG_LINES)),
         faults={fault.name: fault.count for fault in fault_counts(ledger)},
+        fault=damage,
     )
 
 

@@ -9,13 +9,12 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives, warc_files
 from bitrawl.archive.writing import archive_files
-from bitrawl.config import DocumentType
-from bitrawl.crawling.bodies import HTML, JSON, TEXT, XML, media_type
-from bitrawl.crawling.fetch import visit
+from bitrawl.bodies import HTML, JSON, TEXT, XML, media_type
+from bitrawl.crawling import visit
 from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import content_pages
 from bitrawl.job.fetching import POLITE, FetchPolicy, loose_analyser, loose_web
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip
+from bitrawl.model import Capture, DocumentType, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.folder import JobFolder
@@ -116,7 +115,7 @@ async def _each(pages: Iterator[Page]) -> AsyncIterator[Page]:
 async def _with_markdown(folder: JobFolder, analyser: Analyser) -> AsyncIterator[Page]:
     """The ledger has no markup, so the archive is read again. A page that is not there, or has changed, stays as it is."""
     job = folder.job()
-    own = archive_files(folder.path / "warc") if (folder.path / "warc").is_dir() else []
+    own = archive_files(folder.archive) if (folder.archive).is_dir() else []
     with Archives(own or warc_files(map(Path, (*job.warc, *job.replay)))) as archives:
         for page in job_pages(folder):
             answer = archives.answer(page.url)

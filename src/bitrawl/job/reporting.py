@@ -1,6 +1,6 @@
 """The facts of a job, computed once from its ledger and its findings: what `status` asks often, and what a report reads."""
 
-import tomllib
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,10 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl import files
-from bitrawl.config import TopicModel
+from bitrawl import config, files
+from bitrawl.config import Job
 from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.errors import ConfigError, StoreError
+from bitrawl.corpus.sampling import SpreadSample
+from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.facts import (
     LITTLE_RELEVANT,
     Border,
@@ -24,8 +25,8 @@ from bitrawl.facts import (
     MiningFacts,
     PairSample,
     Points,
-    RequestedJob,
     SegmentSample,
+    SiteFacts,
     SiteShare,
     TermPages,
     TermsRead,
@@ -35,22 +36,26 @@ from bitrawl.facts import (
     TopicSource,
     WrittenCorpus,
 )
+from bitrawl.file_names import SUMMARY
 from bitrawl.files import NO_JSON
 from bitrawl.languages import same_language
-from bitrawl.mining.judging import ThresholdFilter
-from bitrawl.mining.revising import revised
+from bitrawl.mining import ThresholdFilter, revised
 from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Relevance, SegmentPair, Verdict, Verdicts
 from bitrawl.reasons import Reason
 from bitrawl.review.results import human_reviews
 from bitrawl.review.reviewing import Reading
-from bitrawl.show.job_report import render
+from bitrawl.show import report_of_job
 from bitrawl.store import ledger_facts as tables
+from bitrawl.store.database import is_locked
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.folder_kinds import export_command
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps
+from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Steps, visited_sites
+from bitrawl.store.seal import sealed_files
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
 from bitrawl.text.language import NgramLanguageIdentifier
+from bitrawl.topic.settings import TopicModel
 from bitrawl.topic.term_list import TermList, read_terms
 from bitrawl.topic.term_relevance import TermMatcher
 from bitrawl.url import Url
@@ -76,50 +81,91 @@ def status(folder: JobFolder) -> JobFacts:
     """What costs little. Raises `StoreError` where there is no job."""
     running = folder.is_running  # before the ledger is read: a job that ends meanwhile has not been interrupted
     with _reading(folder) as ledger:
-        return JobFacts(
+        found = JobFacts(
             folder=str(folder.path),
             running=running,
             crawled=tables.crawl_facts(ledger),
-            mined=MiningFacts(begun=Findings(ledger).begun(), language_pairs=_language_pairs(folder, ledger)),
+            mined=MiningFacts(begun=Findings(ledger).begun(), language_pairs=tuple(tables.language_pairs(ledger))),
             killed=tables.killed_count(ledger),
             rounds=ledger.rounds.facts(),
         )
+    return _with_corpus(found, folder)
+
+
+def sound(facts: JobFacts) -> JobFacts:
+    """Raises `DamagedError` where a figure would be wrong."""
+    if facts.damage:
+        raise DamagedError(facts.damage)
+    return facts
 
 
 def found_so_far(folder: JobFolder) -> dict[str, LanguagePair]:
     """By name of the corpus; nothing where there is no job yet."""
     try:
         with _reading(folder) as ledger:
-            return {pair.name: pair for pair in _language_pairs(folder, ledger)}
+            pairs = tuple(tables.language_pairs(ledger))
     except StoreError:
         return {}
+    return {pair.name: pair for pair in _with_units(pairs, written_corpora(folder)[0])}
 
 
-def written_units(folder: JobFolder) -> dict[str, int]:
-    """In the corpus as it was written last, by languages; nothing where none was written."""
+def sites_visited(folder: JobFolder, most: int) -> list[SiteFacts]:
+    """What each site has brought so far, those with the most pairs first; nothing where the ledger cannot be read now."""
     try:
-        written = msgspec.json.decode((folder.corpus / "summary.json").read_bytes(), type=dict[str, dict[str, object]])
-    except (OSError, *NO_JSON):
+        with folder.reading(verified=False) as ledger:
+            return visited_sites(ledger, most)
+    except StoreError:
+        return []
+
+
+def written_figures(corpus: Path) -> dict[str, dict[str, object]]:
+    """What stands in the figures of a corpus folder, by the names of its corpora; nothing where none was written.
+
+    Raises `DamagedError`, which names what writes them again. A job that is running may be about to seal them.
+    """
+    path, running = corpus / SUMMARY, is_locked(JobFolder(corpus.parent).ledger)
+    advice = f"To write it again, run: {export_command(corpus)}"
+    try:
+        content = path.read_bytes()
+        figures = msgspec.json.decode(content, type=dict[str, dict[str, object]])
+        msgspec.convert(figures, dict[str, WrittenCorpus])
+    except FileNotFoundError:
         return {}
-    return {name: units for name, corpus in written.items() if isinstance(units := corpus.get("units"), int)}
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+    except NO_JSON as error:
+        raise DamagedError(f"{path} is damaged: {error}. {advice}") from error
+    if not running and sealed_files(corpus).get(SUMMARY, sha256 := hashlib.sha256(content).hexdigest()) != sha256:
+        raise DamagedError(f"{path} is damaged: it is not what was written. {advice}")
+    return figures
+
+
+def written_corpora(folder: JobFolder) -> tuple[dict[str, WrittenCorpus], str]:
+    """What was written last, and if that cannot be read, why."""
+    try:
+        return msgspec.convert(written_figures(folder.corpus), dict[str, WrittenCorpus]), ""
+    except StoreError as error:
+        return {}, str(error)
 
 
 def is_stale(folder: JobFolder) -> bool:
-    """Whether people have given verdicts, taken them back or changed thresholds since the corpus was written."""
-    written = _written(folder.corpus / "summary.json").values()
+    """Whether the corpus has to be written again: verdicts or thresholds have changed since, or its figures are damaged."""
+    written, damage = written_corpora(folder)
+    if damage:
+        return True
     changes = VerdictHistory(folder.verdicts).changes()
     now: dict[str, object] = {}
     if folder.description.exists():
         now = msgspec.json.decode(msgspec.json.encode(Reading(folder).thresholds()))
     return any(
         corpus.verdicts != changes or any(now.get(key, value) != value for key, value in corpus.thresholds.items())
-        for corpus in written
+        for corpus in written.values()
     )
 
 
 def gather(folder: Path) -> JobFacts:
     """All that a report says of a job, running or ended. Memory grows by 16 bytes per page."""
-    where, request = JobFolder(folder), request_of(folder)
+    where, request = JobFolder(folder), job_asked(JobFolder(folder))
     with _reading(where) as ledger:
         crawl = tables.crawl_facts(ledger, hosts=1)
         fetches = crawl.summary.fetches
@@ -134,38 +180,41 @@ def gather(folder: Path) -> JobFacts:
         mining = _mining(where, ledger, request, fetches)
         topic, killed = _topic(ledger, request, fetches), tables.killed_count(ledger)
         rounds = ledger.rounds.facts()
-    return JobFacts(
+    found = JobFacts(
         folder=str(folder),
         running=where.is_running,
         crawled=crawled,
         mined=mining,
-        written=_written(where.corpus / "summary.json"),
         reviewed=human_reviews(where.verdicts),
         killed=killed,
         asked=request,
-        files=_files(where.corpus),
         topic=topic,
         rounds=rounds,
     )
+    return _with_corpus(found, where)
 
 
 def write_report(folder: Path, gathered: JobFacts | None = None) -> Path:
     """Write the job's report completely or not at all; of what was `gathered` while the corpus was being written."""
     path = JobFolder(folder).report
-    facts = _with_corpus(gathered, JobFolder(folder)) if gathered else gather(folder)
+    facts = sound(_with_corpus(gathered, JobFolder(folder)) if gathered else gather(folder))
     hosts = [*(site.site for site in facts.mined.sites), *(host.host for host in facts.crawl.hosts)]
     hide = Anonymiser(facts.asked.export.anonymise, list(map(Language, facts.asked.langs)))
-    files.write(path, render(hide.everywhere(facts, hosts)))
+    files.write(path, report_of_job(hide.everywhere(facts, hosts)))
     return path
 
 
 def _with_corpus(facts: JobFacts, folder: JobFolder) -> JobFacts:
     """With the corpus as it is now."""
-    units = written_units(folder)
-    pairs = tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in facts.mined.language_pairs)
-    mined = msgspec.structs.replace(facts.mined, language_pairs=pairs)
-    written, listed = _written(folder.corpus / "summary.json"), _files(folder.corpus)
-    return msgspec.structs.replace(facts, mined=mined, written=written, files=listed)
+    written, damage = written_corpora(folder)
+    mined = msgspec.structs.replace(facts.mined, language_pairs=_with_units(facts.mined.language_pairs, written))
+    files = _files(folder.corpus)
+    return msgspec.structs.replace(facts, mined=mined, written=written, damage=damage, files=files)
+
+
+def _with_units(pairs: tuple[LanguagePair, ...], written: Mapping[str, WrittenCorpus]) -> tuple[LanguagePair, ...]:
+    units = {name: corpus.units for name, corpus in written.items()}
+    return tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in pairs)
 
 
 @contextmanager
@@ -175,29 +224,9 @@ def _reading(folder: JobFolder) -> Iterator[Ledger]:
         yield ledger
 
 
-def _language_pairs(folder: JobFolder, ledger: Ledger) -> tuple[LanguagePair, ...]:
-    units = written_units(folder)
-    pairs = tables.language_pairs(ledger)
-    return tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in pairs)
-
-
-def request_of(folder: Path) -> RequestedJob:
-    path = folder / "job.toml"
-    try:
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), RequestedJob)
-    except FileNotFoundError:
-        return RequestedJob()  # A job that was run from Python may have no file.
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read: {error}") from error
-
-
-def _written(path: Path) -> dict[str, WrittenCorpus]:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, WrittenCorpus])
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read: {error}") from error
+def job_asked(folder: JobFolder) -> Job:
+    """What its file says, whether it could be run now or not. A job that was run from Python may have none."""
+    return config.typed(config.read(folder.description)) if folder.description.exists() else Job(strategy="")
 
 
 def _files(corpus: Path) -> dict[str, int]:
@@ -223,13 +252,13 @@ class _Pairs:
         self.scores = Bins()
         self.methods: Counter[str] = Counter()
         self.alone: Counter[str] = Counter()
-        self.samples: dict[tuple[Language, Language], Reservoir[PagePair]] = {}
+        self.samples: dict[tuple[Language, Language], SpreadSample[PagePair]] = {}
 
     def count(self, languages: tuple[Language, Language], pairs: Iterable[PagePair]) -> None:
-        sample = self.samples[languages] = Reservoir[PagePair](PAIR_SAMPLES)
+        sample = self.samples[languages] = SpreadSample[PagePair](PAIR_SAMPLES)
         for pair in pairs:
             if self._verdicts.of_pair(pair) is not Verdict.REJECT:
-                sample.offer(pair)
+                sample.offer(pair, "", 0.0, (pair.url_a, pair.url_b))
             self.scores.add(pair.score)
             self.methods.update(pair.evidence.keys())
             if len(pair.evidence) == 1:
@@ -259,7 +288,8 @@ class _Segments:
             self._measure(segment)
             if self._chosen.rejection(segment) is None:
                 sample = SegmentSample(*languages, segment)
-                self.samples.offer(sample, (languages, segment.url_a.site), segment.score)
+                group, texts = f"{'-'.join(languages)} {segment.url_a.site}", (segment.a.text, segment.b.text)
+                self.samples.offer(sample, group, segment.score, texts)
 
     def _measure(self, segment: SegmentPair) -> None:
         scores = segment.scores
@@ -271,17 +301,17 @@ class _Segments:
             self.scores.setdefault("coverage", Bins()).add(coverage)
 
 
-def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: int) -> MiningFacts:
+def _mining(folder: JobFolder, ledger: Ledger, request: Job, fetches: int) -> MiningFacts:
     findings, verdicts = Findings(ledger), VerdictHistory(folder.verdicts).standing()
     if not findings.begun():
         return MiningFacts()
     chosen = ThresholdFilter(request.judge, verdicts, accepted_only=request.export.accepted_only)
     pairs, segments = _Pairs(FetchOrder(ledger, fetches), Steps(fetches), verdicts), _Segments(chosen)
-    by_languages = sorted(_language_pairs(folder, ledger), key=lambda pair: -pair.pairs)
+    by_languages = sorted(tables.language_pairs(ledger), key=lambda pair: -pair.pairs)
     for languages in findings.language_pairs():
         pairs.count(languages, findings.pairs(*languages))
         segments.count(languages, revised(findings.segments(*languages), verdicts))
-    samples = [pairs.samples[pair.lang_a, pair.lang_b].items for pair in by_languages[:SAMPLED]]
+    samples = [pairs.samples[pair.lang_a, pair.lang_b].entries() for pair in by_languages[:SAMPLED]]
     return MiningFacts(
         begun=True,
         language_pairs=tuple(by_languages),
@@ -308,10 +338,10 @@ def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: i
     )
 
 
-def _public(samples: SpreadSample[SegmentSample], request: RequestedJob) -> Iterator[SegmentSample]:
+def _public(samples: SpreadSample[SegmentSample], request: Job) -> Iterator[SegmentSample]:
     """A corpus without personal data has a report without it."""
     hide = Anonymiser(request.export.anonymise)
-    for sample in samples.items(lambda sample: (sample.segment.a.text, sample.segment.b.text)):
+    for sample in samples.entries():
         segment = hide.public(sample.segment, (sample.lang_a, sample.lang_b))
         if segment is not None:
             yield msgspec.structs.replace(sample, segment=segment)
@@ -320,17 +350,18 @@ def _public(samples: SpreadSample[SegmentSample], request: RequestedJob) -> Iter
 # The topic: which pages are about it, what says so and, if hardly any is, the evidence
 
 
-def _topic(ledger: Ledger, job: RequestedJob, fetches: int) -> TopicFacts | None:
+def _topic(ledger: Ledger, job: Job, fetches: int) -> TopicFacts | None:
     """None in a job without a topic."""
     languages = tables.relevant_by_language(ledger)
     if not languages and not job.topic.is_set:
         return None
-    threshold = job.topic.threshold if job.topic_model is TopicModel.LEARNED else HALF
+    model = job.topic_model() or TopicModel.LEARNED
+    threshold = job.topic.threshold if model is TopicModel.LEARNED else HALF
     growth, scores = _over_fetches(ledger, fetches)
     read = _read_terms(ledger, job, sum(share.pages for share in languages.values()))
     return TopicFacts(
         asked=job.topic,
-        model=job.topic_model,
+        model=model,
         threshold=threshold,
         languages=languages,
         growth=growth,
@@ -356,7 +387,7 @@ def _over_fetches(ledger: Ledger, fetches: int) -> tuple[tuple[Points, Points], 
     return (pages.points(""), relevant_pages.points("")), scores.histogram()
 
 
-def _read_terms(ledger: Ledger, job: RequestedJob, judged: int) -> TermsRead:
+def _read_terms(ledger: Ledger, job: Job, judged: int) -> TermsRead:
     pages, relevant, classes, missed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     read = with_terms = refused = 0
     for page in ledger.some_pages(PAGES_READ):
@@ -369,7 +400,7 @@ def _read_terms(ledger: Ledger, job: RequestedJob, judged: int) -> TermsRead:
         classes.update(page.relevance.classes)
         if page.relevance.relevant:
             relevant.update(terms)
-        elif (terms or page.relevance.weight) and job.wants(page.language):
+        elif (terms or page.relevance.weight) and _wants(job, page.language):
             refused += 1
             missed.update(_thresholds_missed(page.relevance, job))
     return TermsRead(
@@ -384,6 +415,10 @@ def _read_terms(ledger: Ledger, job: RequestedJob, judged: int) -> TermsRead:
     )
 
 
+def _wants(job: Job, language: Language) -> bool:
+    return any(same_language(language, Language(code)) for code in job.langs)
+
+
 def _most(counts: Counter[str], most: int) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
 
@@ -392,11 +427,11 @@ def _terms_of(page: Page) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for paragraph in page.paragraphs for term in paragraph.terms))
 
 
-def _thresholds_missed(relevance: Relevance, job: RequestedJob) -> list[str]:
+def _thresholds_missed(relevance: Relevance, job: Job) -> list[str]:
     """The names of the thresholds in the job file that keep the page out."""
-    if job.topic_model is TopicModel.LEARNED:
+    if job.topic_model() in (None, TopicModel.LEARNED):
         return ["threshold"]
-    if job.topic_model is TopicModel.PERPLEXITY:
+    if job.topic_model() is TopicModel.PERPLEXITY:
         return ["max_perplexity"]
     missed = ["content_terms"] if relevance.score < HALF else []
     if relevance.terms < job.topic.distinct_terms:
@@ -430,10 +465,10 @@ def _sites(ledger: Ledger, at_least: float, below: float) -> tuple[SiteShare, ..
     return tuple(SiteShare(site, share, ledger.knowledge(site).left) for site, share in shares.items())
 
 
-def _given(ledger: Ledger, job: RequestedJob) -> TopicSource:
+def _given(ledger: Ledger, job: Job) -> TopicSource:
     sizes = [path.stat().st_size for path in islice(_text_files(job.topic.texts), _MOST_FILES)]
     named = tuple(dict.fromkeys([*job.topic.like, *(() if job.topic.hub else job.seeds)]))
-    if job.topic_model is not TopicModel.LEARNED:
+    if job.topic_model() not in (None, TopicModel.LEARNED):
         named = ()  # the other models do not learn from pages
     unread = {url: why for url in named[:_EXAMPLES_CHECKED] if (why := _why_unread(ledger, job, Url.known(url)))}
     return TopicSource(len(sizes), sum(sizes), len(named), unread)
@@ -445,21 +480,21 @@ def _text_files(names: Sequence[str]) -> Iterator[Path]:
         yield from filter(Path.is_file, path.rglob("*") if path.is_dir() else [path])
 
 
-def _why_unread(ledger: Ledger, job: RequestedJob, url: Url) -> str:
+def _why_unread(ledger: Ledger, job: Job, url: Url) -> str:
     """Why a page taught nothing; empty if it did, or if it has not been visited yet."""
     if (page := ledger.page(url)) is not None:
-        return "" if job.wants(page.language) else f"in {page.language}"
+        return "" if _wants(job, page.language) else f"in {page.language}"
     skip = ledger.skip_of(url)
     return "" if skip is None or skip.reason is Reason.REDIRECT else str(skip.reason)
 
 
-def _is_complete(job: RequestedJob, shares: Mapping[str, TopicShare]) -> bool:
+def _is_complete(job: Job, shares: Mapping[str, TopicShare]) -> bool:
     """Whether each language of the job has relevant pages."""
     relevant = [Language(code) for code, share in shares.items() if share.relevant]
     return all(any(same_language(code, Language(wanted)) for code in relevant) for wanted in job.langs)
 
 
-def _listed(ledger: Ledger, job: RequestedJob, read: TermsRead) -> ListFacts | None:
+def _listed(ledger: Ledger, job: Job, read: TermsRead) -> ListFacts | None:
     """None without a list, or if it cannot be read any more."""
     if not job.topic.terms:
         return None

@@ -6,7 +6,7 @@ from hashlib import blake2b
 import msgspec
 
 from bitrawl.config import Job
-from bitrawl.crawling.ending import skip_chain
+from bitrawl.endings import skip_chain
 from bitrawl.model import Link
 from bitrawl.reasons import Reason
 from bitrawl.store.ledger import Ledger

@@ -16,20 +16,19 @@ from typing import Any
 import msgspec
 
 from bitrawl import config
-from bitrawl.config import Anonymise, Job, Strategy
-from bitrawl.config.choices import check_formats
+from bitrawl.config import Job
 from bitrawl.corpus.card import check_card
 from bitrawl.corpus.export import corpus_headers, with_present
-from bitrawl.crawling.ending import Ending, crawl_end, ending, seed_skips
-from bitrawl.crawling.loop import Crawl
-from bitrawl.crawling.preview import Preview
+from bitrawl.corpus.formats import Anonymise, check_formats
+from bitrawl.crawling import Crawl, Preview
 from bitrawl.discover.backlinks import Backlinks
-from bitrawl.endings import CrawlEnd, Doing, HostRest, MiningStep
+from bitrawl.endings import CrawlEnd, Doing, Ending, HostRest, MiningStep, crawl_end, ending, seed_skips
 from bitrawl.errors import BitrawlError, ConfigError, TopicError
-from bitrawl.job import crawl_wiring, fetching
-from bitrawl.job.crawl_wiring import Parts, bucket_scores
+from bitrawl.job import fetching
+from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
+from bitrawl.job.opened import StartOver
 from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
 from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing, together
@@ -38,12 +37,13 @@ from bitrawl.model import Page, SiteKnowledge, Skip, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
 from bitrawl.reasons import TRANSIENT, Reason
-from bitrawl.store.folder import JobFolder, StartOver, not_mined
+from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.folder_kinds import FolderKind, kind_of
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import queued_links, relevant_pages
 from bitrawl.store.own_files import corpus_files, is_part_of_job
 from bitrawl.store.stored_findings import Findings, made_from
+from bitrawl.strategies.table import Strategy
 from bitrawl.text.personal_data import check_libraries
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
@@ -185,7 +185,7 @@ async def preview(job: Job) -> list[Preview]:
     async with AsyncExitStack() as stack:
         stack.enter_context(models_from(job.models))
         archives = fetching.archives(job, stack)
-        previewer = await crawl_wiring.previewer(job, archives, stack)
+        previewer = await fetching.previewer(job, archives, stack)
         return await previewer.preview(fetching.seeds_of(job, archives))
 
 
@@ -292,7 +292,7 @@ def _tuning_observer(parts: Parts, folder: JobFolder) -> Observe:
             return
         last_change = change
         try:
-            parts.crawl.frontier.steps = bucket_scores(folder.job())
+            parts.crawl.frontier.steps = parts.steps(folder.job().topic.buckets)
         except BitrawlError as error:
             _log.warning("the buckets stay as they are: %s", error)
 

@@ -7,14 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
-from bitrawl.crawling.fetch import understand
-from bitrawl.crawling.frontier import Politeness
-from bitrawl.crawling.loop import objection
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.crawling import Politeness, RobotsFetcher, objection, understand
+from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, site_judges
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.job import fetching
-from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.model import OPT_OUTS, Language, Lease, Link, LinkKind, Page, Skip, Visit
 from bitrawl.protocols import Analyser, Clock, Fetcher
@@ -35,14 +31,14 @@ class SiteChecks:
         clock: Clock,
         *,
         politeness: Politeness | None = None,
-        delay_of: Callable[[str], float] = lambda _host: 0.0,
+        crawl_delay: Callable[[str], float] = lambda _host: 0.0,
         opt_outs: bool = True,
     ) -> None:
         self._fetcher = fetcher
         self._analyser = analyser
         self._clock = clock
         self._politeness = politeness or Politeness()
-        self._delay_of = delay_of  # that the host's robots.txt asks for
+        self._crawl_delay = crawl_delay  # that the host's robots.txt asks for
         self._opt_outs = opt_outs
 
     async def verdicts(self, entries: Sequence[Url], make: MakeCheck) -> AsyncIterator[SiteVerdict]:
@@ -81,7 +77,7 @@ class SiteChecks:
 
     async def rest(self, url: Url) -> None:
         """Before another request to that host."""
-        await self._clock.sleep(self._politeness.rest(0.0, wanted=self._delay_of(url.host)))
+        await self._clock.sleep(self._politeness.delay_after(0.0, asked=self._crawl_delay(url.host)))
 
     async def visit(self, link: Link) -> Visit:
         """One request. A site that does not want to be mined is no candidate. A page with noindex may lead to others."""
@@ -111,7 +107,7 @@ async def check_sites(question: SiteQuestion) -> AsyncIterator[SiteVerdict]:
             archives = stack.enter_context(Archives(files))
             web: Fetcher = ReplayFetcher(archives)
             urls, delay = urls or tuple(home_pages(archives)), 0.0
-            robots = RobotsFetcher(web, InMemoryRobots(), fetching.SystemClock(), pause=0.0)
+            robots = RobotsFetcher(web, fetching.SystemClock(), delay=0.0)
         else:
             live, wrap = fetching.loose_web(question.policy)
             robots = wrap(await stack.enter_async_context(live))
@@ -122,7 +118,7 @@ async def check_sites(question: SiteQuestion) -> AsyncIterator[SiteVerdict]:
             await stack.enter_async_context(fetching.loose_analyser()),
             fetching.SystemClock(),
             politeness=Politeness(delay=delay),
-            delay_of=(lambda _host: 0.0) if question.replay else robots.delay,
+            crawl_delay=(lambda _host: 0.0) if question.replay else robots.crawl_delay,
         )
         async for verdict in checks.verdicts(
             urls, lambda entry: DeclaredSiteCheck(entry, question.languages, judges, settings)

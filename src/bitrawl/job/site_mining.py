@@ -20,18 +20,18 @@ import msgspec
 
 from bitrawl.config import Job
 from bitrawl.endings import Doing, MiningStep
-from bitrawl.errors import ChildError, ConfigError
+from bitrawl.errors import ChildError
+from bitrawl.file_names import LEDGER
 from bitrawl.files import discard
 from bitrawl.job.exporting import write_files
 from bitrawl.job.reporting import gather, write_report
+from bitrawl.mining import SiteFindings
 from bitrawl.mining.aligned_pages import translated_part
 from bitrawl.mining.content import Lexicons
-from bitrawl.mining.evidence import ALL
-from bitrawl.mining.findings import SiteFindings
 from bitrawl.mining.judging import from_partial_pages
-from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.stages import AlignedPair, Miner, PagePass, PairedSite, PassedPages
-from bitrawl.model import Language, Method, Page, PagePair, Skip, Unpacker, pack
+from bitrawl.model import Language, Page, PagePair, Skip, Unpacker, pack
 from bitrawl.page import Rejects
 from bitrawl.process import ATTEMPTS, Failure, FailureKind, Limits, Report, Service
 from bitrawl.protocols import (
@@ -41,10 +41,9 @@ from bitrawl.protocols import (
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.own_files import SHARED
-from bitrawl.store.stored_findings import AlignmentKey, Findings, Lesson, made_from
+from bitrawl.store.stored_findings import NOTHING_ALIGNED, AlignmentKey, Findings, Lesson, PackedAlignment, made_from
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
-from bitrawl.text.lexicon import read_dictionary
 from bitrawl.text.template import Template, relabel
 from bitrawl.url import Url
 
@@ -128,7 +127,7 @@ Request = LoadModels | PairSite | PassPages | LearnWords | AlignPairs | WriteCor
 _encode = msgspec.msgpack.Encoder(enc_hook=str).encode
 _request: Unpacker[Request] = Unpacker(Request)
 _paired: Unpacker[PairedSite] = Unpacker(PairedSite)
-_aligned: Unpacker[list[AlignedPair]] = Unpacker(list[AlignedPair])
+_aligned: Unpacker[list[PackedAlignment]] = Unpacker(list[PackedAlignment])
 
 
 class MiningWorkers:
@@ -182,7 +181,7 @@ class MiningWorkers:
 
     async def align(
         self, languages: Languages, pairs: Sequence[PagePair], template: Template, learned: bytes = b""
-    ) -> list[AlignedPair] | Failure:
+    ) -> list[PackedAlignment] | Failure:
         """One for each pair. A batch that a worker dies at is better halved than tried as often as a single pair."""
         request = _encode(AlignPairs(languages, list(pairs), template, learned))
         answer = await self._children.ask(request, attempts=ATTEMPTS if len(pairs) == 1 else 1)
@@ -326,8 +325,7 @@ class SiteMiner:
                 faults.extend(lost)
                 if any(fault.reason is Reason.KILLED for fault in lost):
                     continue  # Nothing is known of it: what is kept now would stay.
-                segments = from_partial_pages(aligned.segments) if pair.partial else aligned.segments
-                self._findings.aligned(site, keys[pair.url_a, pair.url_b], segments, lost)
+                self._findings.aligned(site, keys[pair.url_a, pair.url_b], aligned, lost)
             progress.add(len(some))
 
         await together(map(batch, _batches(missing) if work.learned else ([pair] for pair in missing)))
@@ -379,7 +377,7 @@ class SiteMiner:
             return [*await self._batch(pairs[:half], work), *await self._batch(pairs[half:], work)]
         [pair] = pairs
         self._keep_input(pair, answer)
-        return [_Aligned(pair, AlignedPair(()), [self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: ")])]
+        return [_Aligned(pair, NOTHING_ALIGNED, [self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: ")])]
 
     def _fault(self, url: Url, stage: Stage, failure: Failure, about: str = "") -> Skip:
         return Skip(url, stage, _REASONS[failure.kind], f"{about}{failure.detail}"[:500])
@@ -440,7 +438,7 @@ class _Aligned(NamedTuple):
     """A pair, its segments, and what was lost of it."""
 
     pair: PagePair
-    aligned: AlignedPair
+    aligned: PackedAlignment
     lost: list[Skip]
 
 
@@ -452,7 +450,7 @@ def _home(site: str) -> Url:
     return Url.known(f"http://{site}/")
 
 
-def _lost(pair: PagePair, aligned: AlignedPair) -> list[Skip]:
+def _lost(pair: PagePair, aligned: PackedAlignment) -> list[Skip]:
     about = f"with {pair.url_b}: "
     lost = [Skip(pair.url_a, Stage.JUDGE, Reason.MINING_ERROR, f"{about}{fault}") for fault in aligned.faults]
     if aligned.too_long:
@@ -525,7 +523,7 @@ def mining_service(job: Job, folder: Path) -> Service:
         miner = miner or wired_miner(job)
         if isinstance(order, LoadModels):
             return b""
-        with Ledger(folder / "job.sqlite", read_only=True) as ledger:
+        with Ledger(folder / LEDGER, read_only=True) as ledger:
             return _answered(miner, ledger, order, report)
 
     return serve
@@ -544,7 +542,14 @@ def _answered(
         case LearnWords(languages, pairs, template):
             return miner.learn(languages, _PairPages(ledger, pairs, template))
         case AlignPairs(languages, pairs, template, learned):
-            return bytes(_encode(miner.align(languages, list(_PairPages(ledger, pairs, template)), learned)))
+            found = miner.align(languages, list(_PairPages(ledger, pairs, template)), learned)
+            return pack(tuple(packed_pair(*both) for both in zip(pairs, found, strict=True)))
+
+
+def packed_pair(pair: PagePair, found: AlignedPair) -> PackedAlignment:
+    """What was found of a pair, as the ledger keeps it. Segments of pages that are translated in part bear a flag."""
+    segments = from_partial_pages(found.segments) if pair.partial else found.segments
+    return PackedAlignment.of(segments, found.faults, found.too_long)
 
 
 def _pair(miner: Miner, ledger: Ledger, site: str, report: Report, *, known_pairs: bool) -> PairedSite:
@@ -625,7 +630,7 @@ def wired_miner(job: Job) -> Miner:
         pairing(job, sentences),
         NgramLanguageIdentifier(asked=job.languages()),
         encoder=sentences,
-        most_characters=job.align.characters,
+        characters=job.align.characters,
     )
 
 
@@ -640,32 +645,4 @@ _load_encoder_once = cache(load_encoder)
 
 def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
     """The pairing that the job asks for. Raises `ConfigError`."""
-    unknown = sorted(set(job.pair.methods) - set(Method))
-    if unknown:
-        raise ConfigError(
-            f"pair.methods: there is no method {', '.join(unknown)}; the methods are {''.join(sorted(Method))}"
-        )
-    methods = frozenset(map(Method, job.pair.methods)) or ALL
-    settings = PairingSettings(
-        methods=methods,
-        threshold=job.pair.threshold,
-        url_pairs=tuple(_url_pair(raw) for raw in job.pair.url_pairs),
-        keep_machine_translated=job.pair.machine_translated,
-    )
-    return Pairing(settings, lexicons=lexicons(job), encoder=sentences)
-
-
-def _url_pair(raw: str) -> tuple[str, str]:
-    a, mark, b = raw.partition("=")
-    if not (a and mark and b):
-        raise ConfigError(f"{raw!r} is not a URL pair; write it like this: en=fr")
-    return a, b
-
-
-def lexicons(job: Job) -> Lexicons | None:
-    """A dictionary applies to the first two languages of the job."""
-    languages = job.languages()
-    if not job.pair.dictionary or len(languages) < 2:
-        return None
-    both = (languages[0], languages[1])
-    return Lexicons({both: read_dictionary(Path(job.pair.dictionary), both)})
+    return Pairing(job.pair, lexicons=Lexicons.read(job.pair.dictionary, job.languages()), encoder=sentences)

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl import config, files
+from bitrawl import files
 from bitrawl.archive.archived_web import Archives
-from bitrawl.config import BudgetSection, DiscoverySection, Job
-from bitrawl.crawling.ending import Ending
+from bitrawl.config import Job
+from bitrawl.crawling import Budget
 from bitrawl.discover.backlinks import (
     MEDIA_TYPES,
     Backlinks,
@@ -31,6 +31,7 @@ from bitrawl.discover.backlinks import (
 from bitrawl.discover.graph_build import DEFAULT_CAPS, Progress, build_graph
 from bitrawl.discover.graph_files import graph_files, host_of, is_graph, without_www
 from bitrawl.discover.graph_index import Caps, GraphIndex, GraphMeta, is_index, no_seed_in
+from bitrawl.discover.settings import DiscoverySection
 from bitrawl.discover.site_lists import (
     SiteAnswer,
     SiteVerdict,
@@ -43,20 +44,21 @@ from bitrawl.discover.site_lists import (
 )
 from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
 from bitrawl.discover.walk_plan import BACKLINKS
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError, DamagedError, GraphError
+from bitrawl.file_names import FOUND_SITES, REPORT, SEARCHED, SITES_JSON, SITES_TABLE
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
+from bitrawl.job.opened import StartOver
 from bitrawl.job.running import Started, finished, opened
 from bitrawl.model import Capture, Page, Visit
 from bitrawl.protocols import Clock
-from bitrawl.show.discovery_report import write as write_report
-from bitrawl.store.folder import JobFolder, StartOver
-from bitrawl.store.folder_kinds import FOUND_SITES, MINED_SITES, SEARCHED
+from bitrawl.show import report_of_search
+from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import outlinks
 from bitrawl.store.own_files import check_inputs
+from bitrawl.url import seeds_from
 
-SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", FOUND_SITES, SEARCHED
-MINED = MINED_SITES  # the folder of the job that mines what was found
 WRITE_EVERY = 2.0  # seconds between two versions of the files
 # Bytes of a graph, as downloaded, that are indexed on the way, each time: two seconds. Larger ones are built once.
 SMALL_GRAPH = 32_000_000
@@ -71,6 +73,11 @@ class Discovered(msgspec.Struct, frozen=True):
     why: str  # it ended
     sites: tuple[SiteVerdict, ...]  # the bilingual ones, the surest first
     facts: WalkFacts
+
+    def mining_job(self, job: Job) -> Job:
+        """The job that mines the sites found: the same languages, topic and politeness, and no budget of the search."""
+        seeds = [str(url) for site in self.sites for url in seeds_of(site)]
+        return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=Budget())
 
 
 async def discover(  # noqa: PLR0913 - listeners
@@ -106,7 +113,7 @@ async def discover(  # noqa: PLR0913 - listeners
 
 def draw_report(folder: JobFolder) -> Path | None:
     """The report of a search again, as it stood last; None if the folder holds none."""
-    facts, sites = folder.path / FACTS, folder.path / SITES_JSON
+    facts, sites = folder.path / SEARCHED, folder.path / SITES_JSON
     if not facts.exists() or not sites.exists():
         return None
     try:
@@ -114,13 +121,8 @@ def draw_report(folder: JobFolder) -> Path | None:
         walk = msgspec.json.decode(facts.read_bytes(), type=WalkFacts)
     except files.NO_JSON as error:
         raise DamagedError(f"{facts} or {sites} is damaged: {error}; the same search writes them again") from error
-    return write_report(folder.path, walk, verdicts)
-
-
-def mining_job(job: Job, discovered: Discovered) -> Job:
-    """The job that mines the sites found: the same languages, topic and politeness, and no budget of the search."""
-    seeds = [str(url) for site in discovered.sites for url in seeds_of(site)]
-    return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
+    files.write(folder.report, report_of_search(walk, verdicts))
+    return folder.report
 
 
 async def _source(
@@ -175,10 +177,10 @@ class _FoundSites:
         path, verdicts = self._folder.path, ranked(self._walk.standing)
         files.write(path / SITES_JSON, json_lines(verdicts))
         files.write(path / SITES_TABLE, table(verdicts))
-        files.write(path / SEEDS, seed_list(verdicts))
+        files.write(path / FOUND_SITES, seed_list(verdicts))
         facts = gather(self._walk, str(self._job.discovery.walk), tuple(self._job.langs))
-        files.write(path / FACTS, msgspec.json.encode(facts))
-        write_report(path, facts, verdicts)
+        files.write(path / SEARCHED, msgspec.json.encode(facts))
+        files.write(path / REPORT, report_of_search(facts, verdicts))
         self._written = len(self._walk.verdicts)
         return facts
 
@@ -243,7 +245,7 @@ def recognised(place: str) -> list[BacklinkPlace]:
     raise ConfigError(f"{place} does not exist; give a file, a folder or a URL with https://")
 
 
-def build(
+def build_index(
     folder: Path,
     out: Path,
     *,
@@ -258,7 +260,7 @@ def build(
     hosts: list[str] = []
     if around is not None:
         try:
-            listed = config.seeds_from(around.read_bytes(), str(around))
+            listed = seeds_from(around.read_bytes(), str(around))
         except OSError as error:
             raise ConfigError(f"{around} cannot be read: {error.strerror}") from error
         hosts = list(dict.fromkeys(map(host_of, listed)))

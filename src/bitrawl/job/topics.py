@@ -1,21 +1,23 @@
 """What judges the pages of a job with a topic, and what the topic is learned from: texts, pages, segments of a corpus."""
 
+import gzip
 import io
+import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 
-from bitrawl.config import Job, TopicModel
+from bitrawl.config import Job
 from bitrawl.corpus.jsonl import Languages, TextPair, read_sentences
 from bitrawl.corpus.tmx import read_tmx
 from bitrawl.errors import ConfigError, TopicError
-from bitrawl.job.corpora import corpora_in, unpacked
 from bitrawl.job.fetching import POLITE, FetchPolicy
+from bitrawl.job.opened import open_folder
 from bitrawl.job.pages import SUFFIXES, loose_pages
 from bitrawl.languages import language_name, same_language
 from bitrawl.model import Language, Page, Paragraph, Skip
@@ -23,10 +25,10 @@ from bitrawl.protocols import RelevanceModel
 from bitrawl.store.folder import JobFolder
 from bitrawl.text.frequencies import general_rates
 from bitrawl.text.language import NgramLanguageIdentifier
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import NgramModel, read_arpa, sequences
+from bitrawl.text.ngram_models import NgramModel, read_arpa, sequences, train
 from bitrawl.topic.judge import PerplexityRelevance, TopicJudge
 from bitrawl.topic.learned import LearnedRelevance
+from bitrawl.topic.settings import TopicModel
 from bitrawl.topic.term_list import Term, TermList, learn_terms, read_terms
 from bitrawl.topic.term_relevance import TermRelevance, TermThresholds
 from bitrawl.url import Url
@@ -150,7 +152,7 @@ async def _texts(job: Job, sources: Sequence[str], flag: str) -> dict[Language, 
         seen[page.language] += 1
         for language in job.languages():
             if same_language(page.language, language):
-                texts.setdefault(language, []).append(main_text(page))
+                texts.setdefault(language, []).append(page.titled_text)
     if sources and not texts:
         what = ", ".join(f"{count} in {language_name(code)}" for code, count in seen.most_common(3)) or "no text"
         raise TopicError(f"{flag}: {what}, and none in {', '.join(job.langs)}; check the folder and --langs")
@@ -174,14 +176,6 @@ async def topic_pages(
         if not plain or html:
             async for named in loose_pages([source], stdin, policy=policy, asked=asked):
                 yield named
-
-
-def main_text(page: Page) -> str:
-    """One paragraph per line, the title first where the text does not begin with it."""
-    paragraphs = [paragraph.text for paragraph in page.paragraphs if not paragraph.boilerplate]
-    if page.title and (not paragraphs or paragraphs[0] != page.title):
-        paragraphs.insert(0, page.title)
-    return "\n".join(paragraphs)
 
 
 def segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
@@ -216,7 +210,7 @@ def _plain_page(path: Path, identifier: NgramLanguageIdentifier) -> Page:
 
 def _segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
     if source.is_dir():
-        for unit in corpora_in(source).units():
+        for unit in open_folder(source).corpora().units():
             written = Language(unit.lang_a), Language(unit.lang_b)
             yield from _ordered(written, (unit.text_a, unit.text_b), languages)
         return
@@ -225,7 +219,7 @@ def _segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
         raise ConfigError(
             f"{source} is not a corpus that can be read; give a job folder, a sentences.jsonl or a .tmx file"
         )
-    with unpacked(source) as file:
+    with _unpacked(source) as file:
         reader = read_tmx if name.endswith(".tmx") else read_sentences
         for written, texts in reader(file, source):
             yield from _ordered(written, texts, languages)
@@ -236,3 +230,15 @@ def _ordered(written: Languages, texts: TextPair, languages: Languages) -> Itera
         yield texts
     elif same_language(written[0], languages[1]) and same_language(written[1], languages[0]):
         yield texts[1], texts[0]
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[BinaryIO]:
+    """A file of a corpus, compressed or not. What is wrong with it is a `ConfigError`."""
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+            yield file  # type: ignore[misc]
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (EOFError, zlib.error) as error:
+        raise ConfigError(f"{path} is damaged: {error}; export it again") from error

@@ -10,10 +10,10 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from bitrawl.config import AlignSection
 from bitrawl.mining.align_evidence import Document, Text
 from bitrawl.mining.judging import Judge
 from bitrawl.mining.lexical_aligner import LexicalAligner
+from bitrawl.mining.settings import AlignSection
 from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
 from bitrawl.text.known_words import known_words
 from bitrawl.text.language import NgramLanguageIdentifier
@@ -97,11 +97,15 @@ class SiteAligner:
     """
 
     def __init__(
-        self, languages: tuple[Language, Language], aligner: DocumentAligner | None = None, *, most: int = _CHARACTERS
+        self,
+        languages: tuple[Language, Language],
+        aligner: DocumentAligner | None = None,
+        *,
+        characters: int = _CHARACTERS,
     ) -> None:
         self._languages = languages
         self._aligner = aligner or LexicalAligner(prior=known_words(*languages))
-        self._most = most
+        self._characters = characters
 
     @property
     def lexicon(self) -> Lexicon:
@@ -165,7 +169,11 @@ class SiteAligner:
         waiting: list[Bead] = []  # since the last bead that is not too long
         for bead in beads:
             segment = self._segment_pair(pages, both, bead) if bead.a and bead.b else None
-            if segment is None or is_long(segment.a.text, self._most) or is_long(segment.b.text, self._most):
+            if (
+                segment is None
+                or is_long(segment.a.text, self._characters)
+                or is_long(segment.b.text, self._characters)
+            ):
                 waiting.append(bead)
                 continue
             segments.append(segment)
@@ -174,7 +182,7 @@ class SiteAligner:
         yield from _regions(both, waiting)
 
     def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[BothTexts]:
-        split = ([page_sentences(pair[n], self._languages[n], self._most) for n in (0, 1)] for pair in pairs)
+        split = ([page_sentences(pair[n], self._languages[n], self._characters) for n in (0, 1)] for pair in pairs)
         return [(PlacedSentences(a, range(len(a))), PlacedSentences(b, range(len(b)))) for a, b in split]
 
     def _document(self, pages: tuple[Page, Page], both: BothTexts) -> Document:

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
+from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from bitrawl.mining.evidence import KnownPairs, PageNumbers, both_ends, pair_key
 from bitrawl.mining.site import LEARNED_TEXT, Numbers, Rows, Site, SiteVocabulary, hashed
 from bitrawl.model import Language
 from bitrawl.text.arrays import Floats, Floats32, Ints, Ints32, bounds, distinct, places_in, ranges
-from bitrawl.text.lexicon import Lexicon, TokenPair
+from bitrawl.text.lexicon import Lexicon, TokenPair, read_dictionary
 from bitrawl.text.words import words
 
 # Judgements, except where a line names its evidence.
@@ -143,6 +144,14 @@ class Lexicons:
 
     def __init__(self, entries: Mapping[Languages, Sequence[TokenPair]] | None = None) -> None:
         self.entries = dict(entries or {})
+
+    @classmethod
+    def read(cls, dictionary: str, languages: Sequence[Language]) -> "Lexicons | None":
+        """From a file of words of the first two of the languages; None without a file or a second language."""
+        if not dictionary or len(languages) < 2:
+            return None
+        both = (languages[0], languages[1])
+        return cls({both: read_dictionary(Path(dictionary), both)})
 
     def of(self, languages: Languages) -> list[TokenPair]:
         """In that direction, whichever way the user wrote it."""

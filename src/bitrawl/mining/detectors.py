@@ -19,7 +19,7 @@ from bitrawl.mining.site import LENGTH_STEPS, MAX_TEXT, SOURCES, Site, claim_of,
 from bitrawl.model import UNDETERMINED, Method
 from bitrawl.text.arrays import Bools, Ints, distinct, places_in
 from bitrawl.url import Url
-from bitrawl.urls.site_pairs import LIKELY, Versions
+from bitrawl.urls import LIKELY, Versions
 
 # What one side alone declares is worth half; each further place that says so halves what is missing, and a
 # declaration that is returned is believed. Google ignores those that are not; about 31 % of the sites that have

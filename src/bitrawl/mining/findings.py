@@ -39,4 +39,4 @@ class SiteFindings(msgspec.Struct, frozen=True):
     refusals: tuple[RefusedPair, ...] = ()
     duplicates: dict[str, str] = {}  # from the copy to the page that it repeats
     patterns: dict[str, int] = {}  # how the URLs of pairs differ, and how many pairs show it
-    made_from: str = ""  # see below
+    made_from: str = ""  # a fingerprint of the settings, models and pages: other ones are a reason to mine again

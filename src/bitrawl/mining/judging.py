@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bitrawl.config import Thresholds
 from bitrawl.languages import same_language
 from bitrawl.mining.segment_score import SHORT, Measured, SegmentScore, segment_score
+from bitrawl.mining.settings import Thresholds
 from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.language import is_in_another_script
@@ -56,7 +56,7 @@ _CODE = 0.4
 
 
 class Flag(StrEnum):
-    """What is noted of a pair, in the words of ILSP-FC, which Bitextor shares; duplicates are told by `store.unit_merger`."""
+    """What is noted of a pair, in the words of ILSP-FC, which Bitextor shares; `corpus/merger.py` adds which are duplicates."""
 
     NON_LETTERS = "non-letters"
     EQUAL = "equal TUVs"

@@ -29,8 +29,7 @@ from bitrawl.mining.site import Site
 from bitrawl.model import Method
 from bitrawl.model_files import model_file
 from bitrawl.protocols import Encoder
-from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, distinct, places_in
-from bitrawl.urls.trees import Trees
+from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, Trees, distinct, places_in
 
 # Judgements.
 MANY_NUMBERS = 5  # Digit sequences of a page whose absence from the other says something ...

@@ -21,7 +21,6 @@ from bitrawl.mining.content import Lexicons
 from bitrawl.mining.detectors import DeclaredDetector, UrlDetector, claims, letter_of
 from bitrawl.mining.duplicates import is_rendering
 from bitrawl.mining.evidence import (
-    ALL,
     MAX_SHARED,
     METHODS_OF,
     MIN_WEIGHT,
@@ -34,13 +33,14 @@ from bitrawl.mining.evidence import (
 )
 from bitrawl.mining.findings import RefusalReason, RefusedPair
 from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, Surveyor, probabilities
+from bitrawl.mining.settings import PairSection
 from bitrawl.mining.site import PageOf, Pages, PageSummary, Parts, Rows, Site, condense
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Floats, places_in
 from bitrawl.text.template import Template
 from bitrawl.text.words import text_key
-from bitrawl.urls.tokens import named_languages, skeleton
+from bitrawl.urls import named_languages, skeleton
 
 Scorer = Callable[[Candidates], Floats]
 
@@ -49,7 +49,6 @@ _NOTHING = Candidates(np.zeros(0, np.int64), np.zeros((0, len(NAMES)), np.float3
 # Judgements; the scores are calibrated, so that 0.5 is where a pair is as likely right as wrong.
 ROUNDS = 4  # At the most ...
 GROWTH = 1.02  # ... and no further one when the last has made so few more pairs certain: it would find no more.
-THRESHOLD = 0.5
 LEAST = 0.01  # Score below which a candidate is forgotten.
 CERTAIN = 0.9  # Score from which on a pair is learned from.
 BOTH = 0.5  # What images and digits each have to say for the method that asks for both.
@@ -57,17 +56,6 @@ BOTH = 0.5  # What images and digits each have to say for the method that asks f
 # that much.
 SAID = 0.5
 HALF = 0.5  # Ratio of lengths below which a refused page is called a placeholder or an abstract.
-
-
-@dataclass(frozen=True, slots=True)
-class PairingSettings:
-    """What a user may choose about pairing."""
-
-    methods: frozenset[Method] = ALL
-    threshold: float = THRESHOLD
-    url_pairs: tuple[tuple[str, str], ...] = ()  # texts in URLs that stand for each other: ("en", "fr")
-    keep_machine_translated: bool = False
-    rounds: int = ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +72,15 @@ class Pairing:
 
     def __init__(
         self,
-        settings: PairingSettings | None = None,
+        settings: PairSection | None = None,
         *,
         model: ScoreModel | None = None,
         lexicons: Lexicons | None = None,
         encoder: Encoder | None = None,
     ) -> None:
-        self._settings = settings or PairingSettings()
+        self._settings = settings or PairSection()
+        self._methods = self._settings.method_set()
+        self._settings.url_counterparts()  # raises for what is no pair, before anything is written
         self._model = model or ScoreModel.load()
         self._lexicons = lexicons
         self._encoder = encoder
@@ -111,38 +101,60 @@ class Pairing:
         at a time. `page_of` reads one of them again; without it, each round after the first goes through all of them.
         Whatever order they come in, the result is the same. `parts`: see `condense`.
         """
-        settings = self._settings
         whole = condense(pages, languages, sitemaps, template=template, page_of=page_of, parts=parts, sort=True)
-        rounds = PairingRounds(whole, settings, self._lexicons, self._encoder)
+        rounds = PairingRounds(whole, self._settings, self._lexicons, self._encoder)
         scored = Evidence.of({})
-        for number in range(settings.rounds):
+        for number in range(ROUNDS):
             before = len(rounds.known.pairs)
             trees = self._model.later if number else self._model.first
             # The model was trained on all evidence at once: where content is not asked for, it misses too much of it.
             by_model = partial(probabilities, trees)
-            judged = by_model if Method.CONTENT in settings.methods else by_itself(settings.methods)
+            judged = by_model if Method.CONTENT in self._methods else by_itself(self._methods)
             scored = rounds.step(judged)
             if number and len(rounds.known.pairs) <= GROWTH * before:
                 break
         return rounds.result(scored, languages)
+
+    def are_translations(self, a: Page, b: Page) -> float:
+        """Whether two pages would be paired, given nothing else of the site: 0–1.
+
+        Mining takes the template off first, which two pages do not show. If the whole pages are no pair, their main text
+        alone is compared.
+        """
+        whole = self._score_of(a, b)
+        bare = [_without_boilerplate(page) for page in (a, b)]
+        if (
+            whole >= self._settings.threshold
+            or min(sum(len(text.text) for text in page.paragraphs) for page in bare) < MIN_WEIGHT
+        ):
+            return whole
+        return max(whole, self._score_of(*bare))
+
+    def _score_of(self, a: Page, b: Page) -> float:
+        return max((pair.score for pair in self.pairs([a, b], [a.language, b.language]).pairs), default=0.0)
+
+
+def _without_boilerplate(page: Page) -> Page:
+    return msgspec.structs.replace(page, paragraphs=tuple(text for text in page.paragraphs if not text.boilerplate))
 
 
 class PairingRounds:
     """The state between rounds, for one site."""
 
     def __init__(
-        self, site: Site, settings: PairingSettings, lexicons: Lexicons | None = None, encoder: Encoder | None = None
+        self, site: Site, settings: PairSection, lexicons: Lexicons | None = None, encoder: Encoder | None = None
     ) -> None:
         self.site = site
-        self._settings = settings
+        self._threshold = settings.threshold
+        self._methods = settings.method_set()
         self._copies = copies(site)
         self._left_out = misplaced(site, self._copies)
         self._left_out.update(summary.number for summary in site.summaries if summary.weight < MIN_WEIGHT)
-        if not settings.keep_machine_translated:
+        if not settings.machine_translated:
             self._left_out.update(summary.number for summary in site.summaries if summary.machine)
-        self._url = UrlDetector(settings.url_pairs)
+        self._url = UrlDetector(settings.url_counterparts())
         self.surveyor = Surveyor(
-            site, settings.methods, url=self._url, lexicons=lexicons, encoder=encoder, left_out=self._left_out
+            site, self._methods, url=self._url, lexicons=lexicons, encoder=encoder, left_out=self._left_out
         )
         self._left_out.update(self.surveyor.without_evidence(self._copies))
         self.known = KnownPairs()
@@ -170,7 +182,7 @@ class PairingRounds:
 
     def result(self, scores: Evidence, languages: Sequence[Language]) -> PairingResult:
         """Pairs and refusals, from the scores of the last round."""
-        matched = match(self.site, scores, self._settings.threshold)
+        matched = match(self.site, scores, self._threshold)
         partial = self._partial(matched)
         order = {language: place for place, language in enumerate(languages)}
         return PairingResult(
@@ -198,7 +210,7 @@ class PairingRounds:
 
     def _page_pair(self, pair: PageNumbers, score: float, row: int, order: Mapping[Language, int]) -> PagePair:
         a, b = sorted((self.site.summaries[number] for number in pair), key=lambda summary: order[summary.language])
-        evidence = evidence_of(self.candidates, row, self._settings.methods)
+        evidence = evidence_of(self.candidates, row, self._methods)
         return PagePair(a.url, b.url, a.language, b.language, round(score, 4), evidence)
 
     def _refusals(
@@ -209,7 +221,7 @@ class PairingRounds:
         order: Mapping[Language, int],
     ) -> list[RefusedPair]:
         """Of what pages declare and of what URLs say, all that did not become a pair."""
-        site, methods = self.site, self._settings.methods
+        site, methods = self.site, self._methods
         proposed = set(partial)
         if Method.DECLARED in methods:
             proposed |= DeclaredDetector().propose(site, KnownPairs()).keys() | claims(site)
@@ -236,7 +248,7 @@ class PairingRounds:
             return RefusalReason.WRONG_LANGUAGE
         if min(a.weight, b.weight) < MIN_WEIGHT:
             return RefusalReason.SHORT
-        if not self._left_out.isdisjoint(pair) or score >= self._settings.threshold:
+        if not self._left_out.isdisjoint(pair) or score >= self._threshold:
             return RefusalReason.CONFLICT
         return (
             RefusalReason.LENGTH if min(a.weight, b.weight) < HALF * max(a.weight, b.weight) else RefusalReason.UNLIKE

@@ -16,10 +16,9 @@ import numpy as np
 
 from bitrawl.model import SegmentPair
 from bitrawl.model_files import model_file
-from bitrawl.text.arrays import Floats32, Ints
+from bitrawl.text.arrays import Floats32, Ints, Trees
 from bitrawl.text.lexicon import DISCOUNT, EMPTY
 from bitrawl.text.numbers import NumberAgreement
-from bitrawl.urls.trees import Trees
 
 DIRECTIONS = {
     "alignment": 1,  # the aligner's own probability

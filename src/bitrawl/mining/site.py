@@ -25,7 +25,7 @@ from bitrawl.text.arrays import Bools, Ints, Ints32, bounds, distinct, places_in
 from bitrawl.text.template import Template, TemplateCounter, relabel
 from bitrawl.text.words import text_key, unspaced_count, weight, words
 from bitrawl.url import Url
-from bitrawl.urls.tokens import named_languages
+from bitrawl.urls import named_languages
 
 Numbers = NDArray[Any]
 

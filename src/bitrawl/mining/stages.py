@@ -18,7 +18,6 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from bitrawl.config import AlignSection
 from bitrawl.errors import lacks_memory
 from bitrawl.languages import same_language
 from bitrawl.mining.aligned_pages import SiteAligner
@@ -28,6 +27,7 @@ from bitrawl.mining.findings import RefusalReason, RefusedPair, SiteFindings
 from bitrawl.mining.judging import Judge
 from bitrawl.mining.lexical_aligner import LexicalAligner, enough_to_learn
 from bitrawl.mining.pairing import Pairing, PairingResult
+from bitrawl.mining.settings import AlignSection
 from bitrawl.mining.site import Condensed, Condenser, PageOf, Pages
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap, pack
 from bitrawl.protocols import Encoder, LanguageIdentifier
@@ -35,7 +35,7 @@ from bitrawl.text.known_words import known_words
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import Template, relabel, template_of
 from bitrawl.url import Url
-from bitrawl.urls.patterns import learn
+from bitrawl.urls import learn_patterns
 
 NOTES = 16 << 20  # bytes of what is noted of pages until the pairs are known: of a large site it is put on the disk
 MOST_PATTERNS = 5  # per site and language pair, for the report
@@ -110,13 +110,13 @@ class Miner:
         identifier: LanguageIdentifier,
         *,
         encoder: Encoder | None = None,
-        most_characters: int = AlignSection().characters,
+        characters: int = AlignSection().characters,
     ) -> None:
         self._languages = languages
         self._pairing = pairing
         self._identifier = identifier
         self._encoder = encoder
-        self._most = most_characters
+        self._characters = characters
 
     def pair(
         self,
@@ -165,7 +165,7 @@ class Miner:
 
         Each pair is asked for once, and again if it is among those that are enough to learn from.
         """
-        aligner = SiteAligner(languages, most=self._most)
+        aligner = SiteAligner(languages, characters=self._characters)
         enough = enough_to_learn([aligner.size(pair) for pair in pairs])
         learning = LexicalAligner(prior=known_words(*languages))
         return pickle.dumps(learning.learn(aligner.documents([pairs[number] for number in enough])))
@@ -175,7 +175,7 @@ class Miner:
     ) -> list[AlignedPair]:
         """Align and judge; the pairs teach each other unless something was `learned` before."""
         taught = _taught(learned) if learned else None
-        aligner = SiteAligner(languages, self._aligner(taught), most=self._most)
+        aligner = SiteAligner(languages, self._aligner(taught), characters=self._characters)
         too_long: list[list[str]] = [[] for _ in pairs]
         aligned = aligner.align(pairs, too_long=lambda number, segment: too_long[number].append(segment.a.text))
         judge = Judge(languages, self._identifier, taught.lexicon if taught else aligner.lexicon)
@@ -193,7 +193,7 @@ class Miner:
             return {}
         [language] = self._languages
         texts = {
-            str(page.url): bounded(page, self._most)[1]
+            str(page.url): bounded(page, self._characters)[1]
             for page in pages
             if page.is_on_topic and page.url not in copies and same_language(page.language, language)
         }
@@ -264,7 +264,7 @@ def _patterns(pairs: Iterable[PagePair]) -> dict[str, int]:
     return {
         f"{languages} {pattern}": pattern.support
         for languages, urls in by_languages.items()
-        for pattern in learn(urls)[:MOST_PATTERNS]
+        for pattern in learn_patterns(urls)[:MOST_PATTERNS]
     }
 
 

@@ -9,5 +9,6 @@ if TYPE_CHECKING:
     from bitrawl.page.analyser import read_html, structure
     from bitrawl.page.markdown import as_markdown
     from bitrawl.page.sandbox import Reader, Rejects, SandboxedAnalyser, page_reader
+    from bitrawl.page.settings import AnalysisSection
 else:
     __getattr__ = door(__name__)

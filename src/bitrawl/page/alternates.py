@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from bitrawl.languages import asked_language, claimed_language
+from bitrawl.languages import asked_language, base_language, claimed_language
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource, Language
 from bitrawl.page.head import Attributes, Head, written
 from bitrawl.page.links import Anchor
 from bitrawl.text.language_names import NamedLanguage, language_code, language_table, spaced
 from bitrawl.url import Url
-from bitrawl.urls.tokens import address_languages, mark_language
+from bitrawl.urls import address_languages, mark_language
 
 MAX_ALTERNATES = 1000  # Per page: more than there are locales.
 MAX_RUN = 400  # Wikipedia's longest lists of languages have 350.
@@ -62,7 +62,7 @@ def read_alternates(head: Head, anchors: Sequence[Anchor], names: "LanguageNames
     languages: dict[Url, set[str]] = {}
     for alternate in alternates:
         if alternate.source not in _PLAIN:
-            languages.setdefault(alternate.url, set()).add(alternate.language.partition("-")[0])
+            languages.setdefault(alternate.url, set()).add(base_language(alternate.language))
     return tuple(a for a in alternates if a.source in _PLAIN or len(languages[a.url]) == 1)
 
 
@@ -110,7 +110,7 @@ class _Switchers:
         self._head = head
         self._names = names
         self._own = language_code(re.split(r"[-_]", head.language)[0]) if head.language else ""
-        self._own_marks = {code.partition("-")[0] for code in address_languages(head.url)}
+        self._own_marks = {base_language(code) for code in address_languages(head.url)}
         self._distances: dict[int, int] = {}  # by element, as in `_distance`
         self._named: dict[str, bool] = {}  # by the words on an element
 
@@ -119,7 +119,7 @@ class _Switchers:
         for anchor in anchors:
             if (hreflang := anchor.attributes.get("hreflang")) and (tag := _tag(hreflang)):
                 # Drupal writes the page's own language on every link.
-                own = tag.partition("-")[0] == self._own
+                own = base_language(tag) == self._own
                 if tag not in _NO_LANGUAGE and (not own or anchor.url == self._head.url):
                     yield Alternate(anchor.url, tag, _source(anchor))
             reading = self._reading(anchor)
@@ -170,7 +170,7 @@ class _Switchers:
         if reading.naming is Naming.ENDONYM or len(marks) != 1 or marks <= address_languages(self._head.url):
             return reading.code
         (mark,) = marks
-        return reading.code if mark.partition("-")[0] == reading.code.partition("-")[0] else mark
+        return reading.code if base_language(mark) == base_language(reading.code) else mark
 
     def _is_switcher(self, run: "list[tuple[Anchor, LanguageReading]]") -> bool:
         """Whether a list of languages is a switcher.
@@ -180,7 +180,7 @@ class _Switchers:
         """
         return any(
             reading.naming is Naming.ENDONYM
-            or (reading.naming is not Naming.PHRASE and reading.code.partition("-")[0] == self._own)
+            or (reading.naming is not Naming.PHRASE and base_language(reading.code) == self._own)
             or self._is_marked(anchor.url, reading.code)
             for anchor, reading in run
         )
@@ -191,7 +191,7 @@ class _Switchers:
         It must name another language on the same site, by its endonym or with its mark in the URL. The code of a
         country is not enough, unless it stands for the country's language: "PF" with the URL /pf/ is a packet filter.
         """
-        if reading.code.partition("-")[0] == self._own or anchor.url.site != self._head.url.site:
+        if base_language(reading.code) == self._own or anchor.url.site != self._head.url.site:
             return False
         if reading.naming is Naming.ENDONYM:
             return True
@@ -199,10 +199,10 @@ class _Switchers:
 
     def _is_marked(self, url: Url, code: str) -> bool:
         """Whether the URL names that language and the page's own URL does not."""
-        base = code.partition("-")[0]
+        base = base_language(code)
         if base in self._own_marks:
             return False
-        return any(mark.partition("-")[0] == base for mark in address_languages(url, self._head.url))
+        return any(base_language(mark) == base for mark in address_languages(url, self._head.url))
 
     def _in_switcher(self, node: LexborNode) -> bool:
         """Whether the words of a switcher are on the anchor or on one of the elements around it."""
@@ -214,9 +214,9 @@ class _Switchers:
         around: LexborNode | None = node
         distance = _LEVELS
         while around is not None:
-            known = self._distances.get(around.mem_id)
-            if known is not None:
-                distance = known
+            before = self._distances.get(around.mem_id)
+            if before is not None:
+                distance = before
                 break
             if around.tag in _TOO_FAR:
                 break
@@ -279,7 +279,7 @@ def _data(head: Head) -> Iterator[Alternate]:
             continue
         tag = _declared_tag(attributes)
         address = next((attributes[key] for key in (*_URL_ATTRIBUTES, "href") if attributes.get(key)), "")
-        url = head.resolve(address) if tag and language_code(tag.partition("-")[0]) else None
+        url = head.resolve(address) if tag and language_code(base_language(tag)) else None
         # A button that shares this page also has its URL and a language.
         if url is not None and url != head.url and url.site == head.url.site:
             yield Alternate(url, tag, AlternateSource.DATA)
@@ -385,7 +385,7 @@ class LanguageNames:
         return next((count for count, name in names if name in self._names and _tells(name)), 0)
 
     def _letters_of_names(self, word: str) -> int:
-        """Of an inflected endonym, or of names with no space between them, which are all of a word in most scripts."""
+        """The language of an inflected endonym, or of names with no space between them, which are all of a word in most scripts."""
         if self._inflected(word):
             return len(word)
         least, named, place = _start(word), 0, 0
@@ -412,7 +412,7 @@ class LanguageNames:
         """
         stem = name[:-2] if len(name) > _STEM + 2 else name[:-1]
         if len(stem) >= _STEM and name.isalpha():
-            base = code.partition("-")[0]
+            base = base_language(code)
             self._stems[stem] = base if self._stems.get(stem, base) == base else ""
 
     def _read(self, text: str) -> LanguageReading | None:

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from bitrawl.config import DocumentType
-from bitrawl.languages import claimed_language, same_language
+from bitrawl.languages import base_language, claimed_language, same_language
 from bitrawl.model import (
     UNDETERMINED,
     Capture,
+    DocumentType,
     DrawnBy,
     Language,
     Link,
@@ -50,7 +50,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.words import weight
 from bitrawl.url import Url
-from bitrawl.urls.tokens import address_languages
+from bitrawl.urls import address_languages
 
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 MAX_PARAGRAPHS = 20_000  # It limits what one page may cost.
@@ -235,11 +235,11 @@ def _scripted(tree: LexborHTMLParser, skeleton: Outline, content: list[float], l
 
 def _untold(tree: LexborHTMLParser, skeleton: Outline, content: list[float]) -> Article | None:
     """The article of which the page itself has less than half: a teaser."""
-    found = article(tree)
-    if found is None or found.is_in(" ".join(block.text for block in skeleton.blocks)):
+    untold = article(tree)
+    if untold is None or untold.is_in(" ".join(block.text for block in skeleton.blocks)):
         return None
     main = sum(len(block.text) for block, chance in zip(skeleton.blocks, content, strict=True) if chance >= THRESHOLD)
-    return found if sum(len(block.text) for block in found.blocks) > 2 * max(main, LITTLE) else None
+    return untold if sum(len(block.text) for block in untold.blocks) > 2 * max(main, LITTLE) else None
 
 
 def _with_headers(page: Page, head: Head, capture: Capture) -> Page:
@@ -399,7 +399,7 @@ def claimed(head: Head, content_language: str, locale: str) -> Language | None:
     texts = [head.language, "" if "," in content_language else content_language, locale, *address_languages(head.url)]
     texts += [text for record in head.records if isinstance(text := record.get("inLanguage"), str)][:1]
     claims = {claim for text in texts if text and (claim := claimed_language(text)) != UNDETERMINED}
-    if len({claim.partition("-")[0] for claim in claims}) != 1:
+    if len({base_language(claim) for claim in claims}) != 1:
         return None
     return max(sorted(claims), key=len)  # the same in every process
 
@@ -494,7 +494,7 @@ def _count_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 
 def _polynomial(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Of each shingle: from characters to pairs of them, to pairs of pairs, and so on."""
+    """A hash of each shingle: from characters to pairs of them, to pairs of pairs, and so on."""
     total, width = codes, 1
     while width < SHINGLE:
         total = total[:-width] * np.uint64(pow(0x100000001B3, width, 1 << 64)) + total[width:]

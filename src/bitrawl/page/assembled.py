@@ -105,7 +105,7 @@ def _solid_segments(tree: LexborHTMLParser) -> Iterator[_Segment]:
 
 
 def _marko_segments(tree: LexborHTMLParser) -> Iterator[_Segment]:
-    """Of Marko 6: `<t M_=1>`, put where `<!--M_#1-->` stands, or what stands from `<!--M_!^1-->` to `<!--M_!1-->`."""
+    """Segments of Marko 6: `<t M_=1>`, put where `<!--M_#1-->` stands, or what stands from `<!--M_!^1-->` to `<!--M_!1-->`."""
     sources = {source.attributes["m_"] or "": source for source in tree.css("t[m_]")[:MAX_SEGMENTS]}
     comments = (node for node in tree.root.traverse(include_text=True) if node.is_comment_node) if tree.root else ()
     marks = {_mark(node): node for node in comments} if sources else {}

@@ -232,7 +232,7 @@ _INLINE = frozenset(
 
 
 def shallow(html: str) -> str:
-    """The same text, unless it nests absurdly deep: then the innermost tags become tags that cannot nest.
+    """Markup as it is, unless it nests absurdly deep: then the innermost tags become tags that cannot nest.
 
     Browsers do so too. The time of parsing is quadratic in the depth: 20,000 nested div take lexbor 1.2 s, 100,000 take
     50 s (selectolax 1.0.2). 20,000 end tags without a start tag, inside 20,000 nested span, take 4 s.
@@ -254,7 +254,7 @@ def shallow(html: str) -> str:
 
 
 def whole_notices(html: str) -> str:
-    """The same text, without the contents of each `noscript` that has a start tag without its end tag, or half a tag.
+    """Markup without the contents of each `noscript` that has a start tag without its end tag, or half a tag.
 
     To a browser that runs scripts, no markup is in there. To a parser that runs none, `<noscript><div></noscript>` has no
     end, and nobody sees the rest of the page.

@@ -200,7 +200,7 @@ class NoteMarks:
         self._targets: frozenset[str] | None = None
 
     def is_mark(self, node: LexborNode, attributes: dict[str, str | None]) -> bool:
-        """Of a link to a place of a page: raised, called so, an arrow back, or something else leads back to it."""
+        """Whether a link to a place of a page is one: raised, called so, an arrow back, or something else leads back to it."""
         text = node.text()
         if len(text) > _LONGEST_MARK or not text:
             return False

@@ -19,8 +19,7 @@ from pypdfium2 import raw
 from bitrawl.model import ParagraphKind
 from bitrawl.page.document import DocumentBlock, DocumentText, UnreadableError
 from bitrawl.page.outline import normalise
-from bitrawl.page.pdf_boilerplate import LEADERS, Boilerplate
-from bitrawl.page.pdf_lines import NUMERALS, SMALLER, Line, Sheet, read_sheets, unlabelled
+from bitrawl.page.pdf_lines import LEADERS, NUMERALS, SMALLER, Boilerplate, Line, Sheet, read_sheets, unlabelled
 from bitrawl.reasons import Reason
 from bitrawl.text.words import UNSPACED
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,9 +16,11 @@ from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.files import compressor, zstd
 from bitrawl.model import Capture, Language, Page, Sitemap, Skip, Unpacker, pack
 from bitrawl.page.document import is_document
+from bitrawl.page.settings import AnalysisSection
 from bitrawl.process import Failure, FailureKind, Limits, Report, Service
 from bitrawl.reasons import Reason, Stage
 
+MAX_WORKERS = 4  # a polite crawl never needs more
 MAX_ANSWER = 64 << 20  # bytes; what is said of a page of 20 MB stays far below it
 MAX_WRITTEN = 1 << 20  # bytes of one file, and so of stderr
 KEPT_INPUTS = 100  # enough to mend the analyser, little enough for any disk
@@ -63,26 +66,25 @@ class Rejects:
 class SandboxedAnalyser:
     """A few children that read pages; each is started when it is first needed, and replaced when it fails.
 
-    `factory` makes the reader, once in each child: it is pickled, so it has to be importable there. `seconds` are for
-    one page, of a processor, and a book of a thousand pages has more of them; `megabytes` are what a child may take beyond
-    what its reader has loaded.
+    `factory` makes the reader, once in each child: it is pickled, so it has to be importable there. A book of a thousand
+    pages has more seconds than a page; the megabytes are what a child may take beyond what its reader has loaded.
     Enter it (`async with`): leaving ends the children.
     """
 
     def __init__(
         self,
         factory: Callable[[], Reader],
+        settings: AnalysisSection | None = None,
         *,
-        workers: int,
-        seconds: float = 20.0,
-        megabytes: int = 512,
         rejects: Rejects | None = None,
     ) -> None:
         from bitrawl.children import Children  # noqa: PLC0415 - a child needs no event loop
 
-        limits = Limits(seconds, megabytes, MAX_WRITTEN, MAX_ANSWER)
+        settings = settings or AnalysisSection()
+        limits = Limits(settings.seconds, settings.megabytes, MAX_WRITTEN, MAX_ANSWER)
+        workers = settings.workers or min(os.cpu_count() or 1, MAX_WORKERS)
         self._children = Children(partial(_reading, factory), limits, workers=workers)
-        patient = limits._replace(seconds=seconds * DOCUMENT_PATIENCE)
+        patient = limits._replace(seconds=settings.seconds * DOCUMENT_PATIENCE)
         self._readers_of_documents = Children(partial(_reading, factory), patient, workers=1)
         self._rejects = rejects
 

@@ -103,21 +103,21 @@ def article(tree: LexborHTMLParser) -> Article | None:
     None of an article that not everybody may read: the page shows what it wants to show.
     """
     stack = [value for node in tree.css("script[type*='ld+json']")[:MAX_SCRIPTS] for value in _with_articles(node)]
-    found: list[str] = []
+    bodies: list[str] = []
     for _ in range(MAX_VALUES):
         if not stack:
             break
         value = stack.pop()
         if isinstance(value, dict):
             body = value.get("articleBody")
-            found += [body] if isinstance(body, str) and body.strip() and _is_free(value) else []
+            bodies += [body] if isinstance(body, str) and body.strip() and _is_free(value) else []
         stack += list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-    if len(set(found)) != 1 or len(found[0]) > MAX_LETTERS:  # a list of articles has several
+    if len(set(bodies)) != 1 or len(bodies[0]) > MAX_LETTERS:  # a list of articles has several
         return None
-    lines = html.unescape(found[0]).split("\n")
+    lines = html.unescape(bodies[0]).split("\n")
     blocks = [DocumentBlock(line, ParagraphKind.TEXT) for raw in lines if (line := normalise(raw))]
-    if _TAG.search(found[0]):
-        outlined = outline(LexborHTMLParser(shallow(found[0]))).blocks
+    if _TAG.search(bodies[0]):
+        outlined = outline(LexborHTMLParser(shallow(bodies[0]))).blocks
         blocks = [DocumentBlock(block.text, block.kind) for block in outlined]
     return Article(_letters("".join(block.text for block in blocks)), tuple(blocks))
 
@@ -131,8 +131,8 @@ def _is_free(thing: dict[str, Any]) -> bool:
     """Whether schema.org's `isAccessibleForFree` is not false for it, nor for a part of it."""
     parts = thing.get("hasPart")
     things = [thing, *(parts if isinstance(parts, list) else [parts])]
-    told = [str(one.get("isAccessibleForFree", "")) for one in things if isinstance(one, dict)]
-    return not any(value.lower().endswith("false") for value in told)
+    claims = [str(each.get("isAccessibleForFree", "")) for each in things if isinstance(each, dict)]
+    return not any(value.lower().endswith("false") for value in claims)
 
 
 def _letters(text: str) -> str:

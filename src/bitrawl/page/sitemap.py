@@ -9,6 +9,7 @@ from xml.parsers import expat
 import msgspec
 
 from bitrawl.errors import UrlError
+from bitrawl.files import xml_parser
 from bitrawl.model import Alternate, AlternateSource, Link, LinkKind, Sitemap
 from bitrawl.page.decode import decode
 from bitrawl.url import Url
@@ -170,13 +171,7 @@ class _Reader:
 
     def read(self, body: bytes) -> bool:
         """False when the file ended in a fault of its syntax."""
-        parser = expat.ParserCreate()
-        parser.buffer_text = True
-        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-        parser.EntityDeclHandler = self._refuse
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._characters
+        parser = xml_parser(self._start, self._end, self._characters, refuse=self._refuse)
         try:
             for start in range(0, len(body), _CHUNK):
                 parser.Parse(body[start : start + _CHUNK], False)
@@ -190,7 +185,7 @@ class _Reader:
             self._close_entry()
         return True
 
-    def _refuse(self, *_: object) -> None:
+    def _refuse(self) -> None:
         self.cut = "what comes after the declaration of an entity"
         raise _Stop
 

@@ -1,16 +1,12 @@
 """The order in which people review page pairs, and which of them nobody has judged yet."""
 
-from collections.abc import Callable
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any, NamedTuple
 
 import msgspec
 
-from bitrawl.review.reviewing import LanguageOrder
-from bitrawl.store.database import reading, storable
 from bitrawl.store.folder import JobFolder
-from bitrawl.store.reading_index import LAYOUT
+from bitrawl.store.index_reader import LanguageOrder, opened_index
 from bitrawl.store.verdicts import SubjectKind, VerdictHistory
 
 
@@ -55,40 +51,16 @@ def review_queue(
     folder: JobFolder, order: ReviewOrder, seed: int = 0, languages: LanguageOrder | None = None
 ) -> ReviewQueue:
     """As new as the last refresh of the index. Pages that are translated in part are no page pairs, so not included."""
-    pairs = sorted(_queued(folder, languages), key=_sorting(order, seed))
-    history, keys = VerdictHistory(folder.verdicts), tuple(pair.key for pair in pairs)
-    return ReviewQueue(keys, history.judged(SubjectKind.PAIR).intersection(keys))
+    with opened_index(folder.reading_index) as index:
+        keys = index.queued(languages, _COLUMNS[order]) if index else []
+    if order is ReviewOrder.RANDOM:
+        keys.sort(key=lambda key: (blake2b(f"{seed} {key}".encode(), digest_size=8).digest(), key))
+    return ReviewQueue(tuple(keys), VerdictHistory(folder.verdicts).judged(SubjectKind.PAIR).intersection(keys))
 
 
-class _QueuedPair(NamedTuple):
-    """What page pairs are ordered by."""
-
-    key: str
-    site: str
-    url_a: str
-    url_b: str
-    score: float
-
-
-def _queued(folder: JobFolder, languages: LanguageOrder | None) -> list[_QueuedPair]:
-    only = " AND lang_a = ? AND lang_b = ?" if languages else ""
-    with reading(folder.reading_index, LAYOUT) as index:
-        rows = index and index.execute(
-            f"SELECT key, site, url_a, url_b, score FROM pairs WHERE NOT partial{only} ORDER BY id DESC",
-            [storable(code) for code in languages or ()],
-        )
-        # Two sites of a job may have the same page pair: its first row stands for both.
-        return list({row[0]: _QueuedPair(*row) for row in rows or ()}.values())
-
-
-def _sorting(order: ReviewOrder, seed: int) -> Callable[[_QueuedPair], tuple[Any, ...]]:
-    def drawn(key: str) -> bytes:
-        return blake2b(f"{seed} {key}".encode(), digest_size=8).digest()
-
-    sortings: dict[ReviewOrder, Callable[[_QueuedPair], tuple[Any, ...]]] = {
-        ReviewOrder.UNCERTAIN: lambda pair: (pair.score, pair.key),
-        ReviewOrder.SITE: lambda pair: (pair.site, pair.score, pair.key),
-        ReviewOrder.PAGE: lambda pair: (pair.url_a, pair.url_b, pair.key),
-        ReviewOrder.RANDOM: lambda pair: (drawn(pair.key), pair.key),
-    }
-    return sortings[order]
+_COLUMNS = {
+    ReviewOrder.UNCERTAIN: ("score",),
+    ReviewOrder.SITE: ("site", "score"),
+    ReviewOrder.PAGE: ("url_a", "url_b"),
+    ReviewOrder.RANDOM: (),
+}

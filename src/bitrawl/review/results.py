@@ -7,8 +7,7 @@ from statistics import fmean
 
 import msgspec
 
-from bitrawl.corpus.sampling import SCORE_RANGES
-from bitrawl.facts import HumanReview
+from bitrawl.corpus.sampling import SCORE_RANGES, HumanReview
 from bitrawl.model import Verdict
 from bitrawl.review.statistics import Estimate, ReviewerAgreement, Stratum, agreement, estimate
 from bitrawl.store.samples import Sample, Samples, SampleUnit

@@ -9,7 +9,7 @@ import msgspec
 
 from bitrawl.errors import FieldError
 from bitrawl.model import Language
-from bitrawl.review.reviewing import LanguageOrder
+from bitrawl.store.index_reader import LanguageOrder
 from bitrawl.text.search_words import search_words
 from bitrawl.text.words import is_unspaced
 

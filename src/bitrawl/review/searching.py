@@ -1,26 +1,15 @@
 """Where words stand in the texts of a job: page by page with their neighbours, sorted by context, or all of them."""
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from bitrawl.model import Language, SegmentPair, Verdict
-from bitrawl.review.reviewing import (
-    WITH_ALIGNMENT,
-    IndexedPair,
-    LanguageOrder,
-    ListedPair,
-    Reading,
-    bounded_part,
-    indexed_pair,
-    storable_values,
-)
+from bitrawl.review.reviewing import ListedPair, Reading
 from bitrawl.review.search_query import HitOrder, Search, SearchedSide, SearchQuery, read_query
 from bitrawl.review.segment_review import ReadSegment, as_corpus_has
-from bitrawl.store.database import reading
-from bitrawl.store.reading_index import LAYOUT, PLACE_BITS, SEGMENT_BITS, language_word
+from bitrawl.store.index_reader import HitPlace, IndexReader, LanguageOrder, WordSearch, opened_index
 from bitrawl.text.search_words import PlacedWord, placed_words, search_words
 
 _BATCH = 200  # hits that are read at once for a file
@@ -61,22 +50,15 @@ class FoundSegment(NamedTuple):
     verdict: Verdict | None  # about the segment, or else about its page pair
 
 
-class _HitPlace(NamedTuple):
-    """Where a segment is: a page pair, and its number in the alignment."""
-
-    indexed: IndexedPair
-    place: int
-
-
 def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int = 20) -> HitList:
     """A part of the hits, in the order asked for. Raises `FieldError` for a query that cannot be read."""
-    with reading(library.index, LAYOUT) as index:
+    with opened_index(library.index) as index:
         pattern = read_query(query, query_languages(index, query))
         if index is None or pattern is None:
             return HitList((), 0)
-        rows = _Rows(index, pattern, query)
-        places = rows.places(*bounded_part(limit, offset))
-        total = rows.count()
+        wanted = word_search(pattern, query.languages, query.order)
+        places = _places(index, index.hits(wanted, limit, offset), query)
+        total = index.hit_count(wanted)
     if not places:
         return HitList((), total)
     pairs = library.listed([hit.indexed.pair for hit in places])
@@ -93,20 +75,19 @@ def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
     """All hits, the best first. Nothing is kept open between two batches, so that a slow reader holds nobody up."""
     last, edited = -1, set[tuple[str, str]]()
     while True:
-        with reading(library.index, LAYOUT) as index:
+        with opened_index(library.index) as index:
             pattern = read_query(query, query_languages(index, query))
             if index is None or pattern is None:
                 return
-            rows = _Rows(index, pattern, query)
-            numbers = rows.after(last, _BATCH)
-            places = [rows.place(number) for number in numbers]
+            numbers = index.hits_after(last, word_search(pattern, query.languages), _BATCH)
+            places = _places(index, numbers, query)
         if not numbers:
             return
         last = numbers[-1]
-        yield from _found(library, [place for place in places if place is not None], edited)
+        yield from _found(library, places, edited)
 
 
-def _found(library: Reading, places: Sequence[_HitPlace], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
+def _found(library: Reading, places: Sequence[HitPlace], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
     """`edited` has the rows that people wrote and that were given already: several hits may be one segment now."""
     pairs = library.listed([hit.indexed.pair for hit in places])
     read = library.rows_at([(hit.indexed, (hit.place,)) for hit in places], accepted=True)
@@ -120,65 +101,21 @@ def _found(library: Reading, places: Sequence[_HitPlace], edited: set[tuple[str,
                 yield FoundSegment(pair, as_corpus_has(row, segments), row.verdict)
 
 
-def query_languages(index: sqlite3.Connection | None, query: SearchQuery) -> list[Language]:
+def query_languages(index: IndexReader | None, query: SearchQuery) -> list[Language]:
     """Those of the corpus in which the words of a query may have other forms: ASCII has the same in all of them."""
-    if index is None or (query.text + query.other + query.without).isascii():
-        return []
-    codes, last = set[str](), ("", "")  # A step for each two languages: grouping reads all page pairs.
-    following = "SELECT lang_a, lang_b FROM pairs WHERE (lang_a, lang_b) > (?, ?) ORDER BY lang_a, lang_b LIMIT 1"
-    while last := index.execute(following, last).fetchone():
-        codes.update(last)
-    return sorted(map(Language, codes))
+    return [] if index is None or (query.text + query.other + query.without).isascii() else index.languages()
 
 
-def hits_condition(
-    index: sqlite3.Connection, search: Search, languages: LanguageOrder | None
-) -> tuple[str, tuple[str]]:
-    """What holds of the rows of `words` that a search finds, for this connection, and its values."""
-    expression = search.expression()
-    if languages is not None:
-        expression = f'{{languages}} : "{language_word(*languages)}" AND ({expression})'
-    index.create_function("is_hit", 2, lambda a, b: search.matched_side(a.split(), b.split()) is not None)
-    return "words MATCH ?" + ("" if search.is_exact else " AND is_hit(a, b)"), (expression,)
+def word_search(search: Search, languages: LanguageOrder | None, order: HitOrder = HitOrder.SCORE) -> WordSearch:
+    """A query as the index is asked."""
+    is_hit = None if search.is_exact else lambda a, b: search.matched_side(a, b) is not None
+    context = None if order is HitOrder.SCORE else lambda a, b: _context(search, a, b, order)
+    return WordSearch(search.expression(), languages, is_hit, context)
 
 
-class _Rows:
-    """The rows of `words` that a search finds: in the order of their numbers, the best first."""
-
-    def __init__(self, index: sqlite3.Connection, search: Search, query: SearchQuery) -> None:
-        self._index = index
-        self._languages = query.languages
-        self._order = query.order
-        self._where, self._values = hits_condition(index, search, query.languages)
-        index.create_function("context", 2, lambda a, b: _context(search, a.split(), b.split(), query.order))
-
-    def count(self) -> int:
-        return int(self._index.execute(f"SELECT count(*) FROM words WHERE {self._where}", self._values).fetchone()[0])
-
-    def places(self, limit: int, offset: int) -> list[_HitPlace]:
-        order = "rowid" if self._order is HitOrder.SCORE else "context(a, b), rowid"
-        rows = self._index.execute(
-            f"SELECT rowid FROM words WHERE {self._where} ORDER BY {order} LIMIT ? OFFSET ?",
-            (*self._values, limit, offset),
-        ).fetchall()
-        places = [self.place(number) for (number,) in rows]
-        return [place for place in places if place is not None]
-
-    def after(self, last: int, limit: int) -> list[int]:
-        rows = self._index.execute(
-            f"SELECT rowid FROM words WHERE {self._where} AND rowid > ? ORDER BY rowid LIMIT ?",
-            (*self._values, last, limit),
-        )
-        return [number for (number,) in rows]
-
-    def place(self, row: int) -> _HitPlace | None:
-        alignment, place = divmod(row & SEGMENT_BITS, 1 << PLACE_BITS)
-        statement = f"{WITH_ALIGNMENT} WHERE pairs.alignment = ?"
-        if self._languages is not None:
-            statement += " AND pairs.lang_a = ? AND pairs.lang_b = ?"
-        values = storable_values([alignment, *(self._languages or ())])
-        pair = self._index.execute(f"{statement} LIMIT 1", values).fetchone()
-        return _HitPlace(indexed_pair(pair), place) if pair else None
+def _places(index: IndexReader, rows: Sequence[int], query: SearchQuery) -> list[HitPlace]:
+    places = (index.hit_place(row, query.languages) for row in rows)
+    return [place for place in places if place is not None]
 
 
 def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder) -> str:

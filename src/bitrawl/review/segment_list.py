@@ -5,7 +5,6 @@ wrote anew have none there: they are added when somebody asks.
 """
 
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -16,24 +15,14 @@ import numpy.typing as npt
 
 from bitrawl.corpus.selection import ROW, by_kind, signed, written_key
 from bitrawl.errors import FieldError
-from bitrawl.mining.judging import SegmentKind
-from bitrawl.mining.revising import RevisionPlaces, rewritten
+from bitrawl.mining import RevisionPlaces, SegmentKind, rewritten
 from bitrawl.model import Language, Revision, Segment, SegmentPair, Verdict, segment_key
-from bitrawl.review.reviewing import (
-    MOST_ROWS,
-    WITH_ALIGNMENT,
-    IndexedPair,
-    LanguageOrder,
-    ListedPair,
-    Reading,
-    indexed_pair,
-    storable_values,
-)
+from bitrawl.review.reviewing import ListedSegment, Reading
 from bitrawl.review.search_query import Search, SearchedSide, SearchQuery, read_query
-from bitrawl.review.searching import hits_condition, query_languages
+from bitrawl.review.searching import query_languages, word_search
 from bitrawl.review.segment_review import ReadSegment, subject_of
-from bitrawl.store.database import reading
-from bitrawl.store.reading_index import LAYOUT, PLACE_BITS, SEGMENT_BITS
+from bitrawl.store.index_reader import MOST_ROWS, IndexedPair, IndexReader, LanguageOrder, opened_index
+from bitrawl.store.reading_index import PLACE_BITS
 from bitrawl.store.revisions import RevisionHistory
 from bitrawl.store.verdicts import Subject, SubjectKind, VerdictHistory
 from bitrawl.text.search_words import search_words
@@ -107,13 +96,6 @@ class SegmentFilter(msgspec.Struct, frozen=True, kw_only=True):
             raise FieldError({fields[name]: why for name, why in error.fields.items()}) from error
 
 
-class ListedSegment(msgspec.Struct, frozen=True):
-    """A segment in a list, and the page pair that it is in."""
-
-    pair: ListedPair
-    segment: ReadSegment
-
-
 class SegmentPart(msgspec.Struct, frozen=True):
     """A part of a list of segments, and the length of all of it."""
 
@@ -176,7 +158,7 @@ class SegmentList:
     def part(self, wanted: SegmentFilter, order: SegmentOrder, offset: int = 0, limit: int = 50) -> SegmentPart:
         """Raises `FieldError` for words that cannot be searched for."""
         start, most = max(offset, 0), min(max(limit, 0), MOST_ROWS)
-        with reading(self._library.index, LAYOUT) as index:
+        with opened_index(self._library.index) as index:
             if index is None:
                 return SegmentPart((), 0)
             rows = self._fitting(index, wanted)
@@ -186,12 +168,12 @@ class SegmentList:
 
     def count(self, wanted: SegmentFilter) -> int:
         """How many fit. Raises `FieldError`."""
-        with reading(self._library.index, LAYOUT) as index:
+        with opened_index(self._library.index) as index:
             return len(self._fitting(index, wanted).chosen) if index else 0
 
     def subjects(self, wanted: SegmentFilter, keys: Iterable[str] | None = None) -> list[Subject]:
         """Of verdicts on all that fit, or on those of them that have one of these keys. Raises `FieldError`."""
-        with reading(self._library.index, LAYOUT) as index:
+        with opened_index(self._library.index) as index:
             if index is None:
                 return []
             rows = self._fitting(index, wanted)
@@ -202,12 +184,13 @@ class SegmentList:
         parts = (places[start : start + _READ_AT_ONCE] for start in range(0, len(places), _READ_AT_ONCE))
         return [subject_of(listed.segment) for part in parts for listed in self._read(part, pairs)]
 
-    def _fitting(self, index: sqlite3.Connection, wanted: SegmentFilter) -> "_Chosen":
+    def _fitting(self, index: IndexReader, wanted: SegmentFilter) -> "_Chosen":
         search = wanted.search(query_languages(index, wanted.query))
         mined = _MinedRows(index, wanted.languages)
         rows, has_words = mined.rows, np.ones(len(mined.rows), dtype=np.bool_)
         if search is not None:
-            has_words = np.isin(rows["number"], _hits(index, search, wanted.languages))
+            hits = index.segments_with(word_search(search, wanted.languages))
+            has_words = np.isin(rows["number"], np.fromiter(hits, dtype=np.int64))
         if revisions := [given.revision for given in self._revisions.standing()]:
             new, replaced = mined.revised(index, revisions, search)
             has_words = np.append(has_words & ~np.isin(rows["number"], replaced), np.ones(len(new), dtype=np.bool_))
@@ -296,11 +279,8 @@ class _Chosen(NamedTuple):
 class _MinedRows:
     """The rows of all segments in the index, as they were mined."""
 
-    def __init__(self, index: sqlite3.Connection, languages: LanguageOrder | None) -> None:
-        only = " WHERE lang_a = ? AND lang_b = ?" if languages else ""
-        statement = f"SELECT id, rows FROM alignments WHERE id IN (SELECT alignment FROM pairs{only}) ORDER BY id"
-        found = index.execute(statement, storable_values(languages or ())).fetchall()
-        self._blobs = dict(found)
+    def __init__(self, index: IndexReader, languages: LanguageOrder | None) -> None:
+        self._blobs = index.rows(languages)
         stored = np.frombuffer(b"".join(self._blobs.values()), dtype=ROW)
         self.rows = np.zeros(len(stored), dtype=_LISTED)
         for name in ("key", "score", "kind", "characters_a", "characters_b", "words_a", "words_b"):
@@ -310,11 +290,10 @@ class _MinedRows:
         first = np.array([*self._blobs], dtype=np.int64) << PLACE_BITS
         starts = np.cumsum([0, *counts[:-1]]) if counts else np.empty(0, dtype=np.int64)
         self.rows["number"] = np.arange(len(stored)) + np.repeat(first - starts, counts)
-        listed = index.execute("SELECT id, kind FROM kinds")
-        self.kinds = {number: msgspec.json.decode(kind, type=SegmentKind) for number, kind in listed}
+        self.kinds = index.kinds()
 
     def revised(
-        self, index: sqlite3.Connection, revisions: Sequence[Revision], search: Search | None
+        self, index: IndexReader, revisions: Sequence[Revision], search: Search | None
     ) -> tuple[_Rows, _Numbers]:
         """Rows of the texts that stand in the place of mined segments, with the words of a search; and which segments these
         are.
@@ -322,7 +301,7 @@ class _MinedRows:
         among = np.isin(self.rows["key"], _numbers(key for revision in revisions for key in revision.keys))
         places, replaced, new = RevisionPlaces(revisions), list[int](), list[tuple[Any, ...]]()
         for alignment in np.unique(self.rows["number"][among] >> PLACE_BITS).tolist():
-            pair = _pair(index, alignment, None)
+            pair = index.aligned_pair(alignment, None)
             own = np.frombuffer(self._blobs[alignment], dtype=ROW)
             keys = [written_key(key) for key in own["key"].tolist()]
             for start, stop, revision in places.of(keys):
@@ -377,27 +356,12 @@ def _is_fitting(rows: _Rows, wanted: SegmentFilter, kinds: Mapping[int, SegmentK
     return np.asarray(fits)
 
 
-def _hits(index: sqlite3.Connection, search: Search, languages: LanguageOrder | None) -> _Numbers:
-    condition, values = hits_condition(index, search, languages)
-    rows = index.execute(f"SELECT rowid & {SEGMENT_BITS} FROM words WHERE {condition}", values)
-    return np.fromiter((number for (number,) in rows), dtype=np.int64)
-
-
 def _numbers(keys: Iterable[str]) -> _Numbers:
     """What `signed` makes of each."""
     return np.frombuffer(bytes.fromhex("".join(keys)), dtype=">i8").astype(np.int64)
 
 
-def _pairs(
-    index: sqlite3.Connection, places: Iterable[_Place], languages: LanguageOrder | None
-) -> dict[int, IndexedPair]:
+def _pairs(index: IndexReader, places: Iterable[_Place], languages: LanguageOrder | None) -> dict[int, IndexedPair]:
     """The page pairs that have them, by the numbers of their alignments. Of several with the same texts, one."""
-    found = {number: _pair(index, number, languages) for number in {place.alignment for place in places}}
+    found = {number: index.aligned_pair(number, languages) for number in {place.alignment for place in places}}
     return {number: pair for number, pair in found.items() if pair is not None}
-
-
-def _pair(index: sqlite3.Connection, alignment: int, languages: LanguageOrder | None) -> IndexedPair | None:
-    only = " AND pairs.lang_a = ? AND pairs.lang_b = ?" if languages else ""
-    statement = f"{WITH_ALIGNMENT} WHERE pairs.alignment = ?{only} ORDER BY pairs.id LIMIT 1"
-    row = index.execute(statement, storable_values([alignment, *(languages or ())])).fetchone()
-    return indexed_pair(row) if row else None

@@ -9,10 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.config import Thresholds
-from bitrawl.mining.aligned_pages import joined_text
-from bitrawl.mining.judging import Rejection, rejection
-from bitrawl.mining.revising import RevisionPlace, RevisionPlaces, rewritten
+from bitrawl.mining import Rejection, RevisionPlace, RevisionPlaces, Thresholds, joined_text, rejection, rewritten
 from bitrawl.model import Language, Revision, SegmentPair, Verdict, segment_key
 from bitrawl.store.revisions import Comment, GivenRevision, RevisionHistory, Texts
 from bitrawl.store.samples import Samples

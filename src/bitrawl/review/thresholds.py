@@ -12,8 +12,9 @@ import msgspec
 import numpy as np
 
 from bitrawl import config
-from bitrawl.config import Anonymise, Job, Thresholds
+from bitrawl.config import Job
 from bitrawl.corpus.export import corpus_headers
+from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.selection import (
     ROW,
     FoundSegments,
@@ -25,24 +26,18 @@ from bitrawl.corpus.selection import (
     signed,
 )
 from bitrawl.errors import OutdatedError
-from bitrawl.mining.judging import SegmentKind, rejection
-from bitrawl.mining.revising import revised
+from bitrawl.mining import SegmentKind, Thresholds, rejection, revised
 from bitrawl.model import Language, SegmentPair, Verdicts, segment_key
-from bitrawl.review.reviewing import WITH_ALIGNMENT, ListedPair, PairRow, Reading, indexed_pair
+from bitrawl.review.reviewing import ListedSegment, Reading
 from bitrawl.review.segment_review import ReadSegment
-from bitrawl.store.database import locked, reading
+from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder, not_mined
+from bitrawl.store.index_reader import CorpusRows, PairRow, opened_index
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.reading_index import LAYOUT
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
 
 _BATCH = 4096  # segments that are read from the ledger at once
-# In the order of the export, in which the first of the best represents a unit. One index has all columns of `pairs`.
-_ROWS = (
-    "SELECT pairs.id, pairs.key, rows FROM pairs JOIN alignments ON alignments.id = pairs.alignment"
-    " WHERE lang_a = ? AND lang_b = ? ORDER BY site, url_a, url_b"
-)
 
 
 class CorpusSelection(msgspec.Struct, frozen=True):
@@ -54,13 +49,6 @@ class CorpusSelection(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         return "-".join(self.languages)
-
-
-class Example(NamedTuple):
-    """A segment, and the page pair in which it stands."""
-
-    pair: ListedPair
-    segment: ReadSegment
 
 
 def version_of(thresholds: Thresholds) -> str:
@@ -128,7 +116,7 @@ class ThresholdSight:
         )
         return sum(selection.units for selection in by_kept)
 
-    def around(self, each: int) -> tuple[list[Example], list[Example]]:
+    def around(self, each: int) -> tuple[list[ListedSegment], list[ListedSegment]]:
         """Units that get in by the smallest margin, and units that only the score keeps out, by the smallest.
 
         Both in falling order of scores.
@@ -141,18 +129,18 @@ class ThresholdSight:
         above, below = sorted(above)[:each][::-1], sorted(below, key=lambda scored: -scored[0])[:each]
         return self._examples([place for _, place in above]), self._examples([place for _, place in below])
 
-    def examples(self, rule: Rule, most: int) -> list[Example]:
+    def examples(self, rule: Rule, most: int) -> list[ListedSegment]:
         """Segments that the rule takes out, or would take out if it were set."""
         rows = ((corpus, number) for corpus, selection in self._corpora for number in selection.examples(rule, most))
         return self._examples([corpus.place(number) for corpus, number in islice(rows, most)])
 
-    def _examples(self, places: "Sequence[_Place]") -> list[Example]:
+    def _examples(self, places: "Sequence[_Place]") -> list[ListedSegment]:
         """Without those that were mined again since the index was made."""
         texts = _texts(self._reading, {place.pair for place in places}, self._verdicts)
         there = [place for place in places if place.pair in texts]
         pairs = self._reading.listed([texts[place.pair].pair for place in there])
         return [
-            Example(pair, _read(texts[place.pair].segments, place.segment, self.thresholds))
+            ListedSegment(pair, _read(texts[place.pair].segments, place.segment, self.thresholds))
             for pair, place in zip(pairs, there, strict=True)
             if place.segment < len(texts[place.pair].segments)
         ]
@@ -209,10 +197,9 @@ class _PairTexts(NamedTuple):
 
 def _texts(library: Reading, numbers: Iterable[int], verdicts: Verdicts) -> dict[int, _PairTexts]:
     """By the number of the page pair; those that are gone are not there."""
-    with reading(library.index, LAYOUT) as index:
-        statement = f"{WITH_ALIGNMENT} WHERE pairs.id = ?"
-        rows = {number: index.execute(statement, (number,)).fetchone() for number in numbers} if index else {}
-    pairs = {number: indexed_pair(row) for number, row in rows.items() if row}
+    with opened_index(library.index) as index:
+        found = ((number, index.numbered_pair(number)) for number in numbers) if index else ()
+        pairs = {number: pair for number, pair in found if pair is not None}
     texts = library.segments([pair.alignment for pair in pairs.values()])
     return {
         number: _PairTexts(pair.pair, list(revised(segments, verdicts)))
@@ -223,25 +210,22 @@ def _texts(library: Reading, numbers: Iterable[int], verdicts: Verdicts) -> dict
 def _found_in_index(
     library: Reading, wanted: Iterable[tuple[Language, Language]], verdicts: Verdicts, anonymise: Anonymise
 ) -> list[_IndexedCorpus]:
-    with reading(library.index, LAYOUT) as index:
+    with opened_index(library.index) as index:
         if index is None:
             return []
-        listed = index.execute("SELECT id, kind FROM kinds")
-        kinds = {msgspec.json.decode(kind, type=SegmentKind): number for number, kind in listed}
-        pairs = {languages: index.execute(_ROWS, languages).fetchall() for languages in wanted}
+        kinds = {kind: number for number, kind in index.kinds().items()}
+        rows = {languages: index.corpus_rows(languages) for languages in wanted}
     corpora = []
-    for languages, rows in pairs.items():
-        if rows:
-            numbers, keys, blobs = (list(column) for column in zip(*rows, strict=True))
-            if verdicts.revisions:
-                blobs = _with_revisions(library, languages, (numbers, blobs), kinds, verdicts)
-            corpora.append(_indexed(languages, (numbers, keys, blobs), kinds, verdicts, anonymise))
+    for languages, own in rows.items():
+        if own.numbers:
+            new = _with_revisions(library, languages, own, kinds, verdicts) if verdicts.revisions else own
+            corpora.append(_indexed(languages, new, kinds, verdicts, anonymise))
     return corpora
 
 
 def _indexed(
     languages: tuple[Language, Language],
-    pairs: tuple[Sequence[int], Sequence[str], Sequence[bytes]],
+    pairs: CorpusRows,
     kinds: Mapping[SegmentKind, int],
     verdicts: Verdicts,
     anonymise: Anonymise,
@@ -259,12 +243,12 @@ def _indexed(
 def _with_revisions(
     library: Reading,
     languages: tuple[Language, Language],
-    pairs: tuple[Sequence[int], Sequence[bytes]],
+    pairs: CorpusRows,
     kinds: dict[SegmentKind, int],
     verdicts: Verdicts,
-) -> list[bytes]:
+) -> CorpusRows:
     """The rows of each page pair. Those on which a revision may apply are made again from the texts; new kinds get numbers."""
-    numbers, blobs = pairs
+    numbers, _, blobs = pairs
     firsts = np.array([signed(revision.keys[0]) for revision in verdicts.revisions])
     rows = np.frombuffer(b"".join(blobs), dtype=ROW)
     of_row = np.repeat(np.arange(len(blobs)), [len(blob) // ROW.itemsize for blob in blobs])
@@ -275,7 +259,7 @@ def _with_revisions(
             texts.segments, lambda kind: kinds.setdefault(kind, max(kinds.values(), default=0) + 1), languages
         )
         revised_blobs[places[number]] = new.tobytes()
-    return revised_blobs
+    return pairs._replace(rows=tuple(revised_blobs))
 
 
 def _found_in_ledger(

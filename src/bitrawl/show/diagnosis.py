@@ -6,14 +6,15 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.config import TopicModel
 from bitrawl.facts import LITTLE_RELEVANT, JobFacts, ListFacts, TopicFacts
+from bitrawl.file_names import ARCHIVE, DESCRIPTION
 from bitrawl.languages import same_language
 from bitrawl.message import Amount, Cause, Code, Message, Share, Unit, Value, Wording
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.reasons import Reason
 from bitrawl.remedies import Remedy, Tip
 from bitrawl.show.wording import HARMLESS, REFUSALS, answered, number
+from bitrawl.topic.settings import TopicModel
 from bitrawl.url import Url
 
 LITTLE = 0.1  # of the pairs that the pages could give: finding fewer needs an explanation; judgement
@@ -219,7 +220,7 @@ def _asking_for(facts: JobFacts, more: Sequence[str]) -> Tip:
     """With a command to paste. The languages of a job cannot change, so it is another job."""
     folder, codes = Path(facts.folder), ",".join([*facts.asked.langs, *more])
     other = folder.with_name(f"{folder.name}-{'-'.join(more)}")
-    command = shlex.join(["bitrawl", "mine", "--job", str(folder / "job.toml"), "--langs", codes, "--out", str(other)])
+    command = shlex.join(["bitrawl", "mine", "--job", str(folder / DESCRIPTION), "--langs", codes, "--out", str(other)])
     return Tip(Remedy.ADD_LANGUAGES, {"command": command, "languages": tuple(map(Code, more))})
 
 
@@ -330,7 +331,7 @@ def _loosen(topic: TopicFacts) -> str:
 
 def _again(facts: JobFacts) -> str:
     folder = Path(facts.folder)
-    replay = [] if facts.asked.replay or facts.asked.warc else ["--replay", str(folder / "warc")]
+    replay = [] if facts.asked.replay or facts.asked.warc else ["--replay", str(folder / ARCHIVE)]
     return shlex.join(["bitrawl", "mine", "--job", "COPY", *replay, "--out", f"{folder}-2"])
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from bitrawl.config import TopicModel
-from bitrawl.corpus.export import without_files
+from msgspec.structs import asdict
+
+from bitrawl.corpus import without_files
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
 from bitrawl.message import enumerated
@@ -27,6 +28,7 @@ from bitrawl.show.wording import (
     with_code,
 )
 from bitrawl.text.personal_data import PersonalKind
+from bitrawl.topic.settings import TopicModel
 
 _MODELS = {
     TopicModel.LEARNED: "learned: a classifier that learns from your texts, terms and examples, and while it crawls",
@@ -37,7 +39,7 @@ _MOST = 6  # items named in a line
 _CORPORA = 3  # that have a line each
 
 
-def render(facts: JobFacts) -> str:
+def report_of_job(facts: JobFacts) -> str:
     """The same facts give the same page."""
     return document(
         "job_report.html",
@@ -46,7 +48,9 @@ def render(facts: JobFacts) -> str:
         lead=_lead(facts),
         tiles=_tiles(facts),
         diagnosis=diagnose(facts),
-        budget=", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in facts.asked.budget.items()),
+        budget=", ".join(
+            f"{key.replace('_', ' ')} {value:g}" for key, value in asdict(facts.asked.budget).items() if value
+        ),
         undrawn=looks_scripted(facts.crawled.summary, facts.asked.render),
         period=_period(facts.crawl.began, facts.crawl.finished),
         day=lambda seconds: datetime.fromtimestamp(seconds, UTC).date(),
@@ -99,7 +103,7 @@ def _tiles(facts: JobFacts) -> list[tuple[str, str]]:
     if not mined.begun:
         counts["languages"] = len(summary.languages)
     elif len(facts.asked.langs) == 1:
-        counts["documents in the corpus"] = sum(corpus.documents for corpus in facts.written.values())
+        counts["documents in the corpus"] = sum(corpus.documents or 0 for corpus in facts.written.values())
     else:
         counts |= {"page pairs": mined.pairs, "segment pairs": mined.segments}
         if facts.written and facts.asked.langs:
@@ -188,20 +192,30 @@ def _judged_note(facts: JobFacts, code: str, pages: TopicShare) -> str:
     return f"{number(pages.relevant)} relevant ({share(pages.relevant, pages.pages)})"
 
 
-def brief(facts: JobFacts) -> list[str]:
-    """What was found, what was left out and, if little was found, why: lines of plain text."""
-    return [*found(facts), *left_out(facts), *explained(facts)]
+class Brief(NamedTuple):
+    """A job in lines of plain text."""
+
+    found: list[str]
+    left_out: list[str]
+    explained: list[str]  # why little was found, and what to try; nothing if the job found enough
+
+    @property
+    def lines(self) -> list[str]:
+        return [*self.found, *self.left_out, *self.explained]
 
 
-def explained(facts: JobFacts) -> list[str]:
-    """Why little was found, and what to try; nothing if the job found enough."""
+def brief(facts: JobFacts) -> Brief:
+    return Brief(list(_found(facts)), list(_left_out(facts)), _explained(facts))
+
+
+def _explained(facts: JobFacts) -> list[str]:
     diagnosis = diagnose(facts)
     if diagnosis is None:
         return []
     return [diagnosis.english, *(f"→ {point.english} {point.tip or ''}".rstrip() for point in diagnosis.points)]
 
 
-def found(facts: JobFacts) -> Iterator[str]:
+def _found(facts: JobFacts) -> Iterator[str]:
     """Pages, pairs and what was written: a few lines."""
     summary, mined = facts.crawled.summary, facts.mined
     listed = _listed({language_name(code): count for code, count in summary.languages.items()})
@@ -229,14 +243,14 @@ def _corpora(facts: JobFacts) -> Iterator[str]:
     written = [(name, corpus) for name, corpus in facts.written.items() if len(facts.written) == 1 or corpus.units]
     largest = sorted(written, key=lambda named: -named[1].units)[:_CORPORA]
     for name, corpus in largest:
-        yield f"{name}: {_written(corpus, monolingual=len(facts.asked.langs) == 1)}"
+        yield f"{name}: {_written(corpus)}"
     if others := [corpus for named in written if named not in largest for corpus in named[1:]]:
         units = counted(sum(corpus.units for corpus in others), "unit")
         yield f"{counted(len(others), 'other pair')} of languages: {units} written"
 
 
-def _written(corpus: WrittenCorpus, *, monolingual: bool) -> str:
-    if corpus.documents or monolingual:
+def _written(corpus: WrittenCorpus) -> str:
+    if corpus.documents is not None:
         inside = f"{counted(corpus.paragraphs, 'paragraph')}, {counted(corpus.words, 'word')}"
         return f"{counted(corpus.documents, 'document')} written, with {inside}{_personal_data(corpus)}"
     merged = f" ({counted(corpus.merged, 'duplicate')} merged)" if corpus.merged else ""
@@ -255,7 +269,7 @@ def personal_data_counts(corpus: WrittenCorpus) -> str:
     return ", ".join(counted(count, kind.one, kind.several) for kind, count in kinds.items())
 
 
-def left_out(facts: JobFacts) -> Iterator[str]:
+def _left_out(facts: JobFacts) -> Iterator[str]:
     """Pages, page pairs and links that brought nothing, and why; what could not be mined last."""
     mined, lines = facts.mined, []
     if mined.duplicates:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from bitrawl.config import RenderSection
+from bitrawl.crawling import RenderSection
 from bitrawl.facts import CrawlSummary
 from bitrawl.languages import language_name
 from bitrawl.message import Share

@@ -9,7 +9,7 @@ import os
 import shlex
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -22,7 +22,7 @@ from bitrawl.store.folder_kinds import FolderKind, kind_of, no_job
 from bitrawl.store.seal import damaged, is_sealed, seal, unseal, verify_log, verify_seal
 from bitrawl.url import Url
 
-VERSION = 5
+VERSION = 6
 """The version of the format. A ledger of another version is refused with advice, never converted."""
 
 # The state of a link. Each URL has one row, and each row ends as a page or as a skip with its reason.
@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS links (
 );
 CREATE INDEX IF NOT EXISTS next ON links (host, attempt, score DESC, id) WHERE state = 0;
 CREATE INDEX IF NOT EXISTS leases ON links (kind) WHERE state = 1;
-CREATE INDEX IF NOT EXISTS skips ON links (stage, reason, kind) WHERE state = 3;
+CREATE INDEX IF NOT EXISTS skip_reasons ON links (stage, reason, kind) WHERE state = 3;
 CREATE INDEX IF NOT EXISTS own_requests ON links (state, host) WHERE OWN;
 CREATE TABLE IF NOT EXISTS fetches (
     seq INTEGER PRIMARY KEY,
@@ -59,7 +59,7 @@ CREATE TABLE IF NOT EXISTS fetches (
     relevance REAL, relevant INTEGER, perplexity REAL
 );
 CREATE INDEX IF NOT EXISTS fetch_urls ON fetches (url);
-CREATE TABLE IF NOT EXISTS pages (
+CREATE TABLE IF NOT EXISTS stored_pages (
     id INTEGER PRIMARY KEY,
     url TEXT NOT NULL UNIQUE,
     site TEXT NOT NULL,
@@ -69,7 +69,7 @@ CREATE TABLE IF NOT EXISTS pages (
     signature INTEGER NOT NULL,
     page BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS page_sites ON pages (site, id);
+CREATE INDEX IF NOT EXISTS page_sites ON stored_pages (site, id);
 CREATE TABLE IF NOT EXISTS sitemaps (url TEXT PRIMARY KEY, site TEXT NOT NULL, sitemap BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS sitemap_sites ON sitemaps (site);
 CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, knowledge BLOB NOT NULL) WITHOUT ROWID;
@@ -80,8 +80,8 @@ CREATE TABLE IF NOT EXISTS robots (origin TEXT PRIMARY KEY, record BLOB NOT NULL
 _FINDINGS = """
 CREATE TABLE IF NOT EXISTS pairs (
     id INTEGER PRIMARY KEY,
-    site TEXT NOT NULL, lang_a TEXT NOT NULL, lang_b TEXT NOT NULL, score REAL NOT NULL, pair BLOB NOT NULL,
-    alignment BLOB NOT NULL, partial INTEGER NOT NULL
+    site TEXT NOT NULL, url_a TEXT NOT NULL, url_b TEXT NOT NULL, lang_a TEXT NOT NULL, lang_b TEXT NOT NULL,
+    score REAL NOT NULL, evidence TEXT NOT NULL, partial INTEGER NOT NULL, alignment BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS pair_sites ON pairs (site);
 CREATE INDEX IF NOT EXISTS pair_languages ON pairs (lang_a, lang_b, site, id);
@@ -106,9 +106,9 @@ CREATE INDEX IF NOT EXISTS pattern_sites ON patterns (site);
 CREATE TABLE IF NOT EXISTS mined (site TEXT PRIMARY KEY, pages INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
 """
 
-# What rounds write: see `rounds.py`. A ledger of an earlier version gets these tables when it is next written.
+# What rounds write: see `rounds.py`.
 _ROUNDS = """
-CREATE TABLE IF NOT EXISTS rounds (
+CREATE TABLE IF NOT EXISTS stored_rounds (
     number INTEGER PRIMARY KEY, began REAL NOT NULL,
     first INTEGER NOT NULL, links INTEGER NOT NULL, seconds REAL NOT NULL, facts TEXT NOT NULL
 );
@@ -130,9 +130,31 @@ CREATE TABLE IF NOT EXISTS lessons (
 ) WITHOUT ROWID;
 """
 
-SCHEMA = _LEDGER + _ROUNDS + _FINDINGS
-LAST_TABLE = "mined"
-"""The table that is created last: if it exists, all of them do."""
+# What people ask in SQL: docs/how-to/sql.md promises these names and columns. They use no functions but SQLite's own.
+_VIEWS = f"""
+CREATE VIEW IF NOT EXISTS pages AS
+SELECT stored_pages.url, site, stored_pages.language, title, digest AS text_digest, status, bytes,
+    datetime(at, 'unixepoch') AS fetched_at, relevance, relevant
+FROM stored_pages LEFT JOIN fetches ON seq = stored_pages.id;
+CREATE VIEW IF NOT EXISTS page_pairs AS
+SELECT pairs.site, lang_a, lang_b, url_a, url_b, score, evidence, partial, coalesce(count, 0) AS segments
+FROM pairs LEFT JOIN alignments ON alignments.key = alignment;
+CREATE VIEW IF NOT EXISTS skips AS
+SELECT site, url, '' AS partner, stage, reason, coalesce(detail, '') AS detail FROM links WHERE state = {SKIPPED} AND NOT {OWN}
+UNION ALL SELECT site, url, '', stage, reason, detail FROM faults
+UNION ALL SELECT site, url_a, url_b, '{Stage.PAIR}', reason, '' FROM refusals
+UNION ALL SELECT site, url, repeats, '{Stage.PAIR}', 'duplicate', '' FROM duplicates;
+CREATE VIEW IF NOT EXISTS rounds AS
+SELECT number, datetime(began, 'unixepoch') AS began,
+    (SELECT count(*) FROM answers WHERE born = number) AS new_pages,
+    (SELECT count(*) FROM answers WHERE changed = number) AS changed_pages,
+    (SELECT count(*) FROM answers WHERE gone = number) AS gone_pages
+FROM (SELECT number, began FROM stored_rounds
+    UNION ALL SELECT 1, min(at) FROM fetches WHERE NOT EXISTS (SELECT 1 FROM stored_rounds))
+WHERE began IS NOT NULL;
+"""
+
+SCHEMA = _LEDGER + _ROUNDS + _VIEWS + _FINDINGS
 
 LOCK_ATTEMPTS = 5
 _PATIENCE = 10.0  # seconds to wait for another writer; their transactions take milliseconds
@@ -325,7 +347,7 @@ def _verify_structure(path: Path) -> None:
     if not path.stat().st_size:
         return  # a run that was killed before it wrote anything
     try:
-        with closing(sqlite3.connect(_address(path), uri=True)) as connection:
+        with closing(sqlite3.connect(address(path), uri=True)) as connection:
             wrong = structural_fault(connection)
     except sqlite3.Error as error:
         raise fault(path, error) from error
@@ -382,13 +404,8 @@ def _opened(path: Path) -> sqlite3.Connection:
             f"{path} is missing; to make it again from the archive or the web,"
             f" run: bitrawl mine --out {shlex.quote(str(path.parent))}"
         )
-    with _connecting(path, _address(path), uri=True) as connection:
+    with _connecting(path, address(path), uri=True) as connection:
         _check_version(path, connection)
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone():
-            raise StoreError(
-                f"{path} was written by an earlier version of bitrawl, but not completely;"
-                f" run the same command again, with --out {path.parent}, to bring it up to date"
-            )
     return connection
 
 
@@ -481,7 +498,6 @@ class Layout(NamedTuple):
     tables: str
     version: int
     derived: bool = False  # it can be made again, so a file in another format counts as none
-    upgrades: Mapping[int, str] = {}  # what makes a file of an older version one of this
 
 
 @contextmanager
@@ -491,9 +507,7 @@ def reading(path: Path, layout: Layout) -> Iterator[sqlite3.Connection | None]:
         yield None
         return
     try:
-        if layout.upgrades:
-            _upgrade(path, layout)
-        with closing(sqlite3.connect(_address(path), uri=True, timeout=_PATIENCE)) as connection:
+        with closing(sqlite3.connect(address(path), uri=True, timeout=_PATIENCE)) as connection:
             connection.isolation_level = None
             connection.execute("BEGIN")
             version = version_of(connection)
@@ -561,26 +575,18 @@ def _create(connection: sqlite3.Connection, layout: Layout) -> None:
     version = version_of(connection)
     if version == layout.version:
         return
-    if version and version not in layout.upgrades:
+    if version:
         raise _other_format(version, layout)
-    for statement in (layout.upgrades[version] if version else layout.tables).split(";"):
+    for statement in layout.tables.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {layout.version}")
-
-
-def _upgrade(path: Path, layout: Layout) -> None:
-    """A file of an older version, before somebody reads it."""
-    with closing(sqlite3.connect(_address(path), uri=True, timeout=_PATIENCE)) as connection:
-        is_older = version_of(connection) in layout.upgrades
-    if is_older:
-        connected(path, layout).close()
 
 
 def _other_format(version: int, layout: Layout) -> sqlite3.DatabaseError:
     return sqlite3.DatabaseError(f"it has format {version}, and this version of bitrawl reads {layout.version}")
 
 
-def _address(path: Path) -> str:
+def address(path: Path) -> str:
     """To read it. A process that was killed while it made the file leaves a journal, which only a writer can undo."""
     mode = "rw" if path.with_name(f"{path.name}-journal").exists() else "ro"
     return f"{path.absolute().as_uri()}?mode={mode}"

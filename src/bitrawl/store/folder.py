@@ -6,34 +6,33 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from enum import Enum
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bitrawl import config, files
-from bitrawl.config import Job, Strategy
+from bitrawl.config import Job
 from bitrawl.corpus.export import drafts
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.file_names import (
+    ARCHIVE,
+    BOOTSTRAP,
+    CORPUS,
+    DESCRIPTION,
+    FOUND_SITES,
+    INDEX,
+    LEDGER,
+    MERGED,
+    MINED_SITES,
+    REPORT,
+    VERDICTS,
+)
 from bitrawl.store.database import is_locked, locked
-from bitrawl.store.folder_kinds import MINED_SITES
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import perplexities
-from bitrawl.store.own_files import SHARED, job_files
-from bitrawl.store.reading_index import INDEX
-from bitrawl.store.verdicts import VERDICTS
+from bitrawl.store.own_files import GIVEN, SHARED, job_files
+from bitrawl.strategies.table import Strategy
 from bitrawl.topic.judge import boundaries
-
-
-class StartOver(Enum):
-    """Whether a job starts over, and what becomes of the archive of what was fetched."""
-
-    NO = ""
-    KEEP_ARCHIVE = "the archive is set aside"
-    DELETE_ARCHIVE = "the archive is deleted"
-
-    def __bool__(self) -> bool:
-        return self is not StartOver.NO
 
 
 class JobFolder(NamedTuple):
@@ -44,20 +43,25 @@ class JobFolder(NamedTuple):
     @property
     def ledger(self) -> Path:
         """All that the job remembers."""
-        return self.path / "job.sqlite"
+        return self.path / LEDGER
 
     @property
     def description(self) -> Path:
         """The file that says what was asked: job.toml."""
-        return self.path / "job.toml"
+        return self.path / DESCRIPTION
 
     @property
     def corpus(self) -> Path:
-        return self.path / "corpus"
+        return self.path / CORPUS
+
+    @property
+    def archive(self) -> Path:
+        """What was fetched, as WARC files."""
+        return self.path / ARCHIVE
 
     @property
     def report(self) -> Path:
-        return self.path / "report.html"
+        return self.path / REPORT
 
     @property
     def verdicts(self) -> Path:
@@ -68,6 +72,26 @@ class JobFolder(NamedTuple):
     def reading_index(self) -> Path:
         """What a reader lists and searches, derived from the ledger."""
         return self.path / INDEX
+
+    @property
+    def given(self) -> Path:
+        """What was uploaded to the web app for the job."""
+        return self.path / GIVEN
+
+    @property
+    def topic(self) -> Path:
+        """The file that says what a topic was gathered from."""
+        return self.path / BOOTSTRAP
+
+    @property
+    def merged(self) -> Path:
+        """Where the corpus of a run over many sites is."""
+        return self.path / MERGED
+
+    @property
+    def found_sites(self) -> Path:
+        """The sites that a search has found."""
+        return self.path / FOUND_SITES
 
     @property
     def is_running(self) -> bool:
@@ -99,7 +123,7 @@ class JobFolder(NamedTuple):
             files.discard(draft)
 
     def _drafts(self) -> list[Path]:
-        named = (self.path / f"{name}{files.NEW}" for name in ("job.toml", "job.seal", "corpus.seal", "report.html"))
+        named = (self.path / f"{name}{files.NEW}" for name in (DESCRIPTION, "job.seal", "corpus.seal", REPORT))
         return [
             *(path for path in named if path.exists()),
             *drafts(self.corpus),
@@ -145,7 +169,7 @@ class JobFolder(NamedTuple):
 
 def set_archive_aside(folder: Path, aside: Path) -> None:
     """Move the archive of a job; nothing happens if it has none."""
-    archive = folder / "warc"
+    archive = folder / ARCHIVE
     if not archive.is_dir() or not any(archive.iterdir()):
         return
     try:

@@ -10,14 +10,22 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.file_names import (
+    BOOTSTRAP,
+    BUNDLES,
+    CORPUS,
+    DESCRIPTION,
+    FOUND_SITES,
+    LEDGER,
+    MERGE,
+    MERGED,
+    MINED_SITES,
+    PARTS,
+    SEARCHED,
+    SUMMARY,
+)
 from bitrawl.files import NO_JSON
 
-BUNDLES, PARTS, MERGED = "bundles.jsonl", "parts", "merged"  # of a run over many sites
-MERGE = "merge.json"
-"""What was merged. A folder that has it is the target of a merge, and may be written again."""
-BOOTSTRAP = "bootstrap.toml"
-SEARCHED, FOUND_SITES, MINED_SITES = "discovery.json", "sites.txt", "mined"  # of a search for sites
-SUMMARY, REPORT = "summary.json", "report.html"  # of a corpus
 _NAMED = 5  # folders or files that a message names
 
 
@@ -38,8 +46,8 @@ _MARKS = {
     BUNDLES: FolderKind.RUN,
     MERGE: FolderKind.MERGED,
     SEARCHED: FolderKind.SEARCH,
-    "job.sqlite": FolderKind.JOB,
-    "job.toml": FolderKind.JOB,
+    LEDGER: FolderKind.JOB,
+    DESCRIPTION: FolderKind.JOB,
     BOOTSTRAP: FolderKind.TOPIC,
     SUMMARY: FolderKind.COPY,
 }
@@ -47,6 +55,15 @@ _MARKS = {
 
 def kind_of(folder: Path) -> FolderKind:
     return next((kind for name, kind in _MARKS.items() if (folder / name).exists()), FolderKind.OTHER)
+
+
+def export_command(corpus: Path) -> str:
+    """What to run to write the corpus in that folder again."""
+    folder = corpus.parent
+    if corpus.name != CORPUS or kind_of(folder) not in (FolderKind.JOB, FolderKind.SEARCH, FolderKind.MERGED):
+        return f"bitrawl export JOB --to {shlex.quote(str(corpus))}"
+    of_run = folder.name == MERGED and kind_of(folder.parent) is FolderKind.RUN
+    return f"bitrawl export {shlex.quote(str(folder.parent if of_run else folder))}"
 
 
 def merge_description(folder: Path) -> dict[str, Any]:
@@ -67,7 +84,7 @@ def no_job(folder: Path) -> StoreError:
     where = shlex.quote(str(folder))
     match kind_of(folder):
         case FolderKind.RUN:
-            part = next(iter(sorted((folder / PARTS).glob("*/job.sqlite"))), folder / PARTS / "NUMBER" / "job.sqlite")
+            part = next(iter(sorted((folder / PARTS).glob(f"*/{LEDGER}"))), folder / PARTS / "NUMBER" / LEDGER)
             what = "holds a run over many sites, not one job"
             verbs, instead = "sample, terms, export, status, diff, report, check and merge", f"its parts: {part.parent}"
         case FolderKind.MERGED:
@@ -88,7 +105,7 @@ def no_job(folder: Path) -> StoreError:
 
 def _nothing(folder: Path, where: str) -> str:
     if folder.is_file():
-        near = next((above for above in folder.absolute().parents[:2] if (above / "job.sqlite").exists()), None)
+        near = next((above for above in folder.absolute().parents[:2] if (above / LEDGER).exists()), None)
         return f"{folder} holds no job: it is a file; " + (
             f"name the job's folder: {near}" if near else "name a folder"
         )
@@ -112,7 +129,7 @@ def named(names: Iterable[str]) -> str:
 
 def languages_of_run(folder: Path) -> list[str]:
     """None if it has no job file."""
-    job_file = folder / "job.toml"
+    job_file = folder / DESCRIPTION
     return list(config.read(job_file).get("langs", ())) if job_file.exists() else []
 
 
@@ -124,7 +141,7 @@ def no_corpus_of_search(folder: Path) -> ConfigError:
             f"{folder} is a search for sites, and has no corpus; the corpus of the sites found is in {mined}"
         )
     sites, out = shlex.quote(str(folder / FOUND_SITES)), shlex.quote(str(mined))
-    langs = ",".join(config.read(folder / "job.toml").get("langs", ["CODES"]))
+    langs = ",".join(config.read(folder / DESCRIPTION).get("langs", ["CODES"]))
     return ConfigError(
         f"{folder} is a search for sites, and has no corpus; to mine the sites found: bitrawl mine --sites {sites}"
         f" --langs {langs} --out {out}"

@@ -13,8 +13,7 @@ from typing import Self
 
 import msgspec
 
-from bitrawl.crawling.ending import stored_doing, stored_end
-from bitrawl.endings import EndKind, HostRest, LastRun
+from bitrawl.endings import CrawlEnd, Doing, EndKind, HostRest, LastRun
 from bitrawl.files import compressor
 from bitrawl.model import (
     Lease,
@@ -32,6 +31,7 @@ from bitrawl.model import (
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.database import PAGE, SKIPPED, Blobs, Database, stored_skip
 from bitrawl.store.rounds import DatedLink, PageChange, Rounds, is_verdict, may_stay
+from bitrawl.store.seal import damaged
 from bitrawl.url import Url
 
 SIZE = 50_000  # links in each half of the memory, about 5 MB
@@ -92,7 +92,7 @@ class SiteView:
         with ledger.snapshot():
             query = ledger.database.query
             self.numbers = array(
-                "q", (row[0] for row in query("SELECT id FROM pages WHERE site = ? ORDER BY url", (site,)))
+                "q", (row[0] for row in query("SELECT id FROM stored_pages WHERE site = ? ORDER BY url", (site,)))
             )
             """Of the pages; each stands for one state of a page."""
             self._sitemaps = [row[0] for row in query("SELECT url FROM sitemaps WHERE site = ? ORDER BY url", (site,))]
@@ -258,10 +258,10 @@ class Ledger:
         """A page, and what was said of its topic: that is counted by fetches."""
         self.database.query(
             "UPDATE fetches SET relevance = NULL, relevant = NULL, perplexity = NULL"
-            " WHERE seq = (SELECT id FROM pages WHERE url = ?)",
+            " WHERE seq = (SELECT id FROM stored_pages WHERE url = ?)",
             (url,),
         )
-        self.database.query("DELETE FROM pages WHERE url = ?", (url,))
+        self.database.query("DELETE FROM stored_pages WHERE url = ?", (url,))
 
     def drop_gone(self) -> None:
         """Drop the pages that were kept although they are gone."""
@@ -316,22 +316,22 @@ class Ledger:
     def extent(self, site: str) -> str:
         """Tells which pages and sitemaps of a site there are: while it stays the same, they do."""
         # A page that is read again gets a new, higher number.
-        pages = self.database.one("SELECT count(*), coalesce(max(id), 0) FROM pages WHERE site = ?", (site,))
+        pages = self.database.one("SELECT count(*), coalesce(max(id), 0) FROM stored_pages WHERE site = ?", (site,))
         (sitemaps,) = self.database.one("SELECT count(*) FROM sitemaps WHERE site = ?", (site,))
         extent = "{}:{}:{}".format(*pages, sitemaps)
         return extent if self.rounds.number == 1 else f"{extent}:{self.rounds.changed_sitemaps(site)}"
 
     def pages(self) -> Iterator[Page]:
         """The pages of all sites in the order of their visits, one in memory at a time."""
-        for (blob,) in self.database.query("SELECT page FROM pages ORDER BY id"):
+        for (blob,) in self.database.query("SELECT page FROM stored_pages ORDER BY id"):
             yield self._page(blob)
 
     def some_pages(self, most: int) -> Iterator[Page]:
         """At most that many pages, spread evenly over the crawl: all of them if there are no more."""
-        (count,) = self.database.one("SELECT count(*) FROM pages")
+        (count,) = self.database.one("SELECT count(*) FROM stored_pages")
         rows = self.database.query(
-            "SELECT page FROM pages WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS place"
-            " FROM pages) WHERE place % ? = 0) ORDER BY id",
+            "SELECT page FROM stored_pages WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS place"
+            " FROM stored_pages) WHERE place % ? = 0) ORDER BY id",
             (max(-(-count // most), 1),),
         )
         for (blob,) in rows:
@@ -345,13 +345,13 @@ class Ledger:
 
     def page(self, url: Url) -> Page | None:
         """One page, read again; None where that URL is none."""
-        row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
+        row = self.database.one("SELECT page FROM stored_pages WHERE url = ?", (url,))
         return self._page(row[0]) if row else None
 
     def numbered_pages(self, numbers: Iterable[int]) -> Iterator[Page]:
         """The same by their numbers in a view, without those that were visited again since."""
         for number in numbers:
-            row = self.database.one("SELECT page FROM pages WHERE id = ?", (number,))
+            row = self.database.one("SELECT page FROM stored_pages WHERE id = ?", (number,))
             if row:
                 yield self._page(row[0])
 
@@ -359,14 +359,14 @@ class Ledger:
         """How many of these pages state each licence."""
         stated: Counter[str] = Counter()
         for url in urls:
-            row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
+            row = self.database.one("SELECT page FROM stored_pages WHERE url = ?", (url,))
             if row and (licence := self._described(row[0]).metadata.licence):
                 stated[licence] += 1
         return Counter(dict(sorted(stated.items(), key=lambda item: (-item[1], item[0]))))
 
     def digest(self, url: Url) -> str:
         """Of a page's text; empty for what is not kept."""
-        row = self.database.one("SELECT digest FROM pages WHERE url = ?", (url,))
+        row = self.database.one("SELECT digest FROM stored_pages WHERE url = ?", (url,))
         return row[0] if row else ""
 
     def visits(self) -> Iterator[Visit]:
@@ -375,7 +375,7 @@ class Ledger:
             "SELECT links.link, links.url, stage, reason, detail, status, page, sitemap"
             " FROM (SELECT url, max(seq) AS last, status FROM fetches GROUP BY url) AS done"
             f" JOIN links ON links.url = done.url AND links.state IN ({PAGE}, {SKIPPED})"
-            " LEFT JOIN pages ON pages.url = done.url LEFT JOIN sitemaps ON sitemaps.url = done.url ORDER BY last"
+            " LEFT JOIN stored_pages ON stored_pages.url = done.url LEFT JOIN sitemaps ON sitemaps.url = done.url ORDER BY last"
         )
         for link, url, stage, reason, detail, status, page, sitemap in rows:
             outcome: Page | Sitemap | Skip
@@ -397,7 +397,7 @@ class Ledger:
         rows = self.database.query(
             "SELECT links.link, title, digest, signature"
             " FROM (SELECT url, max(seq) AS last FROM fetches WHERE outcome IN ('page', ?1) GROUP BY url) AS done"
-            " JOIN links USING (url) LEFT JOIN pages USING (url) WHERE signature IS NOT NULL OR reason = ?2 ORDER BY last",
+            " JOIN links USING (url) LEFT JOIN stored_pages USING (url) WHERE signature IS NOT NULL OR reason = ?2 ORDER BY last",
             (Reason.REDIRECT, Reason.REDIRECT),
         )
         for blob, title, digest, signed in rows:
@@ -477,17 +477,20 @@ class Ledger:
             self.database.query("INSERT OR REPLACE INTO robots VALUES (?, ?)", (origin, record))
 
     def last_run(self) -> LastRun:
-        """What was remembered of the last run, or of this one."""
+        """What was remembered of the last run, or of this one. Raises `DamagedError`."""
         keys = ("verb", "ended", "mining", "resting")
         verb, ended, doing, resting = (str(self.recall(key) or "") for key in keys)
-        return LastRun(
-            verb=verb or "mine",
-            ended=stored_end(ended),
-            doing=stored_doing(doing),
-            seconds=float(self.recall("seconds") or 0),
-            resting=msgspec.json.decode(resting, type=HostRest) if resting else None,
-            has_pages=self.database.one("SELECT 1 FROM pages LIMIT 1") is not None,
-        )
+        try:
+            return LastRun(
+                verb=verb or "mine",
+                ended=msgspec.json.decode(ended, type=CrawlEnd) if ended else None,
+                doing=msgspec.json.decode(doing, type=Doing) if doing else None,
+                seconds=float(self.recall("seconds") or 0),
+                resting=msgspec.json.decode(resting, type=HostRest) if resting else None,
+                has_pages=self.database.one("SELECT 1 FROM stored_pages LIMIT 1") is not None,
+            )
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise damaged(self.path, error) from error
 
     def _log(self, visit: Visit, change: PageChange, known: Page | None) -> int:
         """The number of the fetch."""
@@ -513,7 +516,7 @@ class Ledger:
         """Under the number of the fetch that brought it, which no other page ever had."""
         signed = page.signature - (1 << 64) if page.signature >= 1 << 63 else page.signature
         self.database.query(
-            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO stored_pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (number, page.url, site, page.language, page.title, page.digest, signed, page.packed),
         )
 
@@ -545,7 +548,9 @@ def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:
 def listed(ledger: Ledger) -> Iterator[Url]:
     """What pages and sitemaps list as they were read last; pages that are kept although they are gone list nothing."""
     unpack: Blobs[_Outlinks] = Blobs(_Outlinks, ledger.path, compressed=True)
-    for (blob,) in ledger.database.query("SELECT page FROM pages LEFT JOIN answers USING (url) WHERE gone IS NULL"):
+    for (blob,) in ledger.database.query(
+        "SELECT page FROM stored_pages LEFT JOIN answers USING (url) WHERE gone IS NULL"
+    ):
         yield from (link.url for link in unpack(blob).links)
     for (url,) in ledger.database.query("SELECT url FROM sitemaps"):
         yield from (link.url for part in ledger.sitemap(url).parts() for link in part.links)
@@ -561,7 +566,7 @@ class _Outlinks(msgspec.Struct, frozen=True):
 def outlinks(ledger: Ledger) -> Iterator[Link]:
     """Each with the page that it stands on as its source, in the order of the visits; one page in memory at a time."""
     unpack: Blobs[_Outlinks] = Blobs(_Outlinks, ledger.path, compressed=True)
-    for (blob,) in ledger.database.query("SELECT page FROM pages ORDER BY id"):
+    for (blob,) in ledger.database.query("SELECT page FROM stored_pages ORDER BY id"):
         page = unpack(blob)
         for link in page.links:
             if link.url.host != page.url.host:

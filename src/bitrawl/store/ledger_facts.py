@@ -4,12 +4,9 @@ A question that the app asks each second costs little however large the job is; 
 """
 
 import heapq
-import random
 from array import array
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import chain, zip_longest
-from typing import Generic, TypeVar
+from collections.abc import Iterable, Iterator
 
 import msgspec
 import numpy as np
@@ -23,6 +20,7 @@ from bitrawl.facts import (
     Histogram,
     HostCount,
     LanguagePair,
+    LogLine,
     Points,
     RefusalCount,
     SiteFacts,
@@ -33,26 +31,6 @@ from bitrawl.model import OWN_REQUESTS, DrawnBy, LinkKind
 from bitrawl.reasons import NO_ANSWER, Reason
 from bitrawl.store.database import LEASED, OWN, PAGE, QUEUED, SKIPPED
 from bitrawl.store.ledger import Ledger
-
-
-class LogLine(msgspec.Struct, frozen=True):
-    """One fetch. The names of the fields are part of the output format and stay as they are."""
-
-    seq: int
-    url: str
-    status: int
-    language: str | None
-    kind: str
-    score: float
-    bytes: int
-    at: float
-    took: float
-    attempt: int
-    outcome: str  # "page", or why it was skipped
-    relevance: float | None = None  # 0 to 1; only in jobs with a topic
-    relevant: bool | None = None
-    perplexity: float | None = None  # only with a language model
-
 
 _COLUMNS = ", ".join(LogLine.__struct_fields__)
 _OWN_FETCH = "kind IN ('{}')".format("', '".join(OWN_REQUESTS))
@@ -73,11 +51,8 @@ SELECT {_HOST}, count(*), sum(outcome = 'page'), avg(took) FROM fetches GROUP BY
 def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
     """The figures of the crawl, with the `hosts` busiest hosts, and an example of each reason for a skip."""
     query = ledger.database.query
-    (pages,) = ledger.database.one("SELECT count(*) FROM pages")
+    (pages,) = ledger.database.one("SELECT count(*) FROM stored_pages")
     own, skips = _own_requests(ledger), _skips(ledger)
-    waiting = sum(
-        ledger.database.one(f"SELECT count(*) FROM links WHERE state = {state}")[0] for state in (QUEUED, LEASED)
-    )
     fetches, answers, size, relevant, began, finished = ledger.database.one(_FETCHES)
     languages, types, drawn = Counter[str](), Counter[str](), Counter[str]()
     for site in ledger.sites():
@@ -85,7 +60,7 @@ def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
         types.update(site.types)
         drawn.update(site.drawn)
     summary = CrawlSummary(
-        queued=waiting - own[QUEUED] - own[LEASED],
+        queued=links_left(ledger),
         pages=pages,
         skipped=sum(skip.count for skip in skips),
         own_requests=own[PAGE] + own[SKIPPED],
@@ -224,6 +199,16 @@ def queued_links(ledger: Ledger, most: int, host: str | None = None) -> int:
     return int(ledger.database.one(f"SELECT count(*) FROM ({counted})", (*values, most))[0])
 
 
+def links_left(ledger: Ledger, most: int = -1) -> int:
+    """Links that wait or are in flight, without our own requests; of those that wait, `most` are counted."""
+    leased, own = (
+        ledger.database.one(f"SELECT count(*) FROM links WHERE {which}")[0]
+        for which in (f"state = {LEASED}", f"state IN ({QUEUED}, {LEASED}) AND {OWN}")
+    )
+    waiting = queued_links(ledger, most)
+    return waiting if waiting == most else waiting + int(leased) - int(own)
+
+
 def pair_counts(ledger: Ledger) -> dict[str, int]:
     """Pairs of pages, by languages ("en-fr")."""
     question = "SELECT lang_a || '-' || lang_b, count(*) FROM pairs WHERE NOT partial GROUP BY lang_a, lang_b"
@@ -290,7 +275,7 @@ def site_counts(ledger: Ledger, most: int) -> list[SiteFacts]:
 
 
 _SITES = """
-SELECT site, (SELECT count(*) FROM pages WHERE pages.site = mined.site), coalesce(sum(NOT partial), 0)
+SELECT site, (SELECT count(*) FROM stored_pages WHERE stored_pages.site = mined.site), coalesce(sum(NOT partial), 0)
 FROM mined LEFT JOIN pairs USING (site) GROUP BY site ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?
 """
 
@@ -333,7 +318,7 @@ _SITE_FAULTS = "SELECT site, reason, count(*) FROM faults GROUP BY 1, 2 ORDER BY
 
 def page_title(ledger: Ledger, url: str) -> str:
     """Empty if the URL is not a page."""
-    row = ledger.database.one("SELECT title FROM pages WHERE url = ?", (url,))
+    row = ledger.database.one("SELECT title FROM stored_pages WHERE url = ?", (url,))
     return str(row[0]) if row else ""
 
 
@@ -395,7 +380,7 @@ def relevant_by_language(ledger: Ledger) -> dict[str, TopicShare]:
 def relevant_by_site(ledger: Ledger, most: int, *, from_share: float, below_share: float) -> dict[str, TopicShare]:
     """Sites with that share of relevant pages: those with the most relevant pages first, then those with the most pages."""
     rows = ledger.database.query(
-        "SELECT site, count(*), sum(relevant) FROM fetches JOIN pages USING (url) WHERE relevant IS NOT NULL GROUP BY 1"
+        "SELECT site, count(*), sum(relevant) FROM fetches JOIN stored_pages USING (url) WHERE relevant IS NOT NULL GROUP BY 1"
         " HAVING avg(relevant) >= ? AND avg(relevant) < ? ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?",
         (from_share, below_share, most),
     )
@@ -426,11 +411,6 @@ GROUP BY url ORDER BY relevance DESC, 5 LIMIT ?
 # Counting a stream in constant memory
 
 STEPS = 60  # points of a curve: about 8 pixels apart, so that you can point at each
-SEED = 20261  # Any number would do. The same job shows the same samples.
-BANDS = 5  # of scores; a sample contains items of each
-MOST_GROUPS = 200  # groups that a sample tells apart: limits the memory to 30,000 items
-
-Item = TypeVar("Item")
 
 
 class FetchOrder:
@@ -480,59 +460,6 @@ class Steps:
             total += self._counts[name][step]
             points.append((-(-(step + 1) * self._fetches // self._steps), total))
         return tuple(points)
-
-
-class Reservoir(Generic[Item]):
-    """A sample of a stream of any length, in which each item has the same probability (Vitter's algorithm R)."""
-
-    def __init__(self, size: int) -> None:
-        self.items: list[Item] = []
-        self._size = size
-        self._offered = 0
-        self._random = random.Random(SEED)  # noqa: S311 (nothing secret)
-
-    def offer(self, item: Item) -> None:
-        self._offered += 1
-        if len(self.items) < self._size:
-            self.items.append(item)
-        elif (place := self._random.randrange(self._offered)) < self._size:
-            self.items[place] = item
-
-
-class SpreadSample(Generic[Item]):
-    """A sample that contains items of each group and each band of scores, whether they are large or small."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._groups: set[Hashable] = set()
-        self._strata: dict[int, dict[Hashable, Reservoir[Item]]] = {band: {} for band in range(BANDS)}
-
-    def offer(self, item: Item, group: Hashable, score: float) -> None:
-        if group not in self._groups and len(self._groups) >= MOST_GROUPS:
-            group = None  # all others together
-        self._groups.add(group)
-        band = self._strata[min(max(int(score * BANDS), 0), BANDS - 1)]
-        if group not in band:
-            band[group] = Reservoir(self._size)
-        band[group].offer(item)
-
-    def items(self, key: Callable[[Item], Hashable]) -> list[Item]:
-        """At most `size` items, no two with the same key: one of each group and band in turn, until there are enough."""
-        shuffled = random.Random(SEED)  # noqa: S311 (nothing secret)
-        bands = [[reservoir.items for reservoir in band.values()] for band in self._strata.values()]
-        for band in bands:
-            shuffled.shuffle(band)
-        unique: dict[Hashable, Item] = {}
-        for item in _in_turn(_in_turn(bands)):
-            unique.setdefault(key(item), item)
-        return list(unique.values())[: self._size]
-
-
-def _in_turn(lists: list[list[Item]]) -> list[Item]:
-    """The first of each list, then the second of each, and so on."""
-    missing = object()
-    mixed = chain.from_iterable(zip_longest(*lists, fillvalue=missing))
-    return [item for item in mixed if item is not missing]  # type: ignore[misc]
 
 
 class Bins:

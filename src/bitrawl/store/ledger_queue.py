@@ -6,8 +6,8 @@ In a further round, pages that are due stand beside the links that are queued, a
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from typing import Any
 
-from bitrawl.crawling.frontier import FIRST
 from bitrawl.model import Lease, Link, LinkKind, pack
+from bitrawl.protocols import FIRST
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.database import LEASED, OWN, QUEUED, SKIPPED, Blobs
 from bitrawl.store.ledger import Ledger
@@ -152,7 +152,7 @@ class LedgerQueue:
         with self._ledger.transaction():
             self._database.query_many(f"{REQUEUE} AND stage != '{Stage.SCOPE}' AND url = ?", [(url,) for url in urls])
             self._database.query_many(
-                f"{REQUEUE} AND {OWN} AND reason NOT IN (?, ?, ?) AND host = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE"
+                f"{REQUEUE} AND {OWN} AND reason NOT IN (?, ?, ?) AND host = ? AND NOT EXISTS (SELECT 1 FROM stored_pages WHERE"
                 " url BETWEEN 'http://' || host || '/' AND 'http://' || host || '0'"  # 0 comes after the slash
                 " OR url BETWEEN 'https://' || host || '/' AND 'https://' || host || '0')",
                 [(Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT, host) for host in hosts],

@@ -8,16 +8,29 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl import files
-from bitrawl.config import Job
-from bitrawl.config.resolving import with_paths
+from bitrawl.config import Job, with_paths
 from bitrawl.corpus.card import is_foreign_card
 from bitrawl.corpus.export import ABOUT, CorpusHeader, corpus_headers, corpus_names
 from bitrawl.errors import BitrawlError, ConfigError, StoreError
+from bitrawl.file_names import (
+    ARCHIVE,
+    CORPUS,
+    DESCRIPTION,
+    FOUND_SITES,
+    INDEX,
+    LEDGER,
+    LOCK,
+    MINED_SITES,
+    REPORT,
+    SEARCHED,
+    SHARD,
+    SITES_JSON,
+    SITES_TABLE,
+    VERDICTS,
+)
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
-from bitrawl.store.folder_kinds import MINED_SITES, named
-from bitrawl.store.reading_index import INDEX
-from bitrawl.store.verdicts import VERDICTS
+from bitrawl.store.folder_kinds import named
 
 GIVEN = "given"
 """The folder of what was uploaded to the web app for a job, in the job's own."""
@@ -25,11 +38,11 @@ SHARED = ".pairing-"
 """How the folders begin in which two workers share what they make of the pages of a site."""
 _NEW = f"(?:{re.escape(files.NEW)})?"
 _LANGUAGES = "[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*"
+_PLAIN = "|".join(map(re.escape, (DESCRIPTION, REPORT, SITES_JSON, SITES_TABLE, FOUND_SITES, SEARCHED)))
 _LOG = "(?:-wal|-shm|-journal)?"
 # What a job writes into its folder beside its corpus. Starting over deletes it, or sets it aside: the archive.
 _JOB = re.compile(
-    r"(?:job\.toml|(?:job|corpus)\.seal|report\.html|sites\.jsonl|sites\.tsv|sites\.txt|discovery\.json"
-    rf"|job\.sqlite{_LOG}|{re.escape(INDEX)}{_LOG}"
+    rf"(?:(?:job|corpus)\.seal|{_PLAIN}|(?:{re.escape(LEDGER)}|{re.escape(INDEX)}){_LOG}"
     r"|rejected/[0-9a-f]+\.(?:html|pages|json)"
     rf"|shard/(?:part\.json|{_LANGUAGES}(?:\.documents)?\.(?:keys|data))"
     rf"|corpus/\.merging/.+|{re.escape(SHARED)}\w+/.*"
@@ -42,13 +55,12 @@ _KEPT = re.compile(
     rf"|(?:{GIVEN}|simulated|damaged|warc-\d+)/.*"
 )
 _WRITTEN = (
-    *"job.toml job.seal job.sqlite corpus.seal report.html warc rejected corpus shard".split(),
-    *"sites.jsonl sites.tsv sites.txt discovery.json".split(),
-    *(INDEX, VERDICTS, MINED_SITES),
+    *(DESCRIPTION, "job.seal", LEDGER, "corpus.seal", REPORT, ARCHIVE, "rejected", CORPUS, SHARD),
+    *(SITES_JSON, SITES_TABLE, FOUND_SITES, SEARCHED, INDEX, VERDICTS, MINED_SITES),
 )
 
 
-MARKS = ("job.toml", "job.sqlite", "job.lock")
+MARKS = (DESCRIPTION, LEDGER, LOCK)
 """A folder with one of them holds a job, or what is left of one."""
 
 
@@ -155,8 +167,10 @@ def remove_empty(folder: Path) -> None:
 
 def job_files(folder: Path) -> FolderFiles:
     """What a job writes: its corpus has the names that its languages give, and no others are taken for ours."""
-    corpus = {f"corpus/{name}" for name in (*ABOUT, *(f"{name}{files.NEW}" for name in ABOUT), *_corpus_names(folder))}
-    corpus -= {f"corpus/{name}" for name in ABOUT[1:] if is_foreign_card(folder / "corpus" / name)}
+    corpus = {
+        f"{CORPUS}/{name}" for name in (*ABOUT, *(f"{name}{files.NEW}" for name in ABOUT), *_corpus_names(folder))
+    }
+    corpus -= {f"{CORPUS}/{name}" for name in ABOUT[1:] if is_foreign_card(folder / CORPUS / name)}
     within = tuple(f"{name}/" for name in corpus)
     mined = job_files(folder / MINED_SITES) if _is_job(folder / MINED_SITES) else None
 
@@ -190,7 +204,7 @@ def _is_job(folder: Path) -> bool:
 
 def _corpus_names(folder: Path) -> Iterator[str]:
     try:
-        codes = tomllib.loads((folder / "job.toml").read_text("utf-8")).get("langs", [])
+        codes = tomllib.loads((folder / DESCRIPTION).read_text("utf-8")).get("langs", [])
         headers: list[CorpusHeader] = corpus_headers([parse_language(code) for code in codes], 0.0) if codes else []
     except (OSError, ValueError, BitrawlError):
         return  # Then nothing in its corpus counts as ours.

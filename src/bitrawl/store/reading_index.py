@@ -17,11 +17,11 @@ import numpy as np
 
 from bitrawl.corpus.selection import ROW, rows_of, written_key
 from bitrawl.errors import BitrawlError, DamagedError, StoreError
+from bitrawl.file_names import INDEX, LEDGER
 from bitrawl.files import discard
-from bitrawl.mining.judging import SegmentKind
-from bitrawl.model import Language, PagePair, pair_key
+from bitrawl.mining import SegmentKind
+from bitrawl.model import Language, pair_key
 from bitrawl.store.database import (
-    Blobs,
     Layout,
     connected,
     fault,
@@ -34,10 +34,9 @@ from bitrawl.store.database import (
 )
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import FetchOrder, page_title
-from bitrawl.store.stored_findings import AlignmentKey, Findings
+from bitrawl.store.stored_findings import PAIR, AlignmentKey, Findings, stored_pair
 from bitrawl.text.search_words import folded, search_words
 
-INDEX = "index.sqlite"
 """Its name in a job folder."""
 
 # A segment's number is that of its alignment, then its place in it: at most a million segments in a page pair.
@@ -77,8 +76,6 @@ INSERT INTO words (words, rank) VALUES ('automerge', 8)
 # Page pairs in a transaction. A kill repeats no more than these, and readers and writers wait for no more.
 _BATCH = 100
 _NOT_BROKEN = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
-# `JobFolder` knows it too, but importing it costs this short process more than its work does: 0.6 CPU s (2026-11).
-LEDGER = "job.sqlite"
 _NICE = 10  # crawling, mining and the web app come first
 
 
@@ -187,7 +184,6 @@ class _Refresh:
         self._ledger = ledger
         self._findings = Findings(ledger)
         self._index = index
-        self._unpack: Blobs[PagePair] = Blobs(PagePair, ledger.path)
         self._words: list[tuple[int, str, str, str]] = []
         self._kinds: dict[SegmentKind, int] = {}
         self._pairs = self._alignments = self._removed = 0
@@ -233,8 +229,8 @@ class _Refresh:
         row = self._ledger.database.one(f"{_ROWS} WHERE pairs.id = ?", (number,))
         if row is None or _digest(*row[1:]) != digest:
             return
-        _, blob, alignment, count, site = row
-        pair = self._unpack(blob)
+        _, alignment, count, site, *columns = row
+        pair = stored_pair(self._ledger.path, columns)
         key = pair_key(pair.url_a, pair.url_b)
         replaced = "DELETE FROM pairs WHERE key = ? AND digest NOT IN (SELECT digest FROM temp.there)"
         self._removed += self._index.execute(replaced, (key,)).rowcount
@@ -316,14 +312,13 @@ class _Refresh:
 
 
 _ROWS = (
-    "SELECT pairs.id, pair, alignment, coalesce(count, -1), pairs.site"
+    f"SELECT pairs.id, alignment, coalesce(count, -1), pairs.site, {PAIR}"
     " FROM pairs LEFT JOIN alignments ON alignments.key = pairs.alignment"
 )
 
 
-def _digest(pair: bytes, alignment: AlignmentKey, count: int, site: str) -> int:
-    data = b"%b %b %d %b" % (alignment, pair, count, site.encode())
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
+def _digest(*row: object) -> int:
+    return int.from_bytes(blake2b(repr(row).encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def main() -> int:

@@ -93,25 +93,24 @@ class Rounds:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._query = database.query
-        self._known = database.one("SELECT 1 FROM sqlite_master WHERE name = 'answers'") is not None
         self.number = self._last()
         self._trusted: dict[str, bool] = {}  # by host: whether the dates of its sitemaps are
 
     def _last(self) -> int:
         """1 until a second round has begun."""
-        return int(self._database.one("SELECT coalesce(max(number), 1) FROM rounds")[0]) if self._known else 1
+        return int(self._database.one("SELECT coalesce(max(number), 1) FROM stored_rounds")[0])
 
     @property
     def start(self) -> RoundStart:
         """Where the round began."""
-        question = "SELECT first, links, seconds FROM rounds WHERE number = ?"
-        row = self._database.one(question, (self.number,)) if self._known else None
+        question = "SELECT first, links, seconds FROM stored_rounds WHERE number = ?"
+        row = self._database.one(question, (self.number,))
         return RoundStart(*row) if row else RoundStart()
 
     @property
     def is_ended(self) -> bool:
         """Whether the figures of this round are kept, and what was found in it is noted."""
-        row = self._database.one("SELECT facts FROM rounds WHERE number = ?", (self.number,)) if self._known else None
+        row = self._database.one("SELECT facts FROM stored_rounds WHERE number = ?", (self.number,))
         return row is not None and bool(row[0])
 
     def lost(self) -> set[str]:
@@ -132,7 +131,7 @@ class Rounds:
             (last,) = self._database.one("SELECT coalesce(max(seq), 0) FROM fetches")
             (links,) = self._database.one("SELECT coalesce(max(id), 0) FROM links")
             row = (self.number, date, last + 1, links, seconds, "")
-            self._query("INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?)", row)
+            self._query("INSERT INTO stored_rounds VALUES (?, ?, ?, ?, ?, ?)", row)
             self._query(_MAKE_KNOWN)
             self._database.query_many(
                 "UPDATE answers SET due = ?, attempt = 1 WHERE url = ?", self._order(date, listed)
@@ -148,10 +147,10 @@ class Rounds:
 
     def _remember_first(self) -> None:
         """A job that has only been crawled once has no row."""
-        if self._database.one("SELECT 1 FROM rounds") is None:
+        if self._database.one("SELECT 1 FROM stored_rounds") is None:
             (began,) = self._database.one("SELECT coalesce(min(at), 0) FROM fetches")
             facts = msgspec.json.encode(self._facts(1, began)).decode()
-            self._query("INSERT INTO rounds VALUES (1, ?, 1, 0, 0, ?)", (began, facts))
+            self._query("INSERT INTO stored_rounds VALUES (1, ?, 1, 0, 0, ?)", (began, facts))
 
     def _order(self, date: float, listed: Container[str]) -> list[tuple[float, str]]:
         """The addresses to visit again. What a visit gains is told on the scale of the likelihood of a change: 0 to 1."""
@@ -279,7 +278,7 @@ class Rounds:
         return [(site, pages or 0, size or 0) for site, pages, size in rows]
 
     def kept_although_gone(self) -> list[Url]:
-        rows = self._query("SELECT url FROM answers JOIN pages USING (url) WHERE gone IS NOT NULL").fetchall()
+        rows = self._query("SELECT url FROM answers JOIN stored_pages USING (url) WHERE gone IS NOT NULL").fetchall()
         return [Url.known(url) for (url,) in rows]
 
     def changed_sitemaps(self, site: str) -> int:
@@ -340,21 +339,23 @@ class Rounds:
         if self.number == 1:
             (began,) = self._database.one("SELECT coalesce(min(at), 0) FROM fetches")
             return int(began <= date)
-        return int(self._database.one("SELECT coalesce(max(number), 0) FROM rounds WHERE began <= ?", (date,))[0])
+        return int(
+            self._database.one("SELECT coalesce(max(number), 0) FROM stored_rounds WHERE began <= ?", (date,))[0]
+        )
 
     def end(self) -> None:
         """Keep the figures of this round."""
         if self.number > 1:
-            (began,) = self._database.one("SELECT began FROM rounds WHERE number = ?", (self.number,))
+            (began,) = self._database.one("SELECT began FROM stored_rounds WHERE number = ?", (self.number,))
             facts = msgspec.json.encode(self._facts(self.number, began)).decode()
             with self._database.transaction():
-                self._query("UPDATE rounds SET facts = ? WHERE number = ?", (facts, self.number))
+                self._query("UPDATE stored_rounds SET facts = ? WHERE number = ?", (facts, self.number))
 
     def facts(self) -> tuple[RoundFacts, ...]:
         """Of each round, those of the last one as they are now; none while the job is in its first one."""
         if self.number == 1:
             return ()
-        rows = self._query("SELECT number, began, facts FROM rounds ORDER BY number").fetchall()
+        rows = self._query("SELECT number, began, facts FROM stored_rounds ORDER BY number").fetchall()
         return tuple(
             self._facts(number, began)
             if number == self.number or not facts
@@ -363,14 +364,14 @@ class Rounds:
         )
 
     def _facts(self, number: int, began: float) -> RoundFacts:
-        row = self._database.one("SELECT first FROM rounds WHERE number = ?", (number,))
+        row = self._database.one("SELECT first FROM stored_rounds WHERE number = ?", (number,))
         first = row[0] if row else 1
         requests, unchanged, size, last = self._database.one(
             "SELECT coalesce(sum(status > 0), 0), coalesce(sum(outcome = 'unchanged'), 0), coalesce(sum(bytes), 0),"
             " coalesce(max(at), ?) FROM fetches WHERE seq >= ?",
             (began, first),
         )
-        (pages,) = self._database.one("SELECT count(*) FROM pages")
+        (pages,) = self._database.one("SELECT count(*) FROM stored_pages")
         new, changed, gone = pages, 0, 0
         if number > 1:
             question = "SELECT coalesce(sum(born = ?1), 0), coalesce(sum(changed = ?1), 0), coalesce(sum(gone = ?1), 0)"
@@ -386,7 +387,7 @@ def _validators(visit: Visit) -> Answer:
     return Answer(at=visit.at) if visit.answer is None or drawn else visit.answer
 
 
-# A page that was visited by an earlier version of bitrawl, or that gave no answer, is known from now on.
+# A page that gave no answer is known from now on.
 _MAKE_KNOWN = f"""
 INSERT OR IGNORE INTO answers
 SELECT url, host, '', '', '', at, last, 1, at, 0, 0, 0, status IN (404, 410),

@@ -43,7 +43,7 @@ def seal_files(folder: Path, sums: Mapping[str, str]) -> None:
 
 
 def sealed_files(folder: Path) -> dict[str, str]:
-    """Nothing where an earlier version wrote them, or if the list itself is damaged."""
+    """Nothing if the list itself is missing or damaged."""
     sealed = _read(folder, SealedFiles)
     return sealed.files if sealed is not None else {}
 

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from bitrawl.files import compressor
-from bitrawl.mining.findings import RefusedPair, SiteFindings
+from bitrawl.files import NO_JSON, compressor
+from bitrawl.mining import RefusedPair, SiteFindings
 from bitrawl.model import Language, PagePair, SegmentPair, Skip, pack
 from bitrawl.reasons import Stage
 from bitrawl.store.database import Blobs, expanded, stored_skip
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.seal import damaged
 from bitrawl.url import Url
 
 
@@ -29,6 +32,37 @@ def made_from(settings: str, extent: str) -> str:
 KEY_BYTES = 16
 AlignmentKey = bytes
 """Of all that the segments of a pair depend on: two texts, and how they were aligned."""
+
+
+PAIR = "url_a, url_b, lang_a, lang_b, pairs.score, evidence, partial"
+"""The columns of a page pair."""
+
+
+def stored_pair(path: Path, row: Sequence[Any]) -> PagePair:
+    """A page pair from these columns. Raises `DamagedError`."""
+    url_a, url_b, lang_a, lang_b, score, evidence, partial = row
+    try:
+        found = msgspec.json.decode(evidence, type=dict[str, float])
+    except (ValueError, TypeError, *NO_JSON) as error:
+        raise damaged(path, f"a row cannot be read ({error})") from error
+    return PagePair(Url.known(url_a), Url.known(url_b), lang_a, lang_b, score, found, bool(partial))
+
+
+class PackedAlignment(msgspec.Struct, frozen=True):
+    """The segments of a page pair as the ledger keeps them: who finds them packs them, and nobody unpacks them on the way."""
+
+    count: int = 0
+    segments: bytes = b""  # packed and compressed
+    faults: tuple[str, ...] = ()  # what went wrong with others
+    too_long: str = ""  # what is left out because it cannot be split
+
+    @classmethod
+    def of(cls, segments: Sequence[SegmentPair], faults: tuple[str, ...] = (), too_long: str = "") -> "PackedAlignment":
+        return cls(len(segments), _compress(pack(tuple(segments))), faults, too_long)
+
+
+_compress = compressor()
+NOTHING_ALIGNED = PackedAlignment.of(())
 
 
 class Lesson(msgspec.Struct, frozen=True):
@@ -50,15 +84,12 @@ class Findings:
         self._ledger = ledger
         self._query = ledger.database.query
         self._query_many = ledger.database.query_many
-        self._pair: Blobs[PagePair] = Blobs(PagePair, ledger.path)
         self._segments: Blobs[tuple[SegmentPair, ...]] = Blobs(tuple[SegmentPair, ...], ledger.path, compressed=True)
-        self._compress = compressor()
 
-    def aligned(self, site: str, key: AlignmentKey, segments: Sequence[SegmentPair], lost: Iterable[Skip] = ()) -> None:
+    def aligned(self, site: str, key: AlignmentKey, found: PackedAlignment, lost: Iterable[Skip] = ()) -> None:
         """Keep the segments of a pair, and what was lost of it, before its site is complete."""
-        blob = self._compress(pack(tuple(segments)))
         with self._ledger.transaction():
-            values = (key, site, len(segments), blob)
+            values = (key, site, found.count, found.segments)
             self._query("INSERT OR REPLACE INTO alignments (key, site, count, segments) VALUES (?, ?, ?, ?)", values)
             for skip in lost:
                 self._ledger.record_fault(site, skip)
@@ -78,7 +109,7 @@ class Findings:
                 " (SELECT max(round) FROM lessons WHERE site = ?1 AND languages = ?2 AND round < ?3)",
                 (site, name, number),
             )
-            row = (site, name, number, lesson.context, b"".join(lesson.sample), self._compress(lesson.learned))
+            row = (site, name, number, lesson.context, b"".join(lesson.sample), _compress(lesson.learned))
             self._query("INSERT OR REPLACE INTO lessons VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def lesson(self, site: str, languages: tuple[Language, Language]) -> Lesson | None:
@@ -108,10 +139,13 @@ class Findings:
             self._query(f"DELETE FROM faults WHERE site = ? AND {of_mining}", (site, Stage.STRATEGY, Stage.ANALYSE))
             keys = alignments or [b""] * len(findings.pairs)
             rows = [
-                (site, pair.lang_a, pair.lang_b, pair.score, pack(pair), key, pair.partial)
+                (
+                    *(site, pair.url_a, pair.url_b, pair.lang_a, pair.lang_b, pair.score),
+                    *(msgspec.json.encode(pair.evidence).decode(), pair.partial, key),
+                )
                 for pair, key in zip(findings.pairs, keys, strict=True)
             ]
-            self._query_many("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self._query_many("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             still_used = "SELECT alignment FROM pairs WHERE site = ?"
             self._query(f"DELETE FROM alignments WHERE site = ? AND key NOT IN ({still_used})", (site, site))
             refusals = [(site, pair.url_a, pair.url_b, pair.reason) for pair in findings.refusals]
@@ -167,12 +201,12 @@ class Findings:
     def pairs(self, lang_a: Language, lang_b: Language, site: str = "") -> Iterator[PagePair]:
         """One pair in memory at a time, site by site, without the partial ones; with `site`, only those of that site."""
         rows = self._query(
-            f"SELECT pair FROM pairs WHERE lang_a = ? AND lang_b = ? AND NOT partial{' AND site = ?' if site else ''}"
+            f"SELECT {PAIR} FROM pairs WHERE lang_a = ? AND lang_b = ? AND NOT partial{' AND site = ?' if site else ''}"
             " ORDER BY site, id",
             (lang_a, lang_b, *([site] if site else [])),
         )
-        for (blob,) in rows:
-            yield self._pair(blob)
+        for row in rows:
+            yield stored_pair(self._ledger.path, row)
 
     def segments(self, lang_a: Language, lang_b: Language, site: str = "") -> Iterator[SegmentPair]:
         """In the order of the pairs, partial ones included, and of their pages' text; with `site`, only those of that site."""
@@ -221,9 +255,9 @@ class Findings:
 
     def recorded(self, site: str) -> tuple[list[PagePair], list[RefusedPair]]:
         """The page pairs of a site, partial ones too, and those that were refused."""
-        pairs = self._query("SELECT pair FROM pairs WHERE site = ? ORDER BY id", (site,))
+        pairs = self._query(f"SELECT {PAIR} FROM pairs WHERE site = ? ORDER BY id", (site,))
         refusals = self._query("SELECT url_a, url_b, reason FROM refusals WHERE site = ?", (site,))
         return (
-            [self._pair(blob) for (blob,) in pairs],
+            [stored_pair(self._ledger.path, row) for row in pairs],
             [RefusedPair(Url.known(a), Url.known(b), reason) for a, b, reason in refusals],
         )

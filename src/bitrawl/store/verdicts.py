@@ -5,9 +5,10 @@ nothing stands until somebody resolves the conflict.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,23 @@ from bitrawl.store.database import Layout, reading, storable, structural_fault, 
 from bitrawl.store.seal import damaged
 from bitrawl.url import Url
 
-VERDICTS = "verdicts.sqlite"
 """Its name in a job folder. Starting the job over leaves it there."""
-_ADDED = """
+LAYOUT = Layout(
+    """
+CREATE TABLE said (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
+    url_a TEXT NOT NULL, url_b TEXT NOT NULL, text_a TEXT NOT NULL, text_b TEXT NOT NULL,
+    undone_by TEXT, undone_at REAL, batch INTEGER NOT NULL DEFAULT 0, resolves INTEGER NOT NULL DEFAULT 0,
+    sample INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX said_of ON said (kind, key, id);
+CREATE INDEX said_by ON said (by, id);
+CREATE INDEX said_in_sample ON said (sample, key, by) WHERE sample > 0;
+CREATE TABLE standing (
+    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
+    PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
 CREATE TABLE revised (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     keys TEXT NOT NULL, originals TEXT NOT NULL, texts TEXT NOT NULL, url_a TEXT NOT NULL, url_b TEXT NOT NULL,
@@ -46,37 +61,23 @@ CREATE TABLE sample_units (
     sample INTEGER NOT NULL, place INTEGER NOT NULL, key TEXT NOT NULL, score REAL NOT NULL,
     url_a TEXT NOT NULL, url_b TEXT NOT NULL, text_a TEXT NOT NULL, text_b TEXT NOT NULL, PRIMARY KEY (sample, place)
 ) WITHOUT ROWID;
-CREATE INDEX said_in_sample ON said (sample, key, by) WHERE sample > 0"""
-LAYOUT = Layout(
-    f"""
-CREATE TABLE said (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
-    url_a TEXT NOT NULL, url_b TEXT NOT NULL, text_a TEXT NOT NULL, text_b TEXT NOT NULL,
-    undone_by TEXT, undone_at REAL, batch INTEGER NOT NULL DEFAULT 0, resolves INTEGER NOT NULL DEFAULT 0,
-    sample INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX said_of ON said (kind, key, id);
-CREATE INDEX said_by ON said (by, id);
-CREATE TABLE standing (
-    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
-    PRIMARY KEY (kind, key)
-) WITHOUT ROWID;{_ADDED}
+CREATE VIEW verdicts AS
+SELECT kind, verdict, by, datetime(at, 'unixepoch') AS given_at, url_a, url_b, text_a, text_b
+FROM said WHERE undone_at IS NULL
 """,
-    2,
-    upgrades={
-        1: "ALTER TABLE said ADD COLUMN batch INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE said ADD COLUMN resolves INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE said ADD COLUMN sample INTEGER NOT NULL DEFAULT 0;"
-        # In format 1 the last word stood, whoever said it: it resolves what was said before.
-        "UPDATE said SET resolves = 1 WHERE id IN (SELECT max(id) FROM said WHERE undone_at IS NULL GROUP BY kind, key"
-        f" HAVING count(DISTINCT verdict) > 1);{_ADDED}"
-    },
+    3,
 )
 """Of the file with all that people add to a job: verdicts here, revised texts and comments in `revisions.py`, samples in
 `samples.py`."""
 _FIELDS = "kind, key, url_a, url_b, text_a, text_b, verdict, by, at, undone_by, undone_at, batch, resolves, sample"
 _CONFLICT = "conflict"
+_SAMPLED = "SELECT key FROM said WHERE sample > 0 AND undone_at IS NULL"
+_BY_DAY = "SELECT date(at, 'unixepoch'), count(*) FROM said WHERE undone_at IS NULL GROUP BY 1 ORDER BY 1 DESC LIMIT ?"
+_BY_PERSON = """
+    SELECT by, kind, verdict, count(*), max(at) FROM said WHERE id IN (
+        SELECT max(id) FROM said WHERE undone_at IS NULL GROUP BY by, kind, key
+    ) GROUP BY by, kind, verdict
+"""
 _About = tuple[str, str]  # a kind and a key
 
 
@@ -154,6 +155,37 @@ class Batch(msgspec.Struct, frozen=True):
     verdict: Verdict
     count: int
     at: float
+
+
+class VerdictCounts(msgspec.Struct, frozen=True):
+    """What was judged, each thing once."""
+
+    accepted: int = 0
+    rejected: int = 0
+    conflicts: int = 0
+
+    @property
+    def judged(self) -> int:
+        return self.accepted + self.rejected + self.conflicts
+
+
+class PersonProgress(msgspec.Struct, frozen=True):
+    """What one person says now."""
+
+    name: str
+    pairs: VerdictCounts
+    segments: VerdictCounts
+    last_at: float  # seconds since the epoch
+
+
+class VerdictFigures(msgspec.Struct, frozen=True):
+    """What stands, and who says what."""
+
+    pairs: VerdictCounts = VerdictCounts()
+    segments: VerdictCounts = VerdictCounts()
+    not_sampled: VerdictCounts = VerdictCounts()  # segments that people chose to judge
+    people: tuple[PersonProgress, ...] = ()
+    days: dict[str, int] = {}  # verdicts by day (UTC), the earliest first
 
 
 class VerdictHistory:
@@ -271,6 +303,20 @@ class VerdictHistory:
                     for keys, texts in database.execute(LAST_REVISED)
                 )
         return Verdicts(verdicts[SubjectKind.PAIR], verdicts[SubjectKind.SEGMENT], revisions)
+
+    def figures(self, days: int) -> VerdictFigures:
+        """Of the last so many days with verdicts."""
+        with reading(self._path, LAYOUT) as database:
+            if database is None:
+                return VerdictFigures()
+            standing = partial(_standing_counts, database)
+            return VerdictFigures(
+                standing(SubjectKind.PAIR),
+                standing(SubjectKind.SEGMENT),
+                standing(SubjectKind.SEGMENT, f" AND key NOT IN ({_SAMPLED})"),
+                tuple(_people(database)),
+                dict(reversed(database.execute(_BY_DAY, (days,)).fetchall())),
+            )
 
     def changes(self) -> int:
         """How often something was said, revised or taken back. What is made from it is new while this stays the same."""
@@ -477,6 +523,27 @@ def _by_kind(things: Iterable[_About]) -> dict[str, list[str]]:
     for kind, key in things:
         keys.setdefault(kind, []).append(key)
     return keys
+
+
+def _standing_counts(database: sqlite3.Connection, kind: SubjectKind, more: str = "") -> VerdictCounts:
+    statement = f"SELECT verdict, count(*) FROM standing WHERE kind = ?{more} GROUP BY verdict"
+    counts = dict(database.execute(statement, (kind,)).fetchall())
+    accepted, rejected = (counts.pop(str(verdict), 0) for verdict in (Verdict.ACCEPT, Verdict.REJECT))
+    return VerdictCounts(accepted, rejected, sum(counts.values()))
+
+
+def _people(database: sqlite3.Connection) -> Iterator[PersonProgress]:
+    counts: dict[str, dict[tuple[str, str], int]] = {}
+    last: dict[str, float] = {}
+    for by, kind, verdict, count, at in database.execute(_BY_PERSON):
+        counts.setdefault(by, {})[kind, verdict] = count
+        last[by] = max(at, last.get(by, 0.0))
+    for name, own in counts.items():
+        pairs, segments = (
+            VerdictCounts(own.get((kind, Verdict.ACCEPT), 0), own.get((kind, Verdict.REJECT), 0))
+            for kind in SubjectKind
+        )
+        yield PersonProgress(name, pairs, segments, last[name])
 
 
 def _repeated(database: sqlite3.Connection, things: Iterable[_About], verdict: Verdict, by: str) -> set[_About]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from bitrawl.errors import lacks_memory
 from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
-from bitrawl.protocols import LinkScorer
+from bitrawl.protocols import LinkScorer, StrategyInputs
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
@@ -17,6 +17,24 @@ _log = logging.getLogger(__name__)
 
 def by_arrival(links: Sequence[Link]) -> list[float]:
     return [1.0 if link.kind in FIRST else ARRIVAL for link in links]
+
+
+class BreadthFirst:
+    """The baseline of every paper. All links have equal scores, so the queue keeps its own order: first come, first visited."""
+
+    is_stateless = True
+
+    def __init__(self, _inputs: StrategyInputs | None = None) -> None:
+        pass
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
+        return by_arrival(links)
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
+        pass
+
+    def advise(self, site: SiteKnowledge) -> Advice:  # noqa: ARG002
+        return Advice()
 
 
 class GuardedScorer:

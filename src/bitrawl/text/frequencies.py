@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.languages import base_language
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, Ints32
@@ -95,7 +96,7 @@ def _file() -> Path:
 
 
 def _code(language: Language) -> str:
-    bare = language.split("-")[0]
+    bare = base_language(language)
     return _SHARED.get(bare, bare)
 
 
@@ -326,7 +327,7 @@ class Phrases:
         return [self.stems[unit] for unit in self.parts_of(phrase, 1)]
 
     def associations(self) -> Floats:
-        """Of the two parts of each phrase that hold together least: Dunning's ratio. Infinite for words."""
+        """Dunning's ratio for the two parts of each phrase that hold together least. Infinite for words."""
         least = np.full(len(self), np.inf)
         for length in range(2, len(self.at) + 1):
             phrases = np.flatnonzero(self.length == length)

@@ -16,7 +16,7 @@ import numpy as np
 from langcodes import data_dicts
 from numpy.typing import NDArray
 
-from bitrawl.languages import in_script, same_language, script_of, scripts_of
+from bitrawl.languages import base_language, in_script, same_language, script_of, scripts_of
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32, Ints, Ints32
@@ -243,7 +243,7 @@ class NgramLanguageIdentifier:
         self._known = frozenset(self.languages)
         self._asked = tuple(asked)
         self._brief = brief
-        self._missing = [language for language in asked if language.partition("-")[0] not in self._known]
+        self._missing = [language for language in asked if base_language(language) not in self._known]
         self._standards = [index[Language(code)] for code in STANDARDS if code in index]
 
     def identify(self, texts: Sequence[str], *, prior: Language | None = None) -> list[tuple[Language, float]]:
@@ -328,7 +328,7 @@ class NgramLanguageIdentifier:
     @lru_cache(maxsize=64)  # noqa: B019 an identifier lives as long as its process
     def _claimed(self, claim: Language) -> list[int]:
         """The languages that a claim covers: "no" covers Bokmål and Nynorsk."""
-        bare = Language(claim.partition("-")[0])
+        bare = base_language(claim)
         return [number for number, language in enumerate(self.languages) if same_language(language, bare)]
 
     def _verdict(
@@ -369,14 +369,14 @@ class NgramLanguageIdentifier:
         if not self._missing or not self._is_unasked(language) or (claim and same_language(language, claim)):
             return None
         missing = [wanted for wanted in self._missing if script in _parts(wanted)]
-        return Language(missing[0].partition("-")[0]) if len(missing) == 1 else None
+        return base_language(missing[0]) if len(missing) == 1 else None
 
     def _is_unasked(self, language: Language) -> bool:
         return not any(same_language(language, wanted) for wanted in self._asked)
 
     def _is_beyond(self, claim: Language, script: str) -> bool:
         """Whether the model cannot judge that claim: it lacks the language, or the usual language of its script."""
-        return claim.partition("-")[0] not in self._known or _usual_language(script) not in self._known
+        return base_language(claim) not in self._known or _usual_language(script) not in self._known
 
     def _in_its_script(self, language: Language, script: str, text: str, claim: Language | None) -> Language:
         """The tag names the script only if it is not the usual one.
@@ -434,7 +434,7 @@ def _weigh_unknown(claim: Language, language: Language, confidence: float, *, fe
 
     If few languages of the model share the script, n-grams say no more than the script does: Yiddish, Tigrinya.
     """
-    bare = Language(claim.partition("-")[0])
+    bare = base_language(claim)
     if data_dicts.MACROLANGUAGES.get(language) == bare:
         return language, confidence
     if same_language(language, bare) or (bare == "cnr" and language in STANDARDS):

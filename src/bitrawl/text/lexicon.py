@@ -135,7 +135,7 @@ class Lexicon:
         rounds: int = ROUNDS,
         prior: "Lexicon | None" = None,
     ) -> "Lexicon":
-        """As `learn`, from bags of either language, one beside the other, of words that are numbered already."""
+        """Learn from bags of either language, one beside the other, of words that are numbered already."""
         known = _Prior.of(prior, ids)
         links, totals = _model(a, b, weights, known, rounds)
         return cls(*ids, links, prior, known.unseen(totals))

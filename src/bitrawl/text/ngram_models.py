@@ -1,8 +1,9 @@
 """A back-off model of word n-grams, and the probability of whole batches of words under it.
 
 `sequences` cuts a text into what a model learns from and judges. `count` counts n-grams in bounded memory: at any moment
-there are one block of text and the distinct n-grams so far, sorted. `read_arpa` and `write_arpa` exchange models with
-SRILM, KenLM and others.
+there are one block of text and the distinct n-grams so far, sorted. `train` learns a model with modified Kneser–Ney and
+interpolation (Chen and Goodman 1998), as KenLM's lmplz does it: Heafield 2013 describes how that goes through the sorted
+n-grams of all lengths. `read_arpa` reads models of SRILM, KenLM and others.
 """
 
 import gzip
@@ -29,7 +30,7 @@ DEFAULT_ORDER = 5  # Remus, section 3.1
 
 WORD_BITS = 32  # of a key; the rest is the index of an n-gram
 # Words that are looked up at a time. Swept 2^12–2^20 on lab/bench/ngrams.py (2026-11): the same within 10 % from 2^14
-# Ints32 that are looked up at a time. Swept 2^12–2^20 on benchmarks/ngrams.py (2026-11): the same within 10 % from 2^14
+# Words that are looked up at a time. Swept 2^12–2^20 on lab/bench/ngrams.py (2026-11): the same within 10 % from 2^14
 # to 2^18; this keeps what a batch needs under 10 MB.
 CHUNK = 1 << 16
 
@@ -49,7 +50,7 @@ class Level(NamedTuple):
 class NgramModel:
     """Katz's back-off form, which an ARPA file lists: Kneser–Ney with interpolation fits into it.
 
-    Ints32 that it does not know are `<unk>`.
+    Words that it does not know are `<unk>`.
     """
 
     def __init__(self, words: Sequence[str], levels: Sequence[Level]) -> None:
@@ -119,7 +120,7 @@ _END = re.compile(r"[.!?\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u2026]+
 
 
 def sequences(text: str) -> list[list[str]]:
-    """Of five words and more. Ints32 are casefolded; in scripts without spaces, pairs of characters."""
+    """Sentences of five words and more. Words are casefolded; in scripts without spaces, they are pairs of characters."""
     parts = map(plain_words, _END.split(text))
     return [words for words in parts if len(words) >= SHORTEST]
 
@@ -199,15 +200,15 @@ class NgramCounter:
             self._runs.append(distinct(grams, counts))
 
 
-def count(sequences: Iterable[Sequence[str]], order: int, vocabulary: Vocabulary) -> Counted | None:
-    """The n-grams that end at each word and at each sequence's end. Marks among the words are skipped."""
+def count(sequences: Iterable[Sequence[str]], order: int, vocabulary: Vocabulary, most: int) -> Counted | None:
+    """The n-grams that end at each word and at each sequence's end, `most` words at a time. Marks among them are skipped."""
     counter, number = NgramCounter(), vocabulary.__getitem__
     before, block, marks = [START_ID] * max(order - 1, 1), [], frozenset(MARKS)
     for sequence in sequences:
         block += before
         block += map(number, sequence if marks.isdisjoint(sequence) else (w for w in sequence if w not in marks))
         block.append(END_ID)
-        if len(block) >= BLOCK:
+        if len(block) >= most:
             counter.add(*_windows(np.array(block, dtype=np.int32), order))
             block = []
     if block:
@@ -411,3 +412,103 @@ def _nodes(levels: list[Level], grams: Ints32) -> tuple[Ints, Bools]:
         nodes, exists = search(level, nodes, words.astype(np.int64))
         exist &= exists
     return nodes, exist
+
+
+# lmplz's --discount_fallback: for texts so small that no n-gram of a length occurs two, three or four times.
+_FALLBACK = np.array([0.0, 0.5, 1.0, 1.5])
+_LEAST = 1e-6
+_NEVER = -99.0  # log10 of what cannot be, as SRILM writes it: the probability of <s>, which nothing predicts
+
+
+def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER, *, block: int = BLOCK) -> NgramModel:
+    """Learn from sequences of words, so many words at a time. How often a text repeats itself costs time, but no memory."""
+    vocabulary = Vocabulary()
+    counted = count(sequences, order, vocabulary, block)
+    if counted is None:
+        raise ConfigError("there is no text to train a language model on; give texts with sequences of words")
+    return estimated(counted, vocabulary)
+
+
+class _Adjusted(NamedTuple):
+    """n-grams of one length, in the order of `Level`, with their Kneser–Ney counts."""
+
+    suffixes: Ints  # indices one level down
+    first: Ints
+    counts: Ints  # of words seen before the n-gram; of occurrences if none can be, or at the highest order
+
+
+def estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
+    words = list(vocabulary)
+    adjusted = _adjusted(counted, len(words))
+    del counted
+    levels: list[Level] = []
+    probabilities = np.full(1, 1 / (len(words) - 1))  # of a word chosen blindly, from all but <s>
+    histories = np.zeros(len(words), dtype=np.int64)
+    while adjusted:
+        level = adjusted.pop(0)
+        keys = (level.suffixes << WORD_BITS) | level.first
+        if levels:  # the history a b of a b c is a before b, and b is the history of b c
+            histories, _ = search(levels[-1], histories[level.suffixes], level.first)
+        probabilities, weights = _interpolated(level, histories, probabilities)
+        if levels:
+            levels[-1] = levels[-1]._replace(backoff=_logarithms(weights))
+        levels.append(Level(keys, _logarithms(probabilities), np.zeros(len(keys), dtype=np.float32)))
+    levels[0].log10[START_ID] = _NEVER
+    return NgramModel(words, levels)
+
+
+def _adjusted(counted: Counted, words: int) -> list[_Adjusted]:
+    """The n-grams of all lengths, the shortest first: one pass over the sorted n-grams for each length, without sorting again."""
+    grams, counts = counted
+    common, starts = shared(grams), np.arange(grams.shape[1])
+    levels: list[_Adjusted] = []
+    for order in range(len(grams), 1, -1):
+        first, second = grams[order - 1, starts], grams[order - 2, starts]
+        real = (first != START_ID) | (second != START_ID)
+        begins = common[starts] < order - 1
+        suffixes = np.cumsum(begins) - 1
+        levels.append(_Adjusted(suffixes[real], first[real].astype(np.int64), counts[real]))
+        groups = np.flatnonzero(begins)
+        kinds = np.diff(groups, append=len(starts))
+        counts = np.where(second[groups] == START_ID, np.add.reduceat(counts, groups), kinds)
+        starts = starts[groups]
+        levels[-1] = levels[-1]._replace(suffixes=_renumbered(grams, starts, order - 1)[levels[-1].suffixes])
+    unigrams = np.zeros(words, dtype=np.int64)
+    unigrams[grams[0, starts]] = counts
+    levels.append(_Adjusted(np.zeros(words, dtype=np.int64), np.arange(words), unigrams))
+    return levels[::-1]
+
+
+def _renumbered(grams: Ints32, starts: Ints, order: int) -> Ints:
+    """Indices of n-grams once those that begin before their sequence are gone. An index of a word is its number."""
+    last: Ints = grams[0, starts].astype(np.int64)
+    if order == 1:
+        return last
+    real = (grams[order - 1, starts] != START_ID) | (grams[order - 2, starts] != START_ID)
+    return np.cumsum(real, dtype=np.int64) - 1
+
+
+def _interpolated(level: _Adjusted, histories: Ints, shorter: Floats) -> tuple[Floats, Floats]:
+    """Probabilities of n-grams, and for each history the weight of the shorter one; 1 if nothing follows it."""
+    discounts = _discounts(level.counts)[np.minimum(level.counts, 3)]
+    size = len(shorter)
+    total = np.bincount(histories, weights=level.counts, minlength=size)
+    taken = np.bincount(histories, weights=discounts, minlength=size)
+    weights = np.divide(taken, total, out=np.ones(size), where=total > 0)
+    discounted = (level.counts - discounts) / np.maximum(total[histories], 1)
+    return discounted + weights[histories] * shorter[level.suffixes], weights
+
+
+def _discounts(counts: Ints) -> Floats:
+    """For n-grams that occur never, once, twice, and more often (Chen and Goodman 1998, equation 26)."""
+    n = np.bincount(np.minimum(counts, 5), minlength=6)[:5].astype(np.float64)
+    if not n[1:4].all():
+        return _FALLBACK
+    times = np.arange(1, 4)
+    estimated: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
+    # lmplz accepts a discount of 0, which leaves nothing for words that were not seen.
+    return np.concatenate([[0.0], estimated]) if ((estimated > _LEAST) & (estimated <= times)).all() else _FALLBACK
+
+
+def _logarithms(probabilities: Floats) -> Floats32:
+    return np.log10(np.maximum(probabilities, 10**_NEVER)).astype(np.float32)

@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from bitrawl.languages import base_language
 from bitrawl.model import Language
 from bitrawl.text.words import Span
 
@@ -334,7 +335,7 @@ def _chinese(run: str) -> Iterable[int]:
 
 
 def _base(language: Language) -> str:
-    code = language.split("-")[0]
+    code = base_language(language)
     return {"nb": "no", "iw": "he", "in": "id"}.get(code, code)
 
 

@@ -98,24 +98,24 @@ def personal_data(text: str, regions: Sequence[str] = ()) -> list[Found]:
     if _ODD.search(text):
         places = [match.start() for match in _SEEN.finditer(text)]
         plain = "".join(_SEEN.findall(text)).translate(_AS_ASCII)
-        found = _in_plain(plain, regions)
-        return [one._replace(start=places[one.start], end=places[one.end - 1] + 1) for one in found]
+        values = _in_plain(plain, regions)
+        return [value._replace(start=places[value.start], end=places[value.end - 1] + 1) for value in values]
     return _in_plain(text, regions)
 
 
 def _in_plain(text: str, regions: Sequence[str]) -> list[Found]:
     """In a text with ASCII digits, and without characters that nobody sees."""
-    found: list[Found] = []
+    values: list[Found] = []
     for kind in [kind for gate, kinds in _GATES.items() if gate.search(text) for kind in kinds]:
-        earlier, end_before = [one.end for one in found], 0
+        ends, end_before = [earlier.end for earlier in values], 0
         for start, end, value in list(_FINDERS[kind](text, regions)):
-            place = bisect_right(earlier, start)
-            is_free = place == len(earlier) or end <= found[place].start
+            place = bisect_right(ends, start)
+            is_free = place == len(ends) or end <= values[place].start
             if is_free and start >= end_before:
                 end_before = end
-                found.append(Found(start, end, kind, value))
-        found.sort()
-    return found
+                values.append(Found(start, end, kind, value))
+        values.sort()
+    return values
 
 
 def check_libraries() -> None:
@@ -134,7 +134,7 @@ def regions_of(host: str, language: Language) -> tuple[str, ...]:
 
 
 def regions_among(hosts: Iterable[str], languages: Sequence[Language]) -> tuple[str, ...]:
-    """Of several hosts and languages, each once."""
+    """The countries whose numbers may stand on pages of these hosts in these languages, each once."""
     return tuple(dict.fromkeys(region for host in hosts for code in languages for region in regions_of(host, code)))
 
 

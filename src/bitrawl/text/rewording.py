@@ -21,7 +21,7 @@ class Rewording(NamedTuple):
 
 
 def rewording(old: str, new: str) -> Rewording:
-    """Of long texts only where the first change begins and the last ends."""
+    """What was changed, word by word; of long texts only where the first change begins and the last ends."""
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
     start = _same_tokens(before, after)
     end = _same_tokens(before[start:][::-1], after[start:][::-1])

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import Stemmer
 
+from bitrawl.languages import base_language
 from bitrawl.model import Language
 from bitrawl.text.words import UNSPACED, is_elaborate, is_unspaced, marks_of_words
 
@@ -83,7 +84,7 @@ def search_words(text: str, language: Language) -> list[str]:
 
 
 def placed_words(text: str, language: Language) -> list[PlacedWord]:
-    """The same words with their places."""
+    """The words by which a text is found, each with where it stands."""
     if text.isascii():
         return [PlacedWord(match[0], *match.span()) for match in _ASCII_WORD.finditer(text.lower())]
     placed: list[PlacedWord] = []
@@ -161,7 +162,7 @@ def _beginning(word: str, stemmer: Stemmer.Stemmer) -> int:
 @lru_cache(maxsize=64)
 def _stemmer(language: Language) -> Stemmer.Stemmer | None:
     try:
-        return Stemmer.Stemmer(language.split("-")[0], 0)
+        return Stemmer.Stemmer(base_language(language), 0)
     except KeyError:
         return None
 

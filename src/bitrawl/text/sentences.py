@@ -175,7 +175,7 @@ def bounded(page: Page, most: int) -> tuple[Page, list[str]]:
 
 
 def _lines(text: str, language: Language, most: int) -> Iterator[str]:
-    """As many sentences together as are not too long."""
+    """Neighbouring sentences joined, as many as are not too long together."""
     begin = end = 0
     for part in (short for sentence in sentences(text, language) for short in shortened(sentence, most)):
         first = text.index(part, end)

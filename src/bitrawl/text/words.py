@@ -12,7 +12,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from bitrawl.languages import script_of
+from bitrawl.languages import base_language, script_of
 from bitrawl.model import Language
 from bitrawl.text.arrays import Bools
 
@@ -66,7 +66,7 @@ def words(text: str, language: Language) -> list[str]:
 
 
 def sentence_words(text: str, language: Language) -> Sequence[str]:
-    """As `words`. A sentence is aligned and judged, teaches words, and may be aligned with another language."""
+    """The `words` of a sentence, remembered: it is aligned and judged, teaches words, and may be aligned with another language."""
     return _remembered_words(text, language) if len(text) <= _SHORT_TEXT else words(text, language)
 
 
@@ -138,7 +138,7 @@ def unspaced_count(text: str) -> int:
 
 
 def plain_words(text: str) -> list[str]:
-    """As `words`, but not stemmed, and without numbers."""
+    """Casefolded words as they are written, without numbers; of a script without spaces, pairs of neighbouring characters."""
     text = unicodedata.normalize("NFKC", text).casefold()
     if not _OTHER.search(text):
         return _LETTERS.findall(text)
@@ -155,7 +155,7 @@ def plain_words(text: str) -> list[str]:
 @lru_cache(maxsize=64)
 def stemmer(language: Language) -> Callable[[str], str]:
     """Reduces a casefolded word to its stem: Snowball's if it knows the language, otherwise its beginning."""
-    bare = language.split("-")[0]
+    bare = base_language(language)
     code = {"nb": "no", "nn": "no"}.get(bare, bare)
     try:
         stem: Callable[[str], str] = Stemmer.Stemmer(code, 0).stemWord  # `StemsOfWords` remembers
@@ -296,7 +296,7 @@ def xml(text: str) -> str:
 
 
 def escaped(line: str) -> str:
-    """The same for a text that is one line already."""
+    """A text that is one line already, escaped for the content of an element or for an attribute in double quotes."""
     if not _MARKUP.search(line):
         return line
     return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

@@ -81,7 +81,7 @@ def has_running_text(page: Page) -> bool:
 
 
 def _lengths(page: Page) -> tuple[int, int]:
-    """Of the main text, and of the links in it."""
+    """How long the main text is, and the text of the links in it."""
     paragraphs = sorted(page.paragraphs, key=lambda paragraph: paragraph.position)
     places = [paragraph.position for paragraph in paragraphs]
     linked = [0] * len(paragraphs)

@@ -50,12 +50,12 @@ class TopicDocument(NamedTuple):
 
 
 def document(text: str, language: Language) -> TopicDocument:
-    """Of the stems of a text. Numbers and single letters are left out, because they are about nothing."""
+    """A text as its stems. Numbers and single letters are left out, because they are about nothing."""
     return counted(word_keys(text, language), language)
 
 
 def counted(row: Keys, language: Language) -> TopicDocument:
-    """Of words of which only their keys are known, in a row."""
+    """A text as a row of words of which only the keys are known."""
     keys, occurrences = np.unique(row, return_counts=True)
     counts = np.log1p(occurrences).astype(np.float32)
     rates = rate_of_keys(keys, language)

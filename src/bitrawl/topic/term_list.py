@@ -10,13 +10,13 @@ from xml.parsers import expat
 import msgspec
 import numpy as np
 
-from bitrawl.config.choices import TOPIC_TERMS
 from bitrawl.errors import ConfigError
-from bitrawl.files import from_cell
+from bitrawl.files import from_cell, xml_parser
 from bitrawl.files import write as write_file
 from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.frequencies import Keyness, Phrases, Rates, Texts, unnested
+from bitrawl.topic.settings import TOPIC_TERMS
 
 FULL_WEIGHT = 100.0
 """Of a term whose file gives no weight. ILSP-FC's own lists go from 1 to 100."""
@@ -241,20 +241,11 @@ def _language(written: str, place: str) -> Language:
 
 
 class _TbxReader:
-    """TBX of 2008 (termEntry, langSet) and of 2019 (conceptEntry, langSec); the subject field is the class.
-
-    A file that declares entities is refused, and nothing is loaded from elsewhere: expat fetches no DTD by itself.
-    """
+    """TBX of 2008 (termEntry, langSet) and of 2019 (conceptEntry, langSec); the subject field is the class."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._parser = expat.ParserCreate()
-        self._parser.buffer_text = True
-        self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-        self._parser.EntityDeclHandler = self._refuse
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
+        self._parser = xml_parser(self._start, self._end, self._characters, refuse=self._refuse)
         self._entries: list[Term] = []
         self._language = UNDETERMINED
         self._waiting: list[Term] = []  # of the concept, whose subject may follow
@@ -275,7 +266,7 @@ class _TbxReader:
     def _place(self) -> str:
         return f"{self._path}, line {self._parser.CurrentLineNumber}"
 
-    def _refuse(self, *_: object) -> None:
+    def _refuse(self) -> None:
         raise ConfigError(f"{self._place()}: the file declares XML entities; export it without a DTD")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:

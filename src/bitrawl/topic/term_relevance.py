@@ -5,7 +5,7 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import chain
 
@@ -17,10 +17,7 @@ from bitrawl.text.words import is_elaborate, is_unspaced, stemmer, stems_of, wri
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.url import Url
 
-IsStopWord = Callable[[str], bool]
-"""Whether a stem says so little that it is dropped from terms and texts."""
-
-_OTHER, _STOP = 0, -1  # the number of a word that no term has, and of one that is passed over
+_OTHER = 0  # the number of a word that no term has
 _REMEMBERED, _LONGEST_REMEMBERED = 100_000, 50  # written words and their letters, as in text/words.py
 
 
@@ -39,8 +36,8 @@ class TermMatcher:
     characters, which are the same places as its run of pairs in `text.words`, and works for one character too.
     """
 
-    def __init__(self, terms: Iterable[Term], language: Language, is_stop_word: IsStopWord | None = None) -> None:
-        self._words = _WordNumbers(language, is_stop_word)
+    def __init__(self, terms: Iterable[Term], language: Language) -> None:
+        self._words = _WordNumbers(language)
         by_stems: dict[tuple[str, ...], list[Term]] = {}
         for term in terms:
             if stems := self._words.stems(term.text):
@@ -72,11 +69,7 @@ class TermMatcher:
         """All terms that begin at that place."""
         numbers, after = self._words, self._root.next
         for at in range(place, len(words)):
-            if (number := numbers[words[at]]) == _STOP:
-                if at == place:
-                    return
-                continue
-            if (node := after.get(number)) is None:
+            if (node := after.get(numbers[words[at]])) is None:
                 return
             if node.term >= 0:
                 terms.append(node.term)
@@ -94,32 +87,20 @@ class FoundTerms(msgspec.Struct, frozen=True, gc=False):
 class _WordNumbers(dict[str, int]):
     """The numbers of written words, which are those of their stems."""
 
-    def __init__(self, language: Language, is_stop_word: IsStopWord | None) -> None:
+    def __init__(self, language: Language) -> None:
         self._stems, self._stemmer = stems_of(language), stemmer(language)
-        self._is_stop_word = is_stop_word
         self._numbers: dict[str, int] = {}
-        self._kept: set[str] = set()  # stop words that are all that a term has
         self.telling: frozenset[int] = frozenset()  # the words that begin a term
         self.dull: set[str] = set()  # written words that are known not to begin one
 
     def stems(self, term: str) -> tuple[str, ...]:
-        """Where they are all stop words, none is dropped."""
-        stems = [self._stem(word) for word in _units(term)]
-        if self._is_stop_word is None:
-            return tuple(stems)
-        telling = [stem for stem in stems if not self._is_stop_word(stem)]
-        if not telling:
-            self._kept.update(stems)
-        return tuple(telling or stems)
+        return tuple(map(self._stem, _units(term)))
 
     def of_stem(self, stem: str) -> int:
         return self._numbers.setdefault(stem, len(self._numbers) + 1)
 
     def __missing__(self, word: str) -> int:
-        stem = self._stem(word)
-        number = self._numbers.get(stem, _OTHER)
-        if self._is_stop_word is not None and stem not in self._kept and self._is_stop_word(stem):
-            number = _STOP
+        number = self._numbers.get(self._stem(word), _OTHER)
         if len(word) <= _LONGEST_REMEMBERED:
             if len(self) >= _REMEMBERED:
                 self.clear()
@@ -206,11 +187,8 @@ class TermRelevance:
         terms: TermList,
         languages: Sequence[Language],
         thresholds: TermThresholds = TermThresholds(),  # noqa: B008 - frozen
-        *,
-        is_stop_word: Callable[[Language], IsStopWord | None] = lambda _: None,
     ) -> None:
         self.terms, self._languages, self._thresholds = terms, tuple(languages), thresholds
-        self._is_stop_word = is_stop_word
         self._matchers: dict[Language, TermMatcher] = {}
         self._last: tuple[Page, TermsOfPage] | None = None  # a page is judged, then annotated
 
@@ -247,8 +225,7 @@ class TermRelevance:
 
     def _matcher(self, language: Language) -> TermMatcher:
         if language not in self._matchers:
-            stop_word = self._is_stop_word(language)
-            self._matchers[language] = TermMatcher(self.terms.of(language), language, stop_word)
+            self._matchers[language] = TermMatcher(self.terms.of(language), language)
         return self._matchers[language]
 
     def _read(self, page: Page) -> TermsOfPage:

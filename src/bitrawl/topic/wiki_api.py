@@ -166,7 +166,7 @@ class WikiClient:
         return (await self._answer(parameters)).query
 
     def length(self, parameters: Parameters) -> int:
-        """Of the address that asks this."""
+        """How long the address is that asks this."""
         return len(self._address(parameters))
 
     def _address(self, parameters: Parameters) -> str:
@@ -391,7 +391,7 @@ class ApiWiki:
             return
 
     async def with_leads(self, articles: Sequence[Article]) -> list[Article]:
-        """The same with their leads, where the wiki has the extension TextExtracts."""
+        """The articles with their leads, where the wiki has the extension TextExtracts."""
         leads: dict[str, str] = {}
         ids = [self._ids[article.title] for article in articles if article.title in self._ids]
         for start in range(0, len(ids), LEADS):
@@ -426,7 +426,7 @@ class ApiWiki:
         return [self._article(page) for page in pages if not page.missing and page.pageid]
 
     def _batches(self, titles: Sequence[str]) -> Iterator[str]:
-        """As many titles as a call and its address may have."""
+        """The titles, in groups of as many as a call and its address may have."""
         batch: list[str] = []
         for title in dict.fromkeys(" ".join(title.translate(_ILLEGAL).split()) for title in titles):
             longer = "|".join([*batch, title])

@@ -12,7 +12,7 @@ import msgspec
 from rapidfuzz import fuzz, process
 
 from bitrawl.errors import CategoryError
-from bitrawl.languages import claimed_language
+from bitrawl.languages import base_language, claimed_language
 from bitrawl.model import Language
 
 
@@ -106,19 +106,21 @@ def nearest(name: str, candidates: Iterable[str], most: int = NEAREST) -> list[s
 
 def unknown_category(name: str, where: str, near: list[str]) -> CategoryError:
     if near:
-        said = f'{where} has no category "{name}". Similar names: {_quoted(near)}. Try one of these'
-        return CategoryError(said, category=name, near=near)
-    said = (
+        sentence = f'{where} has no category "{name}". Similar names: {_quoted(near)}. Try one of these'
+        return CategoryError(sentence, category=name, near=near)
+    sentence = (
         f'{where} has no category "{name}" and none like it. Look the subject up there: the categories are at the foot of '
         "each article"
     )
-    return CategoryError(said, category=name, advice=". For a name in another language, give that edition to --wiki")
+    return CategoryError(
+        sentence, category=name, advice=". For a name in another language, give that edition to --wiki"
+    )
 
 
 def empty_category(name: str, where: str, near: list[str]) -> CategoryError:
     hint = f"; try {_quoted(near)}" if near else ""
-    said = f'the category "{name}" of {where} is empty: its articles may have moved to another category{hint}'
-    return CategoryError(said, category=name, near=near, empty=True)
+    sentence = f'the category "{name}" of {where} is empty: its articles may have moved to another category{hint}'
+    return CategoryError(sentence, category=name, near=near, empty=True)
 
 
 def _quoted(names: list[str]) -> str:
@@ -170,7 +172,7 @@ _LANGUAGES = {edition: language for language, edition in _EDITIONS.items() if la
 
 def edition_code(language: Language) -> str:
     """The code of a language in the addresses and the language links of Wikipedia."""
-    base = language.partition("-")[0]
+    base = base_language(language)
     return _EDITIONS.get(base, base)
 
 

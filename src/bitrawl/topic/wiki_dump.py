@@ -55,18 +55,18 @@ def columns(path: Path) -> list[str]:
     return [name.decode() for name in _COLUMN.findall(table[: table.find(b"ENGINE=")].partition(b"(")[2])]
 
 
-def rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[bytes, ...]]:
+def rows(path: Path, wanted: Sequence[str], *, chunk: int = CHUNK) -> Iterator[tuple[bytes, ...]]:
     """The values of these columns, two or more, of each row, as they are in the file; `text` and `number` read them."""
     table_columns = columns(path)
     if missing := set(wanted) - set(table_columns):
         raise WikiError(f"{path} has no column {', '.join(sorted(missing))}; is it a file of a MediaWiki dump?")
     ordered = [name for name in table_columns if name in wanted]
     pick = itemgetter(*(ordered.index(name) for name in wanted))
-    for values in _rows(path, _row_pattern(table_columns, wanted)):
+    for values in _rows(path, _row_pattern(table_columns, wanted), chunk):
         yield pick(values)
 
 
-def _rows(path: Path, pattern: re.Pattern[bytes]) -> Iterator[tuple[bytes, ...]]:
+def _rows(path: Path, pattern: re.Pattern[bytes], size: int) -> Iterator[tuple[bytes, ...]]:
     with opened(path) as file:
         buffer, at, inside = b"", 0, False
         while True:
@@ -87,7 +87,7 @@ def _rows(path: Path, pattern: re.Pattern[bytes]) -> Iterator[tuple[bytes, ...]]
             buffer, at = buffer[at if inside else max(at, len(buffer) - 4096) :], 0
             if len(buffer) > LONGEST_ROW:
                 raise WikiError(f"{path} has a row that cannot be read; download the file again")
-            chunk = _read(file, path)
+            chunk = _read(file, path, size)
             if not chunk:
                 break
             buffer += chunk
@@ -129,9 +129,9 @@ def opened(path: Path) -> IO[bytes]:
         raise WikiError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _read(file: IO[bytes], path: Path) -> bytes:
+def _read(file: IO[bytes], path: Path, size: int = CHUNK) -> bytes:
     try:
-        return file.read(CHUNK)
+        return file.read(size)
     except (OSError, EOFError, isal_zlib.error) as error:  # type: ignore[misc]
         raise WikiError(f"{path} cannot be read: {error}; download the file again") from error
 
@@ -154,7 +154,7 @@ class DumpWiki:
         self.language = _language(self._tables["page"])
 
     async def category(self, name: str) -> str:
-        """The same but for its spelling."""
+        """The category's name as the wiki spells it. Raises `CategoryError` if there is none in any spelling."""
         wanted = name.partition(":")[2].strip() if name.casefold().startswith("category:") else name
         near: list[str] = []
         same: list[str] = []

@@ -16,6 +16,7 @@ import msgspec
 
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.files import cell, from_cell
+from bitrawl.languages import base_language
 from bitrawl.model import Language
 from bitrawl.topic.term_list import Term, line
 from bitrawl.topic.wiki_api import ApiWiki, PrivateWikiError
@@ -71,7 +72,7 @@ def as_term(title: str, language: Language) -> str:
     term = without_qualifier(title)
     first = term.split(" ")[0].split("-")[0]
     capital = first[:1].isupper() and first[1:].islower()
-    if not capital or _base(language) in CAPITALISED_NOUNS or _has_later_capital(term):
+    if not capital or base_language(language) in CAPITALISED_NOUNS or _has_later_capital(term):
         return term
     return term[0].lower() + term[1:]
 
@@ -105,7 +106,7 @@ def is_name(title: str, lead: str, language: Language) -> bool:
     words = _WORD.findall(term)
     if _YEAR.match(term):  # "2013 Savar building collapse"
         return True
-    if not words or _base(language) in CAPITALISED_NOUNS or not words[0][0].isupper():
+    if not words or base_language(language) in CAPITALISED_NOUNS or not words[0][0].isupper():
         return False
     if term[0].lower() + term[1:] in lead or term.lower() in lead:
         return False
@@ -121,15 +122,11 @@ def is_name(title: str, lead: str, language: Language) -> bool:
 def needs_lead(title: str, language: Language) -> bool:
     """Whether `is_name` can depend on the lead: a title of one word, or one that looks like a name."""
     words = _WORD.findall(without_qualifier(title))
-    return _base(language) not in CAPITALISED_NOUNS and (len(words) == 1 or is_name(title, "", language))
+    return base_language(language) not in CAPITALISED_NOUNS and (len(words) == 1 or is_name(title, "", language))
 
 
 def _has_later_capital(term: str) -> bool:
     return any(word[0].isupper() and not word.isupper() for word in _WORD.findall(term)[1:])
-
-
-def _base(language: Language) -> str:
-    return language.partition("-")[0]
 
 
 # Wikimedia's own projects: "links to URLs outside wikipedia.org" (Papavassiliou, section 4), and its sisters.

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from bitrawl.languages import base_language
 from bitrawl.model import UNDETERMINED
 from bitrawl.urls.tokens import UrlParts, host_name, is_address, locales, mark_language, parameters, readable_words
 
@@ -217,7 +218,7 @@ class UrlReader:
         named = mark_language(token)
         if named == UNDETERMINED:
             return False
-        base = named.partition("-")[0]
+        base = base_language(named)
         language = self._languages.get(JOINED.get(base, base))
         if language is None:
             return False

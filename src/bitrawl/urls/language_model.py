@@ -12,7 +12,7 @@ from enum import IntEnum
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from langcodes import data_dicts
@@ -180,6 +180,11 @@ class LinearUrlLanguageModel:
         # A mark's weight by kind and language.
         self._marks = data.marks[:, None] + data.dense[Dense.POVERTY_MARKED] * poverty(data.wealth)
         self._shares = data.shares * data.dense[Dense.NAMED_SHARE]
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> Self:
+        """The package's model, or one that `python -m lab.train url-language` wrote."""
+        return cls(UrlLanguageData.load(path))
 
     def distribution(self, urls: Sequence[Url]) -> Floats32:
         return self._urls.rows(urls)

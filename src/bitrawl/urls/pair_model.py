@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from rapidfuzz.distance import Indel
@@ -19,7 +19,7 @@ from rapidfuzz.distance import Indel
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
-from bitrawl.text.arrays import Floats32
+from bitrawl.text.arrays import Floats32, Trees
 from bitrawl.url import Url
 from bitrawl.urls.tokens import (
     PARTS,
@@ -35,7 +35,6 @@ from bitrawl.urls.tokens import (
     number_value,
     sign_of,
 )
-from bitrawl.urls.trees import Trees
 
 FEATURES = (
     "marks_on_both",  # changes that replace one language's mark with another's
@@ -71,6 +70,14 @@ _PREFIX = 4  # letters by which cognates are recognised
 _SHORT = 2  # digits or letters
 _GLUED = 4  # letters that may be put before or after a name
 _AROUND = "/-_.&?"
+
+
+class MatchedUrls(NamedTuple):
+    """A page and its version in the other language; the score is 0–1."""
+
+    url_a: Url
+    url_b: Url
+    score: float
 
 
 class UrlComparison(NamedTuple):
@@ -314,6 +321,11 @@ class TreeUrlPairModel:
     def __init__(self, trees: Trees | None = None, *, languages: tuple[Language, Language] | None = None) -> None:
         self._trees, self._languages = trees or _trees(model_file("url-pairs.npz")), languages
 
+    @classmethod
+    def load(cls, path: Path | None = None) -> Self:
+        """The package's model, or one that `python -m lab.train url-pairs` wrote."""
+        return cls(_trees(path or model_file("url-pairs.npz")))
+
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats32:
         chances = np.full(len(pairs), _NOTHING_SHARED, np.float32)
         places = [place for place, (a, b) in enumerate(pairs) if _share_something(a, b)]
@@ -325,15 +337,10 @@ class TreeUrlPairModel:
         return chances
 
 
-def load_trees(path: Path | None = None) -> Trees:
-    """The trees for a single pair, from the package's file or from another trained one."""
-    with np.load(path or model_file("url-pairs.npz")) as arrays:
-        return Trees.named("pair", arrays)
-
-
 @lru_cache(maxsize=2)
 def _trees(path: Path) -> Trees:
-    return load_trees(path)
+    with np.load(path) as arrays:
+        return Trees.named("pair", arrays)
 
 
 def _share_something(a: Url, b: Url) -> bool:
@@ -371,7 +378,7 @@ class RuleUrlPairModel:
         )
 
 
-def rule_pairs(urls: Iterable[Url], lang_a: Language, lang_b: Language) -> list[tuple[Url, Url]]:
+def rule_pairs(urls: Iterable[Url], lang_a: Language, lang_b: Language) -> list[MatchedUrls]:
     """URLs of one site that are the same without the first language's identifiers in one and the second's in the other."""
     first: defaultdict[str, list[Url]] = defaultdict(list)
     second: defaultdict[str, list[Url]] = defaultdict(list)
@@ -386,7 +393,7 @@ def rule_pairs(urls: Iterable[Url], lang_a: Language, lang_b: Language) -> list[
             b = next((b for b in second.get(key, ()) if b != a and b not in taken), None)
             if a not in taken and b is not None:
                 taken.update((a, b))
-                pairs.append((a, b))
+                pairs.append(MatchedUrls(a, b, 1.0))
     return pairs
 
 

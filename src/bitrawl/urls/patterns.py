@@ -92,7 +92,7 @@ class Pattern:
         return "{" + ", ".join(changes) + "}"
 
 
-def learn(pairs: Iterable[tuple[Url, Url]]) -> list[Pattern]:
+def learn_patterns(pairs: Iterable[tuple[Url, Url]]) -> list[Pattern]:
     """The patterns of those pairs, the most frequent first."""
     counts: Counter[tuple[PatternOperation, ...]] = Counter()
     for a, b in pairs:

@@ -59,9 +59,9 @@ class KeysOfUrls:
         """Those of one URL after the other, and how many each has."""
         flat, counts = array("q"), array("q")
         for url in urls:
-            known = self._hashed(url, keys)
-            flat.extend(known)
-            counts.append(len(known))
+            hashes = self._hashed(url, keys)
+            flat.extend(hashes)
+            counts.append(len(hashes))
         return np.array(flat, np.int64), np.array(counts, np.int64)
 
     def _hashed(self, url: MarkedTokens, keys: Keys) -> "array[int]":

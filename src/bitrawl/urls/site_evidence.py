@@ -252,7 +252,7 @@ def _lexicon(view: SiteUrls, weights: Mapping[UrlNumbers, float]) -> Lexicon | N
 
 
 def pair_directions(view: SiteUrls, pairs: Iterable[UrlNumbers]) -> dict[UrlNumbers, float]:
-    """Of each pair which is in the first language, as `SiteUrls.direction`; those that differ in one way are asked together."""
+    """Which URL of each pair is in the first language, as `SiteUrls.direction` says; those that differ in one way decide together."""
     ways = {pair: view.pattern(pair) for pair in pairs}
     votes: defaultdict[ChangePattern, float] = defaultdict(float)
     for pair, way in ways.items():

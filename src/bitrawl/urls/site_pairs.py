@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitrawl.config.choices import URL_PAIR_SCORE
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
-from bitrawl.text.arrays import Floats, Floats32, Ints32
+from bitrawl.text.arrays import Floats, Floats32, Ints32, Trees
 from bitrawl.url import Url
-from bitrawl.urls.pair_model import compare
+from bitrawl.urls import URL_PAIR_SCORE
+from bitrawl.urls.pair_model import MatchedUrls, compare
 from bitrawl.urls.patterns import MIN_SUPPORT
 from bitrawl.urls.site_candidates import (
     MAX_SHARING,
@@ -41,7 +41,6 @@ from bitrawl.urls.site_candidates import (
 from bitrawl.urls.site_evidence import DifferenceCounts, features, pair_directions, two_languages
 from bitrawl.urls.site_urls import ChangePattern, SiteUrls, pairs_by_template
 from bitrawl.urls.tokens import MarkedTokens, number_value, read_tokens, sign_of
-from bitrawl.urls.trees import Trees
 
 _SHOWN = 0.07  # of pairs by which a list shows two languages: the threshold that the sweep left as it was
 # The rest are judgement; the second model was trained with them.
@@ -62,14 +61,6 @@ class MatchingModels(NamedTuple):
         """The bundled ones, or those that `python -m lab.train url-pairs` wrote."""
         with np.load(path or model_file("url-pairs.npz")) as arrays:
             return cls(Trees.named("first", arrays), Trees.named("second", arrays))
-
-
-class MatchedUrls(NamedTuple):
-    """A page and its version in the other language; the score is 0–1."""
-
-    url_a: Url
-    url_b: Url
-    score: float
 
 
 class ScoredPairs(NamedTuple):
@@ -155,7 +146,7 @@ def second_round(
     known_pairs: Sequence[UrlNumbers] = (),
     keys: KeysOfUrls | None = None,
 ) -> tuple[list[UrlNumbers], Floats32]:
-    """The same with what the first round's scores tell of the site, and with more candidates.
+    """Candidates and what is to be judged of them when the first round has told of the site; there are more of them then.
 
     Pairs that are `known` by other evidence are believed instead of what the first round says of their URLs.
     """
@@ -244,7 +235,7 @@ class Versions:
         self._alike = Counter((url.bare, language) for url, language in zip(self._read, languages, strict=True))
         self._settled, self._spare = _settled(self._read, languages)
         self._first: dict[TwoLanguages, FirstRound] = {}
-        self._said: dict[TwoLanguages, ScoredPairs] = {}
+        self._scores: dict[TwoLanguages, ScoredPairs] = {}
         self._taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
         self._elsewhere = {number for pairs in self._settled.values() for pair in pairs for number in pair}
 
@@ -275,15 +266,15 @@ class Versions:
 
     def _judged(self, two: TwoLanguages, known_pairs: set[UrlNumbers], keys: KeysOfUrls) -> Mapping[UrlNumbers, float]:
         """What the models say of the URLs that are not settled; asked again where known pairs are news to them."""
-        if two not in self._said:
-            self._said[two] = ScoredPairs.of(self._asked(two, (), keys))
-        said = self._said[two].unpacked()
-        likely = one_to_one(said, LIKELY)
+        if two not in self._scores:
+            self._scores[two] = ScoredPairs.of(self._scores_of_models(two, (), keys))
+        scores = self._scores[two].unpacked()
+        likely = one_to_one(scores, LIKELY)
         news = {pair for pair in known_pairs - self._taught[two] if likely.get(pair, 0.0) < _TAUGHT}
         if self._recur(news) or _contradicted(likely.keys() - known_pairs, news) >= MIN_SUPPORT:
-            said = self._asked(two, sorted(known_pairs), keys)
-            self._said[two], self._taught[two] = ScoredPairs.of(said), known_pairs
-        return said
+            scores = self._scores_of_models(two, sorted(known_pairs), keys)
+            self._scores[two], self._taught[two] = ScoredPairs.of(scores), known_pairs
+        return scores
 
     def _recur(self, pairs: Iterable[UrlNumbers]) -> bool:
         """Whether some of the pairs differ in the same way. Otherwise there is nothing to learn."""
@@ -291,7 +282,9 @@ class Versions:
         ways = Counter(_way(self._urls[first], self._urls[second]) for first, second in by_language)
         return max(ways.values(), default=0) >= MIN_SUPPORT
 
-    def _asked(self, two: TwoLanguages, known_pairs: Sequence[UrlNumbers], keys: KeysOfUrls) -> dict[UrlNumbers, float]:
+    def _scores_of_models(
+        self, two: TwoLanguages, known_pairs: Sequence[UrlNumbers], keys: KeysOfUrls
+    ) -> dict[UrlNumbers, float]:
         settled = self._settled.get(two, [])
         left = [self._unsettled(language, other) for language, other in (two, two[::-1])]
         if not all(left):
@@ -410,7 +403,7 @@ def _contradicted(likely: Iterable[UrlNumbers], known_pairs: Iterable[UrlNumbers
 
 
 def _way_in(view: SiteUrls, pair: UrlNumbers) -> ChangePattern:
-    """The same as `_way` of two URLs that are compared already."""
+    """In what two URLs differ that are compared already, from the first language to the second; of numbers, by how much."""
     turned = view.told[pair[0]] < 0
     return tuple(_change(new, old) if turned else _change(old, new) for old, new in view.comparison(pair).pattern)
 

@@ -156,7 +156,7 @@ class SiteUrls:
 
 
 def by_marks(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Signs:
-    """Of a site that marks one of the languages only, what is unmarked is in the other, more likely than not.
+    """What the marks of each URL say. Where a site marks only one of the languages, the rest is in the other, more likely than not.
 
     What all URLs have tells none of them apart: the .de of a host in both languages.
     """
@@ -363,7 +363,7 @@ class Carriers:
         return min(parts, default=0.0)
 
     def have(self, text: str) -> Bools:
-        """Of each URL, whether it has the text."""
+        """Whether each URL has the text."""
         return np.array([_has(url, text) for url in self._urls], bool)
 
     def _by_glue(self) -> Counter[str]:

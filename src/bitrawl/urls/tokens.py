@@ -32,7 +32,7 @@ from urllib.parse import quote, unquote, unquote_plus
 import langcodes
 from langcodes import data_dicts
 
-from bitrawl.languages import claimed_language, language_name, same_language
+from bitrawl.languages import base_language, claimed_language, language_name, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.language_names import NamedLanguage, folded, language_code, language_table, three_letter_codes
 from bitrawl.url import MAX_LENGTH, Url
@@ -202,7 +202,7 @@ def skeleton(url: Url, language: Language) -> str:
 @lru_cache(maxsize=64)
 def language_spellings(language: Language) -> tuple[str, ...]:
     """What a site may call that language in its URLs: codes, the shortest first, then English name, then endonyms."""
-    code = str(language).partition("-")[0]
+    code = base_language(language)
     tables = (data_dicts.LANGUAGE_ALPHA3, data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC)
     codes = [code, *(table[code] for table in tables if code in table)]
     return tuple(dict.fromkeys([*codes, folded(language_name(code)), *_endonyms().get(code, ())]))
@@ -215,7 +215,7 @@ def abbreviates(mark: Language, language: Language) -> bool:
     The code of a language that is the main one of its own country is never read so.
     """
     code = str(mark)
-    if code not in _abbreviations(str(language).partition("-")[0]):
+    if code not in _abbreviations(base_language(language)):
         return False
     home = langcodes.Language.get(code).maximize().territory
     return not home or langcodes.Language.get(f"und-{home}").maximize().language != code
@@ -294,7 +294,7 @@ def renamed(url: Url, own: Language, language: Language) -> list[Url]:
 
 
 def versions(url: Url, language: Language, extension: str = "") -> list[Url]:
-    """The same where the address names no language, as most sites do it: directory, end of the file's name, parameter.
+    """Addresses of a version in another language, if the address names none, as most sites do it: directory, end of the file's name, parameter.
 
     The extension is that of other pages of the site, for an address without a file's name.
     """

@@ -2,11 +2,12 @@
 
 García-Romero et al. 2024, sections 2 and 3. They need the extra `neural`. The paper's own models are
 Transducens/xlm-roberta-base-url2lang and Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face.
-`training/url_transformers.py` trains similar ones.
+`lab/train/url_transformers.py` trains similar ones.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -15,9 +16,11 @@ import numpy as np
 from bitrawl.errors import ConfigError
 from bitrawl.languages import parse_language
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.protocols import UrlLanguageModel
 from bitrawl.text.arrays import Floats32, RememberedRows
 from bitrawl.text.encoder import first_line
 from bitrawl.url import Url
+from bitrawl.urls.language_model import LinearUrlLanguageModel
 from bitrawl.version import install_command
 
 Texts = tuple[str, ...]  # the input of a model: one URL, or two
@@ -140,7 +143,7 @@ def batches(tokens: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
 
 
 def softmax(logits: Floats32) -> Floats32:
-    """Floats32 of scores as rows of probabilities."""
+    """Rows of scores as rows of probabilities."""
     chances = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares: Floats32 = chances / chances.sum(axis=1, keepdims=True)
     return shares
@@ -151,6 +154,12 @@ def softmax(logits: Floats32) -> Floats32:
 _NO_IDEA = "unk"
 
 
+def url_language_model(name: str) -> UrlLanguageModel:
+    """The transformer of that name; without a name, the model that ships. Raises `ConfigError`."""
+    return load_language_transformer(name) if name else LinearUrlLanguageModel()
+
+
+@cache  # it is checked before a crawl, and may be a gigabyte
 def load_language_transformer(model: str, *, batch: int = BATCH) -> "TransformerUrlLanguageModel":
     """Load a sequence classifier whose labels are languages, by name or path of its folder. Raises `ConfigError`."""
     return TransformerUrlLanguageModel(load_classifier(model, batch=batch))
@@ -191,6 +200,7 @@ def label_language(label: str) -> Language:
 _PARALLEL = frozenset({"parallel", "positive", "true", "yes", "1", "label_1"})
 
 
+@cache
 def load_pair_transformer(model: str, *, batch: int = BATCH) -> "TransformerUrlPairModel":
     """Load a sequence classifier with one or two outputs, by its name or the path of its folder.
 

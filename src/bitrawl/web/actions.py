@@ -1,4 +1,4 @@
-"""What pages and the API share: the server, and what is asked of jobs (find one, look at it, act on it, judge its pairs)."""
+"""What pages and the API share: the server, and what is asked of jobs (find one, start one, look at it, act on it)."""
 
 import asyncio
 import csv
@@ -12,39 +12,18 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from bitrawl.config import FOCUSED
-from bitrawl.config.choices import strategy_names
-from bitrawl.errors import BitrawlError, FieldError, RefusedError
+from bitrawl.errors import RefusedError
+from bitrawl.facts import Live
+from bitrawl.file_names import SITES_JSON
 from bitrawl.files import NO_JSON
-from bitrawl.job.live_facts import Live, Sampler
-from bitrawl.languages import parse_language
-from bitrawl.mining.judging import Flag
-from bitrawl.model import Verdict
+from bitrawl.job import Sampler
 from bitrawl.reasons import Action
-from bitrawl.review.reviewing import (
-    LanguageOrder,
-    PairFilter,
-    PairOrder,
-    Reading,
-    VerdictState,
-)
-from bitrawl.review.search_query import ANYWHERE, HitOrder, SearchedSide, SearchQuery
-from bitrawl.review.segment_list import (
-    MOST_AT_ONCE,
-    NO_FLAG,
-    LengthUnit,
-    SegmentFilter,
-    SegmentList,
-    SegmentState,
-    fitting_rows,
-)
-from bitrawl.review.segment_review import subject_of
-from bitrawl.store.verdicts import Subject, SubjectKind
+from bitrawl.strategies.table import FOCUSED, STRATEGIES
 from bitrawl.web import allowed
-from bitrawl.web.commands import CommandRunner, CorpusWriting, ExportCache, Indexing
+from bitrawl.web.commands import CommandRunner, ExportCache, FolderWork, Indexing
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
 from bitrawl.web.job_state import JobState, figures_of_run, state_of_run
-from bitrawl.web.messages import Message, RequestError, Words, marked, message, preferred, quoted
+from bitrawl.web.messages import RequestError, Words, message, preferred, quoted
 from bitrawl.web.operator_settings import Settings
 from bitrawl.web.security import Users
 from bitrawl.web.supervisor import Supervisor
@@ -52,17 +31,6 @@ from bitrawl.web.supervisor import Supervisor
 LANGUAGE_COOKIE = "interface"
 MOST_SITES = 100  # of a search that are listed
 USUAL = ("breadth-first", "adaptive")
-VERDICT_STATES = {"none": VerdictState.NONE, "accept": VerdictState.ACCEPTED, "reject": VerdictState.REJECTED}
-SORTS = {
-    "score": (PairOrder.SCORE, False, marked("surest first")),
-    "doubtful": (PairOrder.SCORE, True, marked("most doubtful first")),
-    "segments": (PairOrder.SEGMENTS, False, marked("longest first")),
-    "short": (PairOrder.SEGMENTS, True, marked("shortest first")),
-    "title": (PairOrder.TITLE, True, marked("by title, A to Z")),
-    "title-down": (PairOrder.TITLE, False, marked("by title, Z to A")),
-    "mean": (PairOrder.MEAN_SCORE, True, marked("worst segments first")),
-    "completed": (PairOrder.COMPLETED, False, marked("newest first")),
-}
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -79,8 +47,8 @@ class Server(NamedTuple):
     commands: CommandRunner
     exports: ExportCache
     indexing: Indexing
-    writing: CorpusWriting
-    drawing: CorpusWriting  # of samples
+    writing: FolderWork
+    drawing: FolderWork  # of samples
     catalogues: dict[str, Words]
     one_thread: ThreadPoolExecutor
 
@@ -129,10 +97,10 @@ async def find_mining_job(request: Request) -> ServedJob:
     return job
 
 
-async def start_job(request: Request, job: allowed.StartedRequest, name: str = "") -> str:
+async def start_job(request: Request, job: allowed.StartedRequest) -> str:
     """The id of the new job. Raises `FieldError` for what cannot be run, and `RefusedError`."""
     server = server_of(request)
-    return await server.supervised(server.supervisor.create, request.state.user, job.prepare, name=name or job.name)
+    return await server.supervised(server.supervisor.create, request.state.user, job.prepare, name=job.name)
 
 
 async def look_at(request: Request, job: ServedJob) -> tuple[JobState, Live]:
@@ -185,7 +153,7 @@ def found_sites(job: ServedJob) -> list[FoundSite]:
     """What a search has found so far, bilingual sites first."""
     sites: list[FoundSite] = []
     try:
-        with (job.folder.path / "sites.jsonl").open("rb") as file:
+        with (job.folder.path / SITES_JSON).open("rb") as file:
             sites.extend(msgspec.json.decode(line, type=FoundSite) for line in file)
     except (OSError, *NO_JSON):  # not there yet, or being written
         pass
@@ -195,7 +163,7 @@ def found_sites(job: ServedJob) -> list[FoundSite]:
 
 def comparable() -> list[str]:
     """The strategies that need no topic."""
-    return [name for name in strategy_names() if name not in FOCUSED]
+    return [name for name in STRATEGIES.names() if name not in FOCUSED]
 
 
 async def compare(server: Server, job: ServedJob, strategies: Iterable[str]) -> None:
@@ -215,147 +183,3 @@ def read_table(path: Path) -> list[dict[str, str]]:
             return list(csv.DictReader(file))
     except OSError:
         return []
-
-
-def pair_filter(values: dict[str, str], offset: int, limit: int) -> PairFilter:
-    """From the fields of a form, or of the API; what is wrong is left out."""
-    order, ascending, _ = SORTS.get(values.get("sort", ""), SORTS["score"])
-    return PairFilter(
-        languages=two_languages(values.get("languages", "")),
-        site=values.get("site", ""),
-        text=values.get("text", ""),
-        method=values.get("method", "")[:1],
-        verdict=VERDICT_STATES.get(values.get("verdict", "")),
-        order=order,
-        ascending=ascending,
-        offset=offset,
-        limit=limit,
-    )
-
-
-def segment_filter(values: Mapping[str, str]) -> SegmentFilter:
-    """From the fields of a form, or of the API. Raises `FieldError`."""
-    wrong = dict[str, Message]()
-    for name, choices in (("state", SegmentState), ("unit", LengthUnit), ("flag", (NO_FLAG, *Flag))):
-        if values.get(name, "") not in {"", *choices}:
-            wrong[name] = message("Choose one of: {choices}.", choices=", ".join(choices))
-    scores, lengths = {"least": 0.0, "most": 1.0}, dict[str, int]()
-    for name in ("least", "most"):
-        if text := values.get(name, ""):
-            scores[name] = _score(text)
-            if not 0 <= scores[name] <= 1:
-                wrong[name] = message("Give a number from 0 to 1.")
-    for name in ("shortest", "longest"):
-        if text := values.get(name, ""):
-            if text.isascii() and text.isdecimal() and len(text) < 10:
-                lengths[name] = int(text)
-            else:
-                wrong[name] = message("Give a whole number.")
-    if wrong:
-        raise FieldError(wrong)
-    return SegmentFilter(
-        languages=two_languages(values.get("languages", "")),
-        flag=values.get("flag", ""),
-        state=SegmentState(values["state"]) if values.get("state") else None,
-        unit=LengthUnit(values.get("unit") or LengthUnit.WORDS),
-        words_a=values.get("words_a", ""),
-        words_b=values.get("words_b", ""),
-        least=scores["least"],
-        most=scores["most"],
-        shortest=lengths.get("shortest", 0),
-        longest=lengths.get("longest"),
-    )
-
-
-def _score(text: str) -> float:
-    """-1 for what is no number."""
-    try:
-        return float(text)
-    except ValueError:
-        return -1.0
-
-
-def search_query(values: dict[str, str]) -> SearchQuery:
-    """From the fields of a form, or of the API. Raises `FieldError`."""
-    near, wrong = values.get("near", ""), dict[str, Message]()
-    if near not in ("", "any") and not near.isdecimal():
-        wrong["near"] = message("Give a number of words, or any. Leave it out for a phrase.")
-    for name, choices in (("side", SearchedSide), ("sort", HitOrder)):
-        if values.get(name, "") not in {"", *choices}:
-            wrong[name] = message("Choose one of: {choices}.", choices=", ".join(choices))
-    if wrong:
-        raise FieldError(wrong)
-    return SearchQuery(
-        text=values.get("q", ""),
-        other=values.get("other", ""),
-        without=values.get("without", ""),
-        side=SearchedSide(values.get("side") or SearchedSide.BOTH),
-        between=ANYWHERE if near == "any" else min(int(near), ANYWHERE) if near else None,
-        languages=two_languages(values.get("languages", "")),
-        order=HitOrder(values.get("sort") or HitOrder.SCORE),
-    )
-
-
-def two_languages(name: str) -> LanguageOrder | None:
-    """From "en-fr", "zh-Hant-en"; None for all."""
-    parts = name.split("-")
-    for cut in range(1, len(parts)):
-        try:
-            return LanguageOrder(parse_language("-".join(parts[:cut])), parse_language("-".join(parts[cut:])))
-        except BitrawlError:
-            continue
-    return None
-
-
-def number_in(values: dict[str, str], name: str) -> int:
-    text = values.pop(name, "")
-    return min(int(text), 10_000_000) if text.isdecimal() else 0
-
-
-async def give_verdict(job: ServedJob, kind: str, key: str, within: str, verdict: str, by: str) -> None:
-    """Accept, reject or undo, or decide between people who differ. Raises `HTTPException` for what is not there."""
-    reading, now = Reading(job.folder), time.time()
-    decided = verdict.removeprefix("decide-")
-    if kind not in set(SubjectKind) or (decided not in set(Verdict) and verdict != "undo"):
-        raise HTTPException(422, "A verdict has a kind (pair, segment), a key, and is accept, reject or undo.")
-    if verdict != decided:
-        await asyncio.to_thread(reading.decide, SubjectKind(kind), key, Verdict(decided), by, now)
-        return
-    if verdict == "undo":
-        await asyncio.to_thread(reading.undo, SubjectKind(kind), key, by, now)
-        return
-    if kind == SubjectKind.PAIR:
-        done = await asyncio.to_thread(reading.judge_pair, key, Verdict(verdict), by, now)
-    else:
-        done = await asyncio.to_thread(reading.judge_segment, within, key, Verdict(verdict), by, now)
-    if not done:
-        gone = message("That is no longer there: the site was mined again. Open the page again.")
-        raise RequestError(404, gone)
-
-
-def subjects_of(library: Reading, wanted: SegmentFilter, within: str, count: int | None) -> list[Subject]:
-    """What a verdict on all segments that a filter shows is about, in the job or on two pages.
-
-    With `count`, raises `RequestError` if there are not that many any more.
-    """
-    if within:
-        pair = library.pair(within)
-        row = pair.pair.row if pair else None
-        rows = fitting_rows(pair.segments, wanted, (row.lang_a, row.lang_b)) if pair and row else ()
-        number = len(rows)
-    else:
-        number = SegmentList(library).count(wanted)
-    if count not in (None, number):
-        why = message("There are {n} segments now. Look at them again, then judge them.", n=f"{number:,}")
-        raise RequestError(409, why)
-    if number > MOST_AT_ONCE:
-        why = message("At most {most} segments can be judged at once. Choose fewer.", most=f"{MOST_AT_ONCE:,}")
-        raise RequestError(422, why)
-    return [subject_of(one) for one in rows] if within else SegmentList(library).subjects(wanted)
-
-
-async def judge_all(job: ServedJob, wanted: SegmentFilter, within: str, verdict: Verdict, by: str, count: int) -> None:
-    """A verdict on all segments that a filter shows, if there are still that many."""
-    library = Reading(job.folder)
-    subjects = await asyncio.to_thread(subjects_of, library, wanted, within, count)
-    await asyncio.to_thread(library.judge_all, subjects, verdict, by, time.time())

@@ -11,29 +11,29 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
+
+import msgspec
 
 from bitrawl import config, demo, files
-from bitrawl.config import Job, PolitenessSection, Walk, fitting
-from bitrawl.config.choices import format_names
-from bitrawl.config.resolving import broken
-from bitrawl.config.settings import DISCOVER, MINE, SETTINGS, Group, Setting, listed, tables, value_of
-from bitrawl.config.settings import keys as schema_keys
-from bitrawl.crawling.fetch import user_agent
-from bitrawl.crawling.scope import folder_path
+from bitrawl.config import DISCOVER, MINE, SETTINGS, Group, Job, Setting, broken, listed, tables, value_of
+from bitrawl.config import keys as schema_keys
+from bitrawl.corpus import FORMATS, fitting
+from bitrawl.crawling import Politeness, user_agent
+from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
 from bitrawl.errors import ConfigError, FieldError, UrlError
-from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
-from bitrawl.job.crawl_wiring import check
+from bitrawl.file_names import DESCRIPTION
+from bitrawl.job import BootstrapFolder, JobFolder, check
 from bitrawl.languages import parse_language
-from bitrawl.store.folder import JobFolder
-from bitrawl.store.own_files import GIVEN
-from bitrawl.url import Url
+from bitrawl.url import Url, folder_path, seeds_from
 from bitrawl.web.job_list import TEXTS, Command, JobVerb, Prepared
 from bitrawl.web.messages import MOST_QUOTED, Message, message, message_of, quoted, shortened, typed_languages
 from bitrawl.web.operator_settings import Settings, WikiSection
 from bitrawl.web.supervisor import sites_of
 
+Texts = list[str] | str
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Reader: TypeAlias = Callable[[Any, Settings], Any]
 Fields: TypeAlias = "Mapping[str, Field]"
 
@@ -43,6 +43,7 @@ class Field(NamedTuple):
 
     key: str  # of the job file, or of what it becomes
     read: Reader
+    kind: Any = str  # of the value in a body of the API
 
 
 _TERM_SUFFIXES = (".csv", ".tsv", ".tab", ".tbx", ".xml")
@@ -79,15 +80,16 @@ class JobRequest(NamedTuple):
 
     def prepare(self, folder: Path) -> Prepared:
         """Write its files into the job's folder; raises `FieldError`."""
-        described = config.merged(config.merged(self.described, self._placed(folder / GIVEN)), self.operator)
+        given = JobFolder(folder).given
+        described = config.merged(config.merged(self.described, self._placed(given)), self.operator)
         try:
             job = config.resolve(described)
             check(job)
         except ConfigError as error:
-            about = "terms" if GIVEN in str(error) else ""
-            without_path = re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{GIVEN}/)?", "", str(error))
+            about = "terms" if given.name in str(error) else ""
+            without_path = re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{given.name}/)?", "", str(error))
             raise FieldError({about: quoted(without_path)}) from error
-        config.write(job, folder / "job.toml")
+        config.write(job, folder / DESCRIPTION)
         return Prepared(Command(self.verb), sites_of(job))
 
     def _placed(self, given: Path) -> dict[str, Any]:
@@ -133,7 +135,7 @@ class AlignRequest(NamedTuple):
         return " – ".join(self.languages)
 
     def prepare(self, folder: Path) -> Prepared:
-        paths = [folder.resolve() / GIVEN / name for name in ("a.txt", "b.txt")]
+        paths = [JobFolder(folder.resolve()).given / name for name in ("a.txt", "b.txt")]
         for path, text in zip(paths, self.texts, strict=True):
             files.write(path, text.encode("utf-8", "replace"))
         files.write(folder / TEXTS, "\t".join(map(str, paths)).encode() + b"\n")
@@ -148,7 +150,7 @@ class DemoRequest(NamedTuple):
 
     def prepare(self, folder: Path) -> Prepared:
         """Demos do not wait for each other: each has the web for itself."""
-        config.write(config.resolve(self.described), folder / "job.toml")
+        config.write(config.resolve(self.described), folder / DESCRIPTION)
         return Prepared(Command(JobVerb.DEMO, ("--resume",)))
 
 
@@ -165,7 +167,7 @@ def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads 
     return _job_request(JobVerb.DISCOVER, given, settings, uploads or Uploads(), DISCOVERY)
 
 
-def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicRequest:
+def bootstrapping(given: Mapping[str, object], settings: Settings, _uploads: Uploads | None = None) -> TopicRequest:
     """A topic from a category of Wikipedia, or of the operator's wiki; raises `FieldError`."""
     read = ReadFields(given, BOOTSTRAP, settings)
     values, wiki = read.values, settings.wiki
@@ -193,8 +195,8 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicReque
         arguments.append("--check-sites" if values["check_sites"] else "--no-check-sites")
     if wiki is not None and wiki.allow_private:
         arguments += [f"--private-wiki={address}" for address in wiki.editions.values()]
-    site = endpoint(flags["--wiki"]).site
-    return TopicRequest(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
+    site = Url.parse(flags["--wiki"] if wiki is not None else "https://www.wikipedia.org/").site
+    return TopicRequest(values.get("name", values["category"]), (*arguments, "--", values["category"]), (site,))
 
 
 def demonstration(name: str, language: str, settings: Settings) -> DemoRequest:
@@ -224,23 +226,22 @@ def going_on(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
 
 def larger_limit(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
     """What changes in a job that goes on only because it may take more; raises `FieldError`."""
-    fields = {**MINING, **DISCOVERY}
-    read = ReadFields(given, {unit: fields[unit] for unit in LimitUnit}, settings)
+    read = ReadFields(given, LIMITS, settings)
     read.check()
     return config.merged(tables(read.values), {key: settings.job[key] for key in ("budget",) if key in settings.job})
 
 
 def handed_over(folder: JobFolder) -> dict[str, str]:
     """What a search or a bootstrap found, as the fields of a mining job; raises `ConfigError` if it has found nothing yet."""
-    if (folder.path / DESCRIPTION).exists():
-        topic = read_bootstrap(folder.path)
+    if folder.topic.exists():
+        topic = BootstrapFolder(folder.path).read()
         seeds = topic.sites if len(topic.langs) != 1 and topic.sites else topic.seeds
         terms = topic.topic.read_text("utf-8")
         return {"seeds": "\n".join(seeds), "languages": ", ".join(topic.langs), "terms": terms, "hub": "true"}
-    sites = folder.path / "sites.txt"
+    sites = folder.found_sites
     if not sites.exists():
         raise ConfigError("nothing has been found yet")
-    seeds = list(dict.fromkeys(config.seeds_from(sites.read_bytes(), sites.name)))
+    seeds = list(dict.fromkeys(seeds_from(sites.read_bytes(), sites.name)))
     job = folder.job()
     return {"seeds": "\n".join(seeds), "languages": ", ".join(job.langs), "contact": job.fetch.contact}
 
@@ -303,7 +304,7 @@ class ReadFields:
     def seeds_from(self, upload: Upload) -> None:
         """More seeds, from a file."""
         try:
-            seeds = urls(config.seeds_from(upload.content, "the file"), self._settings)
+            seeds = urls(seeds_from(upload.content, "the file"), self._settings)
             self.values["seeds"] = list(dict.fromkeys([*self.values.get("seeds", ()), *seeds]))
         except (MistakeError, ConfigError) as error:
             self.mistakes["seeds"] = message_of(error)
@@ -464,7 +465,7 @@ def budget(name: str, *, whole: bool = False) -> Reader:
 
 def delay(value: object, settings: Settings) -> float:
     number = _number(value)
-    least = settings.job.get("politeness", {}).get("delay", PolitenessSection().delay)
+    least = settings.job.get("politeness", {}).get("delay", Politeness().delay)
     if not least <= number <= 3600:
         raise MistakeError("give a number between {least} and {most}", least=f"{least:g}", most="3600")
     return number
@@ -483,8 +484,8 @@ def one_of(names: Iterable[str]) -> Reader:
 
 def formats(value: object, _settings: Settings) -> list[str]:
     names = [name.lower() for name in listed(value if isinstance(value, str) else _lines(value))]
-    if any(name not in format_names() for name in names):
-        raise MistakeError("choose from {names}", names=", ".join(format_names()))
+    if any(name not in FORMATS.names() for name in names):
+        raise MistakeError("choose from {names}", names=", ".join(FORMATS.names()))
     return names
 
 
@@ -542,15 +543,16 @@ def wiki(value: object, settings: Settings) -> str:
 
 def _field(row: Setting) -> Field:
     """Read as its type and its bounds say, unless the app reads it in a way of its own."""
-    if row.key in _READERS:
-        return Field(row.key, _READERS[row.key])
-    value = value_of(row)
+    value, read = value_of(row), _READERS.get(row.key)
+    if read is not None:
+        return Field(row.key, read, Texts if read in _LISTS else value.kind)
     if value.kind is bool:
-        return Field(row.key, flag)
+        return Field(row.key, flag, bool)
     if issubclass(value.kind, StrEnum):
-        return Field(row.key, one_of(value.kind))
+        return Field(row.key, one_of(value.kind), value.kind)
     most = row.most if value.most is None else value.most
-    return Field(row.key, between(value.least or 0, most or 0, whole=value.kind is int))
+    read = between(value.least or 0, most or 0, whole=value.kind is int)
+    return Field(row.key, read, Share if value.kind is float and most == 1 else value.kind)
 
 
 class FormField(NamedTuple):
@@ -589,15 +591,18 @@ _READERS: Mapping[str, Reader] = {
     "judge.types": alignment_types,
     "judge.refuse": flag_names,
 }
-_OWN: Fields = {"name": Field("name", text), "terms": Field("terms", content), "texts": Field("texts", contents)}
+_LISTS = (urls, languages, paths, prefixes, formats, alignment_types, flag_names)
+_OWN: Fields = {"name": Field("name", text), "terms": Field("terms", content), "texts": Field("texts", contents, Texts)}
 MINING: Fields = {**_OWN, **_allowed(MINE)}
 DISCOVERY: Fields = {**_OWN, **{name: MINING[name] for name in ("seeds", "languages")}, **_allowed(DISCOVER)}
 BOOTSTRAP: Fields = {
-    **{name: MINING[name] for name in ("name", "languages", "contact")},
     "category": Field("category", text),
+    **{name: MINING[name] for name in ("name", "languages", "contact")},
     "wiki": Field("wiki", wiki),
-    "depth": Field("depth", between(0, 5, whole=True)),
-    "articles": Field("articles", between(1, 20_000, whole=True)),
-    "sites": Field("sites", between(1, 500, whole=True)),
-    "check_sites": Field("check_sites", flag),
+    "depth": Field("depth", between(0, 5, whole=True), int),
+    "articles": Field("articles", between(1, 20_000, whole=True), int),
+    "sites": Field("sites", between(1, 500, whole=True), int),
+    "check_sites": Field("check_sites", flag, bool | None),
 }
+LIMITS: Fields = {str(unit): {**MINING, **DISCOVERY}[unit] for unit in LimitUnit}
+THRESHOLDS: Fields = {name: field for name, field in MINING.items() if field.key.startswith("judge.")}

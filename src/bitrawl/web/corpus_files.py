@@ -16,34 +16,37 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
-from bitrawl.config import Anonymise
-from bitrawl.config.choices import TermFormat, ready_formats
-from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.export import CARD, EARLIER_CARD, CorpusHeader, corpus_headers
-from bitrawl.corpus.jsonl import PLAIN, plain
-from bitrawl.corpus.term_pairs import TermPair
-from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit
+from bitrawl.corpus import (
+    CARD,
+    PLAIN,
+    Anonymise,
+    Anonymiser,
+    CorpusHeader,
+    TermFormat,
+    TermPair,
+    corpus_headers,
+    plain,
+    ready_formats,
+    tmx_text,
+)
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import cell
-from bitrawl.job.reporting import found_so_far
+from bitrawl.job import OpenedJob
 from bitrawl.model import Language, TranslationUnit, Verdict
-from bitrawl.review.reviewing import Reading
-from bitrawl.review.search_query import SearchQuery
-from bitrawl.review.searching import FoundSegment, all_hits
+from bitrawl.review import FoundSegment, SearchQuery
 from bitrawl.text.words import one_line
 from bitrawl.url import Url
-from bitrawl.web.actions import find_job, find_mining_job, search_query, server_of
+from bitrawl.web.actions import find_job, find_mining_job, server_of
 from bitrawl.web.commands import Make
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
+from bitrawl.web.queries import Fields, search_query
 from bitrawl.web.security import REPORT_POLICY
 
 SECONDS = 900.0  # for writing an export
 TERM_SECONDS = 600.0
 TYPES = {".tmx": "application/x-tmx+xml", ".jsonl": "application/jsonl", ".tsv": "text/tab-separated-values"}
 TERM_TYPES = {"tsv": "text/tab-separated-values", "csv": "text/csv", "tbx": "application/x-tbx"}
-SHOWN = (CARD, EARLIER_CARD)
-"""Files that a browser may show; the others are downloads."""
 
 
 class StoredFile(FileResponse):
@@ -67,7 +70,7 @@ def _still_there() -> Iterator[None]:
 
 def filled_corpora(job: ServedJob, langs: Sequence[Language]) -> list[CorpusHeader]:
     """The corpora for which something was found; all of them if nothing was."""
-    headers, counts = corpus_headers(langs, 0.0), found_so_far(job.folder)
+    headers, counts = corpus_headers(langs, 0.0), OpenedJob(job.folder.path).found()
     return [header for header in headers if header.name in counts] or headers
 
 
@@ -84,38 +87,16 @@ async def export(request: Request) -> Response:
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
     header = next((header for header in corpus_headers(langs, 0.0) if header.name == query.get("languages")), None)
     header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
-    name = query.get("format", "tmx")
-    score = _score(query.get("min_score", ""))
-    if name not in (names := ready_formats(len(langs))):
-        why = message(
-            "There is no {format} for these languages. Choose one of {names}.", format=name, names=", ".join(names)
-        )
-        raise RequestError(422, why)
-    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
-    flags += [f"--anonymise={how}"] if (how := _anonymise(query.get("anonymise", ""))) else []
+    fields = Fields({"format": "tmx", **query})
+    name, score = fields.one_of("format", ready_formats(len(langs)), ""), fields.share("min_score", 0.0)
+    how = fields.one_of("anonymise", ["", *Anonymise], "")  # what the job does, if nothing is said
+    fields.check()
+    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if fields.text("min_score") else [])]
+    flags += [f"--anonymise={how}"] if how else []
     flags += ["--accepted-only"] if query.get("accepted_only") in ("true", "on", "1") else []
     path = await _written(request, job, flags, header.name)
     called = f"{header.name}.{name}.zip" if path.suffix == ".zip" else path.name  # several formats have several files
     return StoredFile(path, filename=f"{_safe(job.name)}.{called}", media_type=_type(path))
-
-
-def _score(text: str) -> float | None:
-    try:
-        score = float(text) if text else None
-    except ValueError:
-        score = -1.0
-    if score is not None and not 0 <= score <= 1:
-        raise RequestError(422, message("A score is a number from 0 to 1."))
-    return score
-
-
-def _anonymise(text: str) -> Anonymise | None:
-    """What the job does if nothing is said."""
-    if not text:
-        return None
-    if text not in set(Anonymise):
-        raise RequestError(422, message("Choose one of: {choices}.", choices=", ".join(Anonymise)))
-    return Anonymise(text)
 
 
 async def _written(request: Request, job: ServedJob, flags: list[str], corpus: str) -> Path:
@@ -155,7 +136,7 @@ async def file(request: Request) -> Response:
     if name not in dict(await asyncio.to_thread(corpus_files, job.folder.corpus)):
         raise HTTPException(404)
     path = job.folder.corpus / name
-    if name in SHOWN:
+    if name == CARD:
         return StoredFile(path, media_type="text/plain; charset=utf-8")
     return StoredFile(path, filename=f"{_safe(job.name)}.{name}", media_type=_type(path))
 
@@ -167,8 +148,8 @@ async def hits_file(request: Request) -> Response:
     if style not in _HIT_FILES:
         raise FieldError({"format": message("Choose one of: {choices}.", choices=", ".join(_HIT_FILES))})
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    reading = Reading(job.folder)
-    hits = _public(all_hits(reading, query), (await asyncio.to_thread(reading.job)).export.anonymise)
+    review = job.review()
+    hits = _public(review.hits(query), (await asyncio.to_thread(review.lists.job)).export.anonymise)
     first = await asyncio.to_thread(lambda: list(islice(hits, 1)))  # A query that cannot be read is refused here.
     headers = {"Content-Disposition": f'attachment; filename="hits.{style}"'}
     lines = _HIT_FILES[style](chain(first, hits), query)
@@ -195,12 +176,12 @@ def _tsv_hits(hits: Iterable[FoundSegment], _query: SearchQuery) -> Iterator[str
 def _tmx_hits(hits: Iterable[FoundSegment], query: SearchQuery) -> Iterator[str]:
     """What was rejected stays out of every translation memory."""
     now = time.time()
-    yield tmx_header(CorpusHeader(tuple(query.languages or ()), now))
-    accepted = (hit for hit in hits if hit.verdict is not Verdict.REJECT)
-    for number, hit in enumerate(accepted, 1):
-        header = CorpusHeader((hit.pair.row.lang_a, hit.pair.row.lang_b), now)
-        yield tmx_unit(number, TranslationUnit.alone(hit.segment), header)
-    yield TMX_END
+    units = (
+        (CorpusHeader((hit.pair.row.lang_a, hit.pair.row.lang_b), now), TranslationUnit.alone(hit.segment))
+        for hit in hits
+        if hit.verdict is not Verdict.REJECT
+    )
+    yield from tmx_text(units, CorpusHeader(tuple(query.languages or ()), now))
 
 
 _HIT_FILES = {"tsv": _tsv_hits, "tmx": _tmx_hits}

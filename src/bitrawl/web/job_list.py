@@ -17,10 +17,10 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.errors import StoreError
+from bitrawl.file_names import LEDGER
 from bitrawl.files import NO_JSON, write_fault
-from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
-from bitrawl.store.folder import JobFolder
-from bitrawl.store.folder_kinds import BUNDLES
+from bitrawl.job import FolderKind, JobFolder, kind_of
+from bitrawl.review import JobReview
 from bitrawl.web.operator_settings import User
 
 INTENT = "intent.json"
@@ -54,6 +54,7 @@ class JobVerb(StrEnum):
 
 OFFLINE = frozenset((JobVerb.PAIR, JobVerb.SIMULATE, JobVerb.ALIGN))
 """What asks no site for anything."""
+_FOUND_KINDS = {FolderKind.RUN: "run", FolderKind.TOPIC: "topic", FolderKind.SEARCH: "discover"}
 _KINDS = {JobVerb.DISCOVER: "discover", JobVerb.BOOTSTRAP: "topic", JobVerb.ALIGN: "align"}
 TEXTS = "texts.tsv"
 """The list of the two texts of a job that aligns them."""
@@ -94,7 +95,7 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
     owner: str
     created: float  # seconds since the epoch
     command: Command
-    intent: Wish
+    wish: Wish = msgspec.field(name="intent")
     name: str = ""  # what the owner calls the job
     sites: tuple[str, ...] = ()  # that the job visits, as far as its seeds tell
     again: Command | None = None  # what is to be run now instead of the command
@@ -154,11 +155,7 @@ class ServedJob(NamedTuple):
         """One of "mine", "discover", "topic", "align", and "run" for many sites in bundles."""
         if self.intent is not None:
             return _KINDS.get(self.intent.command.verb, "mine")
-        if (self.folder.path / BUNDLES).is_file():
-            return "run"
-        if is_topic(self.folder):
-            return "topic"
-        return "discover" if (self.folder.path / "discovery.json").exists() else "mine"
+        return _FOUND_KINDS.get(kind_of(self.folder.path), "mine")
 
     @property
     def is_demo(self) -> bool:
@@ -170,6 +167,10 @@ class ServedJob(NamedTuple):
         """Whether the app mines sites there that can be visited again: no archives, and not the bundled web."""
         return self.intent is not None and self.intent.command.verb is JobVerb.MINE and bool(self.intent.sites)
 
+    def review(self, person: str = "") -> JobReview:
+        """What that person reads and says of what it found."""
+        return JobReview(self.folder, person)
+
     def belongs_to(self, user: User) -> bool:
         """Jobs of the command line belong to admins. What is being deleted belongs to nobody any more."""
         if self.intent is not None and self.intent.remove:
@@ -180,11 +181,6 @@ class ServedJob(NamedTuple):
         """Whether that user may read it: it is theirs, or they review it."""
         is_removed = self.intent is not None and self.intent.remove
         return self.belongs_to(user) or (user.name in self.reviewers and not is_removed)
-
-
-def is_topic(folder: JobFolder) -> bool:
-    """Whether the command line has gathered a topic there, and mined nothing."""
-    return (folder.path / BOOTSTRAPPED).exists() and not folder.description.exists()
 
 
 class JobList:
@@ -202,7 +198,8 @@ class JobList:
         """A link to a folder elsewhere is no job."""
         ids = set()
         for name in self._folders():
-            if any((self.path / name / mark).exists() for mark in (INTENT, "job.toml", BOOTSTRAPPED)):
+            folder = JobFolder(self.path / name)
+            if any(mark.exists() for mark in (folder.path / INTENT, folder.description, folder.topic)):
                 ids.add(name)
                 yield self._job(name)
         for name in self._intents.keys() - ids:
@@ -257,7 +254,7 @@ class JobList:
         shutil.rmtree(self.path / UPLOADS, ignore_errors=True)
         ids = {job.id for job in self}
         for name in self._folders():
-            if _OWN_ID.fullmatch(name) and name not in ids and not (self.path / name / "job.sqlite").exists():
+            if _OWN_ID.fullmatch(name) and name not in ids and not (self.path / name / LEDGER).exists():
                 shutil.rmtree(self.path / name, ignore_errors=True)
 
     def write(self, job_id: str, intent: Intent) -> None:

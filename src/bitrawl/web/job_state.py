@@ -15,14 +15,13 @@ from bitrawl.cluster.bundles import PROGRESS
 from bitrawl.cluster.run import FAILED, existing_run
 from bitrawl.endings import CrawlEnd, Doing, EndKind, Fault, HostRest, LastRun, State
 from bitrawl.errors import BitrawlError, StoreError
+from bitrawl.facts import Live
+from bitrawl.file_names import SITES_TABLE
 from bitrawl.files import NO_JSON
-from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
-from bitrawl.job.live_facts import Live
+from bitrawl.job import FolderKind, JobFolder, kind_of
 from bitrawl.message import Message
 from bitrawl.remedies import Tip
-from bitrawl.store.folder import JobFolder
-from bitrawl.store.folder_kinds import FOUND_SITES, MERGED
-from bitrawl.web.job_list import ALIGNED, Intent, JobVerb, Wish, is_topic
+from bitrawl.web.job_list import ALIGNED, Intent, JobVerb, Wish
 from bitrawl.web.messages import message
 
 LOG = "run.log"
@@ -47,8 +46,8 @@ class JobState(msgspec.Struct, frozen=True):
         """What there is to say, with the number of page pairs that were found."""
         if self.ended is not None:
             return self.ended.messages(pairs)
-        told = self.fault.message if self.fault is not None else self.message
-        return (told,) if told.text else ()
+        why = self.fault.message if self.fault is not None else self.message
+        return (why,) if why.text else ()
 
     @property
     def tips(self) -> tuple[Tip, ...]:
@@ -96,7 +95,7 @@ class IdleRuns:
     def of(self, folder: JobFolder) -> LastRun:
         if folder.is_running:  # it may write twice within one tick of the file system's clock
             return last_run(folder)
-        stamp = (*_stamp(folder.ledger), *_stamp(folder.path / "job.sqlite-wal"))
+        stamp = (*_stamp(folder.ledger), *_stamp(folder.ledger.with_name(f"{folder.ledger.name}-wal")))
         cached = self._runs.get(str(folder.path))
         if cached is None or cached[0] != stamp:
             cached = self._runs[str(folder.path)] = (stamp, last_run(folder))
@@ -125,17 +124,17 @@ def state_of(
     waits for.
     """
     if alive or locked:
-        wish = intent.intent if intent is not None and alive else Wish.RUNNING
+        wish = intent.wish if intent is not None and alive else Wish.RUNNING
         state = {Wish.PAUSED: State.PAUSING, Wish.STOPPED: State.STOPPING}.get(wish, State.RUNNING)
         return JobState(state, doing=run.doing, resting=run.resting)
     if intent is None:
-        return JobState(State.ENDED) if is_topic(folder) else _after(run, run.state)
-    if intent.intent is Wish.WAITING:
+        return JobState(State.ENDED) if kind_of(folder.path) is FolderKind.TOPIC else _after(run, run.state)
+    if intent.wish is Wish.WAITING:
         return JobState(State.WAITING, waits or message("starts in a moment"))
-    if intent.intent is Wish.PAUSED:
-        too_late = run.complete and run.ended is not None and run.ended.kind not in (EndKind.STOPPED, EndKind.EARLIER)
+    if intent.wish is Wish.PAUSED:
+        too_late = run.complete and run.ended is not None and run.ended.kind is not EndKind.STOPPED
         return _after(run) if too_late else JobState(State.PAUSED)
-    if intent.intent is Wish.STOPPED:
+    if intent.wish is Wish.STOPPED:
         return _after(run if run.ended else replace(run, ended=CrawlEnd(kind=EndKind.STOPPED)))
     return _after_running(folder, intent, run)
 
@@ -169,21 +168,21 @@ def is_done(folder: JobFolder, intent: Intent, run: LastRun) -> bool:
         case JobVerb.ALIGN:
             return (folder.path / ALIGNED / "1.tsv").exists()
         case JobVerb.BOOTSTRAP:
-            return (folder.path / BOOTSTRAPPED).exists()
+            return folder.topic.exists()
         case _:
             return run.complete
 
 
 def _has_found_sites(folder: JobFolder) -> bool:
     try:
-        with (folder.path / FOUND_SITES).open("rb") as file:
+        with folder.found_sites.open("rb") as file:
             return any(line.strip() and not line.startswith(b"#") for line in file)
     except OSError:
         return False
 
 
 def _fault(folder: JobFolder) -> Fault:
-    """Which one if it was written down: not where a bug or an earlier version ended the process."""
+    """Which one if it was written down: not where a bug ended the process."""
     try:
         return msgspec.json.decode((folder.path / FAULT).read_bytes(), type=Fault)
     except (OSError, *NO_JSON):
@@ -208,8 +207,8 @@ def last_lines(folder: Path, most: int = 5) -> list[str]:
 
 def merged_files(folder: JobFolder) -> list[str]:
     """What merging has written, by paths in the folder of the run."""
-    merged = folder.path / MERGED
-    paths = (*sorted(merged.glob("corpus/*")), merged / "sites.tsv", merged / FAILED)
+    merged = folder.merged
+    paths = (*sorted(merged.glob("corpus/*")), merged / SITES_TABLE, merged / FAILED)
     return [str(path.relative_to(folder.path)) for path in paths if path.is_file()]
 
 

@@ -2,10 +2,11 @@
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from importlib import resources
+from io import BytesIO
 from pathlib import Path
 from string import Formatter
 
@@ -13,25 +14,26 @@ import msgspec
 from babel import Locale, UnknownLocaleError
 from babel.lists import format_list
 from babel.messages.catalog import Message as CatalogueEntry
+from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 from babel.numbers import format_decimal, format_percent
+from babel.support import NullTranslations, Translations
 from babel.units import format_unit
 from starlette.exceptions import HTTPException
 
 from bitrawl.discover.site_check import TRANSLATIONS
 from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
-from bitrawl.errors import ConfigError
+from bitrawl.errors import ConfigError, FieldError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.message import QUOTED, Amount, Cause, Code, Share, Value
 from bitrawl.message import Message as Message  # noqa: PLC0414 - public here
-from bitrawl.mining.differences import DifferenceKind
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.model import Language, Method, Verdict
 from bitrawl.reasons import Reason
-from bitrawl.review.segment_list import LengthUnit, SegmentOrder, SegmentState
-from bitrawl.review.segment_review import Saved
+from bitrawl.review import LengthUnit, ReviewOrder, Saved, SegmentOrder, SegmentState
 from bitrawl.text.language_names import language_table, spaced
+from bitrawl.web.differences import DifferenceKind
 
 SOURCE = "en"  # the language in which the messages are written in templates and code
 MOST_QUOTED = 200  # characters of what somebody sent that an error repeats
@@ -62,6 +64,11 @@ def message_of(error: Exception) -> Message:
     """A sentence of the app, or one of the program."""
     first = error.args[0] if error.args else ""
     return first if isinstance(first, Message) else quoted(str(error))
+
+
+def field_messages(error: FieldError) -> dict[str, Message]:
+    """What is wrong, by field."""
+    return {name: why if isinstance(why, Message) else message(str(why)) for name, why in error.fields.items()}
 
 
 class RequestError(HTTPException):
@@ -137,6 +144,13 @@ SEGMENT_ORDERS: Mapping[str, str] = {
     SegmentOrder.PAGE: marked("page by page"),
 }
 
+REVIEW_ORDERS: Mapping[str, str] = {
+    ReviewOrder.UNCERTAIN: marked("most doubtful first"),
+    ReviewOrder.SITE: marked("site by site"),
+    ReviewOrder.PAGE: marked("by address"),
+    ReviewOrder.RANDOM: marked("at random"),
+}
+
 LENGTH_UNITS: Mapping[str, str] = {LengthUnit.WORDS: marked("words"), LengthUnit.CHARACTERS: marked("characters")}
 
 VERDICTS: Mapping[Verdict, str] = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
@@ -171,20 +185,20 @@ class Words(msgspec.Struct, frozen=True):
     """One language of the interface."""
 
     code: str
-    messages: Mapping[str, str] = {}
-    plurals: Mapping[str, tuple[str, ...]] = {}
-    plural_form: Callable[[int], int] = lambda n: int(n != 1)
+    translations: NullTranslations = NullTranslations()
 
     def say(self, message: str, **values: object) -> str:
         """Translated, with its {names} filled in."""
-        text = self.messages.get(message) or message
+        text = self.translations.gettext(message) if message else ""  # of nothing, it is the head of the catalogue
         return text.format(**values) if values else text
+
+    def choices(self, labels: Mapping[str, str]) -> list[tuple[str, str]]:
+        """For a list to choose from: each value with its translated label."""
+        return [(str(value), self.say(label)) for value, label in labels.items()]
 
     def count(self, singular: str, plural: str, n: int, **values: object) -> str:
         """By number: "{n} page", "{n} pages"."""
-        forms = self.plurals.get(singular) or (singular, plural)
-        form = forms[min(self.plural_form(n), len(forms) - 1)]
-        return form.format(n=self.number(n), **values)
+        return self.translations.ngettext(singular, plural, n).format(n=self.number(n), **values)
 
     def tell(self, message: Message) -> str:
         """A sentence of the app is translated; one of the program is left as it is."""
@@ -304,17 +318,13 @@ def _read(path: Path) -> Words:
             catalogue = read_po(file, locale=code.replace("-", "_"), abort_invalid=True)
     except (OSError, ValueError, UnknownLocaleError, PoFileError) as error:
         raise ConfigError(f"{path} is not a message catalogue: {error}") from error
-    messages, plurals = {}, {}
+    packed = BytesIO()
     for entry in catalogue:
-        if not entry.id or entry.fuzzy:
-            continue
-        _check_names(path, entry)
-        if isinstance(entry.id, tuple | list):
-            if entry.string and all(entry.string):
-                plurals[entry.id[0]] = tuple(map(str, entry.string))
-        elif entry.string:
-            messages[entry.id] = str(entry.string)
-    return Words(code, messages, plurals, _plural_form(code))
+        if entry.id and not entry.fuzzy:
+            _check_names(path, entry)
+    write_mo(packed, catalogue)
+    packed.seek(0)
+    return Words(code, Translations(packed))
 
 
 def _check_names(path: Path, entry: CatalogueEntry) -> None:
@@ -336,16 +346,6 @@ def _check_names(path: Path, entry: CatalogueEntry) -> None:
 def names_in(text: str) -> list[str]:
     """The names in braces. Raises `ValueError` for a brace that is not closed."""
     return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
-
-
-def _plural_form(code: str) -> Callable[[int], int]:
-    """The number of the form, as gettext counts them."""
-    from gettext import c2py  # noqa: PLC0415
-
-    from babel.messages.plurals import get_plural  # noqa: PLC0415 - loads a large table
-
-    form: Callable[[int], int] = c2py(get_plural(code.replace("-", "_")).plural_expr)
-    return form
 
 
 def preferred(accepted: str, codes: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from bitrawl import config
-from bitrawl.crawling.connections import is_private_host
+from bitrawl.crawling import is_private_host
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language
 from bitrawl.url import Url, has_credentials, without_credentials

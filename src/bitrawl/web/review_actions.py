@@ -1,37 +1,182 @@
-"""What pages and the API share about reviews: who may review a job, samples, conflicts, and what was said."""
+"""What people do with the corpus of a job, once for pages and API: the same checks, and the same refusals."""
 
 import asyncio
+import re
 import secrets
-import time
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 from starlette.requests import Request
 
 from bitrawl.errors import FieldError
 from bitrawl.model import Verdict
-from bitrawl.review.results import SampleResults, results
-from bitrawl.store.samples import Sample, SampleRequest, Samples, SampleUnit
-from bitrawl.store.verdicts import GivenVerdict, Judgement, SubjectKind, VerdictHistory
-from bitrawl.web.actions import server_of, two_languages
-from bitrawl.web.api.shapes import NewSample
+from bitrawl.review import (
+    GivenVerdict,
+    JobReview,
+    Judgement,
+    ReadPair,
+    ReadSegment,
+    Sample,
+    SampleRequest,
+    Saved,
+    SegmentFilter,
+    SubjectKind,
+)
+from bitrawl.web.actions import find_mining_job, server_of
+from bitrawl.web.api.shapes import Judged, NewSample
 from bitrawl.web.job_list import ServedJob
-from bitrawl.web.messages import Message, RequestError, message
+from bitrawl.web.messages import NOT_SAVED, Message, RequestError, message
+from bitrawl.web.queries import two_languages, whole_number
 
 MOST_UNITS = 5000  # of a sample: more than people judge
 MOST_CONFLICTS = 500  # that are listed
-_SEEDS = 1_000_000
+PAGE_PATIENCE = 2.0  # seconds that a page waits for a new index: enough for most jobs
+PROGRAM_PATIENCE = 60.0  # seconds that a program waits
+SEEDS = 1_000_000
+SAVED_STATUS = {Saved.GONE: 404, Saved.CHANGED: 409}  # of what was not saved; 422 for the others
+
+Given = TypeVar("Given", bound=str)
 
 
-async def sample_request(request: Request, job: ServedJob, asked: NewSample) -> SampleRequest:
+class OpenReview(NamedTuple):
+    """The job that an address names, and its review as the asker sees it."""
+
+    job: ServedJob
+    review: JobReview
+    is_fresh: bool = True  # whether the index has all that was mined
+
+
+async def open_review(request: Request, patience: float | None = None) -> OpenReview:
+    """With patience, the index is brought up to date if it is not, and waited for so many seconds."""
+    job, name = await find_mining_job(request), request.state.user.name
+    if patience is None:
+        return OpenReview(job, job.review(name))
+    fresh = await server_of(request).indexing.is_fresh(job.folder, name, wait=patience)
+    return OpenReview(job, job.review(name), fresh)
+
+
+def _one_of(kinds: Iterable[Given], text: str, why: Message) -> Given:
+    for kind in kinds:
+        if kind == text:
+            return kind
+    raise RequestError(422, why)
+
+
+async def give_verdict(review: JobReview, kind: str, key: str, within: str, verdict: str) -> None:
+    """Accept, reject or undo. Raises `RequestError` for what is not there."""
+    why = message("A verdict has a kind (pair, segment), a key, and is accept, reject or undo.")
+    about, given = _one_of(SubjectKind, kind, why), _one_of(("undo", *Verdict), verdict, why)
+    if given == "undo":
+        await asyncio.to_thread(review.undo, about, key)
+    elif not await asyncio.to_thread(review.say, about, key, within, Verdict(given)):
+        raise RequestError(404, message("That is no longer there: the site was mined again. Open the page again."))
+
+
+async def is_contradicted(review: JobReview, kind: str, key: str, verdict: str, seen: str) -> bool:
+    """Whether somebody has said the contrary about a page pair since it was shown: the reader is told before they say theirs."""
+    if kind != SubjectKind.PAIR or verdict not in set(Verdict) or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", seen):
+        return False
+    return await asyncio.to_thread(review.differs_since, key, Verdict(verdict), float(seen))
+
+
+async def resolve(review: JobReview, kind: str, key: str, verdict: str) -> None:
+    """Decide between people who differ; 409 if nobody does."""
+    why = message("A conflict has a kind and a key, and is resolved by accept or reject.")
+    about, given = _one_of(SubjectKind, kind, why), _one_of(Verdict, verdict, why)
+    if not await asyncio.to_thread(review.resolve, about, key, given):
+        raise RequestError(409, message("Nobody differs on that any more. Open the page again."))
+
+
+async def judge_all(
+    review: JobReview,
+    verdict: str,
+    wanted: SegmentFilter,
+    *,
+    within: str = "",
+    keys: list[str] | None = None,
+    count: int | None = None,
+) -> Judged:
+    """A verdict on all segments that a filter shows, in the job or on two pages, or on those with these keys.
+
+    With `count`, only if there are still that many.
+    """
+    if verdict not in set(Verdict):
+        raise FieldError({"verdict": message("Choose one of: {choices}.", choices=", ".join(Verdict))})
+    if not within and keys is None:
+        _check_number(await asyncio.to_thread(review.segments.count, wanted), count)
+    subjects = await asyncio.to_thread(review.subjects, wanted, within=within, keys=keys)
+    _check_number(len(subjects), count)
+    return Judged(len(subjects), await asyncio.to_thread(review.say_all, subjects, Verdict(verdict)))
+
+
+def _check_number(number: int, count: int | None) -> None:
+    if count not in (None, number):
+        why = message("There are {n} segments now. Look at them again, then judge them.", n=f"{number:,}")
+        raise RequestError(409, why)
+    if number > JobReview.MOST_AT_ONCE:
+        most = f"{JobReview.MOST_AT_ONCE:,}"
+        raise RequestError(422, message("At most {most} segments can be judged at once. Choose fewer.", most=most))
+
+
+async def undo_last(review: JobReview, batch: str = "") -> tuple[GivenVerdict, ...]:
+    """Take back what the asker said last, or all of that batch."""
+    if batch and whole_number(batch) is None:
+        return ()
+    return await asyncio.to_thread(review.undo_last, whole_number(batch))
+
+
+class SegmentChange(NamedTuple):
+    """What became of something that somebody wrote into a segment of two pages."""
+
+    saved: Saved
+    pair: ReadPair  # as it is now
+    rows: list[ReadSegment]  # of it, that are new or say something else
+
+
+async def change_segment(
+    review: JobReview, within: str, row: tuple[str, int, int], act: str, given: Mapping[str, str]
+) -> SegmentChange:
+    """New texts, a join, a comment, or taking one of these back. `row` is what was on the screen: key, start and part."""
+    before = await read_pair(review, within)
+    saved = Saved.DONE
+    if act == "uncomment":
+        await undo_comment(review, given.get("comment", ""))
+    else:
+        try:
+            saved = await asyncio.to_thread(review.change, act, within, row, given)
+        except LookupError as error:
+            raise RequestError(422, message("There is no such action.")) from error
+    after = await read_pair(review, within)
+    return SegmentChange(saved, after, review.changed(before, after, row[1]))
+
+
+def not_saved(saved: Saved) -> RequestError:
+    return RequestError(SAVED_STATUS.get(saved, 422), message(NOT_SAVED[saved]))
+
+
+async def undo_comment(review: JobReview, number: str) -> None:
+    comment = whole_number(number)
+    if comment is None or not await asyncio.to_thread(review.undo_comment, comment):
+        raise RequestError(404, message("There is no such comment, or it is not yours."))
+
+
+async def read_pair(review: JobReview, key: str) -> ReadPair:
+    pair = await asyncio.to_thread(review.lists.pair, key)
+    if pair is None:
+        raise RequestError(404, message("That page pair no longer exists."))
+    return pair
+
+
+async def _sample_request(request: Request, job: ServedJob, wanted: NewSample) -> SampleRequest:
     """What is asked for, checked. People who cannot open the job are let in, if its owner asks. Raises `FieldError`."""
     wrong: dict[str, Message] = {}
-    languages = two_languages(asked.languages)
+    languages = two_languages(wanted.languages)
     if languages is None:
         wrong["languages"] = message("Name two languages, as in en-fr.")
-    if not 1 <= asked.size <= MOST_UNITS:
+    if not 1 <= wanted.size <= MOST_UNITS:
         wrong["size"] = message("Give a number from {least} to {most}.", least=1, most=MOST_UNITS)
-    people = tuple(dict.fromkeys(asked.people)) or (request.state.user.name,)
+    people = tuple(dict.fromkeys(wanted.people)) or (request.state.user.name,)
     names = {user.name for user in server_of(request).users}
     if unknown := [name for name in people if name not in names]:
         wrong["people"] = message("There is no user {name}.", name=unknown[0])
@@ -40,14 +185,25 @@ async def sample_request(request: Request, job: ServedJob, asked: NewSample) -> 
     await let_review(request, job, [*job.reviewers, *people])
     return SampleRequest(
         languages=languages,
-        size=asked.size,
+        size=wanted.size,
         people=people,
         by=request.state.user.name,
-        name=asked.name,
-        seed=secrets.randbelow(_SEEDS) if asked.seed is None else asked.seed,
-        floor=asked.min_score,
-        by_band=asked.by_band,
+        name=wanted.name,
+        seed=secrets.randbelow(SEEDS) if wanted.seed is None else wanted.seed,
+        floor=wanted.min_score,
+        by_band=wanted.by_band,
     )
+
+
+async def draw_sample(request: Request, opened: OpenReview, wanted: NewSample, patience: float) -> Sample | None:
+    """None if it is still being drawn after so many seconds. Raises `FieldError`, `RequestError` and `CommandError`."""
+    question = await _sample_request(request, opened.job, wanted)
+    drawing, folder = server_of(request).drawing, opened.job.folder
+    if not drawing.begin(folder, msgspec.json.encode(question), person=opened.review.person):
+        raise RequestError(409, message("Another sample is being drawn. Try again in a moment."))
+    await drawing.wait(folder, patience)
+    number = whole_number(drawing.output(folder).strip())
+    return None if number is None else await asyncio.to_thread(opened.review.samples.find, number)
 
 
 async def let_review(request: Request, job: ServedJob, names: Iterable[str]) -> None:
@@ -64,90 +220,65 @@ async def let_review(request: Request, job: ServedJob, names: Iterable[str]) -> 
     await server.supervised(server.jobs.write_reviewers, job.id, wanted)
 
 
-def samples_of(job: ServedJob) -> Samples:
-    return Samples(job.folder.verdicts)
-
-
-async def find_sample(request: Request, job: ServedJob) -> Sample:
+async def find_sample(request: Request, review: JobReview) -> Sample:
     """The sample that the address names."""
-    number = str(request.path_params["number"])
-    is_number = number.isascii() and number.isdecimal() and len(number) < 12
-    sample = await asyncio.to_thread(samples_of(job).find, int(number)) if is_number else None
+    number = whole_number(str(request.path_params["number"]))
+    sample = None if number is None else await asyncio.to_thread(review.samples.find, number)
     if sample is None:
         raise RequestError(404, message("There is no such sample."))
     return sample
 
 
-async def results_of(job: ServedJob, sample: Sample) -> SampleResults | None:
-    """None while somebody is judging: nobody sees what others say before all are through."""
-    if not sample.is_through:
-        return None
-    return await asyncio.to_thread(results, samples_of(job), VerdictHistory(job.folder.verdicts), sample)
-
-
-async def judge_units(request: Request, job: ServedJob, sample: Sample, verdicts: dict[int, str]) -> None:
-    """What the user says about units, by place: accept, reject or undo."""
+async def judge_units(review: JobReview, sample: Sample, verdicts: Mapping[int, str]) -> None:
+    """What the asker says about units, by place: accept, reject or undo."""
     if wrong := [verdict for verdict in verdicts.values() if verdict not in {*Verdict, "undo"}]:
         raise FieldError({"verdicts": message("{typed} is none of accept, reject and undo.", typed=wrong[0])})
-    units = {unit.place: unit for unit in await asyncio.to_thread(samples_of(job).units, sample)}
+    units = {unit.place: unit for unit in await asyncio.to_thread(review.samples.units, sample)}
     if strange := verdicts.keys() - units.keys():
         raise RequestError(404, message("This sample has no unit {place}.", place=min(strange)))
-    said: dict[SampleUnit, Verdict | None] = {
-        units[place]: None if verdict == "undo" else Verdict(verdict) for place, verdict in verdicts.items()
-    }
-    if not await asyncio.to_thread(samples_of(job).judge, sample, said, request.state.user.name, time.time()):
-        raise RequestError(409, message("You do not judge this sample, or you have finished it."))
+    given = {units[place]: None if verdict == "undo" else Verdict(verdict) for place, verdict in verdicts.items()}
+    if not await asyncio.to_thread(review.judge_sample, sample, given):
+        raise _not_judging()
 
 
-async def finish_sample(request: Request, job: ServedJob, sample: Sample) -> None:
-    """The user is through with it."""
-    if sample.person(request.state.user.name) is None:
-        raise RequestError(409, message("You do not judge this sample, or you have finished it."))
-    await asyncio.to_thread(samples_of(job).finish, sample, time.time(), person=request.state.user.name)
+def _not_judging() -> RequestError:
+    return RequestError(409, message("You do not judge this sample, or you have finished it."))
+
+
+async def finish_sample(review: JobReview, sample: Sample) -> None:
+    """The asker is through with it."""
+    if sample.person(review.person) is None:
+        raise _not_judging()
+    await asyncio.to_thread(review.finish, sample)
 
 
 def may_end(request: Request, job: ServedJob, sample: Sample) -> bool:
-    """Whether the user may end a sample for those who have not finished, or remove it."""
+    """Whether the asker may end a sample for those who have not finished, or remove it."""
     return sample.by == request.state.user.name or job.belongs_to(request.state.user)
 
 
-async def end_sample(request: Request, job: ServedJob, sample: Sample, *, remove: bool = False) -> None:
+async def end_sample(request: Request, opened: OpenReview, sample: Sample, *, remove: bool = False) -> None:
     """Nobody goes on with it, and its results are shown; or it goes, without the verdicts that were given in it."""
-    if not may_end(request, job, sample):
+    if not may_end(request, opened.job, sample):
         raise RequestError(403, message("Only who had it drawn, or the owner of the job, can do that."))
     if remove:
-        await asyncio.to_thread(samples_of(job).remove, sample, request.state.user.name, time.time())
+        await asyncio.to_thread(opened.review.remove, sample)
     else:
-        await asyncio.to_thread(samples_of(job).finish, sample, time.time())
+        await asyncio.to_thread(lambda: opened.review.finish(sample, everybody=True))
 
 
-async def conflicts_of(request: Request, job: ServedJob) -> list[Judgement]:
-    """The latest first. What a sample says that the user is judging is not told yet."""
-    hidden = await _blind(request, job)
-    conflicts = await asyncio.to_thread(VerdictHistory(job.folder.verdicts).conflicts, MOST_CONFLICTS)
+async def conflicts_of(review: JobReview) -> list[Judgement]:
+    """The latest first. What a sample says that the asker is judging is not told yet."""
+    hidden = await asyncio.to_thread(review.samples.blind_to, review.person)
+    conflicts = await asyncio.to_thread(review.verdicts.conflicts, MOST_CONFLICTS)
     return [one for one in conflicts if not any(opinion.sample in hidden for opinion in one.opinions)]
 
 
-async def resolve(request: Request, job: ServedJob, kind: str, key: str, verdict: str) -> None:
-    if kind not in set(SubjectKind) or verdict not in set(Verdict):
-        raise RequestError(422, message("A conflict has a kind and a key, and is resolved by accept or reject."))
-    history = VerdictHistory(job.folder.verdicts)
-    given = SubjectKind(kind), key, Verdict(verdict), request.state.user.name, time.time()
-    if not await asyncio.to_thread(history.resolve, *given):
-        raise RequestError(409, message("Nobody differs on that any more. Open the page again."))
-
-
-async def said_in(request: Request, job: ServedJob, most: int, offset: int, **chosen: Any) -> list[GivenVerdict]:
-    """What people said, the latest first, but for what others say in a sample that the user is judging.
+async def verdict_history(review: JobReview, most: int, offset: int, **chosen: Any) -> list[GivenVerdict]:
+    """What people said, the latest first, but for what others say in a sample that the asker is judging.
 
     `chosen` are the kind and the key of what it is about, and by whom.
     """
-    hidden, name = await _blind(request, job), request.state.user.name
-    history = VerdictHistory(job.folder.verdicts)
-    said = await asyncio.to_thread(history.history, most, offset=offset, **chosen)
-    return [given for given in said if given.by == name or given.sample not in hidden]
-
-
-async def _blind(request: Request, job: ServedJob) -> frozenset[int]:
-    """The samples of which the user must not see what others said."""
-    return await asyncio.to_thread(samples_of(job).blind_to, request.state.user.name)
+    hidden = await asyncio.to_thread(review.samples.blind_to, review.person)
+    history = await asyncio.to_thread(review.verdicts.history, most, offset=offset, **chosen)
+    return [given for given in history if given.by == review.person or given.sample not in hidden]

@@ -23,6 +23,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bitrawl import files
+from bitrawl.choices import MEGABYTE
 from bitrawl.files import write_fault
 from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.messages import RequestError, message, shortened
@@ -32,7 +33,6 @@ from bitrawl.web.turns import Turns
 SESSION_DAYS = 30
 COOKIE = "bitrawl"
 LOGIN_ATTEMPTS = 10  # a minute and address
-MEGABYTE = 1 << 20
 MOST_FIELDS = 200  # of a form
 MOST_FILES = 20  # of a form
 MOST_BODY = 4 * MEGABYTE  # of a request without files, and of what is typed into a form with files

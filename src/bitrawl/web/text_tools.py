@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from starlette.requests import Request
 
+from bitrawl.errors import FieldError
 from bitrawl.url import Url
 from bitrawl.web.actions import server_of, start_job, words_of
 from bitrawl.web.allowed import AlignRequest
-from bitrawl.web.messages import typed_languages
+from bitrawl.web.messages import message, typed_languages
 
 MOST_SHORT = 100_000  # characters of two texts that are aligned while their reader waits; longer ones are a job
 
@@ -30,23 +31,16 @@ class Result(NamedTuple):
     job: str = ""  # the id of the job that does it, where it takes long
 
 
-class MissingError(Exception):
-    """A field that must be filled in."""
-
-    def __init__(self, field: str) -> None:
-        self.field = field
-
-
 def _value(values: dict[str, str], field: str) -> str:
     if not values.get(field, "").strip():
-        raise MissingError(field)
+        raise FieldError({field: message("Fill this in.")})
     return values[field]
 
 
 def _language(values: dict[str, str], field: str) -> str:
     codes = typed_languages(_value(values, field))
     if len(codes) != 1:
-        raise MissingError(field)
+        raise FieldError({field: message("Fill this in.")})
     return codes[0]
 
 

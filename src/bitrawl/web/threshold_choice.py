@@ -7,20 +7,14 @@ from typing import Any, NamedTuple
 import msgspec
 from starlette.requests import Request
 
-from bitrawl.config import Thresholds
 from bitrawl.errors import FieldError, OutdatedError, RefusedError, StoreError
-from bitrawl.review import thresholds as job_thresholds
-from bitrawl.review.reviewing import Reading
-from bitrawl.review.thresholds import ThresholdSight
-from bitrawl.store.folder import JobFolder
+from bitrawl.mining import Thresholds
+from bitrawl.review import JobReview
 from bitrawl.web.actions import Server, find_own_job, server_of
-from bitrawl.web.allowed import MINING, Fields, ReadFields
+from bitrawl.web.allowed import THRESHOLDS, ReadFields
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import Message, message
 from bitrawl.web.operator_settings import Settings
-
-FIELDS: Fields = {name: field for name, field in MINING.items() if field.key.startswith("judge.")}
-"""By the names of the form of a job."""
 
 
 class KeptChoice(NamedTuple):
@@ -37,7 +31,7 @@ def changes(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
         raise FieldError(
             {name: message("only the operator of this server can set {name}", name=name) for name in refused}
         )
-    read = ReadFields({name: [""] if value == [] else value for name, value in given.items()}, FIELDS, settings)
+    read = ReadFields({name: [""] if value == [] else value for name, value in given.items()}, THRESHOLDS, settings)
     read.check()
     return {key.removeprefix("judge."): value for key, value in read.values.items()}
 
@@ -45,18 +39,18 @@ def changes(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
 def fixed(settings: Settings) -> frozenset[str]:
     """The fields that the operator has set for all jobs."""
     keys = {f"judge.{key}" for key in settings.job.get("judge", {})}
-    return frozenset(name for name, field in FIELDS.items() if field.key in keys)
+    return frozenset(name for name, field in THRESHOLDS.items() if field.key in keys)
 
 
 def by_field(thresholds: Thresholds) -> dict[str, Any]:
     """Their values, by the names of the fields."""
     by_key = msgspec.structs.asdict(thresholds)
-    return {name: by_key[field.key.removeprefix("judge.")] for name, field in FIELDS.items()}
+    return {name: by_key[field.key.removeprefix("judge.")] for name, field in THRESHOLDS.items()}
 
 
-def chosen(folder: JobFolder, changed: Mapping[str, Any]) -> Thresholds:
+def chosen(review: JobReview, changed: Mapping[str, Any]) -> Thresholds:
     """The job's thresholds with these changes, which nobody has kept yet."""
-    return msgspec.convert({**msgspec.structs.asdict(Reading(folder).thresholds()), **changed}, Thresholds)
+    return msgspec.convert({**msgspec.structs.asdict(review.lists.thresholds()), **changed}, Thresholds)
 
 
 async def keep(request: Request, changed: Mapping[str, Any], version: str = "") -> KeptChoice:
@@ -66,14 +60,15 @@ async def keep(request: Request, changed: Mapping[str, Any], version: str = "") 
     """
     server, job = server_of(request), await find_own_job(request)
     before = await server.supervised(_keep, server, job, changed, version)
-    now = await asyncio.to_thread(chosen, job.folder, {})
+    review = job.review()
+    now = await asyncio.to_thread(review.lists.thresholds)
     if now != before:
         server.writing.begin(job.folder, person=request.state.user.name)
-    return KeptChoice(now, *await asyncio.to_thread(lambda: [units(job.folder, one) for one in (before, now)]))
+    return KeptChoice(now, *await asyncio.to_thread(lambda: [units(review, one) for one in (before, now)]))
 
 
-def units(folder: JobFolder, thresholds: Thresholds) -> int:
-    return sum(corpus.facts.units for corpus in ThresholdSight(folder, thresholds).corpora)
+def units(review: JobReview, thresholds: Thresholds) -> int:
+    return sum(corpus.facts.units for corpus in review.sight(thresholds).corpora)
 
 
 def is_busy(server: Server, job: ServedJob) -> bool:
@@ -95,9 +90,9 @@ def _keep(server: Server, job: ServedJob, changed: Mapping[str, Any], version: s
     if is_busy(server, job):
         raise busy
     try:
-        return job_thresholds.keep(job.folder, changed, version)
+        return job.review().keep_thresholds(changed, version)
     except OutdatedError as error:
-        raise OutdatedError(outdated(Reading(job.folder).thresholds())) from error
+        raise OutdatedError(outdated(job.review().lists.thresholds())) from error
     except StoreError as error:
         if job.folder.is_running:
             raise busy from error

@@ -1,7 +1,9 @@
 """Which verb does what with which folder: it works, or it says what the folder is, and what can be done with it."""
 
+import gc
 import json
 import shutil
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,17 +16,19 @@ from typer.testing import CliRunner
 
 from bitrawl import config
 from bitrawl.cli import app, folder_verbs
+from bitrawl.cluster import run
 from bitrawl.cluster.bundles import Done, Figures, PartState, SiteOutcome, mark_done
-from bitrawl.cluster.places import place
+from bitrawl.cluster.places import open_address, place
 from bitrawl.cluster.run import RunRequest, plan
 from bitrawl.discover.walk import WalkFacts
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.errors import BitrawlError
 from bitrawl.job.exporting import write_shards
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.url import Url
 
 A, B = Url.parse("https://example.org/en"), Url.parse("https://example.org/fr")
@@ -55,13 +59,13 @@ def made(folder: Path, langs: str = '"en", "fr"', *, mined: bool = True) -> Path
     (folder / "job.toml").write_text(f'langs = [{langs}]\nseeds = ["https://example.org/"]\n')
     with Ledger(folder / "job.sqlite") as ledger:
         visit(ledger, [page(str(A), EN, ["Acid rain", *(segment.a.text for segment in SEGMENTS)])])
-        ledger.remember("ended", "all links were visited")
+        ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
         if mined:
             findings = Findings(ledger)
             pairs = (
                 (PagePair(A, B, Language("en"), Language("fr"), 0.9, {Method.DECLARED: 1.0}),) if "," in langs else ()
             )
-            findings.aligned("example.org", b"key", SEGMENTS)
+            findings.aligned("example.org", b"key", PackedAlignment.of(SEGMENTS))
             findings.replace(SiteFindings("example.org", 2, pairs), [b"key" for _ in pairs])
     if mined:
         assert bitrawl("export", folder)[0] == 0
@@ -218,6 +222,29 @@ def test_every_verb_that_takes_a_folder_is_tried_on_every_kind():
     for verb in ("sample", "terms", "export", "status", "report", "check"):
         tried = {*REFUSED[verb], *WORKS.get(verb, ())}
         assert kinds - tried <= {"run-in-english", "crawled", "unmerged", "search"}, verb
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("job", "job"), ("run", "run"), ("merged", "merged corpus"), ("copy", "copy of a corpus"), ("search", "search")],
+)
+def test_a_folder_is_opened_as_what_it_is(kept: Path, name: str, kind: str):
+    opened = open_address(str(kept / name))
+    assert opened.kind == kind
+    assert [part.name for part in opened.check() if part.condition == "damaged"] == []
+
+
+def test_the_corpus_of_a_run_elsewhere_is_read_from_a_copy_that_does_not_stay(
+    kept: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(run, "is_here", lambda _address: False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    opened = open_address(str(kept / "run"))
+    assert len(list(opened.units())) == UNITS
+    assert len(list(tmp_path.iterdir())) == 1
+    del opened
+    gc.collect()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_sample_of_paragraphs_has_a_line_for_each_in_every_format(kept: Path, monkeypatch: pytest.MonkeyPatch):

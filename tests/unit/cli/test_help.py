@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import typer
 
-from bitrawl.cli import VERBS, app
+from bitrawl.cli import app, verbs
 
 TYPES = re.compile(
     r"<(?:bool|int|float|str|path|list\[|int range|float range)"
@@ -19,7 +19,7 @@ TYPES = re.compile(
 def commands() -> Iterator[tuple[str, Any]]:
     root = typer.main.get_command(app)
     yield "bitrawl", root
-    for name in VERBS:
+    for name in verbs():
         verb = root.get_command(None, name)
         yield f"bitrawl {name}", verb
         for below in getattr(verb, "commands", {}):
@@ -39,13 +39,13 @@ def test_no_help_shows_the_types_of_python(name: str, capsys: pytest.CaptureFixt
     assert not TYPES.search(shown)
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", verbs())
 def test_the_list_of_verbs_repeats_the_first_line_of_each_verbs_own_help(verb: str):
     command = COMMANDS[f"bitrawl {verb}"]
-    assert command.help.strip().partition("\n")[0] == VERBS[verb].help
+    assert command.help.strip().partition("\n")[0] == verbs()[verb].help
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", verbs())
 def test_every_verb_has_an_example_of_itself(verb: str):
     assert f"Example: [bold]bitrawl {verb}" in COMMANDS[f"bitrawl {verb}"].help
 
@@ -63,10 +63,10 @@ HEAVY = "numpy", "aiohttp", "sqlite3", "selectolax", "jinja2"
 LOADED = f"""
 import sys
 from typer.main import get_command
-from bitrawl.cli import VERBS, app
+from bitrawl.cli import app, verbs
 
 root = get_command(app)
-for name in VERBS:
+for name in verbs():
     root.get_command(None, name)
     for module in {HEAVY!r}:
         if module in sys.modules:

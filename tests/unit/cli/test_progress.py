@@ -4,8 +4,7 @@ import pytest
 from rich.console import Console
 
 from bitrawl.cli.foreground import ProgressDisplay, scope_text
-from bitrawl.config import Reach
-from bitrawl.crawling.scope import ScopeRules
+from bitrawl.crawling import Reach, ScopeRules
 from bitrawl.endings import Doing, MiningStep
 from bitrawl.url import Url
 

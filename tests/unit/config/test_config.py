@@ -5,9 +5,10 @@ import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.config.settings import listed
+from bitrawl.config import listed
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import check
+from bitrawl.job import check
+from bitrawl.url import seeds_from
 
 GOOD = {"langs": ["en", "fr"], "seeds": ["https://example.org"]}
 
@@ -136,7 +137,7 @@ def test_a_text_in_a_job_file_stands_for_a_list(tmp_path: Path):
 
 
 def test_a_seed_list_has_comments_and_blank_lines():
-    assert config.seeds_from(b"\xef\xbb\xbf# sites\n\n https://a.org \r\nhttps://b.org", "seeds.txt") == [
+    assert seeds_from(b"\xef\xbb\xbf# sites\n\n https://a.org \r\nhttps://b.org", "seeds.txt") == [
         "https://a.org",
         "https://b.org",
     ]
@@ -194,7 +195,7 @@ def test_a_mistyped_seed_is_answered_with_what_was_meant(raw):
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00\x01", b"https://a.org\n\x80\x81"])
 def test_a_seed_list_that_is_no_text_is_refused(content):
     with pytest.raises(ConfigError, match=r"seeds\.bin is not a text file in UTF-8"):
-        config.seeds_from(content, "seeds.bin")
+        seeds_from(content, "seeds.bin")
 
 
 @pytest.mark.parametrize(

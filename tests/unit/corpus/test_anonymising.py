@@ -3,10 +3,9 @@
 import msgspec
 import pytest
 
-from bitrawl.config import Anonymise
-from bitrawl.corpus.anonymising import Anonymiser
+from bitrawl.corpus import Anonymise, Anonymiser
 from bitrawl.corpus.merger import merged
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.model import Language, Metadata, Page, PagePair, Paragraph, Segment, SegmentPair
 from bitrawl.url import Url
 

@@ -10,10 +10,8 @@ import yaml
 from written_corpora import TEXTS, CorpusFolder, written_corpora
 
 from bitrawl import files
-from bitrawl.corpus.card import card_of
 from bitrawl.errors import ConfigError
-from bitrawl.job.folder_check import Condition, check_corpus
-from bitrawl.job.running import export, export_copy
+from bitrawl.job.running import export_copy
 from bitrawl.store.folder import JobFolder
 
 
@@ -65,26 +63,13 @@ def test_all_configurations_of_a_folder_are_files_of_one_kind(corpora):
         assert len({Path(name).suffix for name in names}) == 1, shape
 
 
-def test_a_card_under_its_earlier_name_is_read_and_goes_when_the_corpus_is_written_again(corpora, tmp_path):
-    folder = corpora["one language"].folder
-    job = JobFolder(folder.parent)
-    (folder / "README.md").rename(folder / "card.md")
-    (folder.parent / "corpus.seal").unlink()
-    assert card_of(folder) == folder / "card.md"
-    assert check_corpus(folder, "").condition is Condition.SOUND
-    export(job, {})
-    assert card_of(folder) == folder / "README.md"
-    assert not (folder / "card.md").exists()
-
-
-@pytest.mark.parametrize("name", ["README.md", "card.md"])
-def test_a_file_of_somebody_else_is_never_replaced_by_the_card(corpora, tmp_path, name):
+def test_a_file_of_somebody_else_is_never_replaced_by_the_card(corpora, tmp_path):
     job = JobFolder(corpora["as mine writes it"].folder.parent)
-    files.write(tmp_path / name, "# My thesis\n")
-    with pytest.raises(ConfigError, match=f"would overwrite: {name}"):
+    files.write(tmp_path / "README.md", "# My thesis\n")
+    with pytest.raises(ConfigError, match=r"would overwrite: README\.md"):
         export_copy(job.job(), job, tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-    assert (tmp_path / name).read_text() == "# My thesis\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+    assert (tmp_path / "README.md").read_text() == "# My thesis\n"
 
 
 def test_texts_that_stand_for_nothing_elsewhere_are_texts(corpora):

@@ -94,3 +94,14 @@ def test_no_more_than_the_sample_is_kept_in_memory():
 
     assert len(sampled(stream(), 25)) == 25
     assert most <= 28
+
+
+def test_a_sample_is_of_all_sites_and_scores_and_no_two_entries_are_alike():
+    entries = [("large", 0.95, number) for number in range(5000)]
+    for number, score in enumerate((0.05, 0.5, 0.95)):
+        entries += [("small", score, number), ("large", score, number), ("large", score, number)]
+    drawn = sampled_by(entries, 30, lambda entry: (entry[0], entry[1], tuple(map(str, entry))))
+    assert len(drawn) == len(set(drawn)) == 30
+    assert {entry[:2] for entry in drawn} == {
+        (site, score) for site in ("large", "small") for score in (0.05, 0.5, 0.95)
+    }

@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from bitrawl.crawling.connections import GuardedResolver, PrivateAddressError, Routes, is_private_host, is_public
+from bitrawl.crawling import Routes, is_private_host
+from bitrawl.crawling.connections import GuardedResolver, PrivateAddressError, is_public
 
 PRIVATE = [
     "0.0.0.0",
@@ -152,7 +153,7 @@ async def test_the_users_own_proxy_may_be_private_at_its_port_only():
 
 
 async def test_a_route_overrides_dns_and_is_not_judged():
-    routes = Routes({"*.test": ("127.0.0.1", 8081), "same.port": ("127.0.0.1", 0)})
+    routes = Routes({"*.test": "127.0.0.1:8081", "same.port": "127.0.0.1:0"})
     assert await resolved(GuardedResolver(routes), "www.x.test") == [("127.0.0.1", 8081)]
     assert await resolved(GuardedResolver(routes), "same.port", 99) == [("127.0.0.1", 99)]
 
@@ -190,5 +191,5 @@ async def test_a_name_server_that_does_not_answer_is_not_waited_for():
     ],
 )
 def test_the_longest_pattern_counts_and_an_address_is_never_routed(host, port):
-    routes = Routes({"a.test": ("x", 1), "*.a.test": ("x", 2), "*.test": ("x", 3), "*": ("x", 4)})
+    routes = Routes({"a.test": "x:1", "*.a.test": "x:2", "*.test": "x:3", "*": "x:4"})
     assert routes.find(host) == (("x", port) if port else None)

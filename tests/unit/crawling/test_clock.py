@@ -9,11 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bitrawl.cli import app as command
-from bitrawl.crawling.frontier import Budget, Frontier, Politeness
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.robots import RobotsFetcher
-from bitrawl.crawling.scope import Scope, Sites
-from bitrawl.job.crawl_wiring import Parts
+from bitrawl.crawling import Budget, Crawl, Frontier, LoopSettings, Politeness, RobotsFetcher, Scope, Sites
+from bitrawl.job import Parts
 from bitrawl.job.fetching import LedgerRobots, SystemClock
 from bitrawl.job.running import COUNT_EVERY, finished
 from bitrawl.model import Capture, Link, LinkKind, Skip, Visit
@@ -22,7 +19,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
@@ -57,9 +54,9 @@ def parts(folder: Path, clock: FakeClock, web: Web, budget: Budget, delay: float
     sites = Sites()
     ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
     queue = LedgerQueue(ledger, sites.of)
-    robots = RobotsFetcher(web, LedgerRobots(ledger), clock, reservations=False)
+    robots = RobotsFetcher(web, clock, LedgerRobots(ledger), opt_outs=False)
     crawl = Crawl(
-        Frontier(queue, clock, sites.of, Politeness(delay=delay), floor=robots.delay, budget=budget),
+        Frontier(queue, clock, sites.of, Politeness(delay=delay), crawl_delay=robots.crawl_delay, budget=budget),
         fetcher=robots,
         analyser=InlineAnalyser(page_reader()),
         scorer=BreadthFirst(),

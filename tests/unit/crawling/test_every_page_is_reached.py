@@ -11,18 +11,16 @@ from hub_web import HOST, hub_web
 from small_site import WORDS
 
 from bitrawl import demo
-from bitrawl.config import FOCUSED, Strategy
-from bitrawl.crawling.frontier import Frontier, Politeness
-from bitrawl.crawling.loop import UNWANTED, Crawl, LoopSettings
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawling.scope import Scope, Sites
-from bitrawl.job.crawl_wiring import Topic, strategy
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, RobotsFetcher, Scope, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Relevance, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
+from bitrawl.protocols import UNWANTED, StrategyInputs, Topic
 from bitrawl.reasons import Reason
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import summarise
 from bitrawl.store.ledger_queue import LedgerQueue
+from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import FOCUSED, Strategy
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance
@@ -65,13 +63,13 @@ class Job:
         self.web = FakeWeb(answers)
         self.ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
         self.queue = LedgerQueue(self.ledger, sites.of)
-        robots = RobotsFetcher(self.web, InMemoryRobots(), clock, pause=0.0)
+        robots = RobotsFetcher(self.web, clock, delay=0.0)
         terms = Topic(TermRelevance(TermList((Term("harbour", language=LANGUAGES[0]),)), LANGUAGES))
         self.crawl = Crawl(
             Frontier(self.queue, clock, sites.of, Politeness(delay=0)),
             fetcher=robots,
             analyser=reader(),
-            scorer=strategy(name, LANGUAGES, topic=terms if name in FOCUSED else None),
+            scorer=strategy(name, StrategyInputs(LANGUAGES, terms if name in FOCUSED else None)),
             ledger=self.ledger,
             scope=Scope(sites, seeds),
             clock=clock,
@@ -94,7 +92,7 @@ class Job:
         summary = summarise(self.ledger)
         assert summary.queued == 0
         assert summary.links == summary.pages + summary.skipped
-        rows = self.ledger.database.query("SELECT url FROM pages").fetchall()
+        rows = self.ledger.database.query("SELECT url FROM stored_pages").fetchall()
         self.ledger.close()
         return {url for (url,) in rows}
 

@@ -11,18 +11,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bitrawl.config import Reach
-from bitrawl.crawling.frontier import Budget, Frontier, Politeness
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.scope import MAX_SITEMAPS, Scope, ScopeRules, Sites
+from bitrawl.crawling import Budget, Crawl, Frontier, LoopSettings, Politeness, Reach, Scope, ScopeRules, Sites
+from bitrawl.crawling.scope import MAX_SITEMAPS
 from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.job.fetching import most_waiting
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
+from bitrawl.papers.url_models import LanguageFilter
+from bitrawl.protocols import StrategyInputs
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import fault_counts, log, summarise
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 
@@ -264,7 +264,7 @@ async def test_the_language_filter_follows_links_only_from_pages_in_the_language
         "http://a.org/revived": "lang=en",
     }
     pages["http://a.org/de"] += " <a href=/revived>"
-    crawl = job(pages, scorer=LanguageFilter([Language("en"), Language("fr")]))
+    crawl = job(pages, scorer=LanguageFilter(StrategyInputs([Language("en"), Language("fr")])))
     verdicts = await crawl.run()
     assert verdicts["a.org/only-de"] == "strategy"
     assert verdicts["a.org/revived"] == "page"
@@ -279,7 +279,7 @@ async def test_an_exhaustive_crawl_visits_last_what_the_strategy_would_not_follo
         "http://a.org/only-de": "lang=de only",
     }
     settings = LoopSettings(probe=False, sitemaps=False, exhaustive=True)
-    crawl = job(pages, scorer=LanguageFilter([Language("en")]), settings=settings)
+    crawl = job(pages, scorer=LanguageFilter(StrategyInputs([Language("en")])), settings=settings)
     assert set((await crawl.run()).values()) == {"page"}
     assert crawl.web.asked[-1] == "http://a.org/only-de"
 

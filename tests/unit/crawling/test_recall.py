@@ -7,9 +7,7 @@ import msgspec
 import pytest
 from table_site import moved, page, site, url
 
-from bitrawl.crawling.frontier import Frontier, Politeness
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Scope, ScopeRules, Sites
 from bitrawl.model import (
     Advice,
     Alternate,

@@ -9,21 +9,30 @@ import pytest
 
 from bitrawl.archive.archived_web import Archives, KeptFetcher, ReplayFetcher, warc_records
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, answers
-from bitrawl.config import Job, Reach, Render, RenderSection
-from bitrawl.crawling.frontier import Frontier, Politeness
-from bitrawl.crawling.loop import Crawl, LoopSettings
+from bitrawl.config import Job
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    LoopSettings,
+    Politeness,
+    Reach,
+    Render,
+    RenderSection,
+    Scope,
+    ScopeRules,
+    Sites,
+)
 from bitrawl.crawling.rendering import CHECKED, TRIALS, Rendering, rendered
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
 from bitrawl.errors import ConfigError
-from bitrawl.job import crawl_wiring
+from bitrawl.job import described
 from bitrawl.model import Capture, DrawnBy, Lease, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason, Stage
-from bitrawl.show.wording import looks_scripted
+from bitrawl.show import looks_scripted
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import summarise
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.strategies.arrival import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
@@ -293,7 +302,7 @@ async def test_without_a_browser_the_report_counts_what_looks_drawn_by_scripts(
         assert told.startswith("1 page looks drawn by scripts; a browser brought nothing more")
         assert "not run" not in told
         assert "--render" not in told
-    monkeypatch.setattr("bitrawl.config.schema.find_spec", lambda _name: None)
+    monkeypatch.setattr("bitrawl.crawling.settings.find_spec", lambda _name: None)
     assert "'bitrawl[browser]'" in looks_scripted(summary, RenderSection())
     job.ledger.close()
 
@@ -417,14 +426,14 @@ def test_a_later_answer_goes_before_what_was_drawn_of_an_earlier_one(tmp_path: P
 
 def test_pages_are_drawn_by_default_only_where_the_extra_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert RenderSection().mode is Render.AUTO
-    monkeypatch.setattr("bitrawl.config.schema.find_spec", lambda _name: None)
+    monkeypatch.setattr("bitrawl.crawling.settings.find_spec", lambda _name: None)
     assert RenderSection().mode is Render.NEVER
     assert RenderSection(when=Render.ALWAYS).mode is Render.ALWAYS
 
 
 def test_asking_for_a_browser_without_the_extra_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crawl_wiring, "find_spec", lambda _name: None)
+    monkeypatch.setattr(described, "find_spec", lambda _name: None)
     job = Job(langs=["en", "fr"], seeds=["http://a.org/"], render=RenderSection(when=Render.AUTO))
 
     with pytest.raises(ConfigError, match=r"bitrawl\[browser\]"):
-        crawl_wiring.check(job)
+        described.check(job)

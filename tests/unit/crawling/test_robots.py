@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bitrawl.crawling import RobotsFetcher
 from bitrawl.crawling.robots import (
     MAX_AGE,
     MAX_DELAY,
     MAX_PARSED,
     UNREACHABLE_FOR,
     InMemoryRobots,
-    RobotsFetcher,
     RobotsRecord,
     RobotsRules,
 )
@@ -73,7 +73,7 @@ def robots(text, **more):
 
 
 def wrapped(web, *, memory=None, clock=None, **options):
-    return RobotsFetcher(web, memory or InMemoryRobots(), clock or Clock(), **options)
+    return RobotsFetcher(web, clock or Clock(), memory, **options)
 
 
 def rules(text, reservations=None):
@@ -144,7 +144,7 @@ async def test_only_the_first_500_kib_count():
 
 async def test_robots_txt_is_asked_for_once_a_day():
     web, clock = Web(**robots("User-agent: *\nDisallow: /x")), Clock()
-    fetcher = wrapped(web, clock=clock, reservations=False)
+    fetcher = wrapped(web, clock=clock, opt_outs=False)
     for _ in range(3):
         await fetcher.fetch(link())
     assert web.asked.count(f"{ORIGIN}/robots.txt") == 1
@@ -208,8 +208,8 @@ async def test_a_resumed_job_asks_again_because_nobody_knows_how_long_it_was_sto
         link()
     )
     web = Web()
-    resumed = wrapped(web, memory=memory, clock=clock, reservations=False)
-    assert resumed.delay("example.org") == 7.0  # until it is asked
+    resumed = wrapped(web, memory=memory, clock=clock, opt_outs=False)
+    assert resumed.crawl_delay("example.org") == 7.0  # until it is asked
     for _ in range(2):
         assert isinstance(await resumed.fetch(link()), Capture)
     assert web.asked.count(f"{ORIGIN}/robots.txt") == 1
@@ -218,7 +218,7 @@ async def test_a_resumed_job_asks_again_because_nobody_knows_how_long_it_was_sto
 async def test_memory_holds_the_rules_of_so_many_origins_only_and_reads_the_others_back():
     memory = InMemoryRobots()
     web = Web()
-    fetcher = wrapped(web, memory=memory, reservations=False)
+    fetcher = wrapped(web, memory=memory, opt_outs=False)
     for n in range(MAX_PARSED + 1):
         await fetcher.fetch(link(origin=f"https://h{n}.example.org"))
     assert MAX_PARSED // 2 <= len(fetcher._rules) <= MAX_PARSED
@@ -229,7 +229,7 @@ async def test_memory_holds_the_rules_of_so_many_origins_only_and_reads_the_othe
 
 async def test_the_requests_for_the_rules_are_polite_too():
     clock = Clock()
-    await wrapped(Web(), clock=clock, pause=1.5).fetch(link())
+    await wrapped(Web(), clock=clock, delay=1.5).fetch(link())
     assert clock.slept == [1.5, 1.5]  # before tdmrep.json, and before the page
 
 
@@ -245,7 +245,7 @@ async def test_the_memory_is_asked_once_about_an_origin_of_which_it_knows_nothin
     fetcher = wrapped(Web(), memory=memory)
     for path in ("/a", "/b", "/c"):
         await fetcher.fetch(link(path))
-        assert fetcher.delay("example.org") == 0.0
+        assert fetcher.crawl_delay("example.org") == 0.0
     assert memory.loaded == 1  # about http://example.org; https was asked itself
 
 
@@ -268,9 +268,9 @@ async def test_the_memory_is_asked_once_about_an_origin_of_which_it_knows_nothin
 )
 async def test_crawl_delay_is_told_to_whoever_asks(text, seconds):
     fetcher = wrapped(Web(**robots(text)))
-    assert fetcher.delay("example.org") == 0.0
+    assert fetcher.crawl_delay("example.org") == 0.0
     await fetcher.fetch(link())
-    assert fetcher.delay("example.org") == seconds
+    assert fetcher.crawl_delay("example.org") == seconds
 
 
 @pytest.mark.parametrize(
@@ -386,13 +386,13 @@ async def test_sitemaps_are_known_once_the_origin_was_asked():
     ],
 )
 def test_the_first_reservation_that_matches_counts(entries, path, reserved):
-    refusal = rules("", entries).refusal(link(path).url, reservations=True)
+    refusal = rules("", entries).refusal(link(path).url, opt_outs=True)
     assert (refusal is not None and refusal.reason is Reason.OPT_OUT) is reserved
 
 
 @pytest.mark.parametrize("body", [b"", b"not json", b"<html>", b"[" * 100000, b"7", b'["a", [], {}]', b"\xff"])
 def test_a_notice_that_cannot_be_read_says_nothing(body):
-    assert RobotsRules(RobotsRecord(ORIGIN, 200, b"", 0.0, body)).refusal(link().url, reservations=True) is None
+    assert RobotsRules(RobotsRecord(ORIGIN, 200, b"", 0.0, body)).refusal(link().url, opt_outs=True) is None
 
 
 @pytest.mark.parametrize(
@@ -406,13 +406,13 @@ def test_a_notice_that_cannot_be_read_says_nothing(body):
     ],
 )
 def test_a_signal_against_training_is_heeded(text, refused):
-    refusal = rules(text).refusal(link().url, reservations=True)
+    refusal = rules(text).refusal(link().url, opt_outs=True)
     assert (refusal is not None and refusal.reason is Reason.OPT_OUT) is refused
-    assert rules(text).refusal(link().url, reservations=False) is None
+    assert rules(text).refusal(link().url, opt_outs=False) is None
 
 
 async def test_the_notice_is_not_asked_for_when_reservations_are_off_or_robots_txt_forbids_it():
-    for answers, options in (({}, {"reservations": False}), (robots("User-agent: *\nDisallow: /.well-known/"), {})):
+    for answers, options in (({}, {"opt_outs": False}), (robots("User-agent: *\nDisallow: /.well-known/"), {})):
         web = Web(**answers)
         await wrapped(web, **options).fetch(link())
         assert web.asked == [f"{ORIGIN}/robots.txt", link().url]
@@ -421,7 +421,7 @@ async def test_the_notice_is_not_asked_for_when_reservations_are_off_or_robots_t
 @given(st.text(alphabet=st.sampled_from("User-agent:*\nDisallow /$%#\r\u2028\0é漢: bitrawl-Sitemap"), max_size=300))
 def test_no_text_is_too_strange(text):
     parsed = rules(text)
-    parsed.refusal(link("/a?b=%C3%A9*$").url, reservations=True)
+    parsed.refusal(link("/a?b=%C3%A9*$").url, opt_outs=True)
     assert 0 <= parsed.delay <= MAX_DELAY
 
 

@@ -5,11 +5,11 @@ import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.config import Reach
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites, trap_shape
+from bitrawl.crawling import Reach, Scope, ScopeRules, Sites
+from bitrawl.crawling.scope import trap_shape
 from bitrawl.crawling.traps import COPIES, TRIES, WINDOW, Recent, Traps, kind_of
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import check
+from bitrawl.job import check
 from bitrawl.model import Language, Link, LinkKind, Page, Paragraph
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
@@ -17,7 +17,7 @@ from bitrawl.url import Url
 SEED = Url.parse("https://www.example.org/start?x=1")
 
 
-EN_FR = ScopeRules(languages=[Language("en"), Language("fr")])
+EN_FR = [Language("en"), Language("fr")]
 
 
 def refusal(scope: Scope, raw: str, **known: object) -> Reason | None:
@@ -43,7 +43,7 @@ def refusal(scope: Scope, raw: str, **known: object) -> Reason | None:
     ],
 )
 def test_by_default_a_crawl_stays_on_the_hosts_of_its_seeds_and_their_language_versions(raw, reason):
-    assert refusal(Scope(Sites(), [SEED], EN_FR), raw) == reason
+    assert refusal(Scope(Sites(), [SEED], languages=EN_FR), raw) == reason
 
 
 DECLARED = Link(Url.parse("https://voyage.example.org/"), LinkKind.ALTERNATE, SEED, hreflang="fr-CA")
@@ -65,7 +65,7 @@ DECLARED = Link(Url.parse("https://voyage.example.org/"), LinkKind.ALTERNATE, SE
     ],
 )
 def test_a_host_belongs_to_the_site_once_a_page_declares_a_translation_there_or_a_seed_moved_there(changes, hosts):
-    scope = Scope(Sites(), [SEED], EN_FR)
+    scope = Scope(Sites(), [SEED], languages=EN_FR)
     assert refusal(scope, "https://voyage.example.org/a") is Reason.OFF_HOST
     assert scope.new_hosts([msgspec.structs.replace(DECLARED, **changes)]) == hosts
     assert refusal(scope, "https://voyage.example.org/a") is (None if hosts else Reason.OFF_HOST)
@@ -73,7 +73,7 @@ def test_a_host_belongs_to_the_site_once_a_page_declares_a_translation_there_or_
 
 
 def test_a_seed_that_moves_twice_is_followed_to_its_last_host():
-    scope = Scope(Sites(), [SEED], EN_FR)
+    scope = Scope(Sites(), [SEED], languages=EN_FR)
     first, last = Url.parse("https://old.example.org/"), Url.parse("https://new.example.org/")
     moves = [Link(first, LinkKind.REDIRECT, SEED), Link(last, LinkKind.REDIRECT, first)]
     assert scope.new_hosts(moves) == ["old.example.org", "new.example.org"]

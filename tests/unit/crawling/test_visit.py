@@ -5,11 +5,7 @@ import itertools
 
 import pytest
 
-from bitrawl.crawling.fetch import visit
-from bitrawl.crawling.frontier import Politeness
-from bitrawl.crawling.preview import Previewer
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
+from bitrawl.crawling import Politeness, Previewer, RobotsFetcher, Scope, ScopeRules, Sites, visit
 from bitrawl.job.pages import Cleaner
 from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import MAX_REDIRECTS, Capture, Link, LinkKind, Page, Skip
@@ -28,7 +24,7 @@ def moved(url: str, location: str) -> Capture:
 async def outcomes(pages: dict[str, str | Capture | Skip]) -> dict[str, Page | Skip]:
     """What each that reads pages from the web makes of the seed."""
     web, analyser, clock = FakeWeb(pages), InlineAnalyser(page_reader()), FakeClock()
-    robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
+    robots = RobotsFetcher(web, clock, delay=0.0)
     checks = SiteChecks(web, analyser, clock, politeness=Politeness(delay=0.0))
     scope = Scope(Sites(), (SEED,), ScopeRules())
     preview = (await Previewer(robots, analyser, scope, clock, Politeness(delay=0.0)).preview([SEED]))[0]

@@ -3,8 +3,7 @@
 import msgspec
 import pytest
 
-from bitrawl.crawling.frontier import Politeness
-from bitrawl.crawling.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawling import Politeness, RobotsFetcher
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, is_thin
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.suggestions import SiteJudges, counterparts, folder_of
@@ -291,7 +290,7 @@ def checks_of() -> object:
 
     def make(web: FakeWeb) -> SiteChecks:
         clock = FakeClock()
-        return SiteChecks(RobotsFetcher(web, InMemoryRobots(), clock), analyser, clock, politeness=Politeness())
+        return SiteChecks(RobotsFetcher(web, clock), analyser, clock, politeness=Politeness())
 
     return make
 

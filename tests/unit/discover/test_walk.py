@@ -6,23 +6,19 @@ from itertools import permutations
 
 import pytest
 
-from bitrawl.config import Reach
-from bitrawl.config import Walk as Strategy
-from bitrawl.crawling.frontier import Budget, Frontier, Politeness
-from bitrawl.crawling.loop import Crawl, LoopSettings
-from bitrawl.crawling.scope import Scope, ScopeRules, Sites
-from bitrawl.discover.barbosa import BackAndForth
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Reach, Scope, ScopeRules, Sites
 from bitrawl.discover.cocitation import PRIOR, CandidateValue
 from bitrawl.discover.graph_index import HostLanguages
+from bitrawl.discover.settings import Walk as Strategy
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
-from bitrawl.discover.walk import MOST_PAGES, DiscoveryWalk, gather
+from bitrawl.discover.walk import MOST_PAGES, DiscoveryWalk, gather, new_walk
 from bitrawl.discover.walk_plan import Citations, NaiveBayes, Neighbourhood, PlacedLinkWords, SiteCandidate
-from bitrawl.job.crawl_wiring import walk as new_walk
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip, Visit
+from bitrawl.papers.barbosa import BackAndForth
+from bitrawl.papers.discovery import SimulatedSearch, WalkTrial, run_walk
+from bitrawl.papers.replay import ReplayClock
+from bitrawl.papers.trial import MemoryQueue, ReplayLedger
 from bitrawl.reasons import Reason, Stage
-from bitrawl.simulation.discovery import SimulatedSearch, WalkTrial, run_walk
-from bitrawl.simulation.replay import ReplayClock
-from bitrawl.simulation.trial import MemoryQueue, ReplayLedger
 from bitrawl.url import Url
 from lab.bench.focused import Fetching
 
@@ -233,7 +229,7 @@ def crawl_of(walk: DiscoveryWalk, web: PagesOfWords, seeds: list[str], downloads
     clock, sites = ReplayClock(), Sites()
     urls = [Url.parse(raw) for raw in seeds]
     crawl = Crawl(
-        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0), budget=Budget(downloads=downloads), ranked=True),
+        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0), downloads=downloads, ranked=True),
         fetcher=web,
         analyser=web,
         scorer=walk,

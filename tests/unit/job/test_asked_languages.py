@@ -8,10 +8,10 @@ import pytest
 
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
-from bitrawl.job.crawl_wiring import previewer
+from bitrawl.job.fetching import previewer
 from bitrawl.job.topics import topic_pages
 from bitrawl.model import Language, Page
-from bitrawl.simulation.replay import opened_replay
+from bitrawl.papers.replay import opened_replay
 from bitrawl.url import Url
 
 pytestmark = pytest.mark.usefixtures("no_children")

@@ -9,16 +9,21 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 from kept_findings import Aligned, keep_findings
+from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from bitrawl import config
 from bitrawl.cli import app
-from bitrawl.facts import JobFacts
+from bitrawl.endings import CrawlEnd, EndKind
+from bitrawl.errors import BitrawlError
+from bitrawl.facts import JobFacts, Live
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder_check import check
-from bitrawl.job.live_facts import Live, Sampler
-from bitrawl.job.reporting import gather, is_stale
-from bitrawl.mining.findings import RefusedPair
+from bitrawl.job.job_merge import merge
+from bitrawl.job.live_facts import Sampler
+from bitrawl.job.reporting import gather, is_stale, write_report
+from bitrawl.job.running import export_copy
+from bitrawl.mining import RefusedPair
 from bitrawl.model import (
     Language,
     Lease,
@@ -34,15 +39,18 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.reasons import Reason, Stage
-from bitrawl.review.reviewing import PairFilter, PairList, Reading
-from bitrawl.show.job_report import brief
-from bitrawl.show.wording import size
+from bitrawl.review.reviewing import PairList, Reading
+from bitrawl.show import brief, size
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.store.reading_index import refresh
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import SubjectKind
 from bitrawl.url import Url
+from bitrawl.web.api.operations import ROOT
+from bitrawl.web.app import Serving, application, new_server
 
 EN, FR = Language("en"), Language("fr")
 SEGMENTS = [("Tea is served at four.", 0.9), ("Tea is served at four!", 0.8), ("Milk", 0.7), ("Noise", 0.1)]
@@ -74,7 +82,7 @@ def crawl(ledger: Ledger) -> None:
     visit(ledger, Link(odd[4], LinkKind.PAGE), Skip(odd[4], Stage.FETCH, Reason.TIMEOUT), 0)
     far = [url("far", number) for number in range(4)]
     ledger.refuse((Link(each, LinkKind.PAGE), Skip(each, Stage.SCOPE, Reason.OFF_SITE)) for each in far)
-    ledger.remember("ended", "all links were visited")
+    ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
 
 
 def mine(ledger: Ledger) -> None:
@@ -128,7 +136,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
         facts=facts,
         status=run(app, ["status", str(path)]).output,
         status_json=json.loads(run(app, ["status", str(path), "--format", "json"]).output),
-        end="\n".join(brief(facts)),
+        end="\n".join(brief(facts).lines),
         report=re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", folder.report.read_text("utf-8"))),
         card=(folder.corpus / "README.md").read_text("utf-8"),
         summary=json.loads((folder.corpus / "summary.json").read_text())["en-fr"],
@@ -137,6 +145,24 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
         pair_list=Reading(folder).pairs(PairFilter()),
         lines={p.name: len(p.read_text("utf-8").splitlines()) for p in folder.corpus.iterdir()},
     )
+
+
+def mined_job(path: Path) -> JobFolder:
+    """With its corpus."""
+    path.mkdir()
+    job = config.resolve({"langs": ["en", "fr"], "seeds": ["https://www.example.org/"]})
+    config.write(job, path / "job.toml")
+    with Ledger(path / "job.sqlite") as ledger:
+        mine(ledger)
+    write_corpus(job, path)
+    return JobFolder(path)
+
+
+def bitrawl(*arguments: object) -> tuple[int, str]:
+    """The exit code, and what is said there or as an error."""
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    said = str(result.exception) if isinstance(result.exception, BitrawlError) else ""
+    return result.exit_code, " ".join(f"{result.output} {said}".split())
 
 
 def number(pattern: str) -> Callable[[str], int]:
@@ -302,5 +328,78 @@ def test_a_corpus_is_stale_from_a_verdict_until_it_is_written_again(tmp_path: Pa
     assert is_stale(folder)
     write_corpus(job, tmp_path)
     assert not is_stale(folder)
-    reading.undo(SubjectKind.PAIR, first.row.key, "anna", 2.0)
+    reading.verdicts.undo(SubjectKind.PAIR, first.row.key, "anna", 2.0)
     assert is_stale(folder)
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "cut off": lambda content: content[: len(content) // 2],
+    "another number": lambda content: content.replace(b'"units": 3', b'"units": 7'),
+    "empty": lambda _: b"",
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+@pytest.mark.parametrize("kind", ["job", "merged", "copy"])
+def test_damaged_figures_are_named_with_what_mends_them_wherever_they_are_read(tmp_path: Path, kind: str, how: str):
+    if kind == "copy" and how == "another number":
+        return  # A copy has no checksums.
+    folder = mined_job(tmp_path / "job").path
+    shown, corpus, again = folder, folder / "corpus", ("export", folder)
+    if kind == "merged":
+        merge([folder], tmp_path / "merged", {}, tell=lambda _: None)
+        shown, corpus, again = tmp_path / "merged", tmp_path / "merged/corpus", ("export", tmp_path / "merged")
+    elif kind == "copy":
+        export_copy(JobFolder(folder).job(), JobFolder(folder), tmp_path / "copy")
+        shown = corpus = tmp_path / "copy"
+        again = ("export", folder, "--to", corpus)
+    (corpus / "summary.json").write_bytes(DAMAGE[how]((corpus / "summary.json").read_bytes()))
+    advice = f"bitrawl {' '.join(map(str, again))}".replace(str(folder), "JOB" if kind == "copy" else str(folder))
+    commands = [("status",), ("status", "--format", "json"), ("check",), *([("report",)] if kind == "job" else [])]
+    for command in commands:
+        code, said = bitrawl(*command, shown)
+        assert (code, "summary.json" in said, advice in said) == (1, True, True), (command, said)
+        assert command != ("check",) or said.startswith(("sound", "damaged")), said
+    assert bitrawl(*again)[0] == 0
+    assert {command: bitrawl(*command, shown)[0] for command in commands} == dict.fromkeys(commands, 0)
+
+
+def test_the_app_names_damaged_figures_shows_the_others_and_offers_to_write_them_again(tmp_path: Path):
+    folder = mined_job(tmp_path / "job")
+    whole = Sampler(lambda: 1e9).sample(folder)
+    (folder.corpus / "summary.json").write_bytes(b"{")
+    live = Sampler(lambda: 1e9).sample(folder)
+    assert "summary.json is damaged" in live.fault
+    assert live == msgspec.structs.replace(whole, units={}, fault=live.fault)
+    with TestClient(application(new_server(Serving(tmp_path)), ["testserver"])) as client:
+        page = client.get("/jobs/job").text
+        assert "corpus/summary.json is damaged" in page
+        assert "in the corpus" not in page
+        assert str(tmp_path) not in page
+        assert "Write the files again" in client.get("/jobs/job/download").text
+
+
+def test_status_report_card_and_app_agree_on_a_job_that_runs(tmp_path: Path):
+    folder = mined_job(tmp_path / "job")
+    new, *others = (
+        Link(url(EN, 100 + n), kind)
+        for n, kind in enumerate([LinkKind.PAGE, LinkKind.PAGE, LinkKind.INDEX, LinkKind.PROBE])
+    )
+    with Ledger(folder.ledger) as ledger:
+        queue = LedgerQueue(ledger, str)
+        queue.put((link, 0.5) for link in others)
+        assert queue.pop("www.example.org")  # in flight is still queued
+        visit(ledger, new, Page(new.url, EN, paragraphs=(Paragraph("Milk is served at five."),)), 200)
+        with TestClient(application(new_server(Serving(tmp_path)), ["testserver"])) as client:
+            app = client.get(f"{ROOT}/jobs/job").json()
+        status = json.loads(bitrawl("status", folder.path, "--format", "json")[1])
+        report = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", write_report(folder.path).read_text("utf-8")))
+        card, live = (folder.corpus / "README.md").read_text("utf-8"), app["figures"]
+    assert status["state"] == app["state"] == "running"
+    assert "state running" in report
+    assert status["pages"] == live["pages"] == number(r"bitrawl read (\d+) page")(report) == 1
+    assert status["queued"] == live["queued"] == number(r"skipped \+ (\d+) queued")(report) == 1  # our own are no links
+    corpus = status["corpora"]["en-fr"]
+    assert corpus["pairs"] == live["pairs"]["en-fr"] == number(r"in (\d+) page pairs")(card) == 4
+    assert corpus["segments"] == live["segments"] == number(r"with (\d+) segment pairs")(report)
+    assert corpus["units"] == live["units"]["en-fr"] == number(r"(\d+) translation units")(card) == 3

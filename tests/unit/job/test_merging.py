@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 
 from bitrawl import config, files
 from bitrawl.cli import app
-from bitrawl.corpus.figures import MergeFacts
+from bitrawl.corpus import MergeFacts
 from bitrawl.corpus.merger import merged
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.errors import ConfigError, DiskFullError
 from bitrawl.job import exporting
 from bitrawl.job.exporting import corpus_units, write_corpus
@@ -61,7 +62,7 @@ class Jobs:
         ledger = Ledger(path / "job.sqlite")
         for site, texts in sites.items():
             keep_findings(Findings(ledger), site, 10, aligned(site, texts, langs.split(",")[:2]))
-        ledger.remember("ended", "all links were visited")
+        ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
         ledger.close()
         return path
 

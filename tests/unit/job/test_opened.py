@@ -12,9 +12,10 @@ from kept_findings import Aligned, keep_findings
 
 import bitrawl
 from bitrawl import config
+from bitrawl.endings import CrawlEnd, EndKind
+from bitrawl.job import OpenedCopy, OpenedJob
 from bitrawl.job.exporting import write_corpus
-from bitrawl.job.opened import OpenedJob
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.mining import SiteFindings
 from bitrawl.model import (
     Language,
     Lease,
@@ -57,7 +58,7 @@ def job(folder: Path, langs: str = "en,fr", site: str = "example.org", **tables:
     pairs = [(Language(a), Language(b)) for number, a in enumerate(codes) for b in codes[number + 1 :]]
     with Ledger(folder / "job.sqlite") as ledger:
         keep_findings(Findings(ledger), site, 10, [aligned(site, *pair) for pair in pairs])
-        ledger.remember("ended", "done")
+        ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
     return folder
 
 
@@ -77,7 +78,7 @@ def written(folder: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "corpus" / name).read_text().splitlines()]
 
 
-def records(opened: OpenedJob, langs: str = "") -> list[dict[str, Any]]:
+def records(opened: OpenedJob | OpenedCopy, langs: str = "") -> list[dict[str, Any]]:
     return [json.loads(msgspec.json.encode(unit)) for unit in opened.units(langs)]
 
 
@@ -170,9 +171,13 @@ def test_a_merged_folder_has_the_units_of_its_files(tmp_path: Path, *, compress:
         names = ("en-fr", "en-de", "fr-de")
         assert units == [line for name in names for line in written(tmp_path / "merged", f"{name}.sentences.jsonl")]
     assert {unit.url_a.split("/")[2] for unit in opened.sample(4, langs="en,de")} == {"www.example.net"}
-    for read in (opened.pages, opened.pairs, opened.status, opened.export):
+    for read in (opened.pages, opened.pairs):
         with pytest.raises(bitrawl.ConfigError, match=r"is a merged corpus; open one of its jobs: .*one, .*two"):
             read()
+    assert opened.status().jobs == [str(folder) for folder in jobs]
+    opened.export(formats="tsv", min_score=0.9)
+    assert len(list((tmp_path / "merged/corpus").glob("en-fr.tsv*"))) == 1
+    assert [unit["score"] >= 0.9 for unit in records(opened)] == [True] * 3
 
 
 def test_the_merged_corpus_of_a_run_over_many_sites_is_opened_by_the_folder_of_the_run(tmp_path: Path):

@@ -14,8 +14,9 @@ from small_site import articles, page
 
 from bitrawl import config
 from bitrawl.endings import Doing
+from bitrawl.files import zstd
 from bitrawl.job import site_mining
-from bitrawl.job.site_mining import BATCH, MinedSite, MiningWorkers, SiteMiner
+from bitrawl.job.site_mining import BATCH, MinedSite, MiningWorkers, SiteMiner, packed_pair
 from bitrawl.mining.findings import SiteFindings
 from bitrawl.mining.judging import Flag
 from bitrawl.mining.stages import AlignedPair, PairedSite
@@ -23,7 +24,7 @@ from bitrawl.model import Language, Page, PagePair, Segment, SegmentPair, Unpack
 from bitrawl.process import Failure, FailureKind
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
 from bitrawl.url import Url
@@ -63,13 +64,16 @@ class Workers:
 
     async def align(
         self, _languages: object, pairs: Sequence[PagePair], _template: Template, learned: bytes = b""
-    ) -> list[AlignedPair] | Failure:
+    ) -> list[PackedAlignment] | Failure:
         self.taught.add(learned)
         self.asked.append(len(pairs))
         broken = [failure for pair in pairs if (failure := self.breaks(pair))]
         if broken:
             return broken[0]
-        return [AlignedPair((_segment(pair),), too_long=self.too_long.get(pair.url_a, "")) for pair in pairs]
+        return [
+            packed_pair(pair, AlignedPair((_segment(pair),), too_long=self.too_long.get(pair.url_a, "")))
+            for pair in pairs
+        ]
 
 
 def _segment(pair: PagePair) -> SegmentPair:
@@ -224,9 +228,9 @@ async def test_the_untranslated_rest_of_a_partly_translated_page_is_not_aligned(
     async with MiningWorkers(config.Job(langs=["en", "fr"]), tmp_path) as workers:
         aligned = await workers.align((EN, FR), found, Template({}))
     assert not isinstance(aligned, Failure)
-    untranslated = [any(one.a.text == rest[0].text for one in of_pair.segments) for of_pair in aligned]
+    untranslated = [rest[0].text.encode() in zstd.decompress(of_pair.segments) for of_pair in aligned]
     assert untranslated == [not pair.partial for pair in found]
-    assert all(of_pair.segments for of_pair in aligned)
+    assert all(of_pair.count for of_pair in aligned)
 
 
 async def test_what_is_aligned_is_not_aligned_again(site: Site):

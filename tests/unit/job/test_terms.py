@@ -1,16 +1,17 @@
 """The bilingual terms of a job: its segments, the pair of languages that is meant, and what goes wrong."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bitrawl.corpus import TermPair
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.job import corpus_terms
-from bitrawl.job.corpus_terms import bilingual_terms
-from bitrawl.mining.findings import SiteFindings
+from bitrawl.job import corpus_terms, open_folder
+from bitrawl.mining import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.url import Url
 
 A, B = Url.parse("https://example.org/en"), Url.parse("https://example.org/fr")
@@ -34,15 +35,19 @@ def job(
     ledger = Ledger(folder / "job.sqlite")
     findings = Findings(ledger)
     if mined:
-        findings.aligned("example.org", b"key", segments)
+        findings.aligned("example.org", b"key", PackedAlignment.of(segments))
         pair = PagePair(A, B, Language("en"), Language("fr"), 0.9, {Method.DECLARED: 1.0})
         findings.replace(SiteFindings("example.org", 2, (pair,)), [b"key"])
     ledger.close()
     return folder
 
 
+def terms_of(folder: Path, name: str = "", **how: Any) -> list[TermPair]:
+    return open_folder(folder).term_pairs(name, **how)
+
+
 def test_terms_have_examples_with_their_pages(tmp_path: Path):
-    (acid,) = [one for one in bilingual_terms(job(tmp_path)) if one.term_a == "acid rain"]
+    (acid,) = [one for one in terms_of(job(tmp_path)) if one.term_a == "acid rain"]
     assert (acid.term_b, acid.lang_a, acid.lang_b) == ("pluies acides", "en", "fr")
     assert (acid.count_a, acid.count_b, acid.count_together) == (12, 12, 12)
     assert len(acid.examples) == 3
@@ -53,19 +58,19 @@ def test_terms_have_examples_with_their_pages(tmp_path: Path):
 
 
 def test_the_other_order_swaps_everything(tmp_path: Path):
-    there, back = bilingual_terms(job(tmp_path), "en-fr"), bilingual_terms(tmp_path, "fr-en")
+    there, back = terms_of(job(tmp_path), "en-fr"), terms_of(tmp_path, "fr-en")
     assert {(one.term_a, one.term_b) for one in there} == {(one.term_b, one.term_a) for one in back}
     assert all(one.lang_a == "fr" and one.examples[0].url_a == B for one in back)
 
 
 def test_the_only_pair_that_was_found_is_meant(tmp_path: Path):
-    assert bilingual_terms(job(tmp_path, '"en", "fr", "de"'))
+    assert terms_of(job(tmp_path, '"en", "fr", "de"'))
 
 
 def test_a_large_corpus_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(corpus_terms, "MOST_SEGMENTS", 9)
     told: list[str] = []
-    bilingual_terms(job(tmp_path), tell=told.append)
+    terms_of(job(tmp_path), tell=told.append)
     assert told == ["reading one in 2 of the corpus, which has 18 segments", "looking for terms in 9 segments"]
 
 
@@ -79,29 +84,29 @@ def test_a_large_corpus_is_read_in_part(tmp_path: Path, monkeypatch: pytest.Monk
 )
 def test_a_pair_that_is_not_there_is_refused(tmp_path: Path, langs: str, asked: str, says: str):
     with pytest.raises(ConfigError, match=says):
-        bilingual_terms(job(tmp_path, langs), asked)
+        terms_of(job(tmp_path, langs), asked)
 
 
 @pytest.mark.parametrize("asked", ["EN-FR", "en,fr", "En-fr"])
 def test_a_pair_may_be_named_in_any_case(tmp_path: Path, asked: str):
     folder = job(tmp_path)
-    assert bilingual_terms(folder, asked) == bilingual_terms(folder, "en-fr")
+    assert terms_of(folder, asked) == terms_of(folder, "en-fr")
 
 
 def test_several_pairs_have_to_be_chosen_from(tmp_path: Path):
     with pytest.raises(ConfigError, match="--languages: en-fr, en-de, fr-de"):
-        bilingual_terms(job(tmp_path, '"en", "fr", "de"', segments=()))
+        terms_of(job(tmp_path, '"en", "fr", "de"', segments=()))
 
 
 def test_a_job_that_was_not_mined_says_what_to_run(tmp_path: Path):
     with pytest.raises(ConfigError, match="has not been mined yet"):
-        bilingual_terms(job(tmp_path, mined=False))
+        terms_of(job(tmp_path, mined=False))
 
 
 def test_a_folder_without_a_job_is_refused(tmp_path: Path):
     with pytest.raises((ConfigError, StoreError)):
-        bilingual_terms(tmp_path)
+        terms_of(tmp_path)
 
 
 def test_a_corpus_without_terms_has_none(tmp_path: Path):
-    assert bilingual_terms(job(tmp_path, segments=SEGMENTS[:2])) == []
+    assert terms_of(job(tmp_path, segments=SEGMENTS[:2])) == []

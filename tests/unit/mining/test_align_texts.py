@@ -4,7 +4,8 @@ from statistics import mean
 
 import pytest
 
-from bitrawl.mining.aligned_pages import NOWHERE, align_sentences, align_texts, listed_sentences
+from bitrawl.mining import align_sentences, listed_sentences
+from bitrawl.mining.aligned_pages import NOWHERE, align_texts
 from bitrawl.mining.judging import Judge
 from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.model import Language, Segment, SegmentPair

@@ -6,10 +6,10 @@ from prose_site import WordEncoder, prose
 from small_site import EN, FR, page
 
 from bitrawl.errors import ConfigError
-from bitrawl.mining import page_embeddings
+from bitrawl.mining import PairSection, page_embeddings
 from bitrawl.mining.evidence import ALL, pair_key
 from bitrawl.mining.page_embeddings import EmbeddingSpace, page_vectors
-from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.site import condense
 from bitrawl.model import Method
 from bitrawl.text.arrays import RememberedRows
@@ -111,7 +111,7 @@ def test_a_page_without_words_has_no_neighbours(texts):
 
 
 def found(pages, encoder=None, **settings):
-    result = Pairing(PairingSettings(**settings), encoder=encoder).pairs(pages, [EN, FR])
+    result = Pairing(PairSection(**settings), encoder=encoder).pairs(pages, [EN, FR])
     return {(str(pair.url_a), str(pair.url_b)) for pair in result.pairs}
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.config.schema import Thresholds
 from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE, merged
 from bitrawl.languages import parse_language
-from bitrawl.mining.judging import MEASURES, Flag, Judge, Rejection, ThresholdFilter, length_ratio, rejection
+from bitrawl.mining import MEASURES, Flag, Rejection, ThresholdFilter, Thresholds, rejection
+from bitrawl.mining.judging import Judge, length_ratio
 from bitrawl.mining.segment_score import DIRECTIONS, table
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
 from bitrawl.text.language import NgramLanguageIdentifier

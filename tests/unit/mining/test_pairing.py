@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from small_site import EN, FR, WORDS, articles, page
 
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import ALL, pair_key
 from bitrawl.mining.page_score import COLUMN, NAMES, Candidates, ScoreModel, best_rivals
-from bitrawl.mining.pairing import Pairing, PairingSettings, by_itself
+from bitrawl.mining.pairing import Pairing, by_itself
 from bitrawl.mining.site import condense
 from bitrawl.model import Method
-from bitrawl.urls.patterns import learn
+from bitrawl.urls import learn_patterns
 
 CONVENTIONS = {
     "folders": ("http://s.test/en/{}.html", "http://s.test/fr/{}.html"),
@@ -25,7 +26,7 @@ CONVENTIONS = {
 
 
 def found(pages, **settings):
-    result = Pairing(PairingSettings(**settings)).pairs(pages, [EN, FR])
+    result = Pairing(PairSection(**settings)).pairs(pages, [EN, FR])
     return {(str(pair.url_a), str(pair.url_b)) for pair in result.pairs}
 
 
@@ -62,7 +63,7 @@ def test_a_pair_tells_its_evidence_by_letter():
 def test_a_method_that_was_not_asked_for_leaves_no_evidence():
     pages, _ = articles(20, *CONVENTIONS["folders"])
     methods = frozenset({Method.URL, Method.CONTENT})
-    for pair in Pairing(PairingSettings(methods=methods)).pairs(pages, [EN, FR]).pairs:
+    for pair in Pairing(PairSection(methods="".join(methods))).pairs(pages, [EN, FR]).pairs:
         assert set(pair.evidence) <= {"u", "c"}
 
 
@@ -74,7 +75,7 @@ def test_the_order_of_the_pages_changes_nothing():
 def test_the_pairs_show_the_url_patterns_of_the_site():
     pages, _ = articles(20, *CONVENTIONS["ids off by a constant"])
     pairs = Pairing().pairs(pages, [EN, FR]).pairs
-    assert "{+200}" in [str(pattern) for pattern in learn([(pair.url_a, pair.url_b) for pair in pairs])]
+    assert "{+200}" in [str(pattern) for pattern in learn_patterns([(pair.url_a, pair.url_b) for pair in pairs])]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

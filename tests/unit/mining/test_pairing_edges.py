@@ -8,13 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_site import EN, FR, alternate, articles, images, links, page
 
+from bitrawl.mining import PairSection
 from bitrawl.mining.detectors import UrlDetector
 from bitrawl.mining.evidence import KnownPairs
-from bitrawl.mining.pairing import Pairing, PairingSettings
+from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.site import MAX_TEXT, condense
 from bitrawl.model import Language, Page, Sitemap
 from bitrawl.url import Url
-from bitrawl.urls.site_pairs import LIKELY
+from bitrawl.urls import LIKELY
 
 DE = Language("de")
 ODD = {
@@ -192,7 +193,7 @@ MADE = st.builds(
 def test_whatever_the_pages_a_page_has_one_partner_in_a_language(pages: list[Page], keep):
     groups = tuple((alternate(one.url, str(one.language)), alternate(pages[0].url, "en")) for one in pages)
     sitemap = Sitemap(Url.parse("http://s.test/sitemap.xml"), alternates=groups)
-    result = Pairing(PairingSettings(threshold=0.1, keep_machine_translated=keep)).pairs(pages, [EN, FR, DE], [sitemap])
+    result = Pairing(PairSection(threshold=0.1, machine_translated=keep)).pairs(pages, [EN, FR, DE], [sitemap])
     ends = [(url, other) for p in result.pairs for url, other in ((p.url_a, p.lang_b), (p.url_b, p.lang_a))]
     assert len(ends) == len(set(ends))
     for pair in result.pairs:

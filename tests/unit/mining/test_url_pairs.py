@@ -8,8 +8,8 @@ from bitrawl.mining.evidence import KnownPairs, page_numbers
 from bitrawl.mining.site import condense
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.patterns import difference, learn
-from bitrawl.urls.site_pairs import Versions
+from bitrawl.urls import Versions, learn_patterns
+from bitrawl.urls.patterns import difference
 from bitrawl.urls.tokens import raw_tokens
 
 DE = Language("de")
@@ -82,17 +82,17 @@ def test_numbers_that_differ_by_a_constant_are_a_pattern():
     urls = [(f"http://s.test/article{100 + n}", EN) for n in range(8)]
     urls += [(f"http://s.test/article{200 + n}", FR) for n in range(8)]
     pairs = [(Url.parse(urls[n][0]), Url.parse(urls[n + 8][0])) for n in range(4)]
-    assert [str(pattern) for pattern in learn(pairs)] == ["{+100}"]
+    assert [str(pattern) for pattern in learn_patterns(pairs)] == ["{+100}"]
 
 
 def test_two_pairs_are_no_pattern():
     pairs = [(Url.parse(f"http://s.test/a{n}"), Url.parse(f"http://s.test/b{n}")) for n in range(2)]
-    assert learn(pairs) == []
+    assert learn_patterns(pairs) == []
 
 
 def test_a_pattern_leads_from_one_address_to_the_other():
     a, b = Url.parse("http://s.test/x/news.html"), Url.parse("http://s.test/fr/x/news.html")
-    (pattern,) = learn([(a, b)] * 3)
+    (pattern,) = learn_patterns([(a, b)] * 3)
     assert b in pattern.apply(a)
     assert difference(raw_tokens(a), raw_tokens(a)) == ()
 

@@ -1,9 +1,10 @@
 import pytest
 from small_site import EN, FR, alternate, articles, page
 
+from bitrawl.mining import PairSection
 from bitrawl.mining.evidence import Evidence, UntranslatedText, same_text
 from bitrawl.mining.findings import RefusalReason
-from bitrawl.mining.pairing import Pairing, PairingSettings, copies, match, misplaced
+from bitrawl.mining.pairing import Pairing, copies, match, misplaced
 from bitrawl.mining.site import SplitText, condense, language_of
 from bitrawl.model import Link, LinkKind
 from bitrawl.url import Url
@@ -14,7 +15,7 @@ OTHER = ["Le port ouvre avant l'hiver et le bateau voit la tempête.", "Un deuxi
 
 
 def reasons(*pages, **settings):
-    result = Pairing(PairingSettings(**settings)).pairs(pages, [EN, FR])
+    result = Pairing(PairSection(**settings)).pairs(pages, [EN, FR])
     return [refused.reason for refused in result.refusals], result.pairs
 
 
@@ -109,7 +110,7 @@ def test_a_machines_translation_is_left_out_unless_asked_for():
     refused, kept = reasons(*marked)
     assert kept == []
     assert set(refused) == {RefusalReason.MACHINE}
-    assert len(reasons(*marked, keep_machine_translated=True)[1]) == len(pairs)
+    assert len(reasons(*marked, machine_translated=True)[1]) == len(pairs)
 
 
 def test_same_text_is_a_share_of_the_longer_page():

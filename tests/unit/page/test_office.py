@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bitrawl.crawling.bodies import SNIFFED, media_type
+from bitrawl.bodies import SNIFFED, media_type
 from bitrawl.model import Capture, Page, ParagraphKind, Skip
 from bitrawl.page import office
 from bitrawl.page.analyser import page_reader

@@ -13,8 +13,10 @@ import pytest
 from hostile_readers import Hostile, broken, dying, mortal, noted, sleeping_service
 
 from bitrawl.children import Children
+from bitrawl.config import Job
 from bitrawl.errors import ChildError
 from bitrawl.model import Capture, Page, Skip
+from bitrawl.page import AnalysisSection
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.process import Failure, FailureKind, Limits
 from bitrawl.reasons import Reason, Stage
@@ -29,7 +31,9 @@ def capture(body: str | bytes, path: str = "page") -> Capture:
 
 @pytest.fixture
 async def sandbox(tmp_path) -> AsyncIterator[SandboxedAnalyser]:
-    async with SandboxedAnalyser(Hostile, workers=1, megabytes=128, rejects=Rejects(tmp_path / "rejected")) as analyser:
+    async with SandboxedAnalyser(
+        Hostile, AnalysisSection(workers=1, megabytes=128), rejects=Rejects(tmp_path / "rejected")
+    ) as analyser:
         yield analyser
 
 
@@ -49,6 +53,11 @@ async def test_a_page_is_kept_as_its_reader_packed_it_and_a_copy_that_differs_is
     assert isinstance(page, Page)
     assert vars(page)["packed"] == Page(page.url, title="a title").packed
     assert msgspec.structs.replace(page, title="another").packed == Page(page.url, title="another").packed
+
+
+async def test_a_reader_has_as_much_memory_without_a_job_as_in_one():
+    async with SandboxedAnalyser(Hostile) as analyser:
+        assert int(await title(analyser, "megabytes")) > Job().analysis.megabytes
 
 
 HOSTILE = [
@@ -82,7 +91,9 @@ async def test_a_hostile_page_costs_one_page(sandbox, tmp_path, command, reason,
 
 
 async def test_a_page_that_hangs_in_a_library_is_cut_short_and_says_where(tmp_path):
-    async with SandboxedAnalyser(Hostile, workers=1, seconds=1.5, rejects=Rejects(tmp_path)) as analyser:
+    async with SandboxedAnalyser(
+        Hostile, AnalysisSection(workers=1, seconds=1.5), rejects=Rejects(tmp_path)
+    ) as analyser:
         skip = await analyser.analyse(capture("hang"))
         assert isinstance(skip, Skip)
         assert (skip.reason, skip.detail) == (Reason.ANALYSIS_TIMEOUT, "1.5 s")
@@ -92,7 +103,7 @@ async def test_a_page_that_hangs_in_a_library_is_cut_short_and_says_where(tmp_pa
 
 
 async def test_a_page_is_not_given_up_for_seconds_that_the_machine_spent_elsewhere():
-    async with SandboxedAnalyser(Hostile, workers=1, seconds=0.5) as analyser:
+    async with SandboxedAnalyser(Hostile, AnalysisSection(workers=1, seconds=0.5)) as analyser:
         assert await title(analyser, "starve 0.75") == "read"
 
 
@@ -100,12 +111,12 @@ async def test_a_reader_that_sleeps_is_ended_and_that_is_no_verdict():
     async with Children(sleeping_service, Limits(seconds=0.05), workers=1) as children:
         failure = await children.ask(b"", attempts=0)
     assert isinstance(failure, Failure)
-    assert (failure.kind, failure.detail) == (FailureKind.KILLED, "no answer in 1 s")
+    assert (failure.kind, failure.detail) == (FailureKind.KILLED, "no answer in 2 s")
     assert "hostile_readers.py" in failure.trace
 
 
 async def test_other_pages_pass_while_one_hangs():
-    async with SandboxedAnalyser(Hostile, workers=2, seconds=60) as analyser:
+    async with SandboxedAnalyser(Hostile, AnalysisSection(workers=2, seconds=60)) as analyser:
         hanging = asyncio.create_task(analyser.analyse(capture("hang")))
         titles = [await title(analyser, f"page {number}") for number in range(20)]
         assert titles == [f"page {number}" for number in range(20)]
@@ -116,13 +127,13 @@ async def test_other_pages_pass_while_one_hangs():
 
 
 async def test_there_is_no_second_reader_for_a_few_pages_that_come_at_once():
-    async with SandboxedAnalyser(Hostile, workers=2) as analyser:
+    async with SandboxedAnalyser(Hostile, AnalysisSection(workers=2)) as analyser:
         pids = await asyncio.gather(*(title(analyser, "pid") for _ in range(4)))
     assert len(set(pids)) == 1
 
 
 async def test_readers_that_will_be_needed_are_started_before_they_are_asked_and_no_more_than_there_may_be(tmp_path):
-    async with SandboxedAnalyser(functools.partial(noted, tmp_path), workers=2) as analyser:
+    async with SandboxedAnalyser(functools.partial(noted, tmp_path), AnalysisSection(workers=2)) as analyser:
         analyser.get_ready(1)
         analyser.get_ready(5)
         while len(list(tmp_path.iterdir())) < 2:  # noqa: ASYNC110 - files of other processes
@@ -134,7 +145,7 @@ async def test_readers_that_will_be_needed_are_started_before_they_are_asked_and
 
 
 async def test_a_request_that_comes_before_the_readers_have_begun_is_no_reason_for_one_more(tmp_path):
-    async with SandboxedAnalyser(functools.partial(noted, tmp_path), workers=2) as analyser:
+    async with SandboxedAnalyser(functools.partial(noted, tmp_path), AnalysisSection(workers=2)) as analyser:
         analyser.get_ready(2)
         await asyncio.gather(*(title(analyser, "pid") for _ in range(4)))
         while len(list(tmp_path.iterdir())) < 2:  # noqa: ASYNC110 - as above
@@ -144,7 +155,7 @@ async def test_a_request_that_comes_before_the_readers_have_begun_is_no_reason_f
 
 
 async def test_leaving_ends_a_reader_that_is_being_started(tmp_path):
-    async with SandboxedAnalyser(functools.partial(noted, tmp_path), workers=2) as analyser:
+    async with SandboxedAnalyser(functools.partial(noted, tmp_path), AnalysisSection(workers=2)) as analyser:
         analyser.get_ready(2)
         await asyncio.sleep(0)
     for path in tmp_path.iterdir():
@@ -153,14 +164,14 @@ async def test_leaving_ends_a_reader_that_is_being_started(tmp_path):
 
 
 async def test_a_reader_that_cannot_be_started_before_it_is_asked_is_no_fault_until_then():
-    async with SandboxedAnalyser(broken, workers=1) as analyser:
+    async with SandboxedAnalyser(broken, AnalysisSection(workers=1)) as analyser:
         analyser.get_ready(1)
         with pytest.raises(ChildError, match="the model is missing"):
             await analyser.analyse(capture("x"))
 
 
 async def test_no_more_inputs_are_kept_than_allowed(tmp_path):
-    async with SandboxedAnalyser(Hostile, workers=1, rejects=Rejects(tmp_path, limit=3)) as analyser:
+    async with SandboxedAnalyser(Hostile, AnalysisSection(workers=1), rejects=Rejects(tmp_path, limit=3)) as analyser:
         for number in range(5):
             await analyser.analyse(capture(f"raise {number}"))
     assert len(list(tmp_path.iterdir())) == 6
@@ -168,7 +179,9 @@ async def test_no_more_inputs_are_kept_than_allowed(tmp_path):
 
 async def test_a_folder_that_cannot_be_written_costs_the_input_and_not_the_crawl(tmp_path, caplog):
     (tmp_path / "file").write_text("in the way")
-    async with SandboxedAnalyser(Hostile, workers=1, rejects=Rejects(tmp_path / "file" / "rejected")) as analyser:
+    async with SandboxedAnalyser(
+        Hostile, AnalysisSection(workers=1), rejects=Rejects(tmp_path / "file" / "rejected")
+    ) as analyser:
         assert isinstance(await analyser.analyse(capture("raise")), Skip)
     assert "cannot be kept" in caplog.text
 
@@ -179,7 +192,7 @@ async def test_a_reader_that_leaks_is_replaced_before_it_costs_a_page(sandbox):
 
 
 async def test_one_page_at_a_time_needs_one_child(tmp_path):
-    async with SandboxedAnalyser(Hostile, workers=4) as analyser:
+    async with SandboxedAnalyser(Hostile, AnalysisSection(workers=4)) as analyser:
         assert len({await title(analyser, "pid") for _ in range(10)}) == 1
 
 
@@ -230,7 +243,7 @@ async def test_a_page_that_cost_a_reader_alone_three_times_is_skipped_as_killed(
 
 
 async def test_what_was_killed_beside_others_is_tried_again_without_them(tmp_path):
-    async with SandboxedAnalyser(Hostile, workers=3) as analyser:
+    async with SandboxedAnalyser(Hostile, AnalysisSection(workers=3)) as analyser:
         idle = await asyncio.gather(title(analyser, "pid"), title(analyser, "pid"))
         busy = asyncio.create_task(title(analyser, f"until {tmp_path / 'page'}"))
         alone = (await title(analyser, f"mortal {tmp_path} 1")).split()
@@ -238,7 +251,7 @@ async def test_what_was_killed_beside_others_is_tried_again_without_them(tmp_pat
 
 
 async def test_kills_while_a_child_starts_do_not_end_the_job(tmp_path):
-    async with SandboxedAnalyser(functools.partial(mortal, tmp_path, 3), workers=1) as analyser:
+    async with SandboxedAnalyser(functools.partial(mortal, tmp_path, 3), AnalysisSection(workers=1)) as analyser:
         assert await title(analyser, "a page") == "a page"
 
 
@@ -247,13 +260,13 @@ async def test_kills_while_a_child_starts_do_not_end_the_job(tmp_path):
     [(broken, "the model is missing"), (dying, "exit status 7"), (functools.partial(int, "x"), "x")],
 )
 async def test_a_child_that_cannot_start_stops_the_job_with_its_last_words(factory: Callable[[], Hostile], said):
-    async with SandboxedAnalyser(factory, workers=1) as analyser:
+    async with SandboxedAnalyser(factory, AnalysisSection(workers=1)) as analyser:
         with pytest.raises(ChildError, match=said):
             await analyser.analyse(capture("x"))
 
 
 async def test_leaving_ends_the_children():
-    async with SandboxedAnalyser(Hostile, workers=2) as analyser:
+    async with SandboxedAnalyser(Hostile, AnalysisSection(workers=2)) as analyser:
         pid = int(await title(analyser, "pid"))
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -263,11 +276,12 @@ PARENT = """
 import asyncio
 from hostile_readers import Hostile
 from bitrawl.model import Capture
+from bitrawl.page import AnalysisSection
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.url import Url
 
 async def main():
-    async with SandboxedAnalyser(Hostile, workers=1) as analyser:
+    async with SandboxedAnalyser(Hostile, AnalysisSection(workers=1)) as analyser:
         page = await analyser.analyse(Capture(Url.known("https://www.example.org/"), 200, (), b"pid", 1.0))
         print(page.title, flush=True)
         await asyncio.Event().wait()

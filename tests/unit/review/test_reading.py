@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kept_findings import Aligned, keep_findings
 
 from bitrawl.errors import FieldError
-from bitrawl.mining.judging import Rejection
+from bitrawl.mining import Rejection
 from bitrawl.model import (
     Language,
     Lease,
@@ -32,15 +32,16 @@ from bitrawl.model import (
     segment_key,
 )
 from bitrawl.reasons import Reason, Stage
-from bitrawl.review.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, VerdictState
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.search_query import ANYWHERE, HitOrder, QueryMistake, SearchedSide, SearchQuery
 from bitrawl.review.searching import HitList, all_hits, search
 from bitrawl.store import reading_index
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import LanguageOrder, PairFilter, PairOrder, VerdictState
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import Refreshed
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.store.verdicts import SubjectKind
 from bitrawl.text.words import unspaced_count
 from bitrawl.url import Url
@@ -219,7 +220,7 @@ def test_a_phrase_is_never_syntax(library: Job, phrase: str):
         assert library.reading.pairs(asked).total <= len(TEXTS)
     strange = LanguageOrder(EN, Language(phrase or "x"))
     assert library.reading.pair(phrase) is None
-    assert library.reading.undo(SubjectKind.PAIR, phrase, "anna", 1.0) == ()
+    assert library.reading.verdicts.undo(SubjectKind.PAIR, phrase, "anna", 1.0) == ()
     assert library.hits("port", languages=strange).total == 0
     assert library.reading.pairs(PairFilter(languages=strange)).total == 0
     assert library.texts("vieux port") == ["Le vieux port"]
@@ -478,10 +479,10 @@ def test_a_pair_is_read_with_its_evidence_its_segments_in_order_and_verdicts(job
     assert [(one.text_a, one.text_b) for one in read.segments] == TEXTS["fr"]
     assert [one.verdict for one in read.segments] == [None, None, Verdict.REJECT]
     assert [one.place for one in read.segments] == [0, 1, 2]
-    [undone] = job.reading.undo(SubjectKind.SEGMENT, milk, "anna", 3.0)
+    [undone] = job.reading.verdicts.undo(SubjectKind.SEGMENT, milk, "anna", 3.0)
     assert undone.subject.text_b == "Du lait"
-    assert job.reading.undo_last("anna", 4.0)
-    assert [said.undone_at for said in job.reading.said(9)] == [3.0, 4.0]
+    assert job.reading.verdicts.undo_last("anna", 4.0)
+    assert [said.undone_at for said in job.reading.verdicts.history(9)] == [3.0, 4.0]
     assert msgspec.json.encode(job.reading.pair(key))
 
 
@@ -590,7 +591,7 @@ def test_a_pair_without_an_alignment_gets_its_segments_when_they_come(job: Job):
     job.refreshed()
     assert job.reading.pairs(PairFilter()).pairs[0].row.segments == 0
     assert job.texts("port") == []
-    findings.aligned("s.test", b"s.test 0", one.segments)
+    findings.aligned("s.test", b"s.test 0", PackedAlignment.of(one.segments))
     job.refreshed()
     assert job.texts("vieux port") == ["Le vieux port"]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from kept_findings import Aligned, keep_findings
 
 from bitrawl.errors import FieldError
-from bitrawl.mining.judging import Flag
+from bitrawl.mining import Flag
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
-from bitrawl.review.reviewing import LanguageOrder, PairFilter, Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.segment_list import (
     NO_FLAG,
     LengthUnit,
@@ -26,6 +26,7 @@ from bitrawl.review.segment_list import (
 from bitrawl.review.segment_review import ReadSegment, Writer, subject_of
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import LanguageOrder, PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory

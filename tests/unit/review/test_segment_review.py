@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.config import Thresholds
-from bitrawl.mining.judging import Flag, Rejection
-from bitrawl.mining.revising import revised
+from bitrawl.mining import Flag, Rejection, Thresholds, revised
 from bitrawl.model import Language, Segment, SegmentPair, Verdict
 from bitrawl.review.segment_review import MOST_CHARACTERS, ReadSegment, Saved, SegmentReview, Writer, subject_of
 from bitrawl.store.revisions import RevisionHistory

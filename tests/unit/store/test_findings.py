@@ -10,15 +10,15 @@ from small_site import EN, FR, articles
 
 from bitrawl.facts import LanguagePair
 from bitrawl.job.reporting import gather
-from bitrawl.mining.findings import RefusedPair, SiteFindings
+from bitrawl.mining import RefusedPair, SiteFindings
 from bitrawl.mining.pairing import PairingResult
 from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit
 from bitrawl.reasons import Reason, Stage
-from bitrawl.show.job_report import render
+from bitrawl.show import report_of_job
 from bitrawl.store import ledger_facts as tables
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.stored_findings import Findings
+from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
 
@@ -61,7 +61,7 @@ def test_partial_pairs_give_segments_and_are_not_counted_as_pairs_of_pages(ledge
     half = msgspec.structs.replace(pair("http://s.test/en/2", "http://s.test/fr/2"), partial=True)
     segments = [SegmentPair(one.url_a, one.url_b, Segment("a"), Segment("b"), 0.9) for one in (PAIR, half)]
     for key, segment in zip((b"1", b"2"), segments, strict=True):
-        findings.aligned("s.test", key, [segment])
+        findings.aligned("s.test", key, PackedAlignment.of([segment]))
     findings.replace(site("s.test", pairs=(PAIR, half)), [b"1", b"2"])
     assert list(findings.pairs(EN, FR)) == [PAIR]
     assert list(findings.segments(EN, FR)) == segments
@@ -140,7 +140,7 @@ def test_the_report_says_of_each_site_how_its_addresses_differ_and_why_it_was_le
         link = Link(Url.parse("http://rich.test/"), LinkKind.SEED)
         ledger.refuse([(link, Skip(link.url, Stage.SCOPE, Reason.OFF_SITE))])
         ledger.record(Visit(Lease(link, 1.0), Page(link.url, EN), 200, 1000, at=1e9, took=0.1))
-    drawn = render(gather(tmp_path))
+    drawn = report_of_job(gather(tmp_path))
     rows = {
         name: row for row in re.findall(r"<tr>.*?</tr>", drawn) for name in ("rich.test", "poor.test") if name in row
     }

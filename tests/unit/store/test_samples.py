@@ -12,21 +12,22 @@ import msgspec
 import pytest
 from kept_findings import Aligned, keep_findings
 
-from bitrawl.corpus.card import review_sentence
+from bitrawl.corpus import review_sentence
 from bitrawl.errors import ConfigError
 from bitrawl.job import drawing
 from bitrawl.job.drawing import draw, give_sample
 from bitrawl.job.exporting import write_corpus
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, segment_key
-from bitrawl.review.progress import VerdictCounts, review_progress
+from bitrawl.review.progress import review_progress
 from bitrawl.review.results import SampleResults, human_reviews, results
-from bitrawl.review.reviewing import PairFilter, Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.samples import Sample, SampleRequest, Samples, band_of
 from bitrawl.store.stored_findings import Findings
-from bitrawl.store.verdicts import SubjectKind, VerdictHistory
+from bitrawl.store.verdicts import SubjectKind, VerdictCounts, VerdictHistory
 from bitrawl.url import Url
 
 ACCEPT, REJECT = Verdict.ACCEPT, Verdict.REJECT

@@ -115,7 +115,7 @@ def test_a_row_that_cannot_be_read_is_a_sentence_about_its_file(tmp_path: Path):
     url = Url.parse("http://a.test/")
     with ledger.transaction():
         values = (url, "a.test", "en", "", "", 0, ledger._compress(b"no page"))
-        ledger.database.query("INSERT INTO pages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", values)
+        ledger.database.query("INSERT INTO stored_pages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", values)
     with pytest.raises(DamagedError, match=r"job\.sqlite is damaged: a row cannot be read"):
         ledger.page(url)
     with ledger.transaction():

@@ -182,40 +182,6 @@ def test_processes_write_at_the_same_time_and_lose_nothing(tmp_path: Path):
     assert len(VerdictHistory(path).standing().pairs) == 20
 
 
-def test_verdicts_of_the_first_format_are_kept_and_the_last_word_still_stands(tmp_path: Path):
-    path = tmp_path / "verdicts.sqlite"
-    with sqlite3.connect(path) as database:
-        database.executescript(FIRST_FORMAT)
-        for key, verdict, by in ((subject().key, "reject", "anna"), (subject().key, "accept", "ben")):
-            values = ("segment", key, verdict, by, 1.0, "http://s.test/en", "http://s.test/fr", "Hello", "Bonjour")
-            database.execute(f"INSERT INTO said VALUES (NULL, {', '.join('?' * 9)}, NULL, NULL)", values)
-        database.execute("INSERT INTO standing SELECT kind, key, verdict, by, at FROM said WHERE id = 2")
-    database.close()
-    history = VerdictHistory(path)
-    history.check()
-    assert history.standing().segments == {subject().key: ACCEPT}
-    assert [said.by for said in history.history(9)] == ["ben", "anna"]
-    history.say(subject(), REJECT, "anna", 2.0)
-    assert len(history.conflicts(9)) == 1
-
-
-FIRST_FORMAT = """
-CREATE TABLE said (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
-    url_a TEXT NOT NULL, url_b TEXT NOT NULL, text_a TEXT NOT NULL, text_b TEXT NOT NULL,
-    undone_by TEXT, undone_at REAL
-);
-CREATE INDEX said_of ON said (kind, key, id);
-CREATE INDEX said_by ON said (by, id);
-CREATE TABLE standing (
-    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
-    PRIMARY KEY (kind, key)
-) WITHOUT ROWID;
-PRAGMA user_version = 1;
-"""
-
-
 def test_verdicts_of_another_format_are_refused_and_not_forgotten(history: VerdictHistory, tmp_path: Path):
     history.say(subject(), REJECT, "anna", 1.0)
     with sqlite3.connect(tmp_path / "verdicts.sqlite") as database:

@@ -4,8 +4,9 @@ import msgspec
 import pytest
 from table_site import Walk, page, site, url
 
-from bitrawl.job.crawl_wiring import strategy
 from bitrawl.model import Language, Link, LinkKind, Page, SiteKnowledge, Sitemap
+from bitrawl.protocols import StrategyInputs
+from bitrawl.strategies.making import strategy
 
 SITE = SiteKnowledge("site.test")
 
@@ -17,7 +18,9 @@ def linking(made: Page, **targets: str) -> Page:
 
 
 async def visited(*pages: Page, seed: str = "/", code: str = "de", sitemap: Sitemap | None = None) -> list[str]:
-    return await Walk(strategy("adaptive", [Language(code)]), site(*pages), [seed], sitemap=sitemap).run()
+    return await Walk(
+        strategy("adaptive", StrategyInputs([Language(code)])), site(*pages), [seed], sitemap=sitemap
+    ).run()
 
 
 @pytest.mark.parametrize("code", ["de", "ja", "ar"])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 from table_site import Walk, page, site, url
 
-from bitrawl.crawling.scope import Sites
+from bitrawl.crawling import Sites
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance, SiteKnowledge
 from bitrawl.strategies.adaptive.site_scorer import Adaptive
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive

@@ -129,7 +129,7 @@ def test_a_sentence_that_is_too_long_on_one_side_only_is_split_on_both():
     a, b = map(unended, texts[0])
     shorter, longer = sorted((len(a), len(b)))
     assert shorter < longer
-    found = SiteAligner((EN, FR), most=shorter).align(pages([(a, b), *texts[1:]]))[0]
+    found = SiteAligner((EN, FR), characters=shorter).align(pages([(a, b), *texts[1:]]))[0]
     assert len(found) > 1
     assert all(max(len(one.a.text), len(one.b.text)) <= shorter for one in found)
     assert right([found], [(a, b)]) == len(found)
@@ -140,7 +140,7 @@ def test_segments_that_are_short_enough_do_not_change():
     texts = articles()
     long = tuple(map(unended, map(" ".join, zip(*texts, strict=True))))
     alone = SiteAligner((EN, FR)).align(pages(texts))
-    unbounded = SiteAligner((EN, FR), most=10**6).align(pages(texts))
+    unbounded = SiteAligner((EN, FR), characters=10**6).align(pages(texts))
     assert alone == unbounded
     bounded = SiteAligner((EN, FR)).align(
         pages([(texts[0][0] + " " + long[0], texts[0][1] + " " + long[1]), *texts[1:]])

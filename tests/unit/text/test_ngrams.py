@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitrawl.errors import ConfigError
-from bitrawl.text import ngram_models
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import END, START, UNKNOWN, read_arpa, sequences
+from bitrawl.text.ngram_models import END, START, UNKNOWN, read_arpa, sequences, train
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=7), min_size=1, max_size=12)
 SMALL = settings(max_examples=30, deadline=None)
@@ -106,11 +104,10 @@ def test_the_probabilities_of_all_words_after_any_history_sum_to_1(texts, order,
     assert total == pytest.approx(1, abs=1e-5)
 
 
-def test_a_text_in_many_blocks_is_counted_as_in_one(monkeypatch):
+def test_a_text_in_many_blocks_is_counted_as_in_one():
     texts = made_up_texts(400)
     whole = train(texts)
-    monkeypatch.setattr(ngram_models, "BLOCK", 100)
-    parts = train(texts)
+    parts = train(texts, block=100)
     for one, other in zip(whole.levels, parts.levels, strict=True):
         for a, b in zip(one, other, strict=True):
             assert np.array_equal(a, b)
@@ -118,14 +115,13 @@ def test_a_text_in_many_blocks_is_counted_as_in_one(monkeypatch):
 
 def peak_of_training(texts):
     tracemalloc.start()
-    model = train(texts)
+    model = train(texts, block=1 << 14)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak, model
 
 
-def test_training_takes_no_more_memory_than_stated(monkeypatch):
-    monkeypatch.setattr(ngram_models, "BLOCK", 1 << 14)
+def test_training_takes_no_more_memory_than_stated():
     texts = made_up_texts(4000, words=3000)
     peak, model = peak_of_training(texts)
     block = MOST_BYTES_BESIDE * (1 << 14) / (1 << 19)

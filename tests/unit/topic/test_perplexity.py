@@ -3,8 +3,7 @@ import math
 import pytest
 
 from bitrawl.model import UNDETERMINED, Language, Page, Paragraph
-from bitrawl.text.ngram_estimation import train
-from bitrawl.text.ngram_models import sequences
+from bitrawl.text.ngram_models import sequences, train
 from bitrawl.topic.judge import ENDLESS, PerplexityRelevance, boundaries, perplexities, usual_maximum
 from bitrawl.url import Url
 

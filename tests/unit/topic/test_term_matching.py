@@ -9,8 +9,8 @@ from bitrawl.topic.term_list import Term
 from bitrawl.topic.term_relevance import TermMatcher
 
 
-def found(text: str, language: str, *terms: str, stop: frozenset[str] = frozenset()) -> list[str]:
-    matcher = TermMatcher([Term(term) for term in terms], Language(language), stop.__contains__ if stop else None)
+def found(text: str, language: str, *terms: str) -> list[str]:
+    matcher = TermMatcher([Term(term) for term in terms], Language(language))
     return [matcher.terms[number].text for number in matcher.find(text).numbers]
 
 
@@ -35,19 +35,6 @@ def found(text: str, language: str, *terms: str, stop: frozenset[str] = frozense
 )
 def test_a_term_is_found_in_any_form(text: str, language: str, terms: list[str], expected: list[str]):
     assert found(text, language, *terms) == expected
-
-
-def test_stop_words_are_passed_over_on_both_sides():
-    stop = frozenset(("of", "the"))
-    assert found("conservation of the resources", "en", "conservation of resources", stop=stop) == [
-        "conservation of resources"
-    ]
-    assert found("conservation resources", "en", "conservation of the resources", stop=stop)
-    assert found("the rain of the resources", "en", "rain resources", stop=stop)
-
-
-def test_a_term_of_stop_words_alone_is_found_as_it_is():
-    assert found("to be or not to be", "en", "to be", stop=frozenset(("to", "be"))) == ["to be", "to be"]
 
 
 def test_terms_of_the_same_stem_are_one_with_the_rounded_mean_of_their_weights():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import ConfigError, WikiError
-from bitrawl.job.bootstrapping import BootstrapRequest, bootstrap, read_bootstrap
+from bitrawl.job.bootstrapping import BootstrapFolder, BootstrapRequest, bootstrap
 from bitrawl.model import Language
 from bitrawl.topic import wiki_dump
 from bitrawl.topic.wiki_articles import Article, Extent
@@ -152,13 +152,12 @@ async def test_a_category_is_found_in_another_spelling_or_its_neighbours_are_nam
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
-def test_rows_do_not_depend_on_where_the_file_is_cut(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch):
+def test_rows_do_not_depend_on_where_the_file_is_cut(tmp_path: Path, size: int):
     folder = dump(tmp_path / "d", OLD, packed=False)
     path = folder / "enwiki-20261101-categorylinks.sql"
     whole = list(wiki_dump.rows(path, ("cl_from", "cl_to", "cl_type")))
     assert len(whole) == len(WITHIN)
-    monkeypatch.setattr(wiki_dump, "CHUNK", size)
-    assert list(wiki_dump.rows(path, ("cl_from", "cl_to", "cl_type"))) == whole
+    assert list(wiki_dump.rows(path, ("cl_from", "cl_to", "cl_type"), chunk=size)) == whole
 
 
 def test_escapes_are_read_as_mysql_writes_them(tmp_path: Path):
@@ -262,7 +261,7 @@ async def test_a_dump_becomes_a_topic_and_seeds_without_a_request(tmp_path: Path
         "50:rain and snow=Clouds and 'rain'>en", "33:tornado=Clouds and 'rain'>en",
     ]  # fmt: skip
     assert summary.excluded == {"disambiguation": 1, "redirect": 1}
-    assert read_bootstrap(tmp_path / "out").seeds == [
+    assert BootstrapFolder(tmp_path / "out").read().seeds == [
         "http://127.0.0.1:8080/x",
         "https://www.weather.test/a?b=1&c=%272%27",
     ]

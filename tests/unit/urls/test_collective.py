@@ -8,8 +8,8 @@ from bitrawl.cli.urls import urls
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.pair_model import RuleUrlPairModel, rule_pairs
-from bitrawl.urls.site_pairs import MatchingModels, match_urls
+from bitrawl.urls import RuleUrlPairModel, match_urls, rule_pairs
+from bitrawl.urls.site_pairs import MatchingModels
 
 EN, FR, DE, ZH = map(Language, ("en", "fr", "de", "zh"))
 WORDS = [
@@ -287,7 +287,7 @@ def test_time_does_not_grow_with_the_square():
 
 def test_the_rule_pairs_what_differs_in_a_code_and_nothing_else():
     marked, unmarked = site("en/{0}.html", "fr/{0}.html"), site("news/{0}", "nouvelles/{0}")
-    assert set(rule_pairs(listed(marked), EN, FR)) == set(marked)
+    assert {pair[:2] for pair in rule_pairs(listed(marked), EN, FR)} == set(marked)
     assert rule_pairs(listed(unmarked), EN, FR) == []
     assert RuleUrlPairModel().parallel([marked[0], unmarked[0]]).tolist() == [1.0, 0.0]
 

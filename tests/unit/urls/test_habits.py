@@ -1,7 +1,8 @@
 import pytest
 
 from bitrawl.url import Url
-from bitrawl.urls.patterns import PatternCounts, PatternPart, difference
+from bitrawl.urls import PatternCounts
+from bitrawl.urls.patterns import PatternPart, difference
 from bitrawl.urls.tokens import raw_tokens
 
 

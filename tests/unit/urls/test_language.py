@@ -8,8 +8,9 @@ from bitrawl.cli.urls import urls as urls_app
 from bitrawl.languages import same_language
 from bitrawl.model_files import model_file
 from bitrawl.url import Url
+from bitrawl.urls import LinearUrlLanguageModel, language_by_rules
 from bitrawl.urls.language_evidence import UrlReader
-from bitrawl.urls.language_model import REMEMBERED, LinearUrlLanguageModel, UrlLanguageData, language_by_rules
+from bitrawl.urls.language_model import REMEMBERED, UrlLanguageData
 from lab.train.url_language import evidence
 
 # Written for this test, not taken from any data; hosts are invented.

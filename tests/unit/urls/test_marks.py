@@ -2,7 +2,7 @@ import pytest
 
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
-from bitrawl.urls.tokens import mark_language, named_languages, skeleton
+from bitrawl.urls import mark_language, named_languages, skeleton
 
 
 @pytest.mark.parametrize(

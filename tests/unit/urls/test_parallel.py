@@ -6,7 +6,7 @@ import pytest
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
 from bitrawl.url import Url
-from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
+from bitrawl.urls import TreeUrlPairModel
 
 MODEL = TreeUrlPairModel()
 
@@ -66,5 +66,5 @@ def test_the_model_is_small_and_loads_quickly():
     file = model_file("url-pairs.npz")
     assert len(file.read_bytes()) < 2_000_000
     started = time.process_time()
-    load_trees()
+    TreeUrlPairModel.load()
     assert time.process_time() - started < 0.1

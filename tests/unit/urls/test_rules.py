@@ -1,7 +1,7 @@
 import pytest
 
 from bitrawl.url import Url
-from bitrawl.urls.language_model import language_by_rules
+from bitrawl.urls import language_by_rules
 
 
 @pytest.mark.parametrize(

@@ -4,23 +4,8 @@ from hypothesis import strategies as st
 
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.tokens import (
-    HostName,
-    UrlParts,
-    address_languages,
-    host_name,
-    locales,
-    parameters,
-    pieces,
-    raw_tokens,
-    readable_words,
-    renamed,
-    runs,
-    skeleton,
-    versions,
-    without,
-    words,
-)
+from bitrawl.urls import address_languages, host_name, readable_words, renamed, runs, skeleton, versions
+from bitrawl.urls.tokens import HostName, UrlParts, locales, parameters, pieces, raw_tokens, without, words
 
 TEXTS = st.text(st.sampled_from("aBzÉé9٣_-./=&? हि中"), max_size=30)
 

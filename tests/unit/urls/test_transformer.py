@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from bitrawl import config
-from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
-from bitrawl.job.crawl_wiring import UrlModelNames, strategy
 from bitrawl.model import Language
+from bitrawl.protocols import StrategyInputs
+from bitrawl.strategies.making import strategy
+from bitrawl.strategies.table import Strategy
 from bitrawl.url import Url
+from bitrawl.urls import load_pair_transformer
 from bitrawl.urls.transformers import (
     TransformerUrlLanguageModel,
     TransformerUrlPairModel,
     batches,
     load_language_transformer,
-    load_pair_transformer,
     url_text,
 )
 
@@ -132,14 +133,14 @@ def test_without_the_extra_the_error_names_it(monkeypatch, load, missing):
 @pytest.mark.parametrize(
     ("name", "named"),
     [
-        (Strategy.BREADTH_FIRST, UrlModelNames(language="any")),
-        (Strategy.URL_PATTERNS, UrlModelNames(pair="any")),
-        (Strategy.ADAPTIVE, UrlModelNames(pair="any")),
+        (Strategy.BREADTH_FIRST, {"url_language_model": "any"}),
+        (Strategy.URL_PATTERNS, {"url_pair_model": "any"}),
+        (Strategy.ADAPTIVE, {"url_pair_model": "any"}),
     ],
 )
 def test_a_model_that_the_strategy_never_asks_is_refused(name, named):
     with pytest.raises(ConfigError, match=f"the strategy {name} does not use url_"):
-        strategy(name, [Language("en"), Language("fr")], named=named)
+        strategy(name, StrategyInputs([Language("en"), Language("fr")], **named))
 
 
 def test_the_job_keeps_the_whole_path_of_a_model_and_the_name_of_a_public_one(tmp_path, monkeypatch):

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config
-from bitrawl.config import FetchSection, Job
-from bitrawl.config.settings import SETTINGS
+from bitrawl.config import SETTINGS, Job
+from bitrawl.crawling import FetchSection
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.store.folder import JobFolder
 from bitrawl.topic.term_list import read_terms

@@ -15,6 +15,7 @@ from kept_findings import Aligned, keep_findings
 from prose_site import keep
 from small_site import articles
 
+from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.job.drawing import give_sample
 from bitrawl.model import PagePair, Segment, SegmentPair
 from bitrawl.store import reading_index
@@ -44,13 +45,13 @@ def mined(folder: Path) -> None:
     segments = tuple(SegmentPair(english.url, french.url, Segment(a.text), Segment(b.text), 0.9) for a, b in texts)
     pair = PagePair(english.url, french.url, english.language, french.language, 0.9, {"u": 0.9})
     keep_findings(Findings(ledger), "s.test", len(pages), [Aligned(pair, segments)])
-    ledger.remember("ended", "done: nothing is left to visit")
+    ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
     ledger.close()
     (folder / "corpus").mkdir(exist_ok=True)
     (folder / "corpus/en-fr.tmx").write_text("<tmx/>")
     (folder / "report.html").write_text("<p>")
     reading_index.refresh(folder)
-    ours = Intent(owner="you", created=1.0, command=Command(JobVerb.MINE), intent=Wish.RUNNING, name="Ours", exit=0)
+    ours = Intent(owner="you", created=1.0, command=Command(JobVerb.MINE), wish=Wish.RUNNING, name="Ours", exit=0)
     write_intent(folder, ours)
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from bitrawl.choices import MEGABYTE
 from bitrawl.web.app import Serving, application, new_server
-from bitrawl.web.security import MEGABYTE, MOST_BODY, SMALL_BODY
+from bitrawl.web.security import MOST_BODY, SMALL_BODY
 from bitrawl.web.turns import Turns
 
 CHUNK = 64 << 10

@@ -6,11 +6,12 @@ import pytest
 from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
+from bitrawl.endings import CrawlEnd, Doing, EndKind, MiningStep
+from bitrawl.facts import Live
+from bitrawl.job import Sampler
 from bitrawl.job import live_facts as live
-from bitrawl.job.live_facts import Live, Sampler
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Relevance, Skip, Visit
 from bitrawl.reasons import Reason, Stage
-from bitrawl.review.reviewing import PairHarvestPoint
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log, summarise
@@ -154,13 +155,13 @@ def test_a_job_that_was_started_over_is_counted_anew(crawled: Crawled):
 def test_what_the_job_is_doing_and_how_it_ended(crawled: Crawled):
     crawled.fetch(1)
     ledger = Ledger(crawled.folder.ledger)
-    ledger.remember("mining", "aligning s.test (3 of 10 en-fr pairs)")
-    ledger.remember("ended", "done")
+    ledger.remember("mining", Doing(MiningStep.ALIGNING, "s.test", "en-fr pairs", 3, 10))
+    ledger.remember("ended", CrawlEnd(kind=EndKind.DONE))
     ledger.record_fault("s.test", Skip(Url.parse("http://s.test/"), Stage.ALIGN, Reason.TIMEOUT))
     ledger.close()
     seen = crawled.look()
     assert seen.doing == "aligning s.test (3 of 10 en-fr pairs)"
-    assert seen.ended == "done"
+    assert seen.ended == "Nothing is left to visit."
     assert seen.faults == {"align: timeout": 1}
 
 
@@ -237,11 +238,11 @@ def test_the_list_of_pairs_has_the_figure_of_the_tile_and_says_what_the_others_a
 
 
 def test_the_curve_of_page_pairs_ends_with_the_figure_of_its_tile():
-    points = [PairHarvestPoint(10, 3), PairHarvestPoint(40, 9), PairHarvestPoint(70, 30)]
+    points = [(10, 3), (40, 9), (70, 30)]
     figures = Live(fetches=60, pairs={"en-fr": 12, "en-de": 3})
     assert job_page._pairs_by_now(points, figures) == ((0, 0), (10, 3), (40, 9), (60, 15))
     assert job_page._pairs_by_now((), figures) == ((0, 0), (60, 15))
     assert job_page._pairs_by_now(points, Live(fetches=60)) == ()
-    many = [PairHarvestPoint(n, n) for n in range(1, 1001)]
+    many = [(n, n) for n in range(1, 1001)]
     curve = job_page._pairs_by_now(many, Live(fetches=2000, pairs={"en-fr": 1000}))
     assert (len(curve) <= job_page.MOST_POINTS + 2, curve[-1]) == (True, (2000, 1000))

@@ -14,11 +14,12 @@ from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.endings import Doing, HostRest, MiningStep, State
 from bitrawl.errors import ConfigError
-from bitrawl.job.live_facts import Live
-from bitrawl.mining.judging import Flag
+from bitrawl.facts import Live
+from bitrawl.mining import Flag
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
-from bitrawl.show.plots import Bar, bars
+from bitrawl.show import bars
+from bitrawl.show.plots import Bar
 from bitrawl.store.folder import JobFolder
 from bitrawl.topic.wiki_topic import Exclusion
 from bitrawl.web import messages
@@ -322,8 +323,3 @@ def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, s
 def test_a_host_that_is_waited_for_is_shown_as_resting(at: float, doing: Doing | None, shown: str):
     state = JobState(State.RUNNING, doing=doing, resting=HostRest("a.org", 1000.0))
     assert standing("en", state, Live(at=at)).detail == shown
-
-
-def test_what_an_earlier_version_wrote_down_is_shown_as_it_is():
-    told = standing("es", JobState(State.RUNNING, doing=Doing(None, sentence="aligning a.org")))
-    assert (told.detail, told.note) == ("", "aligning a.org")

@@ -12,9 +12,10 @@ from starlette.testclient import TestClient
 
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, pair_key
 from bitrawl.review.queue import ReviewOrder, ReviewQueue, review_queue
-from bitrawl.review.reviewing import LanguageOrder, PairFilter, Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import LanguageOrder, PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url

@@ -8,7 +8,7 @@ import pytest
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.endings import CrawlEnd, EndKind, Fault, FaultSentence, State
+from bitrawl.endings import CrawlEnd, Doing, EndKind, Fault, FaultSentence, MiningStep, State
 from bitrawl.errors import BitrawlError, ChildError, ConfigError, DiskFullError, RefusedError, TopicError
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder
@@ -19,6 +19,8 @@ from bitrawl.web.operator_settings import LimitsSection, Settings, User
 from bitrawl.web.supervisor import PAUSE_SECONDS, STOP_SECONDS, Supervisor
 
 ANNA, BEN, ADMIN = User("anna"), User("ben"), User("root", admin=True)
+
+DONE = CrawlEnd(kind=EndKind.DONE)
 
 
 class FakeProcesses:
@@ -98,19 +100,25 @@ class Server:
         return self.job(job_id).intent.process.pid
 
     def end(
-        self, job_id: str, code: int | None = 0, *, ended: str | CrawlEnd = "done", mining: str = "", pages: int = 1
+        self,
+        job_id: str,
+        code: int | None = 0,
+        *,
+        ended: CrawlEnd | None = DONE,
+        mining: Doing | None = None,
+        pages: int = 1,
     ) -> None:
         """Its process ends, with these last words."""
         tell(self.job(job_id).folder, ended=ended, mining=mining, pages=pages)
         self.processes.codes[self.pid(job_id)] = code
 
 
-def tell(folder: JobFolder, pages: int = 0, **words: str | CrawlEnd) -> None:
+def tell(folder: JobFolder, pages: int = 0, **facts: CrawlEnd | Doing | None) -> None:
     ledger = Ledger(folder.ledger)
     rows = [(number, f"http://a.example/{number}", "a.example", "en", "", "", 0, b"") for number in range(pages)]
     with ledger.transaction():
-        ledger.database.query_many("INSERT OR IGNORE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    for key, value in words.items():
+        ledger.database.query_many("INSERT OR IGNORE INTO stored_pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    for key, value in facts.items():
         ledger.remember(key, value)
     ledger.close()
 
@@ -139,7 +147,7 @@ def test_a_job_waits_runs_and_ends(server: Server):
     server.end(job_id)
     server.tick()
     assert server.state(job_id) is State.ENDED
-    assert server.message(job_id) == "done"
+    assert server.message(job_id) == "Nothing is left to visit."
     server.restart()
     server.tick()
     assert server.state(job_id) is State.ENDED
@@ -155,7 +163,11 @@ def test_a_pause_finishes_what_is_in_flight_and_ends_the_process_before_it_mines
         server.tick()
         assert server.state(job_id) is State.PAUSING
         assert len(server.processes.signals) == 1, "a second SIGINT would end it at once"
-    tell(server.job(job_id).folder, ended=CrawlEnd(kind=EndKind.STOPPED, queued=3), mining="pairing a.example")
+    tell(
+        server.job(job_id).folder,
+        ended=CrawlEnd(kind=EndKind.STOPPED, queued=3),
+        mining=Doing(MiningStep.PAIRING, "a.example"),
+    )
     server.tick()
     server.tick()
     assert server.processes.signals == [(1, signal.SIGINT), (1, signal.SIGTERM)]
@@ -197,7 +209,7 @@ def test_a_stop_lets_the_job_mine_what_is_there(server: Server):
     with working(server.job(job_id).folder):
         server.supervisor.stop(server.job(job_id))
         assert server.state(job_id) is State.STOPPING
-    tell(server.job(job_id).folder, ended=CrawlEnd(kind=EndKind.STOPPED), mining="pairing a.example")
+    tell(server.job(job_id).folder, ended=CrawlEnd(kind=EndKind.STOPPED), mining=Doing(MiningStep.PAIRING, "a.example"))
     server.tick()
     assert server.processes.signals == [(1, signal.SIGINT)]
     server.end(job_id, 130, ended=CrawlEnd(kind=EndKind.STOPPED))
@@ -228,7 +240,7 @@ def test_stopping_a_paused_job_mines_it(server: Server):
     job_id = server.add()
     server.tick()
     server.supervisor.pause(server.job(job_id))
-    server.end(job_id, 143, ended=CrawlEnd(kind=EndKind.STOPPED), mining="pairing")
+    server.end(job_id, 143, ended=CrawlEnd(kind=EndKind.STOPPED), mining=Doing(MiningStep.PAIRING))
     server.tick()
     server.supervisor.stop(server.job(job_id))
     server.tick()
@@ -265,7 +277,7 @@ def test_a_killed_job_is_interrupted_while_the_server_lives_and_resumes_only_whe
 def test_a_job_that_died_while_no_server_watched_goes_on(server: Server):
     job_id = server.add()
     server.tick()
-    server.end(job_id, None, ended="", mining="")
+    server.end(job_id, None, ended=None)
     server.restart()
     assert server.state(job_id) is State.WAITING
     server.tick()
@@ -309,7 +321,7 @@ def test_a_process_with_a_reused_number_gets_no_signal(server: Server):
     [
         (TopicError("--texts: no text"), str(FaultSentence.TOPIC.message())),
         (DiskFullError("/srv/jobs/1: no space left"), str(FaultSentence.DISK_FULL.message())),
-        (None, str(FaultSentence.OTHER.message())),  # a bug, or a process of an earlier version
+        (None, str(FaultSentence.OTHER.message())),  # a bug
     ],
 )
 def test_a_job_that_cannot_be_run_says_why_without_our_paths(server: Server, error: BitrawlError | None, says: str):
@@ -362,9 +374,9 @@ def test_a_search_without_a_bilingual_site_has_found_nothing(server: Server, lis
 def test_braces_in_what_a_job_says_are_no_fields(server: Server):
     job_id = server.add()
     server.tick()
-    server.end(job_id, 1, ended="no page was found: the seed http://a.example/{x} is gone")
+    server.end(job_id, 1, ended=CrawlEnd(kind=EndKind.LEFT, name="a.example", why="{x} is gone", queued=1))
     server.tick()
-    assert server.message(job_id) == "no page was found: the seed http://a.example/{x} is gone"
+    assert "{x} is gone" in server.message(job_id)
 
 
 def test_limits_of_all_and_of_one_user(server: Server):
@@ -709,7 +721,7 @@ def test_a_search_and_a_bootstrap_are_called_as_the_command_line_has_them(server
     (server.path / topic / "bootstrap.toml").write_text("")
     server.restart()
     assert server.state(topic) is State.ENDED
-    assert server.job(topic).intent.intent is Wish.RUNNING
+    assert server.job(topic).intent.wish is Wish.RUNNING
 
 
 def test_a_job_that_fails_never_seems_to_be_interrupted(server: Server):

@@ -54,7 +54,7 @@ def mined(folder: JobFolder) -> None:
         ]
         keep_findings(Findings(ledger), "s.test", 4, aligned)
     reading_index.refresh(folder.path)
-    mine = Intent(owner="anna", created=1.0, command=Command(JobVerb.MINE), intent=Wish.RUNNING, name="Ours", exit=0)
+    mine = Intent(owner="anna", created=1.0, command=Command(JobVerb.MINE), wish=Wish.RUNNING, name="Ours", exit=0)
     write_intent(folder.path, mine)
 
 
@@ -286,8 +286,8 @@ def test_giving_a_sample_lets_people_review_the_job(people: People):
     [
         ({"size": "0"}, "Give a number from 1 to 5000."),
         ({"size": "many"}, "Give a number"),
-        ({"min_score": "2"}, "A score is a number from 0 to 1."),
-        ({"min_score": "x"}, "A score is a number from 0 to 1."),
+        ({"min_score": "2"}, "Give a number from 0 to 1."),
+        ({"min_score": "x"}, "Give a number from 0 to 1."),
         ({"languages": "en"}, "Name two languages"),
         ({"people": ["eve"]}, "There is no user eve."),
         ({"people": []}, "Choose at least one person."),

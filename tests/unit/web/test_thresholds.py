@@ -10,19 +10,19 @@ import pytest
 from kept_findings import Aligned, keep_findings
 from starlette.testclient import TestClient
 
-from bitrawl import config
-from bitrawl.config import Thresholds
 from bitrawl.errors import OutdatedError
 from bitrawl.job.reporting import gather, is_stale, status
 from bitrawl.job.running import export
+from bitrawl.mining import Thresholds
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, segment_key
 from bitrawl.review import thresholds
-from bitrawl.review.reviewing import PairFilter, Reading
+from bitrawl.review.reviewing import Reading
 from bitrawl.review.segment_review import ReadSegment, Saved, Writer
 from bitrawl.review.thresholds import ThresholdSight, selections
 from bitrawl.store import reading_index
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder
+from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
@@ -167,7 +167,7 @@ def test_nothing_is_kept_while_a_process_works_in_the_folder(client: TestClient,
 def test_a_wrong_choice_is_refused_by_name(client: TestClient, folder: JobFolder, body: dict[str, object], named: str):
     answer = client.put(API, json=body)
     assert (answer.status_code, list(answer.json()["fields"])) == (422, [named])
-    assert folder.job().judge == config.Thresholds()
+    assert folder.job().judge == Thresholds()
 
 
 def test_what_the_operator_has_set_cannot_be_changed(folder: JobFolder, tmp_path: Path):

@@ -12,10 +12,11 @@ from bitrawl import demo
 from bitrawl.cli import app as command_line
 from bitrawl.cli.foreground import Foreground
 from bitrawl.config import Job
-from bitrawl.crawling.ending import Ending
+from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
+from bitrawl.job import StartOver
 from bitrawl.show.templating import document
-from bitrawl.store.folder import JobFolder, StartOver
+from bitrawl.store.folder import JobFolder
 from bitrawl.version import PROJECT_PAGE
 from bitrawl.web import allowed, operator_settings
 from bitrawl.web.app import Serving, application, new_server
@@ -64,7 +65,7 @@ def test_the_demo_reaches_its_own_web_and_no_private_address(tmp_path: Path, lan
 def test_a_demo_goes_on_with_its_own_job_while_its_web_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     runs: list[tuple[Job, StartOver]] = []
 
-    async def mine(_: Foreground, job: Job, _folder: JobFolder, *, fresh: StartOver = StartOver.NO) -> Ending:
+    async def mine(_: Foreground, job: Job, *, fresh: StartOver = StartOver.NO) -> Ending:
         _, _, port = job.fetch.connect_to["*.test"].rpartition(":")
         reader, writer = await asyncio.open_connection(demo.LOOPBACK, int(port))
         writer.write(b"GET / HTTP/1.0\r\nHost: www.saltholm.test\r\n\r\n")

@@ -16,7 +16,7 @@ from bitrawl.model import UNDETERMINED, Language
 from bitrawl.strategies.adaptive.addresses import Numbered, NumberedUrls
 from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.url import Url
-from bitrawl.urls.tokens import address_languages
+from bitrawl.urls import address_languages
 
 MIN_ANCHOR = 10  # judgement: letters of a link text; shorter ones ("next", "English") name many pages
 _NO_ANCHOR = 0  # no text of a link has this hash, but for one of 2 ** 32

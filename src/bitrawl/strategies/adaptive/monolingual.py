@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, Page, SiteKnowledge, Visit
 from bitrawl.strategies.arrival import ARRIVAL, FIRST
-from bitrawl.urls.tokens import address_languages
+from bitrawl.urls import address_languages
 
 LATER = ARRIVAL / 2  # any score below those of the others will do
 
@@ -16,6 +16,8 @@ class Monolingual:
     A page without a language, such as a list of languages to choose from, may lead anywhere. Links that say that they
     lead to another language come last.
     """
+
+    is_stateless = True
 
     def __init__(self, languages: Sequence[Language]) -> None:
         self._languages = tuple(languages)

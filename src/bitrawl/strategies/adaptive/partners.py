@@ -20,8 +20,7 @@ from bitrawl.strategies.adaptive.addresses import Numbered, NumberedUrls, Placed
 from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.strategies.visited_page import VisitedPage, aligned_targets, comparable
 from bitrawl.url import Url
-from bitrawl.urls.patterns import PatternCounts
-from bitrawl.urls.tokens import named_languages, page_extension, renamed, skeleton, versions
+from bitrawl.urls import PatternCounts, named_languages, page_extension, renamed, skeleton, versions
 
 MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chance on the site packs
 # Of the longer of two texts, in characters. Of the pairs that were believed without it (2026-11), 13 wrong ones on apisix

@@ -18,7 +18,7 @@ from bitrawl.strategies.adaptive.link_relevance import Floats, LinkRelevance, Li
 from bitrawl.strategies.adaptive.rates import NEXT, OldestTurns, Rates, folders, largest
 from bitrawl.strategies.arrival import FIRST
 from bitrawl.url import Url
-from bitrawl.urls.tokens import address_languages
+from bitrawl.urls import address_languages
 
 TOP = (
     300  # queued links whose order is kept right; those below are looked at again when their turn comes near; judgement

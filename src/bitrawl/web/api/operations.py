@@ -12,21 +12,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import Thresholds, fitting
-from bitrawl.corpus.term_pairs import TermPair
+from bitrawl.corpus import TermPair, fitting
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
-from bitrawl.job.bootstrapping import BootstrapSummary, read_found
+from bitrawl.job import BootstrapFolder, BootstrapSummary
+from bitrawl.mining import Thresholds
 from bitrawl.reasons import Action
-from bitrawl.review import searching
-from bitrawl.review.progress import ReviewProgress
-from bitrawl.review.queue import ReviewOrder
-from bitrawl.review.reviewing import ReadPair
-from bitrawl.review.segment_list import SegmentOrder, SegmentState
-from bitrawl.review.segment_review import ReadSegment
-from bitrawl.review.thresholds import ThresholdSight, version_of
-from bitrawl.store.samples import Sample
-from bitrawl.store.verdicts import GivenVerdict, Judgement, SubjectKind
+from bitrawl.review import (
+    GivenVerdict,
+    JobReview,
+    Judgement,
+    ReadPair,
+    ReadSegment,
+    ReviewOrder,
+    ReviewProgress,
+    Sample,
+    SegmentOrder,
+    SegmentState,
+)
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed, threshold_choice
 from bitrawl.web.actions import (
@@ -40,9 +43,9 @@ from bitrawl.web.actions import (
     server_of,
     words_of,
 )
-from bitrawl.web.api import review, segments, shapes
-from bitrawl.web.api.asked import MOST_ROWS, check_choices, indexed, rows_asked
-from bitrawl.web.api.shapes import ApiError, Texts
+from bitrawl.web.allowed import Texts
+from bitrawl.web.api import review, shapes
+from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.corpus_files import (
     aligned,
     bilingual_corpora,
@@ -57,8 +60,9 @@ from bitrawl.web.corpus_files import (
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
 from bitrawl.web.messages import Words, shortened
-from bitrawl.web.review_actions import said_in
-from bitrawl.web.text_tools import TOOLS, MissingError
+from bitrawl.web.queries import MOST_ROWS, SORTS, Fields
+from bitrawl.web.review_actions import PROGRAM_PATIENCE, open_review
+from bitrawl.web.text_tools import TOOLS
 
 ROOT = "/api/v1"
 JSON = "application/json"
@@ -127,70 +131,26 @@ def _starting(read: Callable[..., allowed.JobRequest | allowed.TopicRequest]) ->
     return handle
 
 
-async def delete_job(request: Request, _body: Body) -> None:
-    await actions.carry_out(server_of(request), await find_own_job(request), "delete")
-
-
 def _acting(action: str) -> Handle:
-    async def handle(request: Request, _body: Body) -> shapes.ApiJob:
-        await actions.carry_out(server_of(request), await find_own_job(request), action)
-        return await _answer(request)
+    async def handle(request: Request, body: Body) -> shapes.ApiJob | None:
+        await actions.carry_out(server_of(request), await find_own_job(request), action, body)
+        return None if action == "delete" else await _answer(request)
 
     return handle
-
-
-async def raise_limit(request: Request, body: Body) -> shapes.ApiJob:
-    await actions.carry_out(server_of(request), await find_own_job(request), Action.LARGER_LIMIT, body)
-    return await _answer(request)
-
-
-async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
-    values = dict(request.query_params)
-    check_choices(values, sort=actions.SORTS, verdict=actions.VERDICT_STATES)
-    chosen = actions.pair_filter(values, **rows_asked(values))
-    page = await asyncio.to_thread((await indexed(request)).pairs, chosen)
-    return shapes.ApiPairs(page.pairs, page.total, page.partial)
-
-
-async def read_pair(request: Request, _body: Body) -> ReadPair:
-    pair = await asyncio.to_thread((await indexed(request)).pair, request.path_params["key"])
-    if pair is None:
-        raise HTTPException(404, "There is no such page pair.")
-    return pair
-
-
-async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
-    job = await find_mining_job(request)
-    await actions.give_verdict(job, body.kind, body.key, body.within, body.verdict, request.state.user.name)
-
-
-async def list_verdicts(request: Request, _body: Body) -> list[GivenVerdict]:
-    values = dict(request.query_params)
-    check_choices(values, kind=SubjectKind)
-    place, chosen = rows_asked(values), {name: values.get(name) or None for name in ("kind", "key", "by")}
-    return await said_in(request, await find_mining_job(request), place["limit"], place["offset"], **chosen)
-
-
-async def search(request: Request, _body: Body) -> shapes.ApiHits:
-    values = dict(request.query_params)
-    check_choices(values)
-    place, query = rows_asked(values), actions.search_query(values)
-    reading = await indexed(request)
-    hits = await asyncio.to_thread(searching.search, reading, query, **place)
-    return shapes.ApiHits(hits.hits, hits.total)
 
 
 async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
     query = request.query_params
     values: dict[str, Any] = {**query, **({"refuse": query.getlist("refuse")} if "refuse" in query else {})}
-    if (languages := values.pop("languages", "")) and actions.two_languages(languages) is None:
-        raise FieldError({"languages": "name two languages, as in en-fr"})
+    fields, languages = Fields(query), str(values.pop("languages", ""))
+    fields.languages()
+    fields.check()
     changed = threshold_choice.changes(values, server_of(request).settings)
-    folder = (await indexed(request)).folder
-    sight = await asyncio.to_thread(lambda: ThresholdSight(folder, threshold_choice.chosen(folder, changed), languages))
+    opened = (await open_review(request, PROGRAM_PATIENCE)).review
+    sight = await asyncio.to_thread(lambda: opened.sight(threshold_choice.chosen(opened, changed), languages))
     return shapes.ApiSelection(
         kept=_thresholds(sight.kept),
-        version=version_of(sight.kept),
+        version=JobReview.version_of(sight.kept),
         chosen=_thresholds(sight.thresholds),
         corpora=await asyncio.to_thread(lambda: sight.corpora),
     )
@@ -199,10 +159,13 @@ async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
 async def keep_thresholds(request: Request, body: dict[str, Any]) -> shapes.KeptThresholds:
     version = str(body.pop("version", "") or "")
     changed = threshold_choice.changes(body, server_of(request).settings)
-    await indexed(request)
+    await open_review(request, PROGRAM_PATIENCE)
     kept = await threshold_choice.keep(request, changed, version)
     return shapes.KeptThresholds(
-        kept=_thresholds(kept.thresholds), version=version_of(kept.thresholds), before=kept.before, units=kept.units
+        kept=_thresholds(kept.thresholds),
+        version=JobReview.version_of(kept.thresholds),
+        before=kept.before,
+        units=kept.units,
     )
 
 
@@ -229,13 +192,13 @@ async def found_sites(request: Request, _body: Body) -> list[FoundSite]:
 
 
 async def found_topic(request: Request, _body: Body) -> BootstrapSummary:
-    summary = await asyncio.to_thread(read_found, (await find_job(request)).folder.path)
+    summary = await asyncio.to_thread(BootstrapFolder((await find_job(request)).folder.path).found)
     if summary is None:
         raise HTTPException(404, "This job is not a topic, or it has not ended yet.")
     return summary
 
 
-async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
+async def hand_over(request: Request, _body: Body) -> msgspec.Struct:
     try:
         fields = await asyncio.to_thread(allowed.handed_over, (await find_job(request)).folder)
     except ConfigError as error:
@@ -266,10 +229,7 @@ def _tool(name: str) -> Handle:
     async def handle(request: Request, body: Body) -> shapes.ToolResult:
         fields = msgspec.structs.asdict(body)
         values = {key: "\n".join(value) if isinstance(value, list) else value for key, value in fields.items()}
-        try:
-            result = await TOOLS[name](request, values)
-        except MissingError as missing:
-            raise FieldError({missing.field: "this is missing"}) from missing
+        result = await TOOLS[name](request, values)
         return shapes.ToolResult([row.cells for row in result.rows], result.text, result.job)
 
     return handle
@@ -307,7 +267,7 @@ OPERATIONS = (
         open=True, example='{"category": "Renewable energy", "languages": ["en", "fr"], "contact": "you@example.org"}',
     ),
     Operation("GET", "/jobs/{id}", "Show a job with its figures.", show_job, gives=shapes.ApiJobFigures),
-    Operation("DELETE", "/jobs/{id}", "Delete a job and all that it has found.", delete_job, status=204),
+    Operation("DELETE", "/jobs/{id}", "Delete a job and all that it has found.", _acting("delete"), status=204),
     *(
         Operation("POST", f"/jobs/{{id}}/{action}", summary, _acting(action), gives=shapes.ApiJob)
         for action, summary in {
@@ -320,23 +280,23 @@ OPERATIONS = (
         }.items()
     ),
     Operation(
-        "POST", "/jobs/{id}/larger", "Go on with a larger limit.", raise_limit, shapes.LargerLimit, shapes.ApiJob, open=True,
+        "POST", "/jobs/{id}/larger", "Go on with a larger limit.", _acting(Action.LARGER_LIMIT), shapes.LargerLimit, shapes.ApiJob, open=True,
         example='{"pages": 2000}',
     ),
     Operation(
-        "GET", "/jobs/{id}/pairs", "List page pairs.", list_pairs, gives=shapes.ApiPairs,
+        "GET", "/jobs/{id}/pairs", "List page pairs.", review.list_pairs, gives=shapes.ApiPairs,
         query={
             **_LANGUAGES,
             "text": "In an address or a title.",
             "method": "The letter of a kind of evidence.",
             "verdict": "none, accept or reject.",
-            "sort": f"One of {', '.join(actions.SORTS)}.",
+            "sort": f"One of {', '.join(SORTS)}.",
             **_PAGING,
         },
     ),
-    Operation("GET", "/jobs/{id}/pairs/{key}", "Read two pages, segment by segment.", read_pair, gives=ReadPair),
+    Operation("GET", "/jobs/{id}/pairs/{key}", "Read two pages, segment by segment.", review.read_pair, gives=ReadPair),
     Operation(
-        "POST", "/jobs/{id}/verdicts", "Accept or reject, or take it back.", give_verdict, shapes.ApiVerdict, status=204,
+        "POST", "/jobs/{id}/verdicts", "Accept or reject, or take it back.", review.give_verdict, shapes.ApiVerdict, status=204,
         example=f'{{"kind": "pair", "key": "{A_KEY}", "verdict": "accept"}}',
     ),
     Operation("GET", "/jobs/{id}/progress", "How far the review is, by person.", review.show_progress, gives=ReviewProgress),
@@ -350,7 +310,7 @@ OPERATIONS = (
         },
     ),
     Operation(
-        "GET", "/jobs/{id}/verdicts", "Who judged what and when, the latest first.", list_verdicts, gives=list[GivenVerdict],
+        "GET", "/jobs/{id}/verdicts", "Who judged what and when, the latest first.", review.list_verdicts, gives=list[GivenVerdict],
         query={"kind": "pair or segment.", "key": "Of one page pair or segment.", "by": "Of one person.", **_PAGING},
     ),
     Operation("GET", "/jobs/{id}/conflicts", "What people differ on.", review.list_conflicts, gives=list[Judgement]),
@@ -386,14 +346,14 @@ OPERATIONS = (
     ),
     Operation(
         "POST", "/jobs/{id}/verdicts/bulk", "Judge many segments at once: by their keys, or all that a filter shows.",
-        segments.judge_many, shapes.BulkVerdict, shapes.Judged, example='{"verdict": "reject", "filter": {"most": 0.01}}',
+        review.judge_many, shapes.BulkVerdict, shapes.Judged, example='{"verdict": "reject", "filter": {"most": 0.01}}',
     ),
     Operation(
         "POST", "/jobs/{id}/verdicts/undo", "Take back what you said last, one verdict or all that you gave at once.",
-        segments.undo_last, gives=shapes.Undone,
+        review.undo_last, gives=shapes.Undone,
     ),
     Operation(
-        "GET", "/jobs/{id}/segments", "List segments.", segments.list_segments, gives=shapes.ApiSegments,
+        "GET", "/jobs/{id}/segments", "List segments.", review.list_segments, gives=shapes.ApiSegments,
         query={
             **_LANGUAGES,
             "least": "The lowest score.",
@@ -410,30 +370,30 @@ OPERATIONS = (
         },
     ),
     Operation(
-        "POST", "/jobs/{id}/pairs/{key}/comments", "Comment on a segment.", segments.comment, shapes.NewComment,
+        "POST", "/jobs/{id}/pairs/{key}/comments", "Comment on a segment.", review.comment, shapes.NewComment,
         list[ReadSegment], example=f'{{"key": "{A_SEGMENT}", "text": "Is this the right word?"}}',
     ),
     Operation(
-        "POST", "/jobs/{id}/pairs/{key}/edit", "Give a segment other texts. A line break in both splits it.", segments.edit,
+        "POST", "/jobs/{id}/pairs/{key}/edit", "Give a segment other texts. A line break in both splits it.", review.edit,
         shapes.Edit, list[ReadSegment], example=f'{{"key": "{A_SEGMENT}", "text_a": "One.", "text_b": "Un.", "accept": true}}',
     ),
     Operation(
-        "POST", "/jobs/{id}/pairs/{key}/join", "Join a segment with the next.", segments.join, shapes.SegmentName,
+        "POST", "/jobs/{id}/pairs/{key}/join", "Join a segment with the next.", review.join, shapes.SegmentName,
         list[ReadSegment], example=f'{{"key": "{A_SEGMENT}"}}',
     ),
     Operation(
-        "POST", "/jobs/{id}/pairs/{key}/restore", "Take back the last edit, split or join of a segment.", segments.restore,
+        "POST", "/jobs/{id}/pairs/{key}/restore", "Take back the last edit, split or join of a segment.", review.restore,
         shapes.SegmentName, list[ReadSegment], example=f'{{"key": "{A_SEGMENT}"}}',
     ),
-    Operation("DELETE", "/jobs/{id}/comments/{number}", "Take back a comment of yours.", segments.undo_comment, status=204),
+    Operation("DELETE", "/jobs/{id}/comments/{number}", "Take back a comment of yours.", review.undo_comment, status=204),
     Operation(
-        "GET", "/jobs/{id}/search", "Find words, with their counterpart.", search, gives=shapes.ApiHits,
+        "GET", "/jobs/{id}/search", "Find words, with their counterpart.", review.search, gives=shapes.ApiHits,
         query={**_SEARCH, "sort": "score (the best first), or left or right: by the words before or after.", **_PAGING},
     ),
     Operation("GET", "/jobs/{id}/hits", "All that a search finds, as a file.", _as_file(hits_file), query=_SEARCH | _HITS),
     Operation(
         "GET", "/jobs/{id}/thresholds", "Count the units that thresholds let in, and what each rule takes out.", show_thresholds,
-        gives=shapes.ApiSelection, query=_LANGUAGES | dict.fromkeys(threshold_choice.FIELDS, "Instead of the job's own."),
+        gives=shapes.ApiSelection, query=_LANGUAGES | dict.fromkeys(allowed.THRESHOLDS, "Instead of the job's own."),
     ),
     Operation(
         "PUT", "/jobs/{id}/thresholds", "Change the thresholds of a job, and write its files again.", keep_thresholds,

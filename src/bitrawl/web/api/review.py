@@ -1,100 +1,178 @@
-"""The API of a review by several people: its queue, samples, conflicts and progress."""
+"""The API of what people do with a corpus: page pairs, segments, verdicts, searches, edits, samples, conflicts and progress."""
 
 import asyncio
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from starlette.requests import Request
 
 from bitrawl.errors import FieldError
-from bitrawl.review.progress import ReviewProgress, review_progress
-from bitrawl.review.queue import ReviewOrder, review_queue
-from bitrawl.store.samples import Sample
-from bitrawl.store.verdicts import Judgement
-from bitrawl.web import review_actions
-from bitrawl.web.actions import find_mining_job, server_of, two_languages
+from bitrawl.review import (
+    GivenVerdict,
+    JobReview,
+    Judgement,
+    ReadPair,
+    ReadSegment,
+    ReviewOrder,
+    ReviewProgress,
+    Sample,
+    Saved,
+    SegmentFilter,
+    SubjectKind,
+)
+from bitrawl.web import queries, review_actions
 from bitrawl.web.api import shapes
-from bitrawl.web.job_list import ServedJob
-from bitrawl.web.review_actions import find_sample, results_of, samples_of
+from bitrawl.web.commands import CommandError
+from bitrawl.web.messages import message
+from bitrawl.web.queries import Fields, rows_wanted, segment_filter
+from bitrawl.web.review_actions import PROGRAM_PATIENCE, SEEDS, OpenReview, find_sample, open_review
 
 DRAWING_SECONDS = 900.0
-PATIENCE = 60.0  # seconds that a program waits for a new index
 MOST_KEYS = 500  # of one answer
-_SEEDS = 1_000_000
 
 Body = Any
 
 
-async def _indexed_job(request: Request) -> ServedJob:
-    job = await find_mining_job(request)
-    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=PATIENCE)
-    return job
+async def _indexed(request: Request) -> JobReview:
+    """As new as a program can wait for."""
+    return (await open_review(request, PROGRAM_PATIENCE)).review
+
+
+async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
+    values = request.query_params
+    wanted = queries.pair_filter(values, **rows_wanted(values), strict=True)
+    page = await asyncio.to_thread((await _indexed(request)).lists.pairs, wanted)
+    return shapes.ApiPairs(page.pairs, page.total, page.partial)
+
+
+async def read_pair(request: Request, _body: Body) -> ReadPair:
+    return await review_actions.read_pair(await _indexed(request), request.path_params["key"])
+
+
+async def list_segments(request: Request, _body: Body) -> shapes.ApiSegments:
+    values = request.query_params
+    rows, wanted, order = rows_wanted(values), segment_filter(values), queries.segment_order(values)
+    review = await _indexed(request)
+    part = await asyncio.to_thread(review.segments.part, wanted, order, **rows)
+    return shapes.ApiSegments(part.segments, part.total)
+
+
+async def search(request: Request, _body: Body) -> shapes.ApiHits:
+    rows, query = rows_wanted(request.query_params), queries.search_query(request.query_params)
+    hits = await asyncio.to_thread((await _indexed(request)).search, query, **rows)
+    return shapes.ApiHits(hits.hits, hits.total)
+
+
+async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
+    _, review, _ = await open_review(request)
+    await review_actions.give_verdict(review, body.kind, body.key, body.within, body.verdict)
+
+
+async def list_verdicts(request: Request, _body: Body) -> list[GivenVerdict]:
+    fields = Fields(request.query_params)
+    chosen = {name: fields.text(name) or None for name in ("key", "by")}
+    kind = fields.one_of("kind", ("", *SubjectKind), "")
+    fields.check()
+    rows, (_, review, _) = rows_wanted(request.query_params), await open_review(request)
+    return await review_actions.verdict_history(review, rows["limit"], rows["offset"], kind=kind or None, **chosen)
+
+
+async def judge_many(request: Request, body: shapes.BulkVerdict) -> shapes.Judged:
+    if (body.filter is None) == (body.keys is None):
+        raise FieldError({"keys": "give either keys or a filter"})
+    review, wanted, count = await _indexed(request), SegmentFilter(), None
+    if body.filter is not None:
+        given = {name: str(value) for name, value in msgspec.structs.asdict(body.filter).items() if value is not None}
+        wanted, count = segment_filter(given), body.count
+    return await review_actions.judge_all(review, body.verdict, wanted, keys=body.keys, count=count)
+
+
+async def undo_last(request: Request, _body: Body) -> shapes.Undone:
+    undone = await review_actions.undo_last((await open_review(request)).review)
+    return shapes.Undone(len(undone), undone[0].verdict if undone else None)
+
+
+async def edit(request: Request, body: shapes.Edit) -> list[ReadSegment]:
+    texts = {"text_a": body.text_a, "text_b": body.text_b}
+    return await _changed(request, body, "accept" if body.accept else "save", texts)
+
+
+async def join(request: Request, body: shapes.SegmentName) -> list[ReadSegment]:
+    return await _changed(request, body, "join", {})
+
+
+async def restore(request: Request, body: shapes.SegmentName) -> list[ReadSegment]:
+    return await _changed(request, body, "restore", {})
+
+
+async def comment(request: Request, body: shapes.NewComment) -> list[ReadSegment]:
+    return await _changed(request, body, "comment", {"text": body.text})
+
+
+async def _changed(request: Request, body: shapes.SegmentName, act: str, given: Mapping[str, str]) -> list[ReadSegment]:
+    """The rows of the page pair that have changed. Raises `RequestError` with the reason why nothing was saved."""
+    review, row = await _indexed(request), (body.key, body.start, body.part)
+    change = await review_actions.change_segment(review, request.path_params["key"], row, act, given)
+    if change.saved is not Saved.DONE:
+        raise review_actions.not_saved(change.saved)
+    return change.rows
+
+
+async def undo_comment(request: Request, _body: Body) -> None:
+    await review_actions.undo_comment((await open_review(request)).review, request.path_params["number"])
 
 
 async def show_progress(request: Request, _body: Body) -> ReviewProgress:
-    return await asyncio.to_thread(review_progress, (await _indexed_job(request)).folder)
+    return await asyncio.to_thread((await _indexed(request)).progress)
 
 
 async def show_queue(request: Request, _body: Body) -> shapes.Queued:
-    values = request.query_params
-    order, seed, languages, limit = (values.get(name, "") for name in ("order", "seed", "languages", "limit"))
-    wrong = {}
-    if order and order not in set(ReviewOrder):
-        wrong["order"] = f"choose one of {', '.join(ReviewOrder)}"
-    for name, text, most in (("seed", seed, _SEEDS), ("limit", limit, MOST_KEYS)):
-        if text and not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) <= most):
-            wrong[name] = f"give a whole number from 0 to {most:,}"
-    if languages and two_languages(languages) is None:
-        wrong["languages"] = "name two languages, as in en-fr"
-    if wrong:
-        raise FieldError(wrong)
-    job = await _indexed_job(request)
-    chosen = ReviewOrder(order or ReviewOrder.UNCERTAIN)
-    drawn = int(seed) if seed else secrets.randbelow(_SEEDS) if chosen is ReviewOrder.RANDOM else 0
-    queue = await asyncio.to_thread(review_queue, job.folder, chosen, drawn, two_languages(languages))
-    keys = tuple(key for key in queue.keys if key not in queue.judged)[: int(limit or 50)]
+    fields = Fields(request.query_params)
+    order = fields.one_of("order", ReviewOrder, ReviewOrder.UNCERTAIN)
+    seed, limit = fields.whole("seed", secrets.randbelow(SEEDS), 0, SEEDS), fields.whole("limit", 50, 0, MOST_KEYS)
+    languages = fields.languages()
+    fields.check()
+    drawn = seed if fields.text("seed") or order is ReviewOrder.RANDOM else 0
+    queue = await asyncio.to_thread((await _indexed(request)).queue, order, drawn, languages)
+    keys = tuple(key for key in queue.keys if key not in queue.judged)[:limit]
     return shapes.Queued(keys, len(queue.judged), queue.left, drawn)
 
 
 async def list_conflicts(request: Request, _body: Body) -> list[Judgement]:
-    return await review_actions.conflicts_of(request, await find_mining_job(request))
+    return await review_actions.conflicts_of((await open_review(request)).review)
 
 
 async def resolve(request: Request, body: shapes.Resolution) -> None:
-    await review_actions.resolve(request, await find_mining_job(request), body.kind, body.key, body.verdict)
+    await review_actions.resolve((await open_review(request)).review, body.kind, body.key, body.verdict)
 
 
 async def list_samples(request: Request, _body: Body) -> list[Sample]:
-    return await asyncio.to_thread(samples_of(await find_mining_job(request)).listed)
+    return await asyncio.to_thread((await open_review(request)).review.samples.listed)
 
 
 async def make_sample(request: Request, body: shapes.NewSample) -> shapes.ShownSample:
-    job = await find_mining_job(request)
-    asked = await review_actions.sample_request(request, job, body)
-    number = await server_of(request).commands.run(
-        [str(job.folder.path)],
-        msgspec.json.encode(asked),
-        person=request.state.user.name,
-        seconds=DRAWING_SECONDS,
-        module="bitrawl.job.drawing",
-    )
-    sample = await asyncio.to_thread(samples_of(job).find, int(number))
-    assert sample is not None
+    sample = await review_actions.draw_sample(request, await open_review(request), body, DRAWING_SECONDS)
+    if sample is None:
+        raise CommandError(message("That took too long. Try with less."))
     return shapes.ShownSample(sample)
 
 
+async def _opened_sample(request: Request) -> tuple[OpenReview, Sample]:
+    opened = await open_review(request)
+    return opened, await find_sample(request, opened.review)
+
+
 async def show_sample(request: Request, _body: Body) -> shapes.ShownSample:
-    job = await find_mining_job(request)
-    sample = await find_sample(request, job)
-    return shapes.ShownSample(sample, await results_of(job, sample))
+    (_, review, _), sample = await _opened_sample(request)
+    return shapes.ShownSample(sample, await asyncio.to_thread(review.results, sample))
 
 
 async def next_unit(request: Request, _body: Body) -> shapes.NextUnit:
-    job = await find_mining_job(request)
-    sample = await find_sample(request, job)
-    left = await asyncio.to_thread(samples_of(job).left, sample, request.state.user.name)
-    unit = await asyncio.to_thread(samples_of(job).unit, sample, left[0]) if left else None
+    (_, review, _), sample = await _opened_sample(request)
+    left = await asyncio.to_thread(review.samples.left, sample, review.person)
+    unit = await asyncio.to_thread(review.samples.unit, sample, left[0]) if left else None
     if unit is None:
         return shapes.NextUnit(None, 0)
     texts = unit.url_a, unit.url_b, unit.text_a, unit.text_b
@@ -102,22 +180,20 @@ async def next_unit(request: Request, _body: Body) -> shapes.NextUnit:
 
 
 async def judge_units(request: Request, body: shapes.SampleVerdicts) -> None:
-    job = await find_mining_job(request)
-    await review_actions.judge_units(request, job, await find_sample(request, job), body.verdicts)
+    opened, sample = await _opened_sample(request)
+    await review_actions.judge_units(opened.review, sample, body.verdicts)
 
 
 async def finish_sample(request: Request, _body: Body) -> shapes.ShownSample:
-    job = await find_mining_job(request)
-    await review_actions.finish_sample(request, job, await find_sample(request, job))
+    opened, sample = await _opened_sample(request)
+    await review_actions.finish_sample(opened.review, sample)
     return await show_sample(request, None)
 
 
 async def end_sample(request: Request, _body: Body) -> shapes.ShownSample:
-    job = await find_mining_job(request)
-    await review_actions.end_sample(request, job, await find_sample(request, job))
+    await review_actions.end_sample(request, *await _opened_sample(request))
     return await show_sample(request, None)
 
 
 async def remove_sample(request: Request, _body: Body) -> None:
-    job = await find_mining_job(request)
-    await review_actions.end_sample(request, job, await find_sample(request, job), remove=True)
+    await review_actions.end_sample(request, *await _opened_sample(request), remove=True)

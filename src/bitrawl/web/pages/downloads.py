@@ -8,18 +8,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import Anonymise
-from bitrawl.config.choices import ready_formats
-from bitrawl.corpus.card import card_of
-from bitrawl.corpus.export import CorpusHeader
+from bitrawl.corpus import Anonymise, CorpusHeader, card_of, ready_formats
 from bitrawl.errors import BitrawlError
-from bitrawl.job.reporting import is_stale
-from bitrawl.review.reviewing import Reading
-from bitrawl.store.verdicts import VerdictHistory
+from bitrawl.job import OpenedJob
 from bitrawl.web import corpus_files
 from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.messages import Message, Words, message_of
-from bitrawl.web.pages.rendering import fragment, load_again, rendered
+from bitrawl.web.pages.rendering import corpus_names, fragment, load_again, rendered
 from bitrawl.web.security import posted
 
 MOST_TERMS_SHOWN = 200
@@ -28,12 +23,13 @@ MOST_TERMS_SHOWN = 200
 async def show(request: Request) -> Response:
     """With what is listed marked if it does not follow the verdicts: then a button writes it again."""
     job, words, writing = await find_mining_job(request), words_of(request), server_of(request).writing
-    is_old = await asyncio.to_thread(is_stale, job.folder)
+    is_old = await asyncio.to_thread(OpenedJob(job.folder.path).is_stale)
     is_busy = is_old and (writing.is_busy(job.folder) or job.folder.is_running)
     if request.query_params.get("part"):
         return Response(status_code=304) if is_busy else load_again()
     fault = writing.fault(job.folder) if is_old else None
-    described = await asyncio.to_thread(Reading(job.folder).job)
+    review = job.review()
+    described = await asyncio.to_thread(review.lists.job)
     langs, corpus = described.languages(), job.folder.corpus
     return rendered(
         request,
@@ -48,7 +44,7 @@ async def show(request: Request) -> Response:
             "anonymise": Anonymise.DROP if described.export.anonymise is Anonymise.DROP else Anonymise.REPLACE,
         },
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files.corpus_files, corpus)],
-        conflicts=await asyncio.to_thread(VerdictHistory(job.folder.verdicts).conflict_count),
+        conflicts=await asyncio.to_thread(review.verdicts.conflict_count),
         min_score=described.judge.score if len(langs) > 1 else None,
         is_old=is_old,
         is_busy=is_busy,
@@ -97,7 +93,7 @@ async def show_terms(request: Request) -> Response:
 
 
 def _choices(words: Words, headers: Iterable[CorpusHeader]) -> list[tuple[str, str]]:
-    return [(header.name, " – ".join(words.language(code) for code in header.languages)) for header in headers]
+    return corpus_names(words, ((header.name, header.languages) for header in headers))
 
 
 ROUTES: list[BaseRoute] = [

@@ -11,19 +11,16 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.job import bootstrapping
-from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, BootstrapSummary
-from bitrawl.job.live_facts import Live
+from bitrawl.facts import Live
+from bitrawl.file_names import FOUND_SITES, SITES_JSON, SITES_TABLE
+from bitrawl.job import BootstrapFolder, BootstrapProgress, BootstrapStep, BootstrapSummary, JobFolder
 from bitrawl.model import Language
-from bitrawl.review.reviewing import PairHarvestPoint, Reading
-from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
-from bitrawl.store.folder import JobFolder
-from bitrawl.store.verdicts import VerdictHistory
+from bitrawl.show import COLOURS, Series, bars, lines, thinned
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.actions import carry_out, find_job, find_own_job, found_sites, look_at, server_of, words_of
 from bitrawl.web.corpus_files import StoredFile
 from bitrawl.web.job_list import ALIGNED, ServedJob
-from bitrawl.web.job_state import last_lines, merged_files
+from bitrawl.web.job_state import last_lines, merged_files, without_place
 from bitrawl.web.messages import REASONS, Words, marked
 from bitrawl.web.pages.outcome import JobWords, sites_of, why_little
 from bitrawl.web.pages.rendering import answer_pieces, rendered, version_of, written
@@ -33,9 +30,10 @@ MOST_TERMS = 100  # of a topic that are listed
 MOST_BARS = 8
 MOST_POINTS = 40  # of a curve: a screen shows no more, and they are sent again while the job runs
 MESSAGES = 30  # lines
+TERMS = "terms.tsv"
 FOUND = {
-    "discover": ("sites.txt", "sites.tsv", "sites.jsonl"),
-    "topic": (bootstrapping.TERMS, bootstrapping.TOPIC, bootstrapping.SEEDS, bootstrapping.SITES),
+    "discover": (FOUND_SITES, SITES_TABLE, SITES_JSON),
+    "topic": (TERMS, "topic.txt", "seeds.txt", FOUND_SITES),
     "align": (f"{ALIGNED}/1.tsv",),
 }
 """Files of a search, of a topic and of two texts that can be taken away; the first is there when something was found."""
@@ -108,7 +106,8 @@ class TopicView(NamedTuple):
 
 
 def topic_view(folder: JobFolder) -> TopicView:
-    progress, summary = bootstrapping.read_progress(folder.path), bootstrapping.read_found(folder.path)
+    bootstrap = BootstrapFolder(folder.path)
+    progress, summary = bootstrap.progress(), bootstrap.found()
     rows = _terms(folder) if summary is not None else []
     columns = {code for row in rows for code in row.terms}
     first = [code for code in summary.terms if code in columns] if summary else []
@@ -117,7 +116,7 @@ def topic_view(folder: JobFolder) -> TopicView:
 
 def _terms(folder: JobFolder) -> list[TermRow]:
     try:
-        rows = read_table((folder.path / bootstrapping.TERMS).read_bytes(), bootstrapping.TERMS)
+        rows = read_table((folder.path / TERMS).read_bytes(), TERMS)
     except (OSError, BitrawlError):
         return []
     return [row for row in rows if row.keep]
@@ -148,11 +147,11 @@ async def act(request: Request) -> Response:
 async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
     words, settings = words_of(request), server_of(request).settings
     state, figures = await look_at(request, job)
-    told, why = JobWords(words, job, settings.limits), await why_little(job, state, figures)
+    in_words, why = JobWords(words, job, settings.limits), await why_little(job, state, figures)
     if job.kind == "mine":
         await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=0)
     topic = await asyncio.to_thread(topic_view, job.folder) if job.kind == "topic" else None
-    standing = told.standing(state, figures)
+    standing = in_words.standing(state, figures)
     if topic is not None and state.is_active:
         standing = standing._replace(detail=topic.doing(words, settings.wiki.title if settings.wiki else ""))
     counts_pages = state.is_pending and job.kind not in ("topic", "align")
@@ -160,6 +159,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
     return {
         "live": figures,
         "state": standing,
+        "fault": without_place(job.folder.path, figures.fault),
         "title": f"{words.number(figures.pages) if counts_pages else standing.label} · {job.name}",
         "topic": topic,
         "advice": topic.advice(words) if topic else (),
@@ -167,8 +167,9 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
         "active": state.is_pending,
         "next_visit": await server_of(request).supervised(server_of(request).supervisor.next_visit, job),
         "tiles": topic.tiles(words) if topic else _tiles(words, job, figures),
-        "why": told.explained(why, state) if why else None,
-        "by_site": told.by_site(await asyncio.to_thread(sites_of, job, state, figures)),
+        "headline": words.tell_all(why.headline) if why else "",
+        "points": in_words.explained(why, state) if why else (),
+        "by_site": [(site, in_words.remark(site)) for site in await asyncio.to_thread(sites_of, job, state, figures)],
         "may_act": job.belongs_to(request.state.user),  # others only read and review
         "conflicts": await asyncio.to_thread(_conflicts, job),
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
@@ -183,7 +184,7 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
 def _conflicts(job: ServedJob) -> int:
     """Things that people differ on; none where the verdicts cannot be read now, since the page has more to say."""
     try:
-        return VerdictHistory(job.folder.verdicts).conflict_count()
+        return job.review().verdicts.conflict_count()
     except StoreError:
         return 0
 
@@ -198,7 +199,7 @@ def _tiles(words: Words, job: ServedJob, figures: Live) -> list[tuple[str, str]]
         tiles += [
             (words.number(sum(figures.pairs.values())), words.say("page pairs")),
             (words.number(figures.segments), words.say("segment pairs")),
-            (words.number(sum(figures.units.values())), words.say("in the corpus")),
+            *([] if figures.fault else [(words.number(sum(figures.units.values())), words.say("in the corpus"))]),
         ]
     tiles += [(words.number(figures.fetches), words.say("visits")), (words.size(figures.bytes), words.say("read"))]
     if job.kind == "run":
@@ -225,18 +226,18 @@ def _charts(words: Words, job: ServedJob, figures: Live) -> list[Markup]:
     ]
 
 
-def _harvest(job: ServedJob) -> tuple[PairHarvestPoint, ...]:
-    """Nothing where the index cannot be read now, since the page has more to say."""
+def _harvest(job: ServedJob) -> list[tuple[int, int]]:
+    """How many page pairs there were after so many visits. Nothing where the index cannot be read now, since the page has more to say."""
     try:
-        return Reading(job.folder).harvest(None)
+        return [(point.fetches, point.pairs) for point in job.review().lists.harvest(None)]
     except StoreError:
-        return ()
+        return []
 
 
-def _pairs_by_now(points: Sequence[PairHarvestPoint], figures: Live) -> tuple[tuple[int, int], ...]:
+def _pairs_by_now(points: Sequence[tuple[int, int]], figures: Live) -> tuple[tuple[int, int], ...]:
     """The curve of page pairs. The index may be some seconds old: the curve ends with the figure of the tile."""
     total = sum(figures.pairs.values())
-    earlier = [(p.fetches, p.pairs) for p in points if p.fetches < figures.fetches and p.pairs <= total]
+    earlier = [(fetches, pairs) for fetches, pairs in points if fetches < figures.fetches and pairs <= total]
     return _curve([*earlier, (figures.fetches, total)]) if total else ()
 
 

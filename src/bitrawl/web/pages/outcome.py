@@ -7,18 +7,16 @@ from math import ceil
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from bitrawl.config.settings import SETTINGS
-from bitrawl.corpus.figures import SiteLack
-from bitrawl.endings import Doing, EndKind, Limit, LimitUnit, MiningStep, State, left_message
-from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.facts import SiteFacts
-from bitrawl.job.live_facts import Live
-from bitrawl.job.reporting import gather
+from bitrawl.config import SETTINGS
+from bitrawl.corpus import SiteLack
+from bitrawl.endings import Doing, Limit, LimitUnit, MiningStep, State, left_message
+from bitrawl.errors import BitrawlError
+from bitrawl.facts import Live, SiteFacts
+from bitrawl.job import OpenedJob
 from bitrawl.message import Code
 from bitrawl.reasons import Action
 from bitrawl.remedies import Remedy, Tip
-from bitrawl.show.diagnosis import Diagnosis, diagnose
-from bitrawl.store.ledger_facts import visited_sites
+from bitrawl.show import Diagnosis, diagnose
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import JobState
 from bitrawl.web.messages import Words, marked
@@ -101,8 +99,6 @@ class Standing(NamedTuple):
     code: State
     label: str
     detail: str = ""
-    quoted: bool = False  # the detail is in English, as an earlier version wrote it
-    note: str = ""  # the same of what was being mined
     tips: Sequence[Advised] = ()
     buttons: Sequence[Button] = ()
 
@@ -112,22 +108,6 @@ class Noticed(NamedTuple):
 
     text: str
     tip: Advised | None
-
-
-class Explained(NamedTuple):
-    """Why little was found."""
-
-    headline: str
-    points: Sequence[Noticed]
-
-
-class SiteRow(NamedTuple):
-    """What one of several sites brought, and why not more."""
-
-    site: str
-    pages: int
-    pairs: int
-    remark: str
 
 
 class JobWords:
@@ -146,33 +126,27 @@ class JobWords:
         )
         if doing := self._doing(state, figures):
             return about._replace(detail=doing)
-        messages = state.messages(sum(figures.pairs.values()))
-        is_quoted = any(message.is_quoted for message in messages)
-        was_doing = state.doing.sentence if state.doing else ""
-        return about._replace(detail=words.tell_all(messages), quoted=is_quoted, note=was_doing)
+        return about._replace(detail=words.tell_all(state.messages(sum(figures.pairs.values()))))
 
-    def explained(self, why: Diagnosis, state: JobState) -> Explained:
-        """The state tells what its own buttons are for."""
-        points = [
+    def explained(self, why: Diagnosis, state: JobState) -> list[Noticed]:
+        """Why little was found. The state tells what its own buttons are for."""
+        return [
             Noticed(
                 self._words.tell_all(point.noticed),
                 self._advised(point.tip, state) if point.tip and self._fits(point.tip) else None,
             )
             for point in why.points
         ]
-        return Explained(self._words.tell_all(why.headline), points)
 
-    def by_site(self, sites: Iterable[SiteFacts]) -> list[SiteRow]:
-        return [SiteRow(site.site, site.pages, site.pairs, self._remark(site)) for site in sites]
-
-    def _remark(self, site: SiteFacts) -> str:
+    def remark(self, site: SiteFacts) -> str:
+        """Why one of several sites brought no more."""
         if site.left:
             return self._words.tell(left_message(site.site, site.left))
         lack = SiteLack.NO_PAGES if not site.pages else SiteLack.NO_PAIRS if not site.pairs else None
         return self._words.tell(lack.message()) if lack else ""
 
     def _doing(self, state: JobState, figures: Live) -> str:
-        """What is going on now; empty if nothing is, or if only an earlier version's sentence says it."""
+        """What is going on now; empty if nothing is."""
         words, rest = self._words, state.resting
         is_crawling = state.is_active and not state.doing and not figures.ended
         if rest is not None and is_crawling and rest.until > figures.at:
@@ -185,10 +159,8 @@ class JobWords:
         return self._step(state.doing) if state.is_active and state.doing else ""
 
     def _step(self, doing: Doing) -> str:
-        """What is being mined, and how far it is; empty if an earlier version wrote that down in English."""
+        """What is being mined, and how far it is."""
         words = self._words
-        if doing.step is None:
-            return ""
         parts = [words.say(STEPS[doing.step]), *([doing.site] if doing.site else [])]
         if doing.done:
             numbers = {"done": words.number(doing.done), "total": words.number(doing.total)}
@@ -213,16 +185,16 @@ class JobWords:
             case Action.VISIT_REST:
                 return self._said(_REST) if self._job.kind == "mine" else None
             case Action.LARGER_LIMIT:
-                field = self._limit_field(state.ended.budget if state.ended else "")
+                field = self._limit_field(state.ended.budget if state.ended else None)
                 return self._said(_LARGER)._replace(field=field) if field else None
             case Action.REPEAT:
                 return self._repeat(tip)
             case None:
                 return None
 
-    def _limit_field(self, reached: Limit | str) -> LimitField | None:
+    def _limit_field(self, reached: Limit | None) -> LimitField | None:
         """Twice as much; None if the server allows no more."""
-        if not isinstance(reached, Limit):
+        if reached is None:
             return None
         downloads = SETTINGS["max_downloads"].most or reached.most
         most = downloads if reached.unit is LimitUnit.DOWNLOADS else float(getattr(self._limits, reached.unit))
@@ -258,8 +230,6 @@ class JobWords:
         unfit = [*((_STOP, _STOP_NOW) if self._job.kind in ("topic", "align") else ())]
         if not (self._job.has_web and state.is_finished):
             unfit.append(_AGAIN)
-        if state.ended is not None and state.ended.kind is EndKind.EARLIER and self._job.kind == "mine":
-            yield self._said(_REST)  # what was left is not known
         for button in _BUTTONS[state.state]:
             if button not in unfit:
                 yield self._repeat() if button is _REPEAT else self._said(button)
@@ -279,11 +249,7 @@ def sites_of(job: ServedJob, state: JobState, figures: Live) -> list[SiteFacts]:
     """What each site of a job with several has brought in the end; none while it runs."""
     if job.kind != "mine" or figures.sites < 2 or state.is_pending:
         return []
-    try:
-        with job.folder.reading(verified=False) as ledger:
-            return visited_sites(ledger, MOST_SITES)
-    except StoreError:
-        return []
+    return OpenedJob(job.folder.path).sites_visited(MOST_SITES)
 
 
 async def why_little(job: ServedJob, state: JobState, figures: Live) -> Diagnosis | None:
@@ -299,7 +265,7 @@ async def why_little(job: ServedJob, state: JobState, figures: Live) -> Diagnosi
     if earlier is not None and (earlier[0] == situation or (state.is_active and now - earlier[1] < EXPLAIN_AGAIN)):
         return earlier[2]
     try:
-        why = await asyncio.to_thread(lambda: diagnose(gather(job.folder.path)))
+        why = await asyncio.to_thread(lambda: diagnose(OpenedJob(job.folder.path).facts()))
     except BitrawlError:  # the ledger is being made
         why = None
     if len(_explained) > 100:

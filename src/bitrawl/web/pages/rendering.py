@@ -1,27 +1,31 @@
 """From a template and its values to a page in the reader's language; the list of jobs, and parts of pages that change."""
 
+import asyncio
 import re
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
+from urllib.parse import urlencode
 
 from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from bitrawl.endings import State
-from bitrawl.show.plots import Written
-from bitrawl.show.templating import new_environment
-from bitrawl.store.folder import JobFolder
+from bitrawl.job import FolderKind, JobFolder, kind_of
+from bitrawl.model import Language
+from bitrawl.review import JobReview
+from bitrawl.show import Written, new_environment
 from bitrawl.version import PROJECT_PAGE, __version__
 from bitrawl.web.actions import Server, glance, server_of, words_of
-from bitrawl.web.job_list import is_topic
 from bitrawl.web.messages import (
     ANSWERS,
     FLAGS,
     METHODS,
     REASONS,
+    REVIEW_ORDERS,
     SITE_EVIDENCE,
     VERDICTS,
     Words,
@@ -30,6 +34,8 @@ from bitrawl.web.messages import (
     marked,
 )
 from bitrawl.web.operator_settings import User
+from bitrawl.web.queries import two_languages
+from bitrawl.web.review_actions import OpenReview
 from bitrawl.web.security import csrf_of
 
 STATES = {
@@ -46,8 +52,12 @@ STATES = {
 """In the words of the page."""
 
 
-def rendered(request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
-    """A page, with what all of them need."""
+def rendered(
+    request: Request, template: str, status: int = 200, /, *, of: OpenReview | None = None, **values: Any
+) -> Response:
+    """A page, with what all of them need; with `of`, one of the pages about the corpus of a job."""
+    if of is not None:
+        values |= {"job": of.job, "index_ready": of.is_fresh}
     return HTMLResponse(fragment(request, template, **values), status)
 
 
@@ -72,6 +82,24 @@ def fragment(request: Request, template: str, /, **values: Any) -> str:
     return _environment().get_template(template).render(values)
 
 
+def list_part(request: Request, values: Mapping[str, str], offset: int, size: int, total: int) -> dict[str, Any]:
+    """For the links to the other parts of a list, and its filter. `values` are those of its address, without the offset."""
+    base = f"{request.url.path}?{urlencode(values)}"
+    return {"values": values, "offset": offset, "size": size, "total": total, "base": base}
+
+
+async def corpus_choices(words: Words, review: JobReview) -> list[tuple[str, str]]:
+    """The pairs of languages that the index has; a choice of all of them if there are several."""
+    corpora = (await asyncio.to_thread(review.lists.choices)).languages
+    choices = corpus_names(words, ((corpus.name, two_languages(corpus.name) or ()) for corpus in corpora))
+    return [("", words.say("all")), *choices] if len(choices) != 1 else choices
+
+
+def corpus_names(words: Words, corpora: Iterable[tuple[str, Sequence[Language]]]) -> list[tuple[str, str]]:
+    """With the languages of each in words."""
+    return [(name, " – ".join(map(words.language, languages)) or name) for name, languages in corpora]
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = new_environment("bitrawl.web")
@@ -79,7 +107,12 @@ def _environment() -> Environment:
     environment.globals |= {"direction": direction, "endonyms": endonyms()}
     environment.globals |= {"method_names": METHODS, "reason_names": REASONS, "flag_names": FLAGS}
     environment.filters["moment"] = moment
-    environment.globals |= {"verdict_words": VERDICTS, "site_evidence": SITE_EVIDENCE, "answers": ANSWERS}
+    environment.globals |= {
+        "verdict_words": VERDICTS,
+        "review_orders": REVIEW_ORDERS,
+        "site_evidence": SITE_EVIDENCE,
+        "answers": ANSWERS,
+    }
     return environment
 
 
@@ -113,7 +146,7 @@ def _job_rows(server: Server, user: User, words: Words) -> list[dict[str, Any]]:
 
 def _changed(folder: JobFolder) -> float:
     try:
-        return (folder.path if is_topic(folder) else folder.description).stat().st_mtime
+        return (folder.path if kind_of(folder.path) is FolderKind.TOPIC else folder.description).stat().st_mtime
     except OSError:
         return 0.0
 

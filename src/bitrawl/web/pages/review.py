@@ -1,46 +1,37 @@
-"""Reading what was found: the pairs of pages, two pages side by side, verdicts, and a phrase in context."""
+"""Reading what was found: the pairs of pages, two pages side by side, and a phrase in context; and a review, pair by pair.
+
+Of a review the server keeps nothing: the address of each page has the order, and a cookie remembers the last one for each job.
+"""
 
 import asyncio
-import re
-from typing import NamedTuple
-from urllib.parse import urlencode
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode
 
-from starlette.datastructures import FormData
+import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
-from bitrawl.model import Verdict
-from bitrawl.review import searching
-from bitrawl.review.reviewing import PairOrder, Reading
-from bitrawl.review.searching import Hit, HitList, Mark
-from bitrawl.store.verdicts import SubjectKind
-from bitrawl.web import actions
-from bitrawl.web.actions import SORTS, find_mining_job, give_verdict, number_in, pair_filter, server_of, words_of
+from bitrawl.review import Hit, PairOrder, ReviewOrder, SubjectKind
+from bitrawl.web.actions import words_of
 from bitrawl.web.corpus_files import hits_file
 from bitrawl.web.job_list import ServedJob
-from bitrawl.web.messages import METHODS, VERDICTS, Message, Words, marked, message
-from bitrawl.web.pages.queue import (
-    ReviewBar,
-    ReviewChoice,
-    after_verdict,
-    bar_of,
-    pair_address,
-    places_of,
-    remember,
-    remembered,
-)
-from bitrawl.web.pages.rendering import fragment, load_again, rendered
-from bitrawl.web.pages.segments import (
-    FILTERS,
-    FilterForm,
-    Shown,
-    View,
-    bulk_values,
-    language_choices,
+from bitrawl.web.messages import METHODS, Message, field_messages, marked
+from bitrawl.web.pages.rendering import corpus_choices, fragment, list_part, load_again, rendered
+from bitrawl.web.pages.segments import FILTERS, FilterForm, Shown, View, rows_response
+from bitrawl.web.queries import SORTS, offset_in, pair_filter, search_query, two_languages, whole_number
+from bitrawl.web.review_actions import (
+    PAGE_PATIENCE,
+    SEEDS,
+    OpenReview,
+    give_verdict,
+    is_contradicted,
+    open_review,
     read_pair,
-    rows_response,
+    resolve,
 )
 from bitrawl.web.security import posted
 
@@ -48,33 +39,28 @@ PAIRS = 50  # on one page of the list
 SEGMENTS = 200  # on one page of two texts: more makes a browser slow
 HITS = 20
 CONTEXT = 80  # characters on each side of a hit in its line
+_COOKIE = "review"
+_REMEMBERED = 365 * 86400  # seconds
 
 
 async def pairs(request: Request) -> Response:
-    job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
-    ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    offset, reading = number_in(values, "offset"), Reading(job.folder)
-    page = await asyncio.to_thread(reading.pairs, pair_filter(values, offset, PAIRS))
+    opened, words, values = await open_review(request, PAGE_PATIENCE), words_of(request), dict(request.query_params)
+    offset = offset_in(values)
+    page = await asyncio.to_thread(opened.review.lists.pairs, pair_filter(values, offset, PAIRS))
     return rendered(
         request,
         "pairs.html",
-        job=job,
+        of=opened,
         tab="/pairs",
-        index_ready=ready,
-        values=values,
         set_filters=sum(name != "sort" and bool(value) for name, value in values.items()),
-        language_choices=language_choices(words, await asyncio.to_thread(reading.choices)),
-        methods=[("", words.say("any")), *((letter, words.say(name)) for letter, name in METHODS.items())],
-        verdict_names=_verdict_names(words),
-        sorts=[(name, words.say(label)) for name, (_, _, label) in SORTS.items()],
+        language_choices=await corpus_choices(words, opened.review),
+        methods=words.choices({"": marked("any"), **METHODS}),
+        sorts=words.choices({name: label for name, (_, _, label) in SORTS.items()}),
         sort_links=_sort_links(request, values),
         pairs=page.pairs,
         page_pairs=page.page_pairs,
         partial=page.partial,
-        total=page.total,
-        offset=offset,
-        size=PAIRS,
-        base=_base(request, values),
+        **list_part(request, values, offset, PAIRS, page.total),
     )
 
 
@@ -91,160 +77,129 @@ def _sort_links(request: Request, values: dict[str, str]) -> dict[str, SortLink]
     links = {}
     for order in (PairOrder.TITLE, PairOrder.SCORE, PairOrder.SEGMENTS):
         first, second = (name for name, (by, _, _) in SORTS.items() if by is order)
-        is_ascending = SORTS[now][1]
-        direction = ("ascending" if is_ascending else "descending") if now in (first, second) else ""
-        links[order.name] = SortLink(_base(request, {**values, "sort": second if now == first else first}), direction)
+        direction = ("ascending" if SORTS[now][1] else "descending") if now in (first, second) else ""
+        query = urlencode({**values, "sort": second if now == first else first})
+        links[order.name] = SortLink(f"{request.url.path}?{query}", direction)
     return links
 
 
-def _verdict_names(words: Words) -> dict[Verdict, str]:
-    return {verdict: words.say(name) for verdict, name in VERDICTS.items()}
-
-
-def _base(request: Request, values: dict[str, str]) -> str:
-    return f"{request.url.path}?{urlencode(values)}"
-
-
 async def pair(request: Request) -> Response:
-    job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
-    await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    texts, offset = await read_pair(request, job, request.path_params["key"]), number_in(values, "offset")
-    row, reading = texts.pair.row, Reading(job.folder)
+    opened, words, values = await open_review(request, PAGE_PATIENCE), words_of(request), dict(request.query_params)
+    came_from = values.get("from", "")
+    texts, offset = await read_pair(opened.review, request.path_params["key"]), offset_in(values)
+    row = texts.pair.row
     place, meanwhile = texts.place_of(values.pop("segment", "")), bool(values.pop("meanwhile", ""))
-    rows, form = FilterForm.of(values).fitting(texts.segments, (row.lang_a, row.lang_b))
+    rows, form = FilterForm.of(values).fitting(texts)
     at = next((n for n, segment in enumerate(rows) if segment.place == place), None)
     if at is not None:
         offset = at - at % SEGMENTS
     choice = ReviewChoice.of(values)
-    review = choice and await _review_bar(request, job, choice, row.key)
-    grid = Shown(job, request.state.user.name, View("some" if form.is_set else "pair", urlencode(values)))
+    review = choice and await choice.bar(opened, row.key, came_from)
+    grid = Shown(opened.job, opened.review.person, View("some" if form.is_set else "pair", urlencode(values)))
     others = [(name, value) for name, value in values.items() if name not in FILTERS]
+    part = list_part(request, values, offset, SEGMENTS, len(rows))
     response = rendered(
         request,
         "pair.html",
+        of=opened,
         tab="/review" if review else "/pairs",
         review=review,
-        places=await places_of(request, job, "/review") if review else None,
+        places=await review_parts(opened, "/review") if review else None,
         meanwhile=meanwhile,
-        language_choices=language_choices(words, await asyncio.to_thread(reading.choices)) if review else [],
+        language_choices=await corpus_choices(words, opened.review) if review else [],
         pair=texts.pair,
         evidence=[(words.say(METHODS.get(method, method)), words.score(n)) for method, n in row.evidence.items()],
         rows=await asyncio.to_thread(grid.rows, texts.pair, rows[offset : offset + SEGMENTS], texts.segments),
-        total=len(rows),
-        offset=offset,
-        size=SEGMENTS,
-        base=_base(request, values),
         kept_fields=others,
-        unfiltered=_base(request, dict(others)),
-        **form.choices(words, (row.lang_a, row.lang_b)),
-        **await bulk_values(reading, grid.person, row.key),
-        **grid.values,
+        unfiltered=f"{request.url.path}?{urlencode(others)}",
+        within=row.key,
+        batch=await asyncio.to_thread(opened.review.verdicts.last_batch, grid.person),
+        **part | form.choices(words, (row.lang_a, row.lang_b)) | grid.values,
     )
     if choice:
-        remember(request, response, job, choice, row.key)
+        choice.remember(request, response, opened.job, row.key)
     return response
-
-
-async def _review_bar(request: Request, job: ServedJob, choice: ReviewChoice, key: str) -> ReviewBar:
-    came_from = request.query_params.get("from", "")
-    return bar_of(job, words_of(request), choice, await choice.queue(job), key, came_from)
 
 
 async def judge(request: Request) -> Response:
     """A verdict by click or key: the part of the page that it changes, or the page again."""
-    form, job = await posted(request), await find_mining_job(request)
-    kind, key, within, anchor = (str(form.get(name, "")) for name in ("kind", "key", "within", "anchor"))
-    meanwhile = kind == SubjectKind.PAIR and await _is_contradicted(request, job, key, form)
-    if not meanwhile:
-        await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
-    if kind == SubjectKind.PAIR and form.get("review"):
-        there = str(form["review"]), "meanwhile" if meanwhile else str(form.get("verdict"))
-        return RedirectResponse(after_verdict(job, key, *there), 303)
-    if meanwhile and not request.headers.get("x-part"):
-        return RedirectResponse(f"/jobs/{job.id}/pairs/{within}?meanwhile=1", 303)
+    form, (job, review, _) = await posted(request), await open_review(request)
+    names = ("kind", "key", "within", "anchor", "verdict", "seen", "review")
+    kind, key, within, anchor, verdict, seen, query = (str(form.get(name, "")) for name in names)
+    meanwhile = await is_contradicted(review, kind, key, verdict, seen)
+    if verdict.startswith("decide-"):
+        await resolve(review, kind, key, verdict.removeprefix("decide-"))
+    elif not meanwhile:
+        await give_verdict(review, kind, key, within, verdict)
+    if kind == SubjectKind.PAIR and query:
+        return RedirectResponse(after_verdict(job, key, query, "meanwhile" if meanwhile else verdict), 303)
     view = View.of(form)
     if not request.headers.get("x-part"):
         anchored = (anchor or key) if kind == SubjectKind.SEGMENT else ""
-        return RedirectResponse(view.address(job, within, anchored), 303)
-    texts = await read_pair(request, job, within)
+        there = f"/jobs/{job.id}/pairs/{within}?meanwhile=1" if meanwhile else view.address(job, within, anchored)
+        return RedirectResponse(there, 303)
+    texts = await read_pair(review, within)
     if kind == SubjectKind.PAIR:
-        return HTMLResponse(
-            fragment(request, "pair_verdict.html", job=job, pair=texts.pair, review=None, meanwhile=meanwhile)
-        )
+        values = {"job": job, "pair": texts.pair, "review": None, "meanwhile": meanwhile}
+        return HTMLResponse(fragment(request, "pair_verdict.html", **values))
     starts = {row.start for row in texts.segments if row.key == key}
     same = [row for row in texts.segments if row.start in starts]
-    return rows_response(request, Shown(job, request.state.user.name, view), texts, same)
-
-
-async def _is_contradicted(request: Request, job: ServedJob, key: str, form: FormData) -> bool:
-    """Whether somebody has said the contrary since the page was shown: the reader is told before they say theirs."""
-    verdict, seen = str(form.get("verdict", "")), str(form.get("seen", ""))
-    if verdict not in set(Verdict) or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", seen):
-        return False
-    by = request.state.user.name
-    return await asyncio.to_thread(Reading(job.folder).differs_since, key, Verdict(verdict), by, float(seen))
+    return rows_response(request, Shown(job, review.person, view), texts, same)
 
 
 async def search(request: Request) -> Response:
-    job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
-    ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    offset, reading = number_in(values, "offset"), Reading(job.folder, request.state.user.name)
+    opened, words, values = await open_review(request, PAGE_PATIENCE), words_of(request), dict(request.query_params)
+    offset, hits, total, errors = offset_in(values), tuple[Hit, ...](), 0, dict[str, Message]()
     values.setdefault("q", "")
-    hits, errors = HitList((), 0), dict[str, Message]()
     try:
-        query = actions.search_query(values)
-        hits = await asyncio.to_thread(searching.search, reading, query, offset=offset, limit=HITS)
+        hits, total = msgspec.structs.astuple(
+            await asyncio.to_thread(opened.review.search, search_query(values), offset, HITS)
+        )
     except FieldError as error:
-        errors = {name: why if isinstance(why, Message) else message(str(why)) for name, why in error.fields.items()}
+        errors = field_messages(error)
     return rendered(
         request,
         "search.html",
-        job=job,
+        of=opened,
         tab="/search",
-        index_ready=ready,
-        values=values,
-        language_choices=language_choices(words, await asyncio.to_thread(reading.choices)),
-        choices={name: [(value, words.say(label)) for value, label in rows] for name, rows in _CHOICES.items()},
+        language_choices=await corpus_choices(words, opened.review),
+        choices={name: words.choices(labels) for name, labels in _CHOICES.items()},
         errors=errors,
-        hits=hits.hits,
-        total=hits.total,
-        offset=offset,
-        size=HITS,
-        base=_base(request, values),
+        hits=hits,
         query=urlencode(values),
         split=_split,
         in_line=_in_line,
-        verdict_names=_verdict_names(words),
+        **list_part(request, values, offset, HITS, total),
     )
 
 
 _CHOICES = {
-    "side": [("both", marked("both languages")), ("a", marked("first language")), ("b", marked("second language"))],
-    "near": [
-        ("", marked("as a phrase")),
-        ("3", marked("at most 3 words apart")),
-        ("10", marked("at most 10 words apart")),
-        ("any", marked("anywhere in the text")),
-    ],
-    "sort": [
-        ("", marked("the best score first")),
-        ("left", marked("by the words before")),
-        ("right", marked("by the words after")),
-    ],
-    "view": [("", marked("side by side")), ("lines", marked("words in one column"))],
+    "side": {"both": marked("both languages"), "a": marked("first language"), "b": marked("second language")},
+    "near": {
+        "": marked("as a phrase"),
+        "3": marked("at most 3 words apart"),
+        "10": marked("at most 10 words apart"),
+        "any": marked("anywhere in the text"),
+    },
+    "sort": {
+        "": marked("the best score first"),
+        "left": marked("by the words before"),
+        "right": marked("by the words after"),
+    },
+    "view": {"": marked("side by side"), "lines": marked("words in one column")},
 }
 
 
 def _in_line(hit: Hit) -> tuple[str, str, str]:
     """What stands before the first words that were searched for, these words, and what stands after them."""
     text, marks = (hit.segment.text_b, hit.marks_b) if hit.side == "b" else (hit.segment.text_a, hit.marks_a)
-    mark = marks[0] if marks else Mark(0, 0)
-    before, after = text[: mark.start], text[mark.end :]
+    start, end = (marks[0].start, marks[0].end) if marks else (0, 0)
+    before, after = text[:start], text[end:]
     before = f"…{before[-CONTEXT:]}" if len(before) > CONTEXT else before
-    return before, text[mark.start : mark.end], f"{after[:CONTEXT]}…" if len(after) > CONTEXT else after
+    return before, text[start:end], f"{after[:CONTEXT]}…" if len(after) > CONTEXT else after
 
 
-def _split(text: str, marks: tuple[Mark, ...]) -> list[tuple[str, bool]]:
+def _split(text: str, marks: Iterable[Any]) -> list[tuple[str, bool]]:
     """The text in parts, and whether each is a part of what was searched."""
     parts, at = [], 0
     for mark in marks:
@@ -257,33 +212,133 @@ def _split(text: str, marks: tuple[Mark, ...]) -> list[tuple[str, bool]]:
 
 async def review(request: Request) -> Response:
     """Opens the next page pair that nobody has judged; without an order in the address, where the reader was last."""
-    job, values = await find_mining_job(request), dict(request.query_params)
-    ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    choice, at = remembered(request)
+    opened, values = await open_review(request, PAGE_PATIENCE), dict(request.query_params)
+    choice, at = _remembered(request)
     after = values.get("after", "")
     if new_choice := ReviewChoice.of(values):
         choice, at = new_choice, ""
-    queue = await choice.queue(job)
+    queue = await asyncio.to_thread(opened.review.queue, *choice.wanted)
     key = at if at in queue.keys and at not in queue.judged else queue.following(after or at) or queue.following("")
     if key:
-        return RedirectResponse(pair_address(job, key, choice, after), 303)
+        return RedirectResponse(choice.pair_address(opened.job, key, after), 303)
     return rendered(
         request,
         "review.html",
-        job=job,
+        of=opened,
         tab="/review",
-        index_ready=ready,
-        places=await places_of(request, job, "/review"),
-        review=bar_of(job, words_of(request), choice, queue, "", after),
-        language_choices=language_choices(words_of(request), await asyncio.to_thread(Reading(job.folder).choices)),
+        places=await review_parts(opened, "/review"),
+        review=await choice.bar(opened, "", after),
+        language_choices=await corpus_choices(words_of(request), opened.review),
     )
 
 
 async def index_part(request: Request) -> Response:
     """Tells the script to load the page again when the index is ready."""
-    job = await find_mining_job(request)
-    ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=0)
-    return load_again() if ready else Response(status_code=304)
+    return load_again() if (await open_review(request, 0)).is_fresh else Response(status_code=304)
+
+
+class ReviewParts(NamedTuple):
+    """The pages of a review, as links."""
+
+    here: str  # the path of this one
+    conflicts: int
+    waiting: int  # samples that the reader has to judge
+
+
+async def review_parts(opened: OpenReview, here: str) -> ReviewParts:
+    conflicts = await asyncio.to_thread(opened.review.verdicts.conflict_count)
+    samples = await asyncio.to_thread(opened.review.samples.listed)
+    own = [person for sample in samples if (person := sample.person(opened.review.person))]
+    return ReviewParts(here, conflicts, sum(person.done_at is None for person in own))
+
+
+class ReviewBar(NamedTuple):
+    """What a page of the review shows about it."""
+
+    choice: "ReviewChoice"
+    judged: int
+    total: int
+    left: int
+    back: str = ""  # addresses; empty if there is none
+    next: str = ""
+
+    @property
+    def query(self) -> str:
+        return urlencode(self.choice.fields)
+
+
+class ReviewChoice(NamedTuple):
+    """What somebody reviews, and in which order."""
+
+    order: ReviewOrder = ReviewOrder.UNCERTAIN
+    seed: int = 0
+    languages: str = ""  # such as "en-fr"; empty for all
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> "ReviewChoice | None":
+        """From the fields of an address; None if they name no order. A random order without a seed gets one."""
+        if values.get("order") not in set(ReviewOrder):
+            return None
+        order, seed, languages = ReviewOrder(values["order"]), 0, values.get("languages", "")
+        if order is ReviewOrder.RANDOM:
+            typed = whole_number(values.get("seed", ""))
+            seed = secrets.randbelow(SEEDS) if typed is None else typed % SEEDS
+        return cls(order, seed, languages if two_languages(languages) else "")
+
+    @property
+    def wanted(self) -> tuple[ReviewOrder, int, Any]:
+        """Of a queue: its order, its seed and its languages."""
+        return self.order, self.seed, two_languages(self.languages)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Of an address."""
+        seed = str(self.seed) if self.order is ReviewOrder.RANDOM else ""
+        named = {"order": str(self.order), "seed": seed, "languages": self.languages}
+        return {name: value for name, value in named.items() if value}
+
+    async def bar(self, opened: OpenReview, key: str, came_from: str) -> ReviewBar:
+        """Back leads to where the reader came from, or to the one before in the order."""
+        queue = await asyncio.to_thread(opened.review.queue, *self.wanted)
+        earlier = came_from if came_from in queue.keys else queue.previous(key)
+        back = self.pair_address(opened.job, earlier) if earlier else ""
+        following = self.next_address(opened.job, key) if queue.following(key) else ""
+        return ReviewBar(self, len(queue.judged), len(queue.keys), queue.left, back, following)
+
+    def pair_address(self, job: ServedJob, key: str, came_from: str = "") -> str:
+        more = {"from": came_from} if came_from else {}
+        return f"/jobs/{quote(job.id)}/pairs/{quote(key)}?{urlencode(self.fields | more)}"
+
+    def next_address(self, job: ServedJob, after: str) -> str:
+        """It is looked up when somebody goes there, because others judge meanwhile."""
+        return f"/jobs/{quote(job.id)}/review?{urlencode(self.fields | {'after': after})}"
+
+    def remember(self, request: Request, response: Response, job: ServedJob, key: str) -> None:
+        response.set_cookie(
+            _COOKIE,
+            urlencode(self.fields | {"at": key}),
+            max_age=_REMEMBERED,
+            path=f"/jobs/{quote(job.id)}",
+            secure=request.url.scheme == "https",
+            httponly=True,
+            samesite="lax",
+        )
+
+
+def _remembered(request: Request) -> tuple[ReviewChoice, str]:
+    """The order that the reader chose last in this job, and the key of the page pair that was open last."""
+    values = dict(parse_qsl(request.cookies.get(_COOKIE, "")))
+    return ReviewChoice.of(values) or ReviewChoice(), values.get("at", "")
+
+
+def after_verdict(job: ServedJob, key: str, query: str, verdict: str) -> str:
+    """Where a verdict on a page pair leads: to the next one. Who takes it back stays, and whom somebody has contradicted."""
+    choice = ReviewChoice.of(dict(parse_qsl(query)))
+    if choice is None:
+        return f"/jobs/{quote(job.id)}/pairs/{quote(key)}"
+    if verdict == "meanwhile":
+        return choice.pair_address(job, key) + "&meanwhile=1"
+    return choice.pair_address(job, key) if verdict == "undo" else choice.next_address(job, key)
 
 
 ROUTES: list[BaseRoute] = [

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,29 +12,28 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
-from bitrawl.model import Verdict
-from bitrawl.review.results import SampleResults
-from bitrawl.review.reviewing import Reading, ReadPair
-from bitrawl.review.statistics import Estimate, ReviewerAgreement
-from bitrawl.show.plots import Range, ranges
-from bitrawl.store.samples import Sample, SampleUnit
-from bitrawl.web.actions import find_mining_job, server_of, words_of
+from bitrawl.review import ReadPair, ReviewerAgreement, Sample, SampleResults
+from bitrawl.show import Range, ranges
+from bitrawl.web.actions import server_of, words_of
 from bitrawl.web.api.shapes import NewSample
+from bitrawl.web.commands import CommandError
 from bitrawl.web.corpus_files import bilingual_corpora
 from bitrawl.web.job_list import ServedJob
-from bitrawl.web.messages import Message, RequestError, Words, marked, message, message_of
-from bitrawl.web.pages.queue import places_of
-from bitrawl.web.pages.rendering import load_again, rendered
+from bitrawl.web.messages import Message, RequestError, Words, field_messages, marked, message, message_of
+from bitrawl.web.pages.rendering import corpus_names, load_again, rendered
+from bitrawl.web.pages.review import review_parts
+from bitrawl.web.queries import Fields
 from bitrawl.web.review_actions import (
     MOST_UNITS,
+    PAGE_PATIENCE,
+    OpenReview,
+    draw_sample,
     end_sample,
     find_sample,
     finish_sample,
     judge_units,
     may_end,
-    results_of,
-    sample_request,
-    samples_of,
+    open_review,
 )
 from bitrawl.web.security import posted
 
@@ -45,124 +45,111 @@ MOST_DIFFERENCES = 200  # that are listed
 
 async def show(request: Request) -> Response:
     """The samples of a job, and a form for another."""
-    job = await find_mining_job(request)
+    opened = await open_review(request)
     if request.query_params.get("part"):
-        return Response(status_code=304) if server_of(request).drawing.is_busy(job.folder) else load_again()
-    return await _page(request, job, {"size": str(USUAL_SIZE)}, [request.state.user.name], {})
+        is_busy = server_of(request).drawing.is_busy(opened.job.folder)
+        return Response(status_code=304) if is_busy else load_again()
+    return await _page(request, opened, {"size": str(USUAL_SIZE)}, [request.state.user.name], {})
 
 
 async def draw(request: Request) -> Response:
-    form, job = await posted(request), await find_mining_job(request)
+    form, opened = await posted(request), await open_review(request)
     values = {name: str(value) for name, value in form.items() if name != "people"}
     people = [str(name) for name in form.getlist("people")]
     try:
-        asked = await sample_request(request, job, form_sample(values, people))
+        with suppress(CommandError):  # the page says why
+            await draw_sample(request, opened, form_sample(values, people), PATIENCE)
     except FieldError as error:
-        errors = {name: why if isinstance(why, Message) else message(str(why)) for name, why in error.fields.items()}
-        return await _page(request, job, values, people, errors)
-    drawing = server_of(request).drawing
-    if not drawing.begin(job.folder, msgspec.json.encode(asked), person=request.state.user.name):
-        raise RequestError(409, message("Another sample is being drawn. Try again in a moment."))
-    await drawing.wait(job.folder, PATIENCE)
-    return RedirectResponse(f"/jobs/{job.id}/samples", 303)
+        return await _page(request, opened, values, people, field_messages(error))
+    return RedirectResponse(f"/jobs/{opened.job.id}/samples", 303)
 
 
 def form_sample(values: dict[str, str], people: list[str]) -> NewSample:
     """From the fields of a form. Raises `FieldError`."""
-    wrong: dict[str, Message] = {}
-    size = int(values["size"]) if values.get("size", "").isdecimal() and len(values["size"]) < 9 else 0
-    try:
-        floor = float(values["min_score"]) if values.get("min_score") else None
-    except ValueError:
-        floor = -1.0
-    if floor is not None and not 0 <= floor <= 1:
-        wrong["min_score"] = message("A score is a number from 0 to 1.")
-    if not people:
-        wrong["people"] = message("Choose at least one person.")
-    if wrong:
-        raise FieldError(wrong)
-    languages, name, by_band = (values.get(field, "") for field in ("languages", "name", "by_band"))
-    return NewSample(
-        languages=languages, size=size, people=people, name=name, min_score=floor, by_band=by_band == "true"
+    fields = Fields(values)
+    sample = NewSample(
+        languages=fields.text("languages"),
+        size=fields.whole("size", 0, 1, MOST_UNITS),
+        people=people,
+        name=fields.text("name"),
+        min_score=fields.share("min_score", 0.0) if fields.text("min_score") else None,
+        by_band=fields.text("by_band") == "true",
     )
+    if not people:
+        fields.mistakes["people"] = message("Choose at least one person.")
+    fields.check()
+    return sample
 
 
 async def _page(
-    request: Request, job: ServedJob, values: dict[str, str], people: list[str], errors: dict[str, Message]
+    request: Request, opened: OpenReview, values: dict[str, str], people: list[str], errors: dict[str, Message]
 ) -> Response:
-    words, drawing, user = words_of(request), server_of(request).drawing, request.state.user
-    fault = drawing.fault(job.folder)
-    headers = await bilingual_corpora(job)
+    (job, review, _), drawing = opened, server_of(request).drawing
+    fault, headers = drawing.fault(job.folder), await bilingual_corpora(job)
     return rendered(
         request,
         "samples.html",
         422 if errors else 200,
-        job=job,
+        of=opened,
         tab="/review",
-        places=await places_of(request, job, "/samples"),
-        samples=await asyncio.to_thread(samples_of(job).listed),
+        places=await review_parts(opened, "/samples"),
+        samples=await asyncio.to_thread(review.samples.listed),
         is_drawing=drawing.is_busy(job.folder),
         problem=message_of(fault) if fault else Message(""),
         values=values,
         errors=errors,
         people=[(each.name, job.is_open_to(each)) for each in server_of(request).users],
         chosen=people,
-        is_own=job.belongs_to(user),
+        is_own=job.belongs_to(request.state.user),
         most=MOST_UNITS,
-        language_choices=[(h.name, " – ".join(words.language(code) for code in h.languages)) for h in headers],
+        language_choices=corpus_names(words_of(request), ((header.name, header.languages) for header in headers)),
     )
 
 
 async def read(request: Request) -> Response:
     """How far people are with a sample; once all have finished, what follows from it."""
-    job = await find_mining_job(request)
-    sample = await find_sample(request, job)
-    outcome = await results_of(job, sample)
+    opened = await open_review(request)
+    sample = await find_sample(request, opened.review)
+    outcome = await asyncio.to_thread(opened.review.results, sample)
     return rendered(
         request,
         "sample.html",
-        job=job,
+        of=opened,
         tab="/review",
-        places=await places_of(request, job, "/samples"),
+        places=await review_parts(opened, "/samples"),
         sample=sample,
         own=sample.person(request.state.user.name),
-        may_end=may_end(request, job, sample),
+        may_end=may_end(request, opened.job, sample),
         results=outcome,
-        **(await _told(request, job, sample, outcome) if outcome else {}),
+        **(await _in_words(words_of(request), opened, sample, outcome) if outcome else {}),
     )
 
 
-class Disagreement(NamedTuple):
-    """A unit on which people differ, and what each said."""
-
-    unit: SampleUnit
-    verdicts: list[tuple[str, Verdict]]
-
-
-async def _told(request: Request, job: ServedJob, sample: Sample, outcome: SampleResults) -> dict[str, Any]:
-    """The results in words."""
-    words = words_of(request)
-    units = await asyncio.to_thread(samples_of(job).units, sample)
-    said = await asyncio.to_thread(samples_of(job).verdicts, sample)
-    everything = [
-        Disagreement(unit, [(name, own[unit.key]) for name, own in said.items() if unit.key in own]) for unit in units
-    ]
-    differences = [one for one in everything if len({verdict for _, verdict in one.verdicts}) > 1]
+async def _in_words(words: Words, opened: OpenReview, sample: Sample, outcome: SampleResults) -> dict[str, Any]:
+    """The results, and the units on which people differ, with what each said."""
+    units = await asyncio.to_thread(opened.review.samples.units, sample)
+    verdicts = await asyncio.to_thread(opened.review.samples.verdicts, sample)
+    by_unit = [(unit, [(name, own[unit.key]) for name, own in verdicts.items() if unit.key in own]) for unit in units]
+    differing = [(unit, given) for unit, given in by_unit if len({verdict for _, verdict in given}) > 1]
     return {
         "precision": _interval(words, outcome.precision) if outcome.precision else "",
         "bands": _drawn_bands(words, outcome),
         "thresholds": [
             (words.score(row.least), words.number(row.size), words.share(row.size, outcome.thresholds[0].size),
-             _interval(words, row.precision) if row.precision else "–")
+             _interval(words, row.precision))
             for row in outcome.thresholds
         ],
         "agreements": [(both, words.share(both.same, both.units), _kappa(words, both), kappa_sentences(words, both)) for both in outcome.agreements],
-        "differences": differences[:MOST_DIFFERENCES],
+        "differences": differing[:MOST_DIFFERENCES],
     }  # fmt: skip
 
 
-def _interval(words: Words, estimate: Estimate) -> str:
-    return f"{words.score(estimate.share)} ({words.score(estimate.low)}–{words.score(estimate.high)})"
+def _interval(words: Words, estimate: msgspec.Struct | None) -> str:
+    """A share with its bounds."""
+    if estimate is None:
+        return "–"
+    share, low, high, _ = map(words.score, msgspec.structs.astuple(estimate))
+    return f"{share} ({low}–{high})"
 
 
 def _kappa(words: Words, both: ReviewerAgreement) -> str:
@@ -178,7 +165,7 @@ def _drawn_bands(words: Words, outcome: SampleResults) -> Markup:
         counts = words.say("{judged} judged of {size}", judged=words.number(band.judged), size=words.number(band.size))
         found = band.precision
         drawn = {"low": found.low, "middle": found.share, "high": found.high} if found else {}
-        rows.append(Range(label, _interval(words, found) if found else "–", note=counts, **drawn))
+        rows.append(Range(label, _interval(words, found), note=counts, **drawn))
     return ranges(rows)
 
 
@@ -225,9 +212,9 @@ _LEVELS = (
 
 async def go_on(request: Request) -> Response:
     """To the first unit that the reader has not judged, or to the end."""
-    job = await find_mining_job(request)
-    sample = await find_sample(request, job)
-    left = await asyncio.to_thread(samples_of(job).left, sample, request.state.user.name)
+    job, review, _ = await open_review(request)
+    sample = await find_sample(request, review)
+    left = await asyncio.to_thread(review.samples.left, sample, review.person)
     return RedirectResponse(_address(job, sample, left[0] if left else 0), 303)
 
 
@@ -244,35 +231,33 @@ def _following(left: Sequence[int], place: int) -> int:
 
 async def unit(request: Request) -> Response:
     """One unit to judge. Neither its score nor what others said is on the page."""
-    job = await find_mining_job(request)
-    sample, place = await find_sample(request, job), request.path_params["place"]
-    name = request.state.user.name
-    own, shown = sample.person(name), await asyncio.to_thread(samples_of(job).unit, sample, place)
+    with_context = bool(request.query_params.get("context"))
+    opened = await open_review(request, PAGE_PATIENCE if with_context else None)
+    job, review, _ = opened
+    sample, place = await find_sample(request, review), request.path_params["place"]
+    own, shown = sample.person(review.person), await asyncio.to_thread(review.samples.unit, sample, place)
     if own is None or shown is None:
         raise RequestError(404, message("You do not judge this sample, or you have finished it."))
     if own.done_at is not None:
         return RedirectResponse(_address(job, sample, 0), 303)
-    left = await asyncio.to_thread(samples_of(job).left, sample, name)
-    said = (await asyncio.to_thread(samples_of(job).verdicts, sample))[name]
-    with_context = bool(request.query_params.get("context"))
-    if with_context:
-        await server_of(request).indexing.is_fresh(job.folder, name)
-    pages = await asyncio.to_thread(Reading(job.folder).pair, shown.pair_key) if with_context else None
+    left = await asyncio.to_thread(review.samples.left, sample, review.person)
+    verdicts = (await asyncio.to_thread(review.samples.verdicts, sample))[review.person]
+    pages = await asyncio.to_thread(review.lists.pair, shown.pair_key) if with_context else None
     return rendered(
         request,
         "sample_unit.html",
-        job=job,
+        of=opened,
         tab="/review",
-        places=await places_of(request, job, "/samples"),
+        places=await review_parts(opened, "/samples"),
         sample=sample,
         unit=shown,
-        verdict=said.get(shown.key),
+        verdict=verdicts.get(shown.key),
         left=len(left),
         back=_address(job, sample, place - 1) if place > 1 else "",
         next=_address(job, sample, place + 1 if place < sample.units else 0),
         with_context=with_context,
         pages=pages,
-        context=_context(pages, shown) if pages else None,
+        context=_context(pages, shown.key) if pages else None,
     )
 
 
@@ -283,9 +268,9 @@ class Context(NamedTuple):
     after: list[tuple[str, str]]
 
 
-def _context(pages: ReadPair, unit: SampleUnit) -> Context | None:
+def _context(pages: ReadPair, key: str) -> Context | None:
     """None if the unit is not on these pages any more."""
-    place = pages.place_of(unit.key)
+    place = pages.place_of(key)
     if place is None:
         return None
     before = pages.segments[max(place - NEIGHBOURS, 0) : place]
@@ -295,28 +280,28 @@ def _context(pages: ReadPair, unit: SampleUnit) -> Context | None:
 
 async def judge(request: Request) -> Response:
     """A verdict leads to the next unit; who takes one back stays."""
-    form, job = await posted(request), await find_mining_job(request)
-    sample, place = await find_sample(request, job), request.path_params["place"]
+    form, (job, review, _) = await posted(request), await open_review(request)
+    sample, place = await find_sample(request, review), request.path_params["place"]
     verdict = str(form.get("verdict", ""))
-    await judge_units(request, job, sample, {place: verdict})
+    await judge_units(review, sample, {place: verdict})
     if verdict == "undo":
         return RedirectResponse(_address(job, sample, place), 303)
-    left = await asyncio.to_thread(samples_of(job).left, sample, request.state.user.name)
+    left = await asyncio.to_thread(review.samples.left, sample, review.person)
     return RedirectResponse(_address(job, sample, _following(left, place)), 303)
 
 
 async def act(request: Request) -> Response:
     """Finish it, end it for all, or remove it."""
     await posted(request)
-    job = await find_mining_job(request)
-    sample, action = await find_sample(request, job), request.path_params["action"]
+    opened = await open_review(request)
+    sample, action = await find_sample(request, opened.review), request.path_params["action"]
     if action == "finish":
-        await finish_sample(request, job, sample)
+        await finish_sample(opened.review, sample)
     elif action in ("end", "remove"):
-        await end_sample(request, job, sample, remove=action == "remove")
+        await end_sample(request, opened, sample, remove=action == "remove")
     else:
         raise RequestError(404, message("There is no such page"))
-    return RedirectResponse(f"/jobs/{job.id}/samples" + ("" if action == "remove" else f"/{sample.id}"), 303)
+    return RedirectResponse(f"/jobs/{opened.job.id}/samples" + ("" if action == "remove" else f"/{sample.id}"), 303)
 
 
 ROUTES: list[BaseRoute] = [

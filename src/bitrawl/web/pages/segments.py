@@ -1,7 +1,6 @@
 """Segments as rows of one grid: those of two pages or of a whole job, filtered, judged all at once, edited and commented."""
 
 import asyncio
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,37 +11,48 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
-from bitrawl.mining.differences import Difference, differences
 from bitrawl.model import Language, Verdict
-from bitrawl.review.reviewing import Choices, ListedPair, Reading, ReadPair
-from bitrawl.review.segment_list import (
-    NO_FLAG,
+from bitrawl.review import (
+    GivenVerdict,
+    JobReview,
+    ListedPair,
+    ListedSegment,
+    ReadPair,
+    ReadSegment,
+    Saved,
     SegmentFilter,
-    SegmentList,
     SegmentOrder,
-    SegmentPart,
-    fitting_rows,
 )
-from bitrawl.review.segment_review import MOST_CHARACTERS, OnScreen, ReadSegment, Saved, Writer, changed_rows
-from bitrawl.store.verdicts import GivenVerdict
 from bitrawl.text.rewording import rewording
 from bitrawl.text.words import Span
-from bitrawl.web import actions
-from bitrawl.web.actions import find_mining_job, number_in, segment_filter, server_of, words_of
+from bitrawl.web.actions import words_of
+from bitrawl.web.differences import Difference, differences
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import (
     DIFFERENCES,
     FLAGS,
     LENGTH_UNITS,
-    NOT_SAVED,
     SEGMENT_ORDERS,
     SEGMENT_STATES,
     Message,
     RequestError,
     Words,
+    field_messages,
+    marked,
     message,
 )
-from bitrawl.web.pages.rendering import fragment, moment, rendered
+from bitrawl.web.pages.rendering import corpus_choices, fragment, list_part, moment, rendered
+from bitrawl.web.queries import offset_in, segment_filter, two_languages, whole_number
+from bitrawl.web.review_actions import (
+    PAGE_PATIENCE,
+    SegmentChange,
+    change_segment,
+    judge_all,
+    not_saved,
+    open_review,
+    read_pair,
+    undo_last,
+)
 from bitrawl.web.security import posted
 
 LISTED = 50  # on one page of the list
@@ -157,7 +167,12 @@ class Shown(NamedTuple):
     @property
     def values(self) -> dict[str, Any]:
         """For a template."""
-        return {"job": self.job, "view": self.view.name, "back": self.view.back, "most_characters": MOST_CHARACTERS}
+        return {
+            "job": self.job,
+            "view": self.view.name,
+            "back": self.view.back,
+            "most_characters": JobReview.MOST_CHARACTERS,
+        }
 
 
 def _originals(segment: ReadSegment) -> tuple[str, str]:
@@ -205,22 +220,24 @@ class FilterForm(NamedTuple):
         try:
             return cls(segment_filter(values), dict(values), {})
         except FieldError as error:
-            return cls(SegmentFilter(), dict(values), _told(error))
+            return cls(SegmentFilter(), dict(values), field_messages(error))
 
-    def fitting(
-        self, rows: Sequence[ReadSegment], languages: tuple[Language, Language]
-    ) -> "tuple[Sequence[ReadSegment], FilterForm]":
+    def fitting(self, pair: ReadPair) -> "tuple[Sequence[ReadSegment], FilterForm]":
         """The rows of two pages that fit, and the form with what is wrong with it."""
         if self.errors:
             return (), self
         try:
-            return (fitting_rows(rows, self.wanted, languages) if self.is_set else rows), self
+            return (JobReview.fitting(pair, self.wanted) if self.is_set else pair.segments), self
         except FieldError as error:
-            return (), self._replace(errors=_told(error))
+            return (), self._replace(errors=field_messages(error))
 
     @property
     def is_set(self) -> bool:
-        return any(self.values.get(name) for name in FILTERS if name != "unit")
+        return self._number_set > 0
+
+    @property
+    def _number_set(self) -> int:
+        return sum(bool(self.values.get(name)) for name in FILTERS if name != "unit")
 
     def choices(
         self, words: Words, languages: tuple[Language, Language] | None, orders: Mapping[str, str] | None = None
@@ -231,171 +248,119 @@ class FilterForm(NamedTuple):
         return {
             "values": self.values,
             "errors": self.errors,
-            "set_filters": sum(bool(self.values.get(name)) for name in FILTERS if name != "unit"),
-            "states": [("", words.say("any")), *_said(words, SEGMENT_STATES)],
-            "flags": [("", words.say("any")), (NO_FLAG, words.say("none")), *_said(words, FLAGS)],
-            "units": _said(words, LENGTH_UNITS),
-            "sorts": _said(words, orders or {}),
+            "set_filters": self._number_set,
+            "states": words.choices({"": marked("any"), **SEGMENT_STATES}),
+            "flags": words.choices({"": marked("any"), JobReview.NO_FLAG: marked("none"), **FLAGS}),
+            "units": words.choices(LENGTH_UNITS),
+            "sorts": words.choices(orders or {}),
             "columns": names or [words.say("Text A"), words.say("Text B")],
             "word_labels": labels or [words.say("Words in text A"), words.say("Words in text B")],
         }
 
 
-def _said(words: Words, labels: Mapping[str, str]) -> list[tuple[str, str]]:
-    return [(str(value), words.say(label)) for value, label in labels.items()]
-
-
-def _told(error: FieldError) -> dict[str, Message]:
-    return {name: why if isinstance(why, Message) else message(str(why)) for name, why in error.fields.items()}
-
-
 async def segments(request: Request) -> Response:
     """The segments of the job that fit."""
-    job, words, values = await find_mining_job(request), words_of(request), dict(request.query_params)
-    ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    offset, reading, by = (
-        number_in(values, "offset"),
-        Reading(job.folder, request.state.user.name),
-        request.state.user.name,
-    )
-    form = FilterForm.of(values)
+    opened, words, values = await open_review(request, PAGE_PATIENCE), words_of(request), dict(request.query_params)
+    review, offset, form = opened.review, offset_in(values), FilterForm.of(values)
     order = SegmentOrder(values["sort"]) if values.get("sort") in set(SegmentOrder) else SegmentOrder.WORST
-    part = SegmentPart((), 0)
+    listed, total = tuple[ListedSegment, ...](), 0
     if not form.errors:
         try:
-            part = await asyncio.to_thread(SegmentList(reading).part, form.wanted, order, offset, LISTED)
+            part = await asyncio.to_thread(review.segments.part, form.wanted, order, offset, LISTED)
+            listed, total = part.segments, part.total
         except FieldError as error:
-            form = form._replace(errors=_told(error))
-    corpora = await asyncio.to_thread(reading.choices)
-    only = actions.two_languages(corpora.languages[0].name) if len(corpora.languages) == 1 else None
-    shown = Shown(job, by, View("list", urlencode(values)))
+            form = form._replace(errors=field_messages(error))
+    corpora = await corpus_choices(words, review)
+    only = two_languages(corpora[0][0]) if len(corpora) == 1 else None
+    shown = Shown(opened.job, review.person, View("list", urlencode(values)))
     return rendered(
         request,
         "segments.html",
+        of=opened,
         tab="/segments",
-        index_ready=ready,
         review=None,
-        rows=await asyncio.to_thread(lambda: [shown.row(one.pair, one.segment) for one in part.segments]),
-        total=part.total,
-        offset=offset,
-        size=LISTED,
-        base=f"{request.url.path}?{urlencode(values)}",
-        language_choices=language_choices(words, corpora),
+        rows=await asyncio.to_thread(lambda: [shown.row(one.pair, one.segment) for one in listed]),
+        language_choices=corpora,
         kept_fields=(),
         unfiltered=request.url.path,
-        **form.choices(words, form.wanted.languages or only, SEGMENT_ORDERS),
-        **await bulk_values(reading, by, ""),
-        **shown.values,
+        within="",
+        batch=await asyncio.to_thread(review.verdicts.last_batch, review.person),
+        **list_part(request, values, offset, LISTED, total)
+        | form.choices(words, form.wanted.languages or only, SEGMENT_ORDERS)
+        | shown.values,
     )
 
 
-def language_choices(words: Words, corpora: Choices) -> list[tuple[str, str]]:
-    choices = []
-    for corpus in corpora.languages:
-        both = actions.two_languages(corpus.name)
-        choices.append((corpus.name, " – ".join(words.language(code) for code in both) if both else corpus.name))
-    return [("", words.say("all")), *choices] if len(choices) != 1 else choices
-
-
-async def bulk_values(reading: Reading, by: str, within: str) -> dict[str, Any]:
-    """For the line with a verdict on all."""
-    return {"batch": await asyncio.to_thread(reading.last_batch, by), "within": within}
-
-
-async def judge_all(request: Request) -> Response:
+async def judge_many(request: Request) -> Response:
     """A verdict on all that a filter shows."""
-    form, job = await posted(request), await find_mining_job(request)
+    form, opened = await posted(request), await open_review(request)
     within, back, verdict, count = (str(form.get(name, "")) for name in ("within", "back", "verdict", "count"))
-    if verdict not in set(Verdict) or not (count.isascii() and count.isdecimal() and len(count) < 12):
+    if (number := whole_number(count)) is None:
         raise RequestError(422, message("Choose what to accept or to reject on the page, then press its button."))
     wanted = segment_filter(dict(parse_qsl(back)))
-    await actions.judge_all(job, wanted, within, Verdict(verdict), request.state.user.name, int(count))
-    return RedirectResponse(View("pair" if within else "list", back).address(job, within), 303)
+    await judge_all(opened.review, verdict, wanted, within=within, count=number)
+    return RedirectResponse(View("pair" if within else "list", back).address(opened.job, within), 303)
 
 
-async def undo_all(request: Request) -> Response:
+async def undo_many(request: Request) -> Response:
     """Take back what was said at once."""
-    form, job = await posted(request), await find_mining_job(request)
+    form, opened = await posted(request), await open_review(request)
     within, back, batch = (str(form.get(name, "")) for name in ("within", "back", "batch"))
-    if batch.isascii() and batch.isdecimal() and len(batch) < 12:
-        reading = Reading(job.folder)
-        await asyncio.to_thread(reading.undo_batch, int(batch), request.state.user.name, time.time())
-    return RedirectResponse(View("pair" if within else "list", back).address(job, within), 303)
+    if batch:
+        await undo_last(opened.review, batch)
+    return RedirectResponse(View("pair" if within else "list", back).address(opened.job, within), 303)
 
 
 async def segment(request: Request) -> Response:
     """A segment by itself, to edit or comment it; for the script, only its row."""
-    job, anchor = await find_mining_job(request), request.path_params["anchor"]
-    pair = await read_pair(request, job, request.path_params["key"])
-    place = pair.place_of(anchor)
+    job, review, _ = await open_review(request)
+    pair = await read_pair(review, request.path_params["key"])
+    place = pair.place_of(request.path_params["anchor"])
     if place is None:
         raise RequestError(404, message("That is no longer there: the site was mined again. Open the page again."))
-    shown = Shown(job, request.state.user.name, View.of(request.query_params))
+    shown = Shown(job, review.person, View.of(request.query_params))
     return _written(request, shown, shown.row(pair.pair, pair.segments[place]))
 
 
 def _written(
-    request: Request, shown: Shown, row: Row, typed: Mapping[str, str] | None = None, saved: Saved = Saved.DONE
+    request: Request, shown: Shown, row: Row, typed: Mapping[str, str] | None = None, why: RequestError | None = None
 ) -> Response:
     """The fields of a row, with what somebody typed into them and why it was not saved."""
     part, typed = request.headers.get("x-part", ""), typed or {}
-    problem = None if saved is Saved.DONE else message(NOT_SAVED[saved])
-    values = {**shown.values, "row": row, "typed": typed, "problem": problem, "is_changed": saved is Saved.CHANGED}
+    values = {**shown.values, "row": row, "typed": typed, "problem": why and why.message}
+    values["is_changed"] = why is not None and why.status_code == 409
     if part:
         writes = "comment" if part == "comment" or "text" in typed else "text"
         return HTMLResponse(fragment(request, "segment_edit.html", writes=writes, **values))
-    return rendered(request, "segment_page.html", 422 if problem else 200, tab="/pairs", review=None, **values)
+    return rendered(request, "segment_page.html", why.status_code if why else 200, tab="/pairs", review=None, **values)
 
 
 async def write(request: Request) -> Response:
     """What somebody does to a segment: new texts, a join, a comment, or taking one of these back."""
-    form, job = await posted(request), await find_mining_job(request)
+    form, (job, review, _) = await posted(request), await open_review(request)
     values = {name: str(value) for name, value in form.items()}
     key, anchor = request.path_params["key"], request.path_params["anchor"]
-    numbers = [int(values[name]) if values.get(name, "").isdecimal() else -1 for name in ("start", "part")]
-    on_screen = OnScreen(values.get("key", ""), *numbers)
-    shown = Shown(job, request.state.user.name, View.of(values))
-    before = await read_pair(request, job, key)
-    saved = await asyncio.to_thread(
-        _acted, Reading(job.folder), key, on_screen, values, Writer(shown.person, time.time())
-    )
-    after = await read_pair(request, job, key)
-    if saved is not Saved.DONE:
-        return _not_saved(request, shown, after, on_screen, values, saved)
+    start, part = (whole_number(values.get(name, "")) for name in ("start", "part"))
+    on_screen = values.get("key", ""), -1 if start is None else start, -1 if part is None else part
+    shown = Shown(job, review.person, View.of(values))
+    change = await change_segment(review, key, on_screen, values.get("act", ""), values)
+    if change.saved is not Saved.DONE:
+        return _not_saved(request, shown, change, on_screen, values)
     if not request.headers.get("x-part"):
         return RedirectResponse(shown.view.address(job, key, anchor), 303)
-    return rows_response(request, shown, after, changed_rows(before.segments, after.segments, on_screen.start))
-
-
-def _acted(reading: Reading, key: str, row: OnScreen, values: Mapping[str, str], by: Writer) -> Saved:
-    match values.get("act", ""):
-        case "save" | "accept" as act:
-            texts = values.get("text_a", ""), values.get("text_b", "")
-            return reading.edit(key, row, texts, by, accept=act == "accept")
-        case "join":
-            return reading.join(key, row, values.get("following", ""), by)
-        case "restore":
-            return reading.restore(key, row, by)
-        case "comment":
-            return reading.comment(key, row, values.get("text", ""), by)
-        case "uncomment" if values.get("comment", "").isdecimal():
-            reading.review.undo_comment(int(values["comment"]), by)
-            return Saved.DONE
-    raise RequestError(422, message("There is no such action."))
+    return rows_response(request, shown, change.pair, change.rows)
 
 
 def _not_saved(
-    request: Request, shown: Shown, pair: ReadPair, on_screen: OnScreen, values: Mapping[str, str], saved: Saved
+    request: Request, shown: Shown, change: SegmentChange, on_screen: tuple[str, int, int], values: Mapping[str, str]
 ) -> Response:
     """What was typed stays on the screen, beside what the segment says now."""
-    place = on_screen.place_in(pair.segments)
-    there = [row for row in pair.segments if row.place == place] or [
-        row for row in pair.segments if row.start == on_screen.start
-    ]
+    why, pair = not_saved(change.saved), change.pair
+    place = JobReview.place_of(on_screen, pair.segments)
     typed = {name: values[name] for name in ("text_a", "text_b", "text") if name in values}
-    if not there or not typed:
-        raise RequestError(409, message(NOT_SAVED[saved]))
-    return _written(request, shown, shown.row(pair.pair, there[0]), typed, saved)
+    if place is None or not typed:
+        raise why
+    return _written(request, shown, shown.row(pair.pair, pair.segments[place]), typed, why)
 
 
 def rows_response(request: Request, shown: Shown, pair: ReadPair, rows: Sequence[ReadSegment]) -> Response:
@@ -404,17 +369,10 @@ def rows_response(request: Request, shown: Shown, pair: ReadPair, rows: Sequence
     return HTMLResponse("".join(fragment(request, "segment.html", row=row, **shown.values) for row in made))
 
 
-async def read_pair(request: Request, job: ServedJob, key: str) -> ReadPair:
-    pair = await asyncio.to_thread(Reading(job.folder, request.state.user.name).pair, key)
-    if pair is None:
-        raise RequestError(404, message("That page pair no longer exists."))
-    return pair
-
-
 ROUTES: list[BaseRoute] = [
     Route("/jobs/{id}/segments", segments),
-    Route("/jobs/{id}/segments/verdicts", judge_all, methods=["POST"]),
-    Route("/jobs/{id}/segments/undo", undo_all, methods=["POST"]),
+    Route("/jobs/{id}/segments/verdicts", judge_many, methods=["POST"]),
+    Route("/jobs/{id}/segments/undo", undo_many, methods=["POST"]),
     Route("/jobs/{id}/pairs/{key}/segments/{anchor}", segment),
     Route("/jobs/{id}/pairs/{key}/segments/{anchor}", write, methods=["POST"]),
 ]

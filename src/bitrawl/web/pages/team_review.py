@@ -1,8 +1,8 @@
 """A review by several people: how far it is, who may take part, where they differ, and who said what when."""
 
 import asyncio
-import time
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -10,34 +10,37 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.model import pair_key
-from bitrawl.review.progress import review_progress
-from bitrawl.review.reviewing import Reading
-from bitrawl.show.plots import bars
-from bitrawl.store.revisions import Comment, RevisionHistory
-from bitrawl.store.verdicts import GivenVerdict, Judgement, Subject, SubjectKind, VerdictHistory
-from bitrawl.web.actions import find_mining_job, number_in, server_of, words_of
+from bitrawl.review import GivenVerdict, JobReview, Judgement, SubjectKind
+from bitrawl.show import bars
+from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.job_list import ServedJob
-from bitrawl.web.messages import RequestError, message
-from bitrawl.web.pages.queue import places_of
 from bitrawl.web.pages.rendering import rendered, written
-from bitrawl.web.review_actions import conflicts_of, let_review, resolve, said_in
+from bitrawl.web.pages.review import review_parts
+from bitrawl.web.queries import offset_in
+from bitrawl.web.review_actions import (
+    PAGE_PATIENCE,
+    conflicts_of,
+    give_verdict,
+    let_review,
+    open_review,
+    resolve,
+    verdict_history,
+)
 from bitrawl.web.security import posted
 
 ROWS = 50  # on one page of the history
 
 
 async def show_progress(request: Request) -> Response:
-    job, words = await find_mining_job(request), words_of(request)
-    ready = await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
-    progress = await asyncio.to_thread(review_progress, job.folder)
-    users = list(server_of(request).users)
+    opened, words = await open_review(request, PAGE_PATIENCE), words_of(request)
+    progress = await asyncio.to_thread(opened.review.progress)
+    job, users = opened.job, list(server_of(request).users)
     return rendered(
         request,
         "progress.html",
-        job=job,
+        of=opened,
         tab="/review",
-        index_ready=ready,
-        places=await places_of(request, job, "/progress"),
+        places=await review_parts(opened, "/progress"),
         progress=progress,
         days=bars(progress.days, written=written(words)) if len(progress.days) > 1 else None,
         others=[(user.name, job.is_open_to(user)) for user in users if not job.belongs_to(user)],
@@ -52,78 +55,71 @@ async def invite(request: Request) -> Response:
     return RedirectResponse(f"/jobs/{job.id}/progress", 303)
 
 
-class ListedConflict(NamedTuple):
-    """Something that people differ on."""
-
-    subject: Subject
-    judgement: Judgement
-    comments: tuple[Comment, ...]
-    there: str  # where it can be read
-
-
 async def show_conflicts(request: Request) -> Response:
-    job = await find_mining_job(request)
-    judgements = await conflicts_of(request, job)
+    opened = await open_review(request)
+    judgements = await conflicts_of(opened.review)
     return rendered(
         request,
         "conflicts.html",
-        job=job,
+        of=opened,
         tab="/review",
-        places=await places_of(request, job, "/conflicts"),
-        conflicts=await asyncio.to_thread(_listed, job, judgements),
+        places=await review_parts(opened, "/conflicts"),
+        conflicts=await asyncio.to_thread(_conflicts, opened.job, opened.review, judgements),
     )
 
 
-def _listed(job: ServedJob, judgements: list[Judgement]) -> list[ListedConflict]:
-    subjects = [judgement.opinions[-1].subject for judgement in judgements]
-    history = RevisionHistory(job.folder.verdicts)
-    comments = {
-        kind: history.comments(kind, [subject.key for subject in subjects if subject.kind is kind])
-        for kind in SubjectKind
-    }
+def _conflicts(job: ServedJob, review: JobReview, judgements: list[Judgement]) -> list[dict[str, Any]]:
+    """What each is about, with where it can be read, and what people said of it."""
+    latest = [judgement.opinions[-1] for judgement in judgements]
+    comments = _by_kind(latest, review.revisions.comments)
     return [
-        ListedConflict(subject, judgement, comments[subject.kind].get(subject.key, ()), place_of(job, subject))
-        for subject, judgement in zip(subjects, judgements, strict=True)
+        {
+            "subject": given.subject,
+            "judgement": judgement,
+            "comments": comments[given.subject.kind].get(given.subject.key, ()),
+            "there": place_of(job, given),
+        }
+        for given, judgement in zip(latest, judgements, strict=True)
     ]
 
 
-def place_of(job: ServedJob, subject: Subject) -> str:
-    """The address of the page that shows it."""
+def _by_kind(
+    verdicts: Iterable[GivenVerdict], look_up: Callable[[SubjectKind, set[str]], dict[str, Any]]
+) -> dict[SubjectKind, dict[str, Any]]:
+    """What is known of the things that these verdicts are about, by kind and key."""
+    subjects = [given.subject for given in verdicts]
+    return {kind: look_up(kind, {subject.key for subject in subjects if subject.kind is kind}) for kind in SubjectKind}
+
+
+def place_of(job: ServedJob, given: GivenVerdict) -> str:
+    """The address of the page that shows what the verdict is about."""
+    subject = given.subject
     there = f"/jobs/{quote(job.id)}/pairs/{pair_key(subject.url_a, subject.url_b)}"
     return f"{there}?segment={subject.key}#s-{subject.key}" if subject.kind is SubjectKind.SEGMENT else there
 
 
 async def settle(request: Request) -> Response:
     """Resolve a conflict."""
-    form, job = await posted(request), await find_mining_job(request)
-    kind, key, verdict = (str(form.get(name, "")) for name in ("kind", "key", "verdict"))
-    await resolve(request, job, kind, key, verdict)
-    return RedirectResponse(f"/jobs/{job.id}/conflicts", 303)
-
-
-class Saying(NamedTuple):
-    """A row of the history."""
-
-    given: GivenVerdict
-    there: str
-    is_last: bool  # it is what the reader says now about that thing, and can be taken back
+    form, opened = await posted(request), await open_review(request)
+    await resolve(opened.review, *(str(form.get(name, "")) for name in ("kind", "key", "verdict")))
+    return RedirectResponse(f"/jobs/{opened.job.id}/conflicts", 303)
 
 
 async def show_history(request: Request) -> Response:
-    job, values = await find_mining_job(request), dict(request.query_params)
-    offset, by = number_in(values, "offset"), values.get("by", "")
-    said = await said_in(request, job, ROWS + 1, offset, by=by or None)
-    people = [person.name for person in (await asyncio.to_thread(review_progress, job.folder)).people]
+    opened, values = await open_review(request), dict(request.query_params)
+    offset, by = offset_in(values), values.get("by", "")
+    verdicts = await verdict_history(opened.review, ROWS + 1, offset, by=by or None)
+    people = [person.name for person in (await asyncio.to_thread(opened.review.progress)).people]
     return rendered(
         request,
         "history.html",
-        job=job,
+        of=opened,
         tab="/review",
-        places=await places_of(request, job, "/history"),
-        said=await asyncio.to_thread(_sayings, job, said[:ROWS], request.state.user.name),
+        places=await review_parts(opened, "/history"),
+        verdicts_given=await asyncio.to_thread(_history, opened.job, opened.review, verdicts[:ROWS]),
         values=values,
         people=[(name, name) for name in sorted({*people, *([by] if by else [])})],
-        earlier=_page(values, offset + ROWS) if len(said) > ROWS else "",
+        earlier=_page(values, offset + ROWS) if len(verdicts) > ROWS else "",
         later=_page(values, max(offset - ROWS, 0)) if offset else "",
     )
 
@@ -132,32 +128,26 @@ def _page(values: dict[str, str], offset: int) -> str:
     return f"?{urlencode({**values, 'offset': offset})}"
 
 
-def _sayings(job: ServedJob, said: list[GivenVerdict], reader: str) -> list[Saying]:
-    history = VerdictHistory(job.folder.verdicts)
-    now = {
-        kind: history.judgements(kind, {given.subject.key for given in said if given.subject.kind is kind})
-        for kind in SubjectKind
-    }
+def _history(job: ServedJob, review: JobReview, verdicts: list[GivenVerdict]) -> list[dict[str, Any]]:
+    """With whether it is what the reader says now about that thing, so that it can be taken back."""
+    now = _by_kind(verdicts, review.verdicts.judgements)
     return [
-        Saying(
-            given,
-            place_of(job, given.subject),
-            given.by == reader and given in now[given.subject.kind].get(given.subject.key, Judgement()).opinions,
-        )
-        for given in said
+        {
+            "given": given,
+            "there": place_of(job, given),
+            "is_last": given.by == review.person
+            and given in now[given.subject.kind].get(given.subject.key, Judgement()).opinions,
+        }
+        for given in verdicts
     ]
 
 
 async def take_back(request: Request) -> Response:
     """One's own last verdict about a thing."""
-    form, job = await posted(request), await find_mining_job(request)
-    kind, key = str(form.get("kind", "")), str(form.get("key", ""))
-    if kind not in set(SubjectKind):
-        raise RequestError(422, message("That request is not understood"))
-    name = request.state.user.name
-    await asyncio.to_thread(Reading(job.folder).undo, SubjectKind(kind), key, name, time.time())
+    form, opened = await posted(request), await open_review(request)
+    await give_verdict(opened.review, str(form.get("kind", "")), str(form.get("key", "")), "", "undo")
     query = urlencode({key: str(form[key]) for key in ("by", "offset") if form.get(key)})
-    return RedirectResponse(f"/jobs/{job.id}/history{'?' + query if query else ''}", 303)
+    return RedirectResponse(f"/jobs/{opened.job.id}/history{'?' + query if query else ''}", 303)
 
 
 ROUTES: list[BaseRoute] = [

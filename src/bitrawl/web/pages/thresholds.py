@@ -13,19 +13,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import Thresholds
-from bitrawl.corpus.selection import Rule, RuleFacts
+from bitrawl.corpus import Rule, RuleFacts
 from bitrawl.errors import FieldError, OutdatedError, RefusedError
-from bitrawl.mining.judging import Flag
-from bitrawl.review.reviewing import Reading
-from bitrawl.review.thresholds import CorpusSelection, Example, ThresholdSight, version_of
-from bitrawl.show.plots import histogram
-from bitrawl.store.folder import JobFolder
-from bitrawl.web import threshold_choice
-from bitrawl.web.actions import find_mining_job, number_in, server_of, two_languages, words_of
-from bitrawl.web.job_list import ServedJob
+from bitrawl.mining import Flag, Thresholds
+from bitrawl.review import CorpusSelection, JobReview
+from bitrawl.show import histogram
+from bitrawl.web import allowed, threshold_choice
+from bitrawl.web.actions import server_of, words_of
 from bitrawl.web.messages import FLAGS, Message, Words, marked, message_of
-from bitrawl.web.pages.rendering import fragment, rendered, written
+from bitrawl.web.pages.rendering import corpus_choices, fragment, rendered, written
+from bitrawl.web.queries import whole_number
+from bitrawl.web.review_actions import PAGE_PATIENCE, OpenReview, open_review
 from bitrawl.web.security import posted
 
 EACH = 5  # examples above the score, and below it
@@ -91,47 +89,29 @@ class Chart(NamedTuple):
             yield language, facts.words[side], [words[side] for words in facts.words_by_score]
 
 
-class Seen(NamedTuple):
-    """What the page shows of a job; figures are of all corpora together."""
-
-    sight: ThresholdSight
-    kept_units: int  # with the thresholds that the job has
-    above: Sequence[Example]
-    below: Sequence[Example]
-    wanted: Rule  # of which there are examples
-    of_rule: Sequence[Example]
-
-    def sum(self, name: str) -> int:
-        return sum(getattr(corpus.facts, name) for corpus in self.sight.corpora)
-
-    @property
-    def by_score(self) -> list[int]:
-        return [sum(counts) for counts in zip(*(corpus.facts.by_score for corpus in self.sight.corpora), strict=True)]
-
-
 async def show(request: Request) -> Response:
-    return await _page(request, await find_mining_job(request), request.query_params)
+    return await _page(request, await open_review(request, PAGE_PATIENCE), request.query_params)
 
 
 async def choose(request: Request) -> Response:
     """Keep what was chosen, or show what it would change."""
-    form, job = await posted(request), await find_mining_job(request)
+    form, opened = await posted(request), await open_review(request, PAGE_PATIENCE)
     if not form.get("keep"):
         values = [(name, str(value)) for name, value in form.multi_items() if name != "csrf"]
-        return RedirectResponse(f"/jobs/{job.id}/thresholds?{urlencode(values)}", 303)
+        return RedirectResponse(f"/jobs/{opened.job.id}/thresholds?{urlencode(values)}", 303)
     try:
         changed = threshold_choice.changes(_typed(form), server_of(request).settings)
         kept = await threshold_choice.keep(request, changed, str(form.get("version", "")))
     except FieldError:
-        return await _page(request, job, form, 422)
+        return await _page(request, opened, form, 422)
     except (RefusedError, OutdatedError) as error:
-        return await _page(request, job, form, 409, message_of(error))
-    return RedirectResponse(f"/jobs/{job.id}/thresholds?was={kept.before}", 303)
+        return await _page(request, opened, form, 409, message_of(error))
+    return RedirectResponse(f"/jobs/{opened.job.id}/thresholds?was={kept.before}", 303)
 
 
 def _typed(values: Values) -> dict[str, object]:
     """The fields of the form as `threshold_choice` names them. A box that is not ticked sends only its hidden twin."""
-    typed: dict[str, object] = {name: values[name] for name in threshold_choice.FIELDS if name in values}
+    typed: dict[str, object] = {name: values[name] for name in allowed.THRESHOLDS if name in values}
     if "refuse" in typed:
         typed["refuse"] = [str(flag) for flag in values.getlist("refuse")]
     if "types" in typed:
@@ -140,47 +120,60 @@ def _typed(values: Values) -> dict[str, object]:
 
 
 async def _page(
-    request: Request, job: ServedJob, values: Values, status: int = 200, problem: Message | None = None
+    request: Request, opened: OpenReview, values: Values, status: int = 200, problem: Message | None = None
 ) -> Response:
-    server, words, typed = server_of(request), words_of(request), _typed(values)
-    ready = await server.indexing.is_fresh(job.folder, request.state.user.name)
+    server, words, typed, (job, review, _) = server_of(request), words_of(request), _typed(values), opened
     changed, errors = dict[str, Any](), dict[str, Any]()
     try:
         changed = threshold_choice.changes(typed, server.settings)
     except FieldError as error:
         errors = error.fields
     languages, rule = str(values.get("languages", "")), Rule(*str(values.get("rule", "")).partition(":")[::2])
-    seen = await asyncio.to_thread(_seen, job.folder, changed, languages, rule)
-    corpora, version = seen.sight.corpora, version_of(seen.sight.kept)
+    seen = await asyncio.to_thread(_seen, review, changed, languages, rule)
+    kept, corpora, chosen = seen["kept"], seen["corpora"], seen["thresholds"]
+    version, choices = review.version_of(kept), await corpus_choices(words, review)
     if values.get("version", version) != version:
-        problem = problem or threshold_choice.outdated(seen.sight.kept)
+        problem = problem or threshold_choice.outdated(kept)
     shown: dict[str, Any] = {
-        "job": job,
-        "tab": "/download",
-        "index_ready": ready,
         "is_busy": await server.supervised(threshold_choice.is_busy, server, job),
         "is_writing": server.writing.is_busy(job.folder),
         "problem": problem,
         "errors": errors,
         "seen": seen,
         "version": version,
-        "was": number_in({"was": str(values["was"])}, "was") if "was" in values else None,
-        "values": {**_values(seen.sight.thresholds), "languages": languages, **{name: typed[name] for name in errors}},
-        "language_choices": await asyncio.to_thread(_language_choices, words, job.folder),
-        "charts": [_chart(words, corpus, seen.sight.thresholds.score) for corpus in corpora[:MOST_CHARTS]],
+        "was": (whole_number(str(values["was"])) or 0) if "was" in values else None,
+        "values": {**_values(chosen), "languages": languages, **{name: typed[name] for name in errors}},
+        "language_choices": choices if len(choices) > 1 else [],
+        "charts": [_chart(words, corpus, chosen.score) for corpus in corpora[:MOST_CHARTS]],
         "more_corpora": corpora[MOST_CHARTS:],
         "rules": _rule_rows(words, corpora),
         "controls": CONTROLS,
         "fixed": threshold_choice.fixed(server.settings),
     }
     if request.query_params.get("part"):
-        return HTMLResponse(fragment(request, "threshold_form.html", **shown), status)
-    return rendered(request, "thresholds.html", status, **shown)
+        part = {"job": job, "tab": "/download", "index_ready": opened.is_fresh}
+        return HTMLResponse(fragment(request, "threshold_form.html", **part, **shown), status)
+    return rendered(request, "thresholds.html", status, of=opened, tab="/download", **shown)
 
 
-def _seen(folder: JobFolder, changed: Mapping[str, Any], languages: str, rule: Rule) -> Seen:
-    sight = ThresholdSight(folder, threshold_choice.chosen(folder, changed), languages)
-    return Seen(sight, sight.kept_units(), *sight.around(EACH), rule, sight.examples(rule, OF_RULE))
+def _seen(review: JobReview, changed: Mapping[str, Any], languages: str, rule: Rule) -> dict[str, Any]:
+    """What the page shows of a job: figures of all corpora together, and examples."""
+    sight = review.sight(threshold_choice.chosen(review, changed), languages)
+    above, below = sight.around(EACH)
+    facts = [corpus.facts for corpus in sight.corpora]
+    return {
+        "kept": sight.kept,
+        "kept_units": sight.kept_units(),
+        "thresholds": sight.thresholds,
+        "accepted_only": sight.accepted_only,
+        "corpora": sight.corpora,
+        **{name: sum(getattr(one, name) for one in facts) for name in ("found", "units", "accepted", "rejected")},
+        "by_score": [sum(counts) for counts in zip(*(one.by_score for one in facts), strict=True)],
+        "above": above,
+        "below": below,
+        "wanted": rule,  # of which there are examples
+        "of_rule": sight.examples(rule, OF_RULE),
+    }
 
 
 def _values(thresholds: Thresholds) -> dict[str, object]:
@@ -188,14 +181,6 @@ def _values(thresholds: Thresholds) -> dict[str, object]:
     values = threshold_choice.by_field(thresholds)
     numbers = {name: f"{value:g}" for name, value in values.items() if isinstance(value, float)}
     return {**values, **numbers, "types": ", ".join(thresholds.types)}
-
-
-def _language_choices(words: Words, folder: JobFolder) -> list[tuple[str, str]]:
-    """None if there is nothing to choose from."""
-    names = [count.name for count in Reading(folder).choices().languages]
-    both = {name: languages for name in names if (languages := two_languages(name))}
-    choices = [(name, " – ".join(map(words.language, languages))) for name, languages in both.items()]
-    return [("", words.say("all")), *choices] if len(choices) > 1 else []
 
 
 def _chart(words: Words, corpus: CorpusSelection, score: float) -> Chart:

@@ -1,18 +1,20 @@
 """Tools that need no job, and the page for people who write programs."""
 
+from typing import Any
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.errors import BitrawlError
+from bitrawl.errors import BitrawlError, FieldError
 from bitrawl.web.actions import server_of
 from bitrawl.web.api.operations import A_KEY, A_SEGMENT, JSON, OPERATIONS, ROOT, Operation
 from bitrawl.web.api.shapes import MOST_CHARACTERS
-from bitrawl.web.messages import Message, message, message_of
+from bitrawl.web.messages import Message, field_messages, message, message_of
 from bitrawl.web.pages.rendering import rendered
 from bitrawl.web.security import posted
-from bitrawl.web.text_tools import TOOLS, MissingError, Result
+from bitrawl.web.text_tools import TOOLS, Result
 
 
 async def show(request: Request) -> Response:
@@ -28,8 +30,8 @@ async def use(request: Request) -> Response:
         return _page(request, {**values, **dict.fromkeys(long, "")}, dict.fromkeys(long, why), 422)
     try:
         result = await TOOLS[_tool(request)](request, values)
-    except MissingError as missing:
-        return _page(request, values, {missing.field: message("Fill this in.")}, 422)
+    except FieldError as error:
+        return _page(request, values, field_messages(error), 422)
     except BitrawlError as error:
         return _page(request, values, {}, 422, problem=message_of(error))
     if result.job:
@@ -52,7 +54,12 @@ def _page(
     result: Result | None = None,
     problem: Message | None = None,
 ) -> Response:
-    given = {"tool": _tool(request), "values": values, "errors": errors, "problem": problem or Message("")}
+    given: dict[str, Any] = {
+        "tool": _tool(request),
+        "values": values,
+        "errors": errors,
+        "problem": problem or Message(""),
+    }
     return rendered(request, "tools.html", status, **given, **(result or Result())._asdict())
 
 

@@ -1,1 +1,0 @@
-"""Replay an archived web under several strategies."""
