@@ -326,20 +326,6 @@ def test_diff_tells_what_a_round_has_changed(site: ChangingSite, job: Path, bitr
 
 
 @pytest.mark.usefixtures("no_children")
-def test_a_job_of_an_earlier_version_can_be_visited_again(site: ChangingSite, job: Path, tmp_path: Path):
-    with Ledger(job / "job.sqlite") as ledger:
-        for table in ("rounds", "answers", "history", "lessons"):
-            ledger.database.query(f"DROP TABLE {table}")
-    with Ledger(job / "job.sqlite", read_only=True) as ledger:
-        assert ledger.rounds.facts() == ()
-    site.advance()
-    mine(site, job, refresh=True)
-    mine(site, tmp_path / "fresh")
-    assert pages(job) == pages(tmp_path / "fresh")
-    assert corpus(job) == corpus(tmp_path / "fresh")
-
-
-@pytest.mark.usefixtures("no_children")
 def test_a_budget_is_that_of_a_round(site: ChangingSite, tmp_path: Path):
     mine(site, tmp_path / "job", max_pages=10)
     site.advance()

@@ -146,10 +146,12 @@ def _aligner(languages: Languages, dictionary: Path | None, encoder: str | None)
     from bitrawl.mining.embedding_aligner import EmbeddingAligner
     from bitrawl.mining.lexical_aligner import LexicalAligner
     from bitrawl.text.encoder import load_encoder
+    from bitrawl.text.known_words import known_words
     from bitrawl.text.lexicon import read_dictionary
 
     if not encoder:
-        return LexicalAligner(dictionary=read_dictionary(dictionary, languages) if dictionary else ())
+        entries = read_dictionary(dictionary, languages) if dictionary else ()
+        return LexicalAligner(dictionary=entries, prior=known_words(*languages))
     if dictionary:
         raise ConfigError("an encoder takes no dictionary; leave out --dictionary or --encoder")
     return EmbeddingAligner(load_encoder(encoder))
