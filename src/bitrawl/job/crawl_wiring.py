@@ -10,7 +10,7 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, RobotsFetcher, Sites, Spent
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, RobotsFetcher, Sites, Spent, most_waiting
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import new_site_check
@@ -22,7 +22,6 @@ from bitrawl.job.fetching import (
     LedgerRobots,
     SystemClock,
     job_analyser,
-    most_waiting,
     rendering,
     seeds_of,
 )
@@ -33,9 +32,7 @@ from bitrawl.protocols import UNWANTED, Fetcher, Topic
 from bitrawl.reasons import Reason
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.arrival import BreadthFirst, GuardedScorer
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import FOCUSED, Strategy
+from bitrawl.strategies import FOCUSED, BreadthFirst, GuardedScorer, Strategy, strategy
 from bitrawl.topic.judge import TopicJudge
 
 MANY = (
