@@ -346,7 +346,7 @@ def extended(
     new = source >= len(translation.left)
     total = np.bincount(source[new], likeness[new], size) + beyond
     scale = (1 - UNTRANSLATED) / np.maximum(total, 1.0)
-    probability = likeness * scale[source]
+    probability = likeness * (1 - UNTRANSLATED) / np.maximum(total, 1.0)[source]
     left = 1.0 - scale * beyond - np.bincount(source[new], probability[new], size)
     left[: len(translation.left)] = translation.left
     before = np.repeat(np.arange(len(translation.left)), np.diff(translation.begin))
