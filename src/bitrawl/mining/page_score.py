@@ -126,7 +126,8 @@ class Surveyor:
             "parents": self._of("parents", ParentDetector(), known_pairs),
             "bridge": self._of("bridge", BridgeDetector(), known_pairs),
         }
-        lexicon = LexiconSpace(self._words, known_pairs, self._lexicons) if self._asked("kept") else None
+        again = len(self._measured) > 0  # the trees of the first round were taught without a lexicon
+        lexicon = LexiconSpace(self._words, known_pairs, self._lexicons, shipped=again) if self._asked("kept") else None
         proposed = [by_method.keys_array for by_method in evidence.values()]
         keys = self._comparable(distinct(np.concatenate([*proposed, *([lexicon.candidates()] if lexicon else [])])))
         rows = np.zeros((len(keys), len(NAMES)), np.float32)

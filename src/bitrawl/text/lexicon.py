@@ -174,6 +174,11 @@ class Lexicon:
             found[numbers[numbers >= 0]] = own[numbers >= 0]
         return before
 
+    def words(self) -> tuple[list[str], list[str]]:
+        """All words of either language that there is anything to tell of; those of the prior may be there twice."""
+        before = self.prior.words() if self.prior else ([], [])
+        return self.names_a + before[0], self.names_b + before[1]
+
     def knows_a(self, word: str) -> bool:
         """Whether there is anything to tell of that word of the first language."""
         return word in self.ids_a or (self.prior is not None and self.prior.knows_a(word))

@@ -39,3 +39,15 @@ def test_a_users_dictionary_needs_no_known_pairs():
     space = LexiconSpace(WordIndex(site), KnownPairs(), dictionary)
     right, wrong = space.similarities(np.array([pair_key((0, 1)), pair_key((0, 2))]))
     assert right > 0.3 > wrong
+
+
+def test_words_that_ship_tell_a_page_of_no_known_pairs():
+    pages = [
+        page("http://s.test/1", EN, ["the king and the queen wrote a letter by the window"]),
+        page("http://s.test/2", FR, ["le roi et la reine écrivaient une lettre à la fenêtre"]),
+        page("http://s.test/3", FR, ["le bateau part en hiver avec du pain et du poisson"]),
+    ]
+    space = LexiconSpace(WordIndex(condense(pages, [EN, FR])), KnownPairs(), Lexicons(), shipped=True)
+    right, wrong = space.similarities(np.array([pair_key((0, 1)), pair_key((0, 2))]))
+    assert right > 0.1
+    assert wrong == 0
