@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.config import Job
-from bitrawl.crawling import Budget, Crawl, Frontier, Reach, Scope, ScopeRules, Sites
+from bitrawl.crawling import Budget, Crawl, Frontier, HostRules, Reach, Scope, ScopeRules, Sites, Spending
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance, Visit
 from bitrawl.papers.replay import InFlightWeb, ReplayClock
@@ -52,7 +52,7 @@ async def crawled(  # noqa: PLR0913 - what is crawled, and how
     crawl = Crawl(
         Frontier(
             MemoryQueue(), clock, sites.of, live.politeness,
-            budget=Budget(pages=pages), ranked=focused, returns=focused,
+            spending=Spending(Budget(pages=pages)), rules=HostRules(ranked=focused, returns=focused),
         ),
         fetcher=live,
         analyser=live,
@@ -65,7 +65,7 @@ async def crawled(  # noqa: PLR0913 - what is crawled, and how
         observers=[keep],
     )  # fmt: skip
     if job.strategy == Strategy.PERPLEXITY:
-        crawl.frontier.steps = scorer.steps(job.topic.buckets)  # type: ignore[attr-defined]
+        crawl.frontier.compare(scorer.steps(job.topic.buckets))  # type: ignore[attr-defined]
     crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
     await crawl.run()
     return fetched

@@ -292,8 +292,8 @@ class Crawl:
         """
         link = lease.link
         doubtful = link.kind is LinkKind.PAGE and self.traps.doubtful(link.url)
-        budgets = (self.frontier.budget.pages, self.frontier.budget.site_pages)
-        pages = min((limit for limit in budgets if limit is not None), default=None)
+        budget = self.frontier.spending.budget
+        pages = min((limit for limit in (budget.pages, budget.site_pages) if limit is not None), default=None)
         if lease.score <= LAST or not (doubtful or self._idle_sitemap(link, pages)):
             return False
         with self.ledger.transaction():

@@ -10,7 +10,7 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, RobotsFetcher, Sites, Spent
+from bitrawl.crawling import Crawl, Frontier, HostRules, LoopSettings, RobotsFetcher, Sites, Spending
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import new_site_check
@@ -112,7 +112,7 @@ async def crawl(
         redirected=judge.redirected if judge is not None else lambda _source, _target: None,
     )
     steps = getattr(strategy_asked, "steps", lambda _perplexities: ())
-    made.frontier.steps = steps(job.topic.buckets)
+    made.frontier.compare(steps(job.topic.buckets))
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
     for host in {*ledger.hosts_asked(), *queue.hosts()}:
@@ -165,33 +165,28 @@ def _frontier(  # noqa: PLR0913 - collaborators
     orders: bool,
 ) -> Frontier:
     budget, politeness, live = job.budget, job.politeness, not (job.replay or job.warc)
-    spent_on = {site: Spent(pages, size) for site, pages, size in _spent(ledger)}
-    spent = Spent(
-        pages=sum(each.pages for each in spent_on.values()),
-        bytes=sum(each.bytes for each in spent_on.values()),
-        seconds=float(ledger.recall("seconds") or 0) - ledger.rounds.start.seconds,
-    )
-    left = {} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left and site.pages}
-    queue.left = left
+    seconds = float(ledger.recall("seconds") or 0) - ledger.rounds.start.seconds
     steered = job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE))
-    return Frontier(
+    made = Frontier(
         queue,
         clock,
         sites.of,
         # An archive minds no delay, and no number of connections.
         politeness if live else msgspec.structs.replace(politeness, delay=0.0, per_host=politeness.parallel),
         crawl_delay=robots.crawl_delay if live else lambda _host: 0.0,
-        budget=budget,
-        downloads=job.discovery.downloads,
-        spent=spent,
-        spent_on=spent_on,
-        left=left,
-        ranked=steered or (orders and budget.pages is not None),
-        explores=job.discovery.is_set,
-        returns=steered,
-        orders=orders,
+        spending=Spending.resumed(budget, job.discovery.downloads, _spent(ledger), seconds),
+        rules=HostRules(
+            ranked=steered or (orders and budget.pages is not None),
+            explores=job.discovery.is_set,
+            returns=steered,
+            orders=orders,
+        ),
         has_more=queue.has_more,
     )
+    if not job.exhaustive:
+        made.left.update((site.site, site.left) for site in ledger.sites() if site.left and site.pages)
+    queue.left = made.left
+    return made
 
 
 def _spent(ledger: Ledger) -> Iterable[tuple[str, int, int]]:

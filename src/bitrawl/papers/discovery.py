@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.crawling import Crawl, Frontier, Reach, RobotsFetcher, Scope, ScopeRules, Sites
+from bitrawl.crawling import Crawl, Frontier, HostRules, Reach, RobotsFetcher, Scope, ScopeRules, Sites, Spending
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.settings import Walk
 from bitrawl.discover.site_check import new_site_check
@@ -93,10 +93,8 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
             clock,
             sites.of,
             web.politeness,
-            downloads=search.downloads,
-            ranked=True,
-            explores=True,
-            returns=True,
+            spending=Spending(downloads=search.downloads),
+            rules=HostRules(ranked=True, explores=True, returns=True),
         ),
         fetcher=robots,
         analyser=web,

@@ -52,9 +52,11 @@ class Job:
         self.ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
         queue = LedgerQueue(self.ledger, sites.of)
         exhaustive = asked.get("exhaustive", False)
-        left = {} if exhaustive else {known.site: known.left for known in self.ledger.sites() if known.left}
+        frontier = Frontier(queue, clock, sites.of, Politeness(delay=0))
+        if not exhaustive:
+            frontier.left.update((known.site, known.left) for known in self.ledger.sites() if known.left)
         self.crawl = Crawl(
-            Frontier(queue, clock, sites.of, Politeness(delay=0), left=left),
+            frontier,
             fetcher=self.web,
             analyser=self,
             scorer=scorer,

@@ -6,7 +6,18 @@ from itertools import permutations
 
 import pytest
 
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Reach, Scope, ScopeRules, Sites
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    HostRules,
+    LoopSettings,
+    Politeness,
+    Reach,
+    Scope,
+    ScopeRules,
+    Sites,
+    Spending,
+)
 from bitrawl.discover.cocitation import PRIOR, CandidateValue
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.settings import Walk as Strategy
@@ -229,7 +240,14 @@ def crawl_of(walk: DiscoveryWalk, web: PagesOfWords, seeds: list[str], downloads
     clock, sites = ReplayClock(), Sites()
     urls = [Url.parse(raw) for raw in seeds]
     crawl = Crawl(
-        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0), downloads=downloads, ranked=True),
+        Frontier(
+            MemoryQueue(),
+            clock,
+            sites.of,
+            Politeness(delay=0),
+            spending=Spending(downloads=downloads),
+            rules=HostRules(ranked=True),
+        ),
         fetcher=web,
         analyser=web,
         scorer=walk,

@@ -10,7 +10,18 @@ import pytest
 from made_up_pack import write_pack
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Reach, RobotsFetcher, Scope, ScopeRules, Sites
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    HostRules,
+    LoopSettings,
+    Politeness,
+    Reach,
+    RobotsFetcher,
+    Scope,
+    ScopeRules,
+    Sites,
+)
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
@@ -313,7 +324,7 @@ async def replayed(in_flight: int, seed: int) -> list[Url]:
     clock, sites, seeds = ReplayClock(), Sites(), [Url.parse("http://a.test/o")]
     web, ledger = InFlightWeb(several_hosts(), SlowReader(seed), clock, in_flight), ReplayLedger(sites.of)
     crawl = Crawl(
-        Frontier(MemoryQueue(), clock, sites.of, web.politeness, ranked=True),
+        Frontier(MemoryQueue(), clock, sites.of, web.politeness, rules=HostRules(ranked=True)),
         fetcher=web,
         analyser=web,
         scorer=BreadthFirst(),
