@@ -10,7 +10,7 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
-from bitrawl.crawling import Crawl, Frontier, HostRules, LoopSettings, RobotsFetcher, Sites, Spending
+from bitrawl.crawling import Crawl, Frontier, HostRules, LoopSettings, PageSource, RobotsFetcher, Sites, Spending
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import new_site_check
@@ -98,18 +98,13 @@ async def crawl(
     orders = not whole and not getattr(strategy_asked, "is_stateless", False)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock, orders=orders),
-        fetcher=fetcher,
-        analyser=analyser,
+        PageSource(fetcher, analyser, robots.sitemaps, await rendering(job, web, robots, sites, stack, clock)),
         # A walk that fails must not become a crawl of everything: its fault costs the visit.
         scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
         scope=scope(job, sites, seeds),
-        clock=clock,
         settings=_loop_settings(job, live=archives is None, searching=site_walk is not None),
-        sitemaps_of=robots.sitemaps,
-        rendering=await rendering(job, web, robots, sites, stack, clock),
-        judge=judge or (lambda _link, page: page),
-        redirected=judge.redirected if judge is not None else lambda _source, _target: None,
+        judge=judge,
     )
     steps = getattr(strategy_asked, "steps", lambda _perplexities: ())
     made.frontier.compare(steps(job.topic.buckets))
@@ -118,8 +113,8 @@ async def crawl(
     for host in {*ledger.hosts_asked(), *queue.hosts()}:
         made.scope.add_host(host)
     made.remember(ledger.sightings())
-    if made.rendering is not None:
-        made.rendering.remember(ledger.visits())
+    if made.source.rendering is not None:
+        made.source.rendering.remember(ledger.visits())
     changed = changed_settings(job, ledger)
     for reason in (Reason.KILLED, *reasons_of(FETCHED_AGAIN, changed)):
         queue.try_again(reason)

@@ -21,7 +21,18 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
 from bitrawl.config import Job
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Reach, RobotsFetcher, Scope, ScopeRules, Sites
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    LoopSettings,
+    PageSource,
+    Politeness,
+    Reach,
+    RobotsFetcher,
+    Scope,
+    ScopeRules,
+    Sites,
+)
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.fetching import most_waiting
 from bitrawl.job.site_mining import pairing
@@ -385,14 +396,11 @@ class Replay:
             robots = RobotsFetcher(web, clock, delay=0.0)
             crawl = Crawl(
                 Frontier(MemoryQueue(), clock, self._sites.of, web.politeness),
-                fetcher=robots,
-                analyser=web,
+                PageSource(robots, web, robots.sitemaps),
                 scorer=scorer,
                 ledger=ledger,
                 scope=scope,
-                clock=clock,
                 settings=web.settings(exhaustive=settings.exhaustive, leave=settings.stop),
-                sitemaps_of=robots.sitemaps,
             )
             crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
             return Replayed(crawl, ledger, counted)

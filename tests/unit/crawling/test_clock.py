@@ -9,7 +9,18 @@ import pytest
 from typer.testing import CliRunner
 
 from bitrawl.cli import app as command
-from bitrawl.crawling import Budget, Crawl, Frontier, LoopSettings, Politeness, RobotsFetcher, Scope, Sites, Spending
+from bitrawl.crawling import (
+    Budget,
+    Crawl,
+    Frontier,
+    LoopSettings,
+    PageSource,
+    Politeness,
+    RobotsFetcher,
+    Scope,
+    Sites,
+    Spending,
+)
 from bitrawl.job import Parts
 from bitrawl.job.fetching import LedgerRobots, SystemClock
 from bitrawl.job.running import COUNT_EVERY, finished
@@ -57,12 +68,10 @@ def parts(folder: Path, clock: FakeClock, web: Web, budget: Budget, delay: float
     robots = RobotsFetcher(web, clock, LedgerRobots(ledger), opt_outs=False)
     crawl = Crawl(
         Frontier(queue, clock, sites.of, Politeness(delay=delay), robots.crawl_delay, Spending(budget)),
-        fetcher=robots,
-        analyser=InlineAnalyser(page_reader()),
+        PageSource(robots, InlineAnalyser(page_reader())),
         scorer=BreadthFirst(),
         ledger=ledger,
         scope=Scope(sites, [Url.parse(HOME)]),
-        clock=clock,
         settings=LoopSettings(probe=False, sitemaps=False),
     )
     crawl.frontier.spending.job.seconds = float(ledger.recall("seconds") or 0)

@@ -17,6 +17,7 @@ from bitrawl.crawling import (
     Frontier,
     HostRules,
     LoopSettings,
+    PageSource,
     Politeness,
     Reach,
     Scope,
@@ -78,15 +79,17 @@ class Job:
         seeds = [Url.parse(HOME)]
         politeness = Politeness(attempts=2, backoff=1.0)
         self.visits: list[Visit] = []
+        source = {"fetcher": self.web, "analyser": ToyReader()}
+        source |= {name: changes.pop(name) for name in PageSource.__dataclass_fields__ if name in changes}
         parts = {
-            "fetcher": self.web,
-            "analyser": ToyReader(),
+            "source": PageSource(**source),  # type: ignore[arg-type]
             "scorer": BreadthFirst(),
             "scope": Scope(sites, seeds, ScopeRules(reach=Reach.DOMAIN)),
             "settings": LoopSettings(probe=False, sitemaps=False, attempts=2),
         }
         frontier = Frontier(queue, clock, sites.of, politeness)
-        self.crawl = Crawl(frontier, ledger=self.ledger, clock=clock, observers=[self.visits.append], **parts | changes)  # type: ignore[arg-type]
+        self.crawl = Crawl(frontier, ledger=self.ledger, **parts | changes)  # type: ignore[arg-type]
+        self.crawl.observers.append(self.visits.append)
         frontier.wake(queue.hosts())
         self.crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
 
@@ -591,12 +594,12 @@ async def test_pages_are_judged_unless_their_text_must_not_be_used_and_a_resumed
         "http://a.org/new": "<a href=/later> new",
     }
     first = Judged()
-    crawl = Job(tmp_path, pages, judge=first, redirected=first.redirected)
+    crawl = Job(tmp_path, pages, judge=first)
     await crawl.run()
     assert sorted(first.pages) == [HOME, "http://a.org/new", "http://a.org/noindex"]
     assert first.redirects == [("http://a.org/old", "http://a.org/older"), ("http://a.org/older", "http://a.org/new")]
     again = Judged()
-    crawl.crawl.judge, crawl.crawl.redirected = again, again.redirected
+    crawl.crawl.judge = again
     crawl.crawl.recall(crawl.ledger.visits())
     assert again.redirects == first.redirects
     assert again.pages == [page for page in first.pages if page != "http://a.org/noindex"]  # what is kept

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from table_site import moved, page, site, url
 
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Scope, ScopeRules, Sites
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, PageSource, Politeness, Scope, ScopeRules, Sites
 from bitrawl.model import (
     Advice,
     Alternate,
@@ -57,12 +57,10 @@ class Job:
             frontier.left.update((known.site, known.left) for known in self.ledger.sites() if known.left)
         self.crawl = Crawl(
             frontier,
-            fetcher=self.web,
-            analyser=self,
+            PageSource(self.web, self),
             scorer=scorer,
             ledger=self.ledger,
             scope=Scope(sites, first, ScopeRules(exclude=["/secret/"])),
-            clock=clock,
             settings=LoopSettings(
                 parallel=1, probe=False, sitemaps=url("/sitemap.xml") in pages, exhaustive=exhaustive
             ),

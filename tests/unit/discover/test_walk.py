@@ -11,6 +11,7 @@ from bitrawl.crawling import (
     Frontier,
     HostRules,
     LoopSettings,
+    PageSource,
     Politeness,
     Reach,
     Scope,
@@ -248,12 +249,10 @@ def crawl_of(walk: DiscoveryWalk, web: PagesOfWords, seeds: list[str], downloads
             spending=Spending(downloads=downloads),
             rules=HostRules(ranked=True),
         ),
-        fetcher=web,
-        analyser=web,
+        PageSource(web, web),
         scorer=walk,
         ledger=ReplayLedger(sites.of),
         scope=Scope(sites, urls, ScopeRules(reach=Reach.WEB)),
-        clock=clock,
         settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False),
     )
     crawl.seed([Link(url, LinkKind.SEED) for url in urls])

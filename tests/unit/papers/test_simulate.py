@@ -15,6 +15,7 @@ from bitrawl.crawling import (
     Frontier,
     HostRules,
     LoopSettings,
+    PageSource,
     Politeness,
     Reach,
     RobotsFetcher,
@@ -224,12 +225,10 @@ def prepared(made: list[Replayed], *, exhaustive: bool = True) -> Callable[[obje
         diary = ReplayLedger(sites.of)
         crawl = Crawl(
             Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0)),
-            fetcher=robots,
-            analyser=TableOfPages(LINKS),
+            PageSource(robots, TableOfPages(LINKS)),
             scorer=scorer,  # type: ignore[arg-type]
             ledger=diary,
             scope=Scope(sites, [url("a")]),
-            clock=clock,
             settings=LoopSettings(parallel=1, probe=False, leave=not exhaustive),
         )
         crawl.seed([Link(url("a"), LinkKind.SEED)])
@@ -325,12 +324,10 @@ async def replayed(in_flight: int, seed: int) -> list[Url]:
     web, ledger = InFlightWeb(several_hosts(), SlowReader(seed), clock, in_flight), ReplayLedger(sites.of)
     crawl = Crawl(
         Frontier(MemoryQueue(), clock, sites.of, web.politeness, rules=HostRules(ranked=True)),
-        fetcher=web,
-        analyser=web,
+        PageSource(web, web),
         scorer=BreadthFirst(),
         ledger=ledger,
         scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
-        clock=clock,
         settings=web.settings(sitemaps=False),
     )
     crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
