@@ -45,7 +45,20 @@ from bitrawl.crawling.connections import (
 )
 from bitrawl.crawling.settings import FetchSection, Politeness
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import MAX_REDIRECTS, Answer, Capture, DocumentType, Language, Link, LinkKind, Page, Sitemap, Skip
+from bitrawl.model import (
+    MAX_REDIRECTS,
+    Answer,
+    Capture,
+    DocumentType,
+    Language,
+    Lease,
+    Link,
+    LinkKind,
+    Page,
+    Sitemap,
+    Skip,
+    Visit,
+)
 from bitrawl.protocols import Analyser, Clock, Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url, without_credentials
@@ -101,10 +114,11 @@ def accept_language(languages: Sequence[Language]) -> str:
     return ", ".join([*weighed, "*;q=0.1"]) if wanted else ""
 
 
-async def visit(link: Link, fetcher: Fetcher, analyser: Analyser) -> Page | Sitemap | Skip:
+async def visit(link: Link, fetcher: Fetcher, analyser: Analyser) -> Visit:
     """One request. A redirect is not followed: it is a skip that names its target (`Skip.target`)."""
     answer = await fetcher.fetch(link)
-    return answer if isinstance(answer, Skip) else await understand(link, answer, analyser)
+    outcome = answer if isinstance(answer, Skip) else await understand(link, answer, analyser)
+    return Visit(Lease(link, 1.0), outcome, answer.status)
 
 
 async def understand(link: Link, answer: Capture, analyser: Analyser) -> Page | Sitemap | Skip:

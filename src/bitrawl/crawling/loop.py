@@ -27,11 +27,9 @@ from bitrawl.crawling.settings import Budget, Politeness
 from bitrawl.crawling.traps import NEAR, SiteHosts, Traps
 from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreError, lacks_memory
 from bitrawl.model import (
-    OPT_OUTS,
     OWN_REQUESTS,
     Answer,
     Capture,
-    Directive,
     DrawnBy,
     Fetch,
     Lease,
@@ -279,7 +277,7 @@ class Crawl:
         self, rendering: Rendering, fetch: Fetch, answer: Capture, outcome: Page | Sitemap | Skip
     ) -> tuple[Fetch, Page | Sitemap | Skip]:
         """The page as a browser draws it, where that brings something. Its host rests after the browser's requests."""
-        refusal = objection(outcome, opt_outs=self.settings.opt_outs) if isinstance(outcome, Page) else None
+        refusal = outcome.objection(opt_outs=self.settings.opt_outs) if isinstance(outcome, Page) else None
         if refusal is not None and refusal.reason is Reason.OPT_OUT:
             return fetch, outcome
         drawn = await rendering.read(answer, outcome, self.source.analyser)
@@ -416,7 +414,7 @@ class Crawl:
 
     def _objection(self, page: Page) -> Skip | None:
         """Why a page that we understand is not kept."""
-        if refusal := objection(page, opt_outs=self.settings.opt_outs):
+        if refusal := page.objection(opt_outs=self.settings.opt_outs):
             return refusal
         missing = self._knowledge(page.url).missing.get(page.url.host, 0) if self.settings.probe else 0
         if not missing or (missing ^ page.signature).bit_count() > NEAR:
@@ -540,13 +538,6 @@ class Crawl:
 
     def _knowledge(self, url: Url) -> SiteKnowledge:
         return self.ledger.knowledge(self.scope.sites.of(url.host))
-
-
-def objection(page: Page, *, opt_outs: bool) -> Skip | None:
-    """Why the page itself asks not to be kept; None where it does not."""
-    if opt_outs and OPT_OUTS.intersection(page.directives):
-        return Skip(page.url, Stage.ROBOTS, Reason.OPT_OUT, ", ".join(sorted(set(page.directives))))
-    return Skip(page.url, Stage.ROBOTS, Reason.NOINDEX) if Directive.NOINDEX in page.directives else None
 
 
 def _fetch_of(lease: Lease, answer: Capture | Skip, *, at: float, took: float) -> Fetch:
