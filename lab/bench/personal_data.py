@@ -33,7 +33,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from stdnum import iban, isbn, luhn
 
 import bitrawl
-from bitrawl.corpus.formats import Anonymise
+from bitrawl.corpus import Anonymise
 from bitrawl.job.exporting import write_corpus
 from bitrawl.model import Language
 from bitrawl.page import read_html

@@ -9,7 +9,7 @@ import pytest
 from made_up_pack import write_pack
 
 from bitrawl.model import Language
-from bitrawl.show.plots import Series
+from bitrawl.show import Series
 from bitrawl.url import Url
 from bitrawl.urls import RuleUrlPairModel
 from lab.bench.papers import garcia

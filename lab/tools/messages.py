@@ -14,14 +14,14 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 from bitrawl.config import RULES, SETTINGS
-from bitrawl.corpus.figures import SiteLack
+from bitrawl.corpus import SiteLack
 from bitrawl.endings import EndSentence, FaultSentence
 from bitrawl.message import Wording
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
 from bitrawl.remedies import Remedy
 from bitrawl.review.search_query import QueryMistake
-from bitrawl.show.diagnosis import Symptom
+from bitrawl.show import Symptom
 from bitrawl.show.wording import REFUSALS
 from bitrawl.strategies.table import Strategy
 

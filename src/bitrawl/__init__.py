@@ -21,8 +21,7 @@ from bitrawl.version import __version__ as __version__
 if TYPE_CHECKING:
     from bitrawl.aio import JobProgress, JobResult
     from bitrawl.cluster.run import MinedRun
-    from bitrawl.corpus.term_pairs import TermPair
-    from bitrawl.corpus.units import CorpusEntry
+    from bitrawl.corpus import CorpusEntry, TermPair
     from bitrawl.job import MergeResult, OpenedCopy, OpenedJob, OpenedMerge
     from bitrawl.mining import TextPair
     from bitrawl.model import Page

@@ -11,7 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from bitrawl.config import Job
-from bitrawl.corpus.sampling import HumanReview
+from bitrawl.corpus import HumanReview
 from bitrawl.endings import LastRun, State
 from bitrawl.languages import asked_language
 from bitrawl.model import Language, PagePair, Relevance, SegmentPair

@@ -72,7 +72,7 @@ class App:
         job_id = secrets.token_hex(16)
         draft = self.jobs / f".{job_id}"
         shutil.copytree(folder, draft)
-        mined = Intent(owner=owner, created=1e9, command=Command(JobVerb.MINE), intent=Wish.RUNNING, name=name, exit=0)
+        mined = Intent(owner=owner, created=1e9, command=Command(JobVerb.MINE), wish=Wish.RUNNING, name=name, exit=0)
         write_intent(draft, mined)
         draft.rename(self.jobs / job_id)
         return job_id

@@ -18,7 +18,7 @@ from bitrawl.crawling import FetchSettings, RenderSection
 from bitrawl.crawling.browser import ChromiumRenderer
 from bitrawl.crawling.resources import Resources
 from bitrawl.errors import ConfigError
-from bitrawl.job.fetching import SystemClock
+from bitrawl.job import SystemClock
 from bitrawl.job.refreshing import changes
 from bitrawl.model import Capture, DrawnBy, Link, Page, Skip
 from bitrawl.page.analyser import page_reader

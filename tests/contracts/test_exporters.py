@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bitrawl import files
-from bitrawl.corpus import jsonl
-from bitrawl.corpus.export import CorpusHeader, Exporter, export, exporting, file_names, with_present
+from bitrawl.corpus import CorpusHeader, jsonl
+from bitrawl.corpus.export import Exporter, export, exporting, file_names, with_present
 from bitrawl.corpus.formats import Format, corpus_formats
 from bitrawl.corpus.jsonl import DOCUMENTS, parquet
 from bitrawl.corpus.plain_text import moses, text, tsv

@@ -11,8 +11,8 @@ import pytest
 
 from bitrawl import aio, cli, config, demo
 from bitrawl import packages as packages_of
-from bitrawl.corpus import formats
-from bitrawl.corpus.export import CorpusHeader, export
+from bitrawl.corpus import CorpusHeader, formats
+from bitrawl.corpus.export import export
 from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.protocols import StrategyInputs

@@ -17,7 +17,7 @@ from bitrawl.cli import status as status_verb
 from bitrawl.crawling import robots
 from bitrawl.endings import State
 from bitrawl.job.reporting import gather
-from bitrawl.show.job_report import brief
+from bitrawl.show import brief
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 
@@ -178,7 +178,7 @@ def test_figures_agree_wherever_they_are_shown(bitrawl: Bitrawl, mined: Path):
     table = bitrawl("status", mined)[1]
     written = json.loads((mined / "corpus/summary.json").read_text())
     facts = gather(mined)
-    said = "\n".join(brief(facts))
+    said = "\n".join(brief(facts).lines)
     card, page = (mined / "corpus/README.md").read_text("utf-8"), (mined / "report.html").read_text("utf-8")
     assert f"{status['pages']} pages of {status['answers']} answers" in said
     assert f"{status['skipped']} links skipped" in said

@@ -69,7 +69,7 @@ def mined(folder: Path, owner: str) -> None:
     ledger.close()
     write_intent(
         folder,
-        Intent(owner=owner, created=1.0, command=Command(JobVerb.MINE), intent=Wish.RUNNING, name="Ours", exit=0),
+        Intent(owner=owner, created=1.0, command=Command(JobVerb.MINE), wish=Wish.RUNNING, name="Ours", exit=0),
     )
 
 
@@ -412,7 +412,7 @@ def test_a_job_that_aligns_writes_what_the_api_hands_out(client: TestClient, tmp
     folder = tmp_path / "jobs" / ("1" * 32)
     folder.mkdir()
     prepared = AlignRequest(("en", "fr"), ("The river is long.", "La rivière est longue.")).prepare(folder)
-    intent = Intent(owner="you", created=1.0, command=prepared.command, intent=Wish.RUNNING, name="Two", exit=0)
+    intent = Intent(owner="you", created=1.0, command=prepared.command, wish=Wish.RUNNING, name="Two", exit=0)
     write_intent(folder, intent)
     assert client.get(f"/api/v1/jobs/{folder.name}/aligned").status_code == 404
     ran = CliRunner().invoke(cli, arguments(prepared.command, ServedJob(folder.name, JobFolder(folder), intent)))

@@ -10,9 +10,8 @@ from datasets import get_dataset_config_names, load_dataset
 from translate.storage.factory import getobject
 from written_corpora import TEXTS, UNITS, CorpusFolder
 
-from bitrawl.corpus.formats import TermFormat
-from bitrawl.corpus.term_pairs import TermExample, TermPair
-from bitrawl.corpus.term_pairs import write as write_terms
+from bitrawl.corpus import TermFormat, TermPair, write_terms
+from bitrawl.corpus.term_pairs import TermExample
 from bitrawl.files import from_cell
 from bitrawl.model import Language
 from bitrawl.url import Url

@@ -25,8 +25,8 @@ from typing import NamedTuple
 from bitrawl.discover.settings import Walk
 from bitrawl.discover.suggestions import links_inside
 from bitrawl.papers.discovery import WalkTrial
+from bitrawl.show import Series
 from bitrawl.show.harvest import Panel, svg
-from bitrawl.show.plots import Series
 from lab.bench.detector import PAIRS, Bench, Judged, Make, Site, as_judged, opened_bench, ours, paper
 from lab.bench.discovery import MARKS, WEB, Compared, compared
 from lab.bench.in_flight import USUAL

@@ -38,7 +38,7 @@ from bitrawl.papers.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.papers.trial import Truth, UrlPair, in_order, run_trial
 from bitrawl.papers.url_patterns import DEFAULT, PatternRules, UrlPatterns
 from bitrawl.papers.verification import ReadPage, Verification, Weights
-from bitrawl.show.plots import Series
+from bitrawl.show import Series
 from bitrawl.text.words import text_key
 from lab.bench.papers.panels import Curve, Lines, lines
 from lab.bench.strategies import CACHE, SITES

@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 
 from markupsafe import escape
 
-from bitrawl.show import harvest
-from bitrawl.show.plots import ENGLISH, Frame, LineChart, Series
+from bitrawl.show import Series, harvest
+from bitrawl.show.plots import ENGLISH, Frame, LineChart
 from bitrawl.show.templating import drawing, short
 
 WIDTH = 720  # pixels, about as wide as the text of a page

@@ -36,8 +36,8 @@ from bitrawl.job.topics import Examples
 from bitrawl.model import Capture, Language, Page
 from bitrawl.page.analyser import page_reader
 from bitrawl.papers.replay import Replay
+from bitrawl.show import Series
 from bitrawl.show.harvest import Panel, svg
-from bitrawl.show.plots import Series
 from bitrawl.strategies.table import Strategy
 from bitrawl.text.ngram_models import sequences, train
 from bitrawl.topic.settings import TopicSection

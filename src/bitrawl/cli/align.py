@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from enum import StrEnum
 from itertools import starmap
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import msgspec
@@ -16,12 +15,12 @@ from typer import Argument, Option
 
 from bitrawl.cli.console import print_err
 from bitrawl.config import described, listed
-from bitrawl.corpus.export import CorpusHeader
+from bitrawl.corpus import CorpusHeader
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.languages import parse_language
 from bitrawl.model import Bead, Language, Segment, SegmentPair, TranslationUnit
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 
 if TYPE_CHECKING:
     from bitrawl.mining import TextPair
@@ -129,17 +128,18 @@ def _texts(a: Path, b: Path, languages: Languages, aligner: Aligner, style: Alig
 
 
 def _tmx(pairs: Sequence[TextPair], languages: Languages) -> str:
-    from bitrawl.corpus.tmx import tmx
+    from bitrawl.corpus import tmx_text
     from bitrawl.mining.aligned_pages import NOWHERE
 
     header = CorpusHeader(languages, time.time())
-    with TemporaryDirectory(prefix="bitrawl-") as folder:
-        with tmx(Path(folder), header) as write:
-            for pair in pairs:
-                if pair.score is not None:
-                    segments = Segment(pair.text_a), Segment(pair.text_b)
-                    write(TranslationUnit(SegmentPair(NOWHERE, NOWHERE, *segments, pair.score, pair.type), ()))
-        return (Path(folder) / header.file_name("tmx", compress=False)).read_text("utf-8")
+    units = (
+        TranslationUnit(
+            SegmentPair(NOWHERE, NOWHERE, Segment(pair.text_a), Segment(pair.text_b), pair.score, pair.type), ()
+        )
+        for pair in pairs
+        if pair.score is not None
+    )
+    return "".join(tmx_text(((header, unit) for unit in units), header))
 
 
 def _aligner(languages: Languages, dictionary: Path | None, encoder: str | None) -> Aligner:

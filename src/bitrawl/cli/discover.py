@@ -21,7 +21,7 @@ from bitrawl.errors import ConfigError, UrlError
 from bitrawl.file_names import MINED_SITES
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language, Link
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.url import Url, with_scheme
 
 if TYPE_CHECKING:

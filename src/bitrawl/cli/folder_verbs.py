@@ -19,13 +19,12 @@ from typer import Option
 from bitrawl.cli.console import out, print_err, print_out, size
 from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
 from bitrawl.config import described
-from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS, TermFormat
+from bitrawl.corpus import TERM_PAIR_SCORE, TERM_PAIRS, TermFormat
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing
 
 if TYPE_CHECKING:
-    from bitrawl.corpus.term_pairs import TermPair
-    from bitrawl.corpus.units import CorpusPage, CorpusParagraph, CorpusUnit
+    from bitrawl.corpus import CorpusPage, CorpusParagraph, CorpusUnit, TermPair
 
 SHOWN_TERMS = 25  # as many as a terminal shows at once
 SampleFormat = StrEnum("SampleFormat", ["TEXT", "TSV", "JSONL"])
@@ -138,7 +137,7 @@ def terms(
     The most typical terms come first. The score from 0 to 1 says how likely it is that two terms are translations.
     """
     from bitrawl.cluster.places import open_address
-    from bitrawl.corpus.term_pairs import write as write_terms
+    from bitrawl.corpus import write_terms
 
     opened = open_address(folder)
     pairs = opened.term_pairs(languages, most or TERM_PAIRS, min_score=min_score, tell=print_err)

@@ -37,7 +37,7 @@ from bitrawl.facts import LanguagePair
 from bitrawl.job import OpenedJob, Parts, StartOver, crawl, mine, mine_again, preview
 from bitrawl.message import enumerated
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.url import Url
 
 Result = TypeVar("Result")

@@ -21,14 +21,14 @@ from bitrawl.cli.flags import confirm, with_settings
 from bitrawl.config import Group, Job, described, listed
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.url import Url
 
 if TYPE_CHECKING:
     from bitrawl.cluster.executor import DaskExecutor, Executor
     from bitrawl.cluster.run import MinedRun, Run, RunStatus, Tally
     from bitrawl.cluster.warc_split import SplitFile
-    from bitrawl.corpus.figures import MergedCounts, MergeFacts
+    from bitrawl.corpus import MergedCounts, MergeFacts
     from bitrawl.job import StartOver
 
 LOCAL = "local"

@@ -15,7 +15,7 @@ from bitrawl.cli.status import show_selection, tell
 from bitrawl.config import CRAWL, MINE, Group, Job, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 
 _SITES_HELP = (
     "Mine the sites of this list: hosts or URLs, one per line, or a table, JSON lines or Parquet with a column site."

@@ -21,7 +21,7 @@ from bitrawl.cli.many_sites import show_run
 from bitrawl.endings import EndKind, State
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
 from bitrawl.mining import Thresholds
-from bitrawl.show.wording import ADVICE, counted, fetched, looks_scripted
+from bitrawl.show import ADVICE, counted, fetched, looks_scripted
 
 if TYPE_CHECKING:
     from bitrawl.cluster.run import RunStatus
@@ -192,7 +192,7 @@ def _flat(now: JobFacts | CorpusStatus | RunStatus) -> dict[str, object]:
 
 def show(job: OpenedJob, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
-    from bitrawl.show.job_report import explained
+    from bitrawl.show import brief
 
     now, asked = now or job.status(), job.asked()
     summary = now.crawl
@@ -229,7 +229,7 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
     rows += _block("left out", (f"{count:>6}  {why}" for why, count in now.faults.items()))
     print_rows(rows)
     if summary.pages and summary.relevant == 0 and summary.ended:
-        for line in explained(job.facts()):
+        for line in brief(job.facts()).explained:
             print_out(line)
     for hint in hints(summary):
         print_out(f"→ {hint}")
@@ -332,17 +332,18 @@ def _kills(now: JobFacts) -> str:
 
 def tell(job: OpenedJob, *, ended: bool = False) -> None:
     """What was found, what was left out and why, where it lies and what to do next; with `ended`, also why it ended."""
-    from bitrawl.show.job_report import explained, found, left_out
+    from bitrawl.show import brief
 
     facts = job.facts()
     rows = [("job", f"{job.folder}: {_state(job.status())}")] if ended else []
-    rows += [*_block("found", found(facts)), *_block("left out", left_out(facts)), *_block("", explained(facts))]
+    said = brief(facts)
+    rows += [*_block("found", said.found), *_block("left out", said.left_out), *_block("", said.explained)]
     rows += [
         (name, str(path))
         for name, path in (("corpus", job.files.corpus), ("report", job.files.report))
         if path.exists()
     ]
-    if not explained(facts) and facts.written:
+    if not said.explained and facts.written:
         where = shlex.quote(str(job.folder))
         verbs = ("sample", "terms") if len(facts.asked.langs) > 1 else ("sample",)
         commands = (*(f"bitrawl {verb} {where}" for verb in verbs), f"bitrawl export {where} --formats NAMES")

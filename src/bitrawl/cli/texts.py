@@ -23,7 +23,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.topic.settings import TOPIC_TERMS
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from bitrawl.cli.console import complain, print_err, print_out
 from bitrawl.cli.flags import PRIVATE_HELP, Quiet, confirm, job_option, starting_over
 from bitrawl.config import Group, listed
 from bitrawl.languages import language_name
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 
 if TYPE_CHECKING:
     from bitrawl.job import BootstrapSummary

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, cast
 from bitrawl.cluster.bundle_process import BundleOrder, Wanted
 from bitrawl.cluster.bundles import MachineFault, Outcome
 from bitrawl.errors import ClusterError, ConfigError, UnwantedError
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.version import __version__, install_command
 
 # Seconds. A scheduler that is gone is noticed after LOOK_EVERY and twice ANSWER_SECONDS at most, so that

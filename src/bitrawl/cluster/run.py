@@ -55,7 +55,7 @@ from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
 from bitrawl.config import Group, Job, described
-from bitrawl.corpus.figures import MergeFacts
+from bitrawl.corpus import MergeFacts
 from bitrawl.crawling import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BUNDLES, DESCRIPTION, LEDGER, MERGE, MERGED, PARTS, REPORT, SHARD, SITES_TABLE
@@ -66,7 +66,7 @@ from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.job_merge import merge, merge_again
 from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since, check_refresh
 from bitrawl.job.running import check as check_mining
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.store.folder import JobFolder, free_archive_name, set_archive_aside
 from bitrawl.store.folder_kinds import FolderKind, kind_of, no_job
 from bitrawl.store.own_files import FolderFiles, check_inputs, inputs_of, job_files

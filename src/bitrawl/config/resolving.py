@@ -12,7 +12,7 @@ import msgspec
 
 from bitrawl.config.schema import Job, seed_url
 from bitrawl.config.settings import SETTINGS, asked_for, keys, with_lists
-from bitrawl.corpus.formats import FORMATS, unfit, usual
+from bitrawl.corpus import FORMATS, unfit, usual
 from bitrawl.crawling import Reach
 from bitrawl.discover.settings import Walk
 from bitrawl.errors import ConfigError

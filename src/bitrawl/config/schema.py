@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from bitrawl.choices import FilePath, FolderOrModel
-from bitrawl.corpus.formats import ExportSection
+from bitrawl.corpus import ExportSection
 from bitrawl.crawling import Budget, FetchSection, Politeness, RenderSection, ScopeRules
 from bitrawl.discover.settings import DiscoverySection
 from bitrawl.errors import ConfigError, UrlError

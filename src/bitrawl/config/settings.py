@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 import msgspec
 
 from bitrawl.config.schema import Job
-from bitrawl.corpus.formats import FORMATS, fitting, usual
+from bitrawl.corpus import FORMATS, fitting, usual
 from bitrawl.crawling import Render
 from bitrawl.errors import ConfigError
 from bitrawl.model import DocumentType, Method

@@ -145,7 +145,7 @@ def _are_numbers(pair: FoundPair, languages: tuple[Language, Language]) -> bool:
     )
 
 
-def write(terms: Sequence[TermPair], style: TermFormat) -> bytes:
+def write_terms(terms: Sequence[TermPair], style: TermFormat) -> bytes:
     """The content of a file; `topic.term_list.read_terms` reads all of them but JSON lines."""
     if style is TermFormat.TBX:
         return "".join(_tbx(terms)).encode()

@@ -1,6 +1,6 @@
 """TMX 1.4. A unit has properties under the names of our columns, a side those of ILSP-FC and Bitextor for its places."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from bitrawl.model import UNDETERMINED, Language, TranslationUnit
 from bitrawl.text.words import escaped, xml
 from bitrawl.version import __version__
 
-TMX_END = "</body>\n</tmx>\n"
+_END = "</body>\n</tmx>\n"
 _CHUNK = 1 << 16
 _MOST_VARIANTS = 200  # of a unit: more than there are languages in any corpus; each is paired with each
 
@@ -26,19 +26,27 @@ def tmx(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterat
     """`en-fr.tmx`, unit by unit: nothing of the corpus is kept in memory."""
     count = 0
     with replacing(folder / header.file_name("tmx", compress=compress), compress=compress) as file:
-        file.write(tmx_header(header).encode())
+        file.write(_head(header).encode())
 
         def write(unit: TranslationUnit) -> None:
             nonlocal count
             count += 1
-            file.write(tmx_unit(count, unit, header).encode())
+            file.write(_unit(count, unit, header).encode())
 
         yield write
-        file.write(TMX_END.encode())
+        file.write(_END.encode())
+
+
+def tmx_text(units: Iterable[tuple[CorpusHeader, TranslationUnit]], header: CorpusHeader) -> Iterator[str]:
+    """The same of units of several corpora, piece by piece; the languages of `header` are those of all, or none."""
+    yield _head(header)
+    for number, (its, unit) in enumerate(units, 1):
+        yield _unit(number, unit, its)
+    yield _END
 
 
 # No DOCTYPE, because some readers would fetch tmx14.dtd from the network, and none needs it.
-def tmx_header(header: CorpusHeader) -> str:
+def _head(header: CorpusHeader) -> str:
     """Of two languages, or of all that the units have if the header has none."""
     created = datetime.fromtimestamp(header.at, UTC).strftime("%Y%m%dT%H%M%SZ")
     source = xml(header.languages[0]) if header.languages else "*all*"
@@ -52,7 +60,7 @@ def tmx_header(header: CorpusHeader) -> str:
     )
 
 
-def tmx_unit(number: int, unit: TranslationUnit, header: CorpusHeader) -> str:
+def _unit(number: int, unit: TranslationUnit, header: CorpusHeader) -> str:
     values, sources = plain(unit, header), unit.sources
     return "".join(
         (

@@ -16,7 +16,7 @@ from aiohttp import web as http
 from bitrawl.demo.sites import Declared, DemoArticle, DemoSite, Edition, SitemapKind, Version, render, sites, words
 from bitrawl.errors import UrlError
 from bitrawl.model import Language
-from bitrawl.show.templating import new_environment
+from bitrawl.show import new_environment
 from bitrawl.url import Url
 
 

@@ -15,7 +15,7 @@ from bitrawl.file_names import LEDGER, PARTS, REPORT
 from bitrawl.job.exporting import corpus_pages, corpus_units
 from bitrawl.job.reporting import written_figures
 from bitrawl.model import Language
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.folder_kinds import FolderKind, merge_description, merged_jobs, named
 from bitrawl.store.ledger_facts import language_pairs

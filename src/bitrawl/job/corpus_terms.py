@@ -18,7 +18,6 @@ from bitrawl.corpus.term_pairs import (
     TermPair,
     find_pairs,
     segments_with,
-    write,
 )
 from bitrawl.corpus.units import CorpusUnit
 from bitrawl.errors import ConfigError
@@ -27,8 +26,6 @@ from bitrawl.model import Language, Unpacker, pack
 from bitrawl.text.arrays import Ints
 from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 from bitrawl.url import Url
-
-__all__ = ["TermExample", "TermPair", "bilingual_terms", "write"]
 
 MOST_SEGMENTS = 200_000  # that are read, evenly from all
 TELL_EVERY = 50_000  # segments

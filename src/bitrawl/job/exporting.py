@@ -75,7 +75,7 @@ from bitrawl.model import (
 )
 from bitrawl.reasons import Reason
 from bitrawl.review.results import human_reviews
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.folder_kinds import FolderKind, kind_of, no_corpus_of_search, no_job

@@ -23,7 +23,7 @@ from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError
 from bitrawl.file_names import SHARD, SUMMARY, VERDICTS
 from bitrawl.job.exporting import check_shards
 from bitrawl.job.reporting import written_figures
-from bitrawl.show.wording import counted
+from bitrawl.show import counted
 from bitrawl.store.database import locked, recovered, verify
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.folder_kinds import export_command

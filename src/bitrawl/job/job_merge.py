@@ -30,7 +30,7 @@ from bitrawl.job.exporting import (
 )
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
-from bitrawl.show.merge_report import render
+from bitrawl.show import report_of_merge
 from bitrawl.store.folder_kinds import merge_description, named
 from bitrawl.store.own_files import check_inputs, files_below
 from bitrawl.version import __version__
@@ -76,7 +76,7 @@ def merge(
         facts = _merge_facts(jobs, written, notes)
         if to is None:
             files.write(out / SITES_TABLE, site_table(facts.sites))
-            files.write(out / REPORT, render(facts))
+            files.write(out / REPORT, report_of_merge(facts))
             _remove_others(out, earlier, plan)
         return facts
 

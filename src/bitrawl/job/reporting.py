@@ -44,7 +44,7 @@ from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Relevance, Seg
 from bitrawl.reasons import Reason
 from bitrawl.review.results import human_reviews
 from bitrawl.review.reviewing import Reading
-from bitrawl.show.job_report import render
+from bitrawl.show import report_of_job
 from bitrawl.store import ledger_facts as tables
 from bitrawl.store.database import is_locked
 from bitrawl.store.folder import JobFolder
@@ -200,7 +200,7 @@ def write_report(folder: Path, gathered: JobFacts | None = None) -> Path:
     facts = sound(_with_corpus(gathered, JobFolder(folder)) if gathered else gather(folder))
     hosts = [*(site.site for site in facts.mined.sites), *(host.host for host in facts.crawl.hosts)]
     hide = Anonymiser(facts.asked.export.anonymise, list(map(Language, facts.asked.langs)))
-    files.write(path, render(hide.everywhere(facts, hosts)))
+    files.write(path, report_of_job(hide.everywhere(facts, hosts)))
     return path
 
 

@@ -46,14 +46,14 @@ from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
 from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError, DamagedError, GraphError
-from bitrawl.file_names import FOUND_SITES, SEARCHED, SITES_JSON, SITES_TABLE
+from bitrawl.file_names import FOUND_SITES, REPORT, SEARCHED, SITES_JSON, SITES_TABLE
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.opened import StartOver
 from bitrawl.job.running import Started, finished, opened
 from bitrawl.model import Capture, Page, Visit
 from bitrawl.protocols import Clock
-from bitrawl.show.discovery_report import write as write_report
+from bitrawl.show import report_of_search
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import outlinks
 from bitrawl.store.own_files import check_inputs
@@ -121,7 +121,8 @@ def draw_report(folder: JobFolder) -> Path | None:
         walk = msgspec.json.decode(facts.read_bytes(), type=WalkFacts)
     except files.NO_JSON as error:
         raise DamagedError(f"{facts} or {sites} is damaged: {error}; the same search writes them again") from error
-    return write_report(folder.path, walk, verdicts)
+    files.write(folder.report, report_of_search(walk, verdicts))
+    return folder.report
 
 
 async def _source(
@@ -179,7 +180,7 @@ class _FoundSites:
         files.write(path / FOUND_SITES, seed_list(verdicts))
         facts = gather(self._walk, str(self._job.discovery.walk), tuple(self._job.langs))
         files.write(path / SEARCHED, msgspec.json.encode(facts))
-        write_report(path, facts, verdicts)
+        files.write(path / REPORT, report_of_search(facts, verdicts))
         self._written = len(self._walk.verdicts)
         return facts
 

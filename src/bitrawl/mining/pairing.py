@@ -80,6 +80,7 @@ class Pairing:
     ) -> None:
         self._settings = settings or PairSection()
         self._methods = self._settings.method_set()
+        self._settings.url_counterparts()  # raises for what is no pair, before anything is written
         self._model = model or ScoreModel.load()
         self._lexicons = lexicons
         self._encoder = encoder

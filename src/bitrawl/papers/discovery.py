@@ -33,8 +33,7 @@ from bitrawl.papers import SIMULATED_DOWNLOADS
 from bitrawl.papers.replay import InFlightWeb, Replay, ReplayClock
 from bitrawl.papers.trial import MemoryQueue, ReplayLedger
 from bitrawl.protocols import Analyser, BacklinkSource
-from bitrawl.show import harvest
-from bitrawl.show.plots import Series
+from bitrawl.show import Series, harvest
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 

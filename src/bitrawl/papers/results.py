@@ -10,8 +10,7 @@ from bitrawl import files
 from bitrawl.languages import same_language
 from bitrawl.model import OWN_REQUESTS, Language
 from bitrawl.papers.measure import MARKS, SiteTrials, TrialFigures
-from bitrawl.show import harvest
-from bitrawl.show.wording import counted
+from bitrawl.show import counted, harvest
 from bitrawl.store.own_files import FolderFiles, check_inputs
 
 MEASURES = (

@@ -9,7 +9,7 @@ from bitrawl.model import Language, SegmentPair, Verdict
 from bitrawl.review.reviewing import ListedPair, Reading
 from bitrawl.review.search_query import HitOrder, Search, SearchedSide, SearchQuery, read_query
 from bitrawl.review.segment_review import ReadSegment, as_corpus_has
-from bitrawl.store.index_reader import IndexedPair, IndexReader, LanguageOrder, WordSearch, opened_index
+from bitrawl.store.index_reader import HitPlace, IndexReader, LanguageOrder, WordSearch, opened_index
 from bitrawl.text.search_words import PlacedWord, placed_words, search_words
 
 _BATCH = 200  # hits that are read at once for a file
@@ -50,13 +50,6 @@ class FoundSegment(NamedTuple):
     verdict: Verdict | None  # about the segment, or else about its page pair
 
 
-class _HitPlace(NamedTuple):
-    """Where a segment is: a page pair, and its number in the alignment."""
-
-    indexed: IndexedPair
-    place: int
-
-
 def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int = 20) -> HitList:
     """A part of the hits, in the order asked for. Raises `FieldError` for a query that cannot be read."""
     with opened_index(library.index) as index:
@@ -94,7 +87,7 @@ def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
         yield from _found(library, places, edited)
 
 
-def _found(library: Reading, places: Sequence[_HitPlace], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
+def _found(library: Reading, places: Sequence[HitPlace], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
     """`edited` has the rows that people wrote and that were given already: several hits may be one segment now."""
     pairs = library.listed([hit.indexed.pair for hit in places])
     read = library.rows_at([(hit.indexed, (hit.place,)) for hit in places], accepted=True)
@@ -120,9 +113,9 @@ def word_search(search: Search, languages: LanguageOrder | None, order: HitOrder
     return WordSearch(search.expression(), languages, is_hit, context)
 
 
-def _places(index: IndexReader, rows: Sequence[int], query: SearchQuery) -> list[_HitPlace]:
-    places = [index.hit_place(row, query.languages) for row in rows]
-    return [_HitPlace(*place) for place in places if place is not None]
+def _places(index: IndexReader, rows: Sequence[int], query: SearchQuery) -> list[HitPlace]:
+    places = (index.hit_place(row, query.languages) for row in rows)
+    return [place for place in places if place is not None]
 
 
 def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder) -> str:

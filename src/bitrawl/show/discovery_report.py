@@ -2,15 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 
-from bitrawl import files
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.discover.walk import HubFacts, WalkFacts
-from bitrawl.file_names import REPORT
 from bitrawl.languages import language_name
 from bitrawl.show.plots import CHARTS, Bar, Series
 from bitrawl.show.templating import document
@@ -26,14 +23,7 @@ _ANSWERS = {
 }
 
 
-def write(folder: Path, facts: WalkFacts, verdicts: Sequence[SiteVerdict]) -> Path:
-    """Completely or not at all."""
-    path = folder / REPORT
-    files.write(path, render(facts, verdicts))
-    return path
-
-
-def render(facts: WalkFacts, verdicts: Sequence[SiteVerdict]) -> str:
+def report_of_search(facts: WalkFacts, verdicts: Sequence[SiteVerdict]) -> str:
     """The same facts give the same page."""
     languages = "–".join(language_name(code) for code in facts.languages)
     return document(

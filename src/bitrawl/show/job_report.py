@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
-from bitrawl.corpus.export import without_files
+from bitrawl.corpus import without_files
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
 from bitrawl.message import enumerated
@@ -39,7 +39,7 @@ _MOST = 6  # items named in a line
 _CORPORA = 3  # that have a line each
 
 
-def render(facts: JobFacts) -> str:
+def report_of_job(facts: JobFacts) -> str:
     """The same facts give the same page."""
     return document(
         "job_report.html",
@@ -192,20 +192,30 @@ def _judged_note(facts: JobFacts, code: str, pages: TopicShare) -> str:
     return f"{number(pages.relevant)} relevant ({share(pages.relevant, pages.pages)})"
 
 
-def brief(facts: JobFacts) -> list[str]:
-    """What was found, what was left out and, if little was found, why: lines of plain text."""
-    return [*found(facts), *left_out(facts), *explained(facts)]
+class Brief(NamedTuple):
+    """A job in lines of plain text."""
+
+    found: list[str]
+    left_out: list[str]
+    explained: list[str]  # why little was found, and what to try; nothing if the job found enough
+
+    @property
+    def lines(self) -> list[str]:
+        return [*self.found, *self.left_out, *self.explained]
 
 
-def explained(facts: JobFacts) -> list[str]:
-    """Why little was found, and what to try; nothing if the job found enough."""
+def brief(facts: JobFacts) -> Brief:
+    return Brief(list(_found(facts)), list(_left_out(facts)), _explained(facts))
+
+
+def _explained(facts: JobFacts) -> list[str]:
     diagnosis = diagnose(facts)
     if diagnosis is None:
         return []
     return [diagnosis.english, *(f"→ {point.english} {point.tip or ''}".rstrip() for point in diagnosis.points)]
 
 
-def found(facts: JobFacts) -> Iterator[str]:
+def _found(facts: JobFacts) -> Iterator[str]:
     """Pages, pairs and what was written: a few lines."""
     summary, mined = facts.crawled.summary, facts.mined
     listed = _listed({language_name(code): count for code, count in summary.languages.items()})
@@ -259,7 +269,7 @@ def personal_data_counts(corpus: WrittenCorpus) -> str:
     return ", ".join(counted(count, kind.one, kind.several) for kind, count in kinds.items())
 
 
-def left_out(facts: JobFacts) -> Iterator[str]:
+def _left_out(facts: JobFacts) -> Iterator[str]:
     """Pages, page pairs and links that brought nothing, and why; what could not be mined last."""
     mined, lines = facts.mined, []
     if mined.duplicates:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from bitrawl.corpus.figures import MergedCounts, MergedSite, MergeFacts
+from bitrawl.corpus import MergedCounts, MergedSite, MergeFacts
 from bitrawl.languages import language_name
 from bitrawl.show.plots import bars
 from bitrawl.show.templating import document
@@ -14,7 +14,7 @@ MOST_ROWS = 200  # of a table; sites.tsv has all sites
 Row = tuple[object, ...]
 
 
-def render(facts: MergeFacts) -> str:
+def report_of_merge(facts: MergeFacts) -> str:
     """The same facts give the same page."""
     failed = [site for site in facts.sites if site.part.why]
     languages = list(dict.fromkeys(code for corpus in facts.corpora for code in corpus.languages))

@@ -6,8 +6,7 @@ from importlib import resources
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from bitrawl.corpus.card import review_sentence
-from bitrawl.corpus.export import without_files
+from bitrawl.corpus import review_sentence, without_files
 from bitrawl.endings import left_message
 from bitrawl.languages import language_name
 from bitrawl.message import enumerated

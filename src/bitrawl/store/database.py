@@ -106,7 +106,7 @@ CREATE INDEX IF NOT EXISTS pattern_sites ON patterns (site);
 CREATE TABLE IF NOT EXISTS mined (site TEXT PRIMARY KEY, pages INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
 """
 
-# What rounds write: see `rounds.py`. A ledger that has none gets these tables when it is next written.
+# What rounds write: see `rounds.py`.
 _ROUNDS = """
 CREATE TABLE IF NOT EXISTS stored_rounds (
     number INTEGER PRIMARY KEY, began REAL NOT NULL,
@@ -155,8 +155,6 @@ WHERE began IS NOT NULL;
 """
 
 SCHEMA = _LEDGER + _ROUNDS + _VIEWS + _FINDINGS
-LAST_TABLE = "mined"
-"""The table that is created last: if it exists, all of them do."""
 
 LOCK_ATTEMPTS = 5
 _PATIENCE = 10.0  # seconds to wait for another writer; their transactions take milliseconds
@@ -408,11 +406,6 @@ def _opened(path: Path) -> sqlite3.Connection:
         )
     with _connecting(path, address(path), uri=True) as connection:
         _check_version(path, connection)
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone():
-            raise StoreError(
-                f"{path} was written by an earlier version of bitrawl, but not completely;"
-                f" run the same command again, with --out {path.parent}, to bring it up to date"
-            )
     return connection
 
 

@@ -109,6 +109,13 @@ class IndexedPair(NamedTuple):
     number: int  # of its alignment in the index
 
 
+class HitPlace(NamedTuple):
+    """Where a segment is: a page pair, and its number in the alignment."""
+
+    indexed: IndexedPair
+    place: int
+
+
 class CorpusRows(NamedTuple):
     """The page pairs of two languages in the order of an export: their numbers, their keys, and the rows of their segments."""
 
@@ -273,11 +280,11 @@ class IndexReader:
         where, values = self._hits(search)
         return (number for (number,) in self._ask(f"SELECT rowid & {SEGMENT_BITS} FROM words WHERE {where}", values))
 
-    def hit_place(self, row: int, languages: LanguageOrder | None) -> tuple[IndexedPair, int] | None:
-        """The page pair of a row of words, and the number of the segment in its alignment."""
+    def hit_place(self, row: int, languages: LanguageOrder | None) -> HitPlace | None:
+        """Of a row of words."""
         alignment, place = divmod(row & SEGMENT_BITS, 1 << PLACE_BITS)
         pair = self.aligned_pair(alignment, languages)
-        return (pair, place) if pair else None
+        return HitPlace(pair, place) if pair else None
 
     def _hits(self, search: WordSearch) -> tuple[str, tuple[str]]:
         expression = search.expression

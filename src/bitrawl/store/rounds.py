@@ -93,29 +93,24 @@ class Rounds:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._query = database.query
-        self._known = database.one("SELECT 1 FROM sqlite_master WHERE name = 'answers'") is not None
         self.number = self._last()
         self._trusted: dict[str, bool] = {}  # by host: whether the dates of its sitemaps are
 
     def _last(self) -> int:
         """1 until a second round has begun."""
-        return int(self._database.one("SELECT coalesce(max(number), 1) FROM stored_rounds")[0]) if self._known else 1
+        return int(self._database.one("SELECT coalesce(max(number), 1) FROM stored_rounds")[0])
 
     @property
     def start(self) -> RoundStart:
         """Where the round began."""
         question = "SELECT first, links, seconds FROM stored_rounds WHERE number = ?"
-        row = self._database.one(question, (self.number,)) if self._known else None
+        row = self._database.one(question, (self.number,))
         return RoundStart(*row) if row else RoundStart()
 
     @property
     def is_ended(self) -> bool:
         """Whether the figures of this round are kept, and what was found in it is noted."""
-        row = (
-            self._database.one("SELECT facts FROM stored_rounds WHERE number = ?", (self.number,))
-            if self._known
-            else None
-        )
+        row = self._database.one("SELECT facts FROM stored_rounds WHERE number = ?", (self.number,))
         return row is not None and bool(row[0])
 
     def lost(self) -> set[str]:

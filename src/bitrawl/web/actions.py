@@ -20,7 +20,7 @@ from bitrawl.job import Sampler
 from bitrawl.reasons import Action
 from bitrawl.strategies.table import FOCUSED, STRATEGIES
 from bitrawl.web import allowed
-from bitrawl.web.commands import CommandRunner, CorpusWriting, ExportCache, Indexing
+from bitrawl.web.commands import CommandRunner, ExportCache, FolderWork, Indexing
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob
 from bitrawl.web.job_state import JobState, figures_of_run, state_of_run
 from bitrawl.web.messages import RequestError, Words, message, preferred, quoted
@@ -47,8 +47,8 @@ class Server(NamedTuple):
     commands: CommandRunner
     exports: ExportCache
     indexing: Indexing
-    writing: CorpusWriting
-    drawing: CorpusWriting  # of samples
+    writing: FolderWork
+    drawing: FolderWork  # of samples
     catalogues: dict[str, Words]
     one_thread: ThreadPoolExecutor
 
@@ -97,10 +97,10 @@ async def find_mining_job(request: Request) -> ServedJob:
     return job
 
 
-async def start_job(request: Request, job: allowed.StartedRequest, name: str = "") -> str:
+async def start_job(request: Request, job: allowed.StartedRequest) -> str:
     """The id of the new job. Raises `FieldError` for what cannot be run, and `RefusedError`."""
     server = server_of(request)
-    return await server.supervised(server.supervisor.create, request.state.user, job.prepare, name=name or job.name)
+    return await server.supervised(server.supervisor.create, request.state.user, job.prepare, name=job.name)
 
 
 async def look_at(request: Request, job: ServedJob) -> tuple[JobState, Live]:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
+
+import msgspec
 
 from bitrawl import config, demo, files
 from bitrawl.config import DISCOVER, MINE, SETTINGS, Group, Job, Setting, broken, listed, tables, value_of
 from bitrawl.config import keys as schema_keys
-from bitrawl.corpus.formats import FORMATS, fitting
+from bitrawl.corpus import FORMATS, fitting
 from bitrawl.crawling import Politeness, user_agent
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
@@ -30,6 +32,8 @@ from bitrawl.web.messages import MOST_QUOTED, Message, message, message_of, quot
 from bitrawl.web.operator_settings import Settings, WikiSection
 from bitrawl.web.supervisor import sites_of
 
+Texts = list[str] | str
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Reader: TypeAlias = Callable[[Any, Settings], Any]
 Fields: TypeAlias = "Mapping[str, Field]"
 
@@ -39,6 +43,7 @@ class Field(NamedTuple):
 
     key: str  # of the job file, or of what it becomes
     read: Reader
+    kind: Any = str  # of the value in a body of the API
 
 
 _TERM_SUFFIXES = (".csv", ".tsv", ".tab", ".tbx", ".xml")
@@ -162,7 +167,7 @@ def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads 
     return _job_request(JobVerb.DISCOVER, given, settings, uploads or Uploads(), DISCOVERY)
 
 
-def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicRequest:
+def bootstrapping(given: Mapping[str, object], settings: Settings, _uploads: Uploads | None = None) -> TopicRequest:
     """A topic from a category of Wikipedia, or of the operator's wiki; raises `FieldError`."""
     read = ReadFields(given, BOOTSTRAP, settings)
     values, wiki = read.values, settings.wiki
@@ -191,7 +196,7 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicReque
     if wiki is not None and wiki.allow_private:
         arguments += [f"--private-wiki={address}" for address in wiki.editions.values()]
     site = Url.parse(flags["--wiki"] if wiki is not None else "https://www.wikipedia.org/").site
-    return TopicRequest(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
+    return TopicRequest(values.get("name", values["category"]), (*arguments, "--", values["category"]), (site,))
 
 
 def demonstration(name: str, language: str, settings: Settings) -> DemoRequest:
@@ -221,8 +226,7 @@ def going_on(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
 
 def larger_limit(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
     """What changes in a job that goes on only because it may take more; raises `FieldError`."""
-    fields = {**MINING, **DISCOVERY}
-    read = ReadFields(given, {unit: fields[unit] for unit in LimitUnit}, settings)
+    read = ReadFields(given, LIMITS, settings)
     read.check()
     return config.merged(tables(read.values), {key: settings.job[key] for key in ("budget",) if key in settings.job})
 
@@ -539,15 +543,16 @@ def wiki(value: object, settings: Settings) -> str:
 
 def _field(row: Setting) -> Field:
     """Read as its type and its bounds say, unless the app reads it in a way of its own."""
-    if row.key in _READERS:
-        return Field(row.key, _READERS[row.key])
-    value = value_of(row)
+    value, read = value_of(row), _READERS.get(row.key)
+    if read is not None:
+        return Field(row.key, read, Texts if read in _LISTS else value.kind)
     if value.kind is bool:
-        return Field(row.key, flag)
+        return Field(row.key, flag, bool)
     if issubclass(value.kind, StrEnum):
-        return Field(row.key, one_of(value.kind))
+        return Field(row.key, one_of(value.kind), value.kind)
     most = row.most if value.most is None else value.most
-    return Field(row.key, between(value.least or 0, most or 0, whole=value.kind is int))
+    read = between(value.least or 0, most or 0, whole=value.kind is int)
+    return Field(row.key, read, Share if value.kind is float and most == 1 else value.kind)
 
 
 class FormField(NamedTuple):
@@ -586,15 +591,18 @@ _READERS: Mapping[str, Reader] = {
     "judge.types": alignment_types,
     "judge.refuse": flag_names,
 }
-_OWN: Fields = {"name": Field("name", text), "terms": Field("terms", content), "texts": Field("texts", contents)}
+_LISTS = (urls, languages, paths, prefixes, formats, alignment_types, flag_names)
+_OWN: Fields = {"name": Field("name", text), "terms": Field("terms", content), "texts": Field("texts", contents, Texts)}
 MINING: Fields = {**_OWN, **_allowed(MINE)}
 DISCOVERY: Fields = {**_OWN, **{name: MINING[name] for name in ("seeds", "languages")}, **_allowed(DISCOVER)}
 BOOTSTRAP: Fields = {
-    **{name: MINING[name] for name in ("name", "languages", "contact")},
     "category": Field("category", text),
+    **{name: MINING[name] for name in ("name", "languages", "contact")},
     "wiki": Field("wiki", wiki),
-    "depth": Field("depth", between(0, 5, whole=True)),
-    "articles": Field("articles", between(1, 20_000, whole=True)),
-    "sites": Field("sites", between(1, 500, whole=True)),
-    "check_sites": Field("check_sites", flag),
+    "depth": Field("depth", between(0, 5, whole=True), int),
+    "articles": Field("articles", between(1, 20_000, whole=True), int),
+    "sites": Field("sites", between(1, 500, whole=True), int),
+    "check_sites": Field("check_sites", flag, bool | None),
 }
+LIMITS: Fields = {str(unit): {**MINING, **DISCOVERY}[unit] for unit in LimitUnit}
+THRESHOLDS: Fields = {name: field for name, field in MINING.items() if field.key.startswith("judge.")}

@@ -22,13 +22,13 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, ConfigError, FieldError, UrlError
 from bitrawl.job import Sampler
-from bitrawl.show.templating import style_sheet
+from bitrawl.show import style_sheet
 from bitrawl.web import operator_settings
 from bitrawl.web.actions import LANGUAGE_COOKIE, Server, words_of
 from bitrawl.web.api import operations as api
 from bitrawl.web.api.operations import json_answer
 from bitrawl.web.api.shapes import ApiError
-from bitrawl.web.commands import CommandError, CommandRunner, CorpusWriting, ExportCache, Indexing, clean, with_proxy
+from bitrawl.web.commands import CommandError, CommandRunner, ExportCache, FolderWork, Indexing, clean, with_proxy
 from bitrawl.web.job_list import JobList
 from bitrawl.web.messages import Message, RequestError, catalogues, marked, message, message_of, quoted
 from bitrawl.web.open_connections import patient_protocol
@@ -255,8 +255,8 @@ def new_server(serving: Serving) -> Server:
         commands,
         ExportCache(jobs.path),
         Indexing(commands),
-        CorpusWriting(commands, "export"),
-        CorpusWriting(commands, module="bitrawl.job.drawing"),
+        FolderWork(commands, "export"),
+        FolderWork(commands, module="bitrawl.job.drawing"),
         catalogues(serving.messages),
         ThreadPoolExecutor(max_workers=1, thread_name_prefix="jobs"),
     )

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,9 @@ COMMAND_SECONDS = 60.0
 COMMANDS_AT_ONCE = 4
 LONG_AT_ONCE = 3  # of these, what may take longer than `COMMAND_SECONDS`; two of one person
 MOST_OUTPUT = 8 << 20  # bytes of a command
-INDEX_SECONDS = 3600.0  # for one refresh of a large job
 INDEX_REST = 5.0  # seconds after a refresh before the next one of the same job
 INDEX_PATIENCE = 2.0  # seconds that a page waits for a refresh: enough for most jobs
-WRITING_SECONDS = 3600.0  # for all files of a large corpus
+WORK_SECONDS = 3600.0  # for the index of a large job, or all files of a large corpus
 EXPORTS = ".kept"  # the folder for exports, beside the jobs
 EXPORT_SECONDS = 3600.0  # that a file stays after it was asked for, so that a broken download can go on
 EXPORT_IS_NEW = 60.0  # seconds that a file about a running job is taken for new
@@ -115,66 +115,10 @@ def with_proxy(environment: Mapping[str, str], proxy: str) -> dict[str, str]:
     return {**environment, "all_proxy": proxy} if proxy else dict(environment)
 
 
-class Indexing:
-    """Keeps the reading index of a job up to date while somebody reads there. One refresh at a time for each job."""
+class FolderWork:
+    """A command that writes something into the folders of jobs: an index, a sample, the files of a corpus again.
 
-    def __init__(self, commands: CommandRunner, now: Callable[[], float] = time.monotonic) -> None:
-        self._commands = commands
-        self._now = now
-        self._refreshes: dict[str, asyncio.Task[None]] = {}  # by the name of the job's folder, as the next two
-        self._rests_until: dict[str, float] = {}
-        self._faults: dict[str, BitrawlError] = {}
-
-    async def is_fresh(self, folder: JobFolder, person: str, *, wait: float = INDEX_PATIENCE) -> bool:
-        """Whether the index has all that was mined. If not, a refresh begins, and is waited for a little.
-
-        If the index cannot be made, so that there is nothing to show, it raises the error of the refresh; not to those
-        who do not wait.
-        """
-        key = folder.path.name
-        if key not in self._refreshes:
-            try:
-                if not await asyncio.to_thread(lambda: JobReview(folder).is_due):
-                    return True
-            except DiskFullError:  # SQLite cannot even read then
-                if wait:
-                    raise
-                return False
-            except BitrawlError:  # there is no ledger yet
-                return True
-            if self._now() < self._rests_until.get(key, 0.0):
-                if wait:
-                    self._complain(folder)
-                return False
-            self._refreshes[key] = asyncio.ensure_future(self._refresh(folder, person))
-        if wait:
-            if key in self._refreshes:
-                await asyncio.wait([self._refreshes[key]], timeout=wait)
-            self._complain(folder)
-        return key not in self._refreshes
-
-    def _complain(self, folder: JobFolder) -> None:
-        fault = self._faults.get(folder.path.name)
-        if fault is not None and not JobReview(folder).has_index:
-            raise fault
-
-    async def _refresh(self, folder: JobFolder, person: str) -> None:
-        key = folder.path.name
-        self._faults.pop(key, None)
-        try:
-            module = "bitrawl.store.reading_index"
-            await self._commands.run([str(folder.path)], person=person, module=module, seconds=INDEX_SECONDS)
-        except BitrawlError as error:
-            self._faults[key] = error
-        finally:
-            self._rests_until[key] = self._now() + INDEX_REST
-            self._refreshes.pop(key, None)
-
-
-class CorpusWriting:
-    """Writes something into the folders of jobs, such as the files of a corpus again, while nobody waits for it.
-
-    One writing at a time for each job.
+    One at a time for each job. Nobody need wait for it.
     """
 
     def __init__(self, commands: CommandRunner, *arguments: str, module: str = "bitrawl.cli") -> None:
@@ -183,15 +127,16 @@ class CorpusWriting:
         self._arguments = arguments
         self._module = module
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by the name of the job's folder, as the next
-        self._faults: dict[str, BitrawlError] = {}
+        self._results: dict[str, str | BitrawlError] = {}  # of the last time
+        self._ended: dict[str, float] = {}
 
     def begin(self, folder: JobFolder, given: bytes = b"", *, person: str) -> bool:
-        """`given` is what the command reads. False if another writing is not done yet: then nothing begins."""
+        """`given` is what the command reads. False if another is not done yet: then nothing begins."""
         key = folder.path.name
         if key in self._tasks:
             return False
-        self._faults.pop(key, None)
-        self._tasks[key] = asyncio.ensure_future(self._write(folder, given, person))
+        self._results.pop(key, None)
+        self._tasks[key] = asyncio.ensure_future(self._work(folder, given, person))
         return True
 
     async def wait(self, folder: JobFolder, seconds: float) -> None:
@@ -202,19 +147,66 @@ class CorpusWriting:
     def is_busy(self, folder: JobFolder) -> bool:
         return folder.path.name in self._tasks
 
+    def idle_seconds(self, folder: JobFolder) -> float:
+        """Since the last time; infinite if there was none."""
+        return time.monotonic() - self._ended.get(folder.path.name, -inf)
+
     def fault(self, folder: JobFolder) -> BitrawlError | None:
         """Why it could not be done the last time."""
-        return self._faults.get(folder.path.name)
+        result = self._results.get(folder.path.name)
+        return result if isinstance(result, BitrawlError) else None
 
-    async def _write(self, folder: JobFolder, given: bytes, person: str) -> None:
-        key = folder.path.name
+    def output(self, folder: JobFolder) -> str:
+        """What it said when it was done; empty before. Raises what went wrong."""
+        if fault := self.fault(folder):
+            raise fault
+        return str(self._results.get(folder.path.name, ""))
+
+    async def _work(self, folder: JobFolder, given: bytes, person: str) -> None:
+        key, arguments = folder.path.name, [*self._arguments, str(folder.path)]
         try:
-            arguments = [*self._arguments, str(folder.path)]
-            await self._commands.run(arguments, given, person=person, seconds=WRITING_SECONDS, module=self._module)
+            self._results[key] = await self._commands.run(
+                arguments, given, person=person, seconds=WORK_SECONDS, module=self._module
+            )
         except BitrawlError as error:
-            self._faults[key] = error
+            self._results[key] = error
         finally:
+            self._ended[key] = time.monotonic()
             self._tasks.pop(key, None)
+
+
+class Indexing:
+    """Keeps the reading index of a job up to date while somebody reads there."""
+
+    def __init__(self, commands: CommandRunner) -> None:
+        self._refreshes = FolderWork(commands, module="bitrawl.store.reading_index")
+
+    async def is_fresh(self, folder: JobFolder, person: str, *, wait: float = INDEX_PATIENCE) -> bool:
+        """Whether the index has all that was mined. If not, a refresh begins, and is waited for a little.
+
+        If the index cannot be made, so that there is nothing to show, it raises the error of the refresh; not to those
+        who do not wait.
+        """
+        is_resting = False
+        if not self._refreshes.is_busy(folder):
+            try:
+                if not await asyncio.to_thread(lambda: JobReview(folder).is_due):
+                    return True
+            except DiskFullError:  # SQLite cannot even read then
+                if wait:
+                    raise
+                return False
+            except BitrawlError:  # there is no ledger yet
+                return True
+            is_resting = self._refreshes.idle_seconds(folder) < INDEX_REST
+            if not is_resting:
+                self._refreshes.begin(folder, person=person)
+        if wait:
+            await self._refreshes.wait(folder, wait)
+            fault = self._refreshes.fault(folder)
+            if fault is not None and not JobReview(folder).has_index:
+                raise fault
+        return not is_resting and not self._refreshes.is_busy(folder)
 
 
 class ExportCache:

@@ -16,12 +16,19 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
-from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.export import CARD, CorpusHeader, corpus_headers
-from bitrawl.corpus.formats import Anonymise, TermFormat, ready_formats
-from bitrawl.corpus.jsonl import PLAIN, plain
-from bitrawl.corpus.term_pairs import TermPair
-from bitrawl.corpus.tmx import TMX_END, tmx_header, tmx_unit
+from bitrawl.corpus import (
+    CARD,
+    PLAIN,
+    Anonymise,
+    Anonymiser,
+    CorpusHeader,
+    TermFormat,
+    TermPair,
+    corpus_headers,
+    plain,
+    ready_formats,
+    tmx_text,
+)
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import cell
 from bitrawl.job import OpenedJob
@@ -33,7 +40,7 @@ from bitrawl.web.actions import find_job, find_mining_job, server_of
 from bitrawl.web.commands import Make
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
-from bitrawl.web.queries import search_query
+from bitrawl.web.queries import Fields, search_query
 from bitrawl.web.security import REPORT_POLICY
 
 SECONDS = 900.0  # for writing an export
@@ -80,38 +87,16 @@ async def export(request: Request) -> Response:
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
     header = next((header for header in corpus_headers(langs, 0.0) if header.name == query.get("languages")), None)
     header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
-    name = query.get("format", "tmx")
-    score = _score(query.get("min_score", ""))
-    if name not in (names := ready_formats(len(langs))):
-        why = message(
-            "There is no {format} for these languages. Choose one of {names}.", format=name, names=", ".join(names)
-        )
-        raise RequestError(422, why)
-    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
-    flags += [f"--anonymise={how}"] if (how := _anonymise(query.get("anonymise", ""))) else []
+    fields = Fields({"format": "tmx", **query})
+    name, score = fields.one_of("format", ready_formats(len(langs)), ""), fields.share("min_score", 0.0)
+    how = fields.one_of("anonymise", ["", *Anonymise], "")  # what the job does, if nothing is said
+    fields.check()
+    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if fields.text("min_score") else [])]
+    flags += [f"--anonymise={how}"] if how else []
     flags += ["--accepted-only"] if query.get("accepted_only") in ("true", "on", "1") else []
     path = await _written(request, job, flags, header.name)
     called = f"{header.name}.{name}.zip" if path.suffix == ".zip" else path.name  # several formats have several files
     return StoredFile(path, filename=f"{_safe(job.name)}.{called}", media_type=_type(path))
-
-
-def _score(text: str) -> float | None:
-    try:
-        score = float(text) if text else None
-    except ValueError:
-        score = -1.0
-    if score is not None and not 0 <= score <= 1:
-        raise RequestError(422, message("A score is a number from 0 to 1."))
-    return score
-
-
-def _anonymise(text: str) -> Anonymise | None:
-    """What the job does if nothing is said."""
-    if not text:
-        return None
-    if text not in set(Anonymise):
-        raise RequestError(422, message("Choose one of: {choices}.", choices=", ".join(Anonymise)))
-    return Anonymise(text)
 
 
 async def _written(request: Request, job: ServedJob, flags: list[str], corpus: str) -> Path:
@@ -191,12 +176,12 @@ def _tsv_hits(hits: Iterable[FoundSegment], _query: SearchQuery) -> Iterator[str
 def _tmx_hits(hits: Iterable[FoundSegment], query: SearchQuery) -> Iterator[str]:
     """What was rejected stays out of every translation memory."""
     now = time.time()
-    yield tmx_header(CorpusHeader(tuple(query.languages or ()), now))
-    accepted = (hit for hit in hits if hit.verdict is not Verdict.REJECT)
-    for number, hit in enumerate(accepted, 1):
-        header = CorpusHeader((hit.pair.row.lang_a, hit.pair.row.lang_b), now)
-        yield tmx_unit(number, TranslationUnit.alone(hit.segment), header)
-    yield TMX_END
+    units = (
+        (CorpusHeader((hit.pair.row.lang_a, hit.pair.row.lang_b), now), TranslationUnit.alone(hit.segment))
+        for hit in hits
+        if hit.verdict is not Verdict.REJECT
+    )
+    yield from tmx_text(units, CorpusHeader(tuple(query.languages or ()), now))
 
 
 _HIT_FILES = {"tsv": _tsv_hits, "tmx": _tmx_hits}

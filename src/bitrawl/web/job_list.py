@@ -95,7 +95,7 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
     owner: str
     created: float  # seconds since the epoch
     command: Command
-    intent: Wish
+    wish: Wish = msgspec.field(name="intent")
     name: str = ""  # what the owner calls the job
     sites: tuple[str, ...] = ()  # that the job visits, as far as its seeds tell
     again: Command | None = None  # what is to be run now instead of the command

@@ -46,8 +46,8 @@ class JobState(msgspec.Struct, frozen=True):
         """What there is to say, with the number of page pairs that were found."""
         if self.ended is not None:
             return self.ended.messages(pairs)
-        told = self.fault.message if self.fault is not None else self.message
-        return (told,) if told.text else ()
+        why = self.fault.message if self.fault is not None else self.message
+        return (why,) if why.text else ()
 
     @property
     def tips(self) -> tuple[Tip, ...]:
@@ -124,17 +124,17 @@ def state_of(
     waits for.
     """
     if alive or locked:
-        wish = intent.intent if intent is not None and alive else Wish.RUNNING
+        wish = intent.wish if intent is not None and alive else Wish.RUNNING
         state = {Wish.PAUSED: State.PAUSING, Wish.STOPPED: State.STOPPING}.get(wish, State.RUNNING)
         return JobState(state, doing=run.doing, resting=run.resting)
     if intent is None:
         return JobState(State.ENDED) if kind_of(folder.path) is FolderKind.TOPIC else _after(run, run.state)
-    if intent.intent is Wish.WAITING:
+    if intent.wish is Wish.WAITING:
         return JobState(State.WAITING, waits or message("starts in a moment"))
-    if intent.intent is Wish.PAUSED:
+    if intent.wish is Wish.PAUSED:
         too_late = run.complete and run.ended is not None and run.ended.kind is not EndKind.STOPPED
         return _after(run) if too_late else JobState(State.PAUSED)
-    if intent.intent is Wish.STOPPED:
+    if intent.wish is Wish.STOPPED:
         return _after(run if run.ended else replace(run, ended=CrawlEnd(kind=EndKind.STOPPED)))
     return _after_running(folder, intent, run)
 

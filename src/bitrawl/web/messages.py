@@ -2,10 +2,11 @@
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from importlib import resources
+from io import BytesIO
 from pathlib import Path
 from string import Formatter
 
@@ -13,8 +14,10 @@ import msgspec
 from babel import Locale, UnknownLocaleError
 from babel.lists import format_list
 from babel.messages.catalog import Message as CatalogueEntry
+from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 from babel.numbers import format_decimal, format_percent
+from babel.support import NullTranslations, Translations
 from babel.units import format_unit
 from starlette.exceptions import HTTPException
 
@@ -182,13 +185,11 @@ class Words(msgspec.Struct, frozen=True):
     """One language of the interface."""
 
     code: str
-    messages: Mapping[str, str] = {}
-    plurals: Mapping[str, tuple[str, ...]] = {}
-    plural_form: Callable[[int], int] = lambda n: int(n != 1)
+    translations: NullTranslations = NullTranslations()
 
     def say(self, message: str, **values: object) -> str:
         """Translated, with its {names} filled in."""
-        text = self.messages.get(message) or message
+        text = self.translations.gettext(message) if message else ""  # of nothing, it is the head of the catalogue
         return text.format(**values) if values else text
 
     def choices(self, labels: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -197,9 +198,7 @@ class Words(msgspec.Struct, frozen=True):
 
     def count(self, singular: str, plural: str, n: int, **values: object) -> str:
         """By number: "{n} page", "{n} pages"."""
-        forms = self.plurals.get(singular) or (singular, plural)
-        form = forms[min(self.plural_form(n), len(forms) - 1)]
-        return form.format(n=self.number(n), **values)
+        return self.translations.ngettext(singular, plural, n).format(n=self.number(n), **values)
 
     def tell(self, message: Message) -> str:
         """A sentence of the app is translated; one of the program is left as it is."""
@@ -319,17 +318,13 @@ def _read(path: Path) -> Words:
             catalogue = read_po(file, locale=code.replace("-", "_"), abort_invalid=True)
     except (OSError, ValueError, UnknownLocaleError, PoFileError) as error:
         raise ConfigError(f"{path} is not a message catalogue: {error}") from error
-    messages, plurals = {}, {}
+    packed = BytesIO()
     for entry in catalogue:
-        if not entry.id or entry.fuzzy:
-            continue
-        _check_names(path, entry)
-        if isinstance(entry.id, tuple | list):
-            if entry.string and all(entry.string):
-                plurals[entry.id[0]] = tuple(map(str, entry.string))
-        elif entry.string:
-            messages[entry.id] = str(entry.string)
-    return Words(code, messages, plurals, _plural_form(code))
+        if entry.id and not entry.fuzzy:
+            _check_names(path, entry)
+    write_mo(packed, catalogue)
+    packed.seek(0)
+    return Words(code, Translations(packed))
 
 
 def _check_names(path: Path, entry: CatalogueEntry) -> None:
@@ -351,16 +346,6 @@ def _check_names(path: Path, entry: CatalogueEntry) -> None:
 def names_in(text: str) -> list[str]:
     """The names in braces. Raises `ValueError` for a brace that is not closed."""
     return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
-
-
-def _plural_form(code: str) -> Callable[[int], int]:
-    """The number of the form, as gettext counts them."""
-    from gettext import c2py  # noqa: PLC0415
-
-    from babel.messages.plurals import get_plural  # noqa: PLC0415 - loads a large table
-
-    form: Callable[[int], int] = c2py(get_plural(code.replace("-", "_")).plural_expr)
-    return form
 
 
 def preferred(accepted: str, codes: Iterable[str]) -> str:

@@ -70,8 +70,8 @@ class OpenConnections:
         for (why, _), count in self._closed.items():
             reasons[why] += count
         (_, address), most = self._closed.most_common(1)[0]
-        told = "; ".join(f"{count} {why}" for why, count in reasons.most_common())
-        _log.warning("connections closed in a minute: %s (%d of them from %s)", told, most, address)
+        listed = "; ".join(f"{count} {why}" for why, count in reasons.most_common())
+        _log.warning("connections closed in a minute: %s (%d of them from %s)", listed, most, address)
         self._closed.clear()
 
 

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 from starlette.requests import Request
 
 from bitrawl.errors import FieldError
@@ -23,7 +24,7 @@ from bitrawl.review import (
     SubjectKind,
 )
 from bitrawl.web.actions import find_mining_job, server_of
-from bitrawl.web.api.shapes import NewSample
+from bitrawl.web.api.shapes import Judged, NewSample
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import NOT_SAVED, Message, RequestError, message
 from bitrawl.web.queries import two_languages, whole_number
@@ -87,13 +88,6 @@ async def resolve(review: JobReview, kind: str, key: str, verdict: str) -> None:
         raise RequestError(409, message("Nobody differs on that any more. Open the page again."))
 
 
-class Judged(NamedTuple):
-    """What became of a verdict on many segments."""
-
-    segments: int  # how many there are
-    changed: int  # different texts whose verdict is new
-
-
 async def judge_all(
     review: JobReview,
     verdict: str,
@@ -132,7 +126,7 @@ async def undo_last(review: JobReview, batch: str = "") -> tuple[GivenVerdict, .
     return await asyncio.to_thread(review.undo_last, whole_number(batch))
 
 
-class Change(NamedTuple):
+class SegmentChange(NamedTuple):
     """What became of something that somebody wrote into a segment of two pages."""
 
     saved: Saved
@@ -142,7 +136,7 @@ class Change(NamedTuple):
 
 async def change_segment(
     review: JobReview, within: str, row: tuple[str, int, int], act: str, given: Mapping[str, str]
-) -> Change:
+) -> SegmentChange:
     """New texts, a join, a comment, or taking one of these back. `row` is what was on the screen: key, start and part."""
     before = await read_pair(review, within)
     saved = Saved.DONE
@@ -154,7 +148,7 @@ async def change_segment(
         except LookupError as error:
             raise RequestError(422, message("There is no such action.")) from error
     after = await read_pair(review, within)
-    return Change(saved, after, review.changed(before, after, row[1]))
+    return SegmentChange(saved, after, review.changed(before, after, row[1]))
 
 
 def not_saved(saved: Saved) -> RequestError:
@@ -174,7 +168,7 @@ async def read_pair(review: JobReview, key: str) -> ReadPair:
     return pair
 
 
-async def sample_request(request: Request, job: ServedJob, wanted: NewSample) -> SampleRequest:
+async def _sample_request(request: Request, job: ServedJob, wanted: NewSample) -> SampleRequest:
     """What is asked for, checked. People who cannot open the job are let in, if its owner asks. Raises `FieldError`."""
     wrong: dict[str, Message] = {}
     languages = two_languages(wanted.languages)
@@ -199,6 +193,17 @@ async def sample_request(request: Request, job: ServedJob, wanted: NewSample) ->
         floor=wanted.min_score,
         by_band=wanted.by_band,
     )
+
+
+async def draw_sample(request: Request, opened: OpenReview, wanted: NewSample, patience: float) -> Sample | None:
+    """None if it is still being drawn after so many seconds. Raises `FieldError`, `RequestError` and `CommandError`."""
+    question = await _sample_request(request, opened.job, wanted)
+    drawing, folder = server_of(request).drawing, opened.job.folder
+    if not drawing.begin(folder, msgspec.json.encode(question), person=opened.review.person):
+        raise RequestError(409, message("Another sample is being drawn. Try again in a moment."))
+    await drawing.wait(folder, patience)
+    number = whole_number(drawing.output(folder).strip())
+    return None if number is None else await asyncio.to_thread(opened.review.samples.find, number)
 
 
 async def let_review(request: Request, job: ServedJob, names: Iterable[str]) -> None:

@@ -175,9 +175,7 @@ class Supervisor:
         try:
             prepared = prepare(folder)
             now = self._now()
-            intent = Intent(
-                owner=user.name, name=name, created=now, since=now, intent=Wish.WAITING, **prepared._asdict()
-            )
+            intent = Intent(owner=user.name, name=name, created=now, since=now, wish=Wish.WAITING, **prepared._asdict())
             self._jobs.write(job_id, intent)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
@@ -202,7 +200,7 @@ class Supervisor:
         if self.state(job).state is State.PAUSED and job.kind == "mine" and last_run(job.folder).verb:
             self._wait(job, replace(intent, again=Command(JobVerb.PAIR)))
         elif self.state(job).state is State.PAUSED:
-            self._jobs.write(job.id, replace(intent, intent=Wish.STOPPED))
+            self._jobs.write(job.id, replace(intent, wish=Wish.STOPPED))
         else:
             self._end(job, Wish.STOPPED)
 
@@ -214,7 +212,7 @@ class Supervisor:
             return
         self._processes.signal(intent.process, signal.SIGTERM)
         kill_at = self._passed() + STOP_SECONDS
-        self._jobs.write(job.id, replace(intent, intent=Wish.STOPPED, interrupted=True, kill_at=kill_at))
+        self._jobs.write(job.id, replace(intent, wish=Wish.STOPPED, interrupted=True, kill_at=kill_at))
 
     def resume(self, job: ServedJob) -> None:
         """Go on where it was; also with what has failed, in case the cause is gone."""
@@ -284,7 +282,7 @@ class Supervisor:
                 self._watch(job)
             except BitrawlError as error:
                 _log.warning("%s: %s", job.id, error)
-        waiting = [job for job in jobs if job.intent is not None and job.intent.intent is Wish.WAITING]
+        waiting = [job for job in jobs if job.intent is not None and job.intent.wish is Wish.WAITING]
         self._waits = {}
         if waiting:
             self._start_waiting(list(self._jobs))
@@ -302,21 +300,21 @@ class Supervisor:
                 return
 
     def _is_visited_again(self, intent: Intent) -> bool:
-        return intent.current == VISIT_AGAIN and (intent.intent is Wish.WAITING or self._is_alive(intent))
+        return intent.current == VISIT_AGAIN and (intent.wish is Wish.WAITING or self._is_alive(intent))
 
     def _due(self, job: ServedJob) -> float | None:
         """When the next visit is due if the job is finished; None for one that somebody has paused or stopped."""
         intent = job.intent
         if self._every is None or intent is None or not (job.has_web and intent.gone):
             return None
-        return intent.gone + self._every if intent.intent is Wish.RUNNING else None
+        return intent.gone + self._every if intent.wish is Wish.RUNNING else None
 
     def _recover(self, job: ServedJob, intent: Intent) -> None:
         if intent.remove:
             self._take_down(job)
         elif intent.gone:
             return  # A server saw it end: it goes on when somebody asks for it.
-        elif intent.intent is not Wish.RUNNING or is_done(job.folder, intent, last_run(job.folder)):
+        elif intent.wish is not Wish.RUNNING or is_done(job.folder, intent, last_run(job.folder)):
             self._note_end(job, intent)
         elif not job.folder.is_running:
             self._wait(job, intent)
@@ -329,7 +327,7 @@ class Supervisor:
             self._note_end(job, intent)
             if intent.remove:
                 self._take_down(job)
-        elif intent.intent in (Wish.PAUSED, Wish.STOPPED):
+        elif intent.wish in (Wish.PAUSED, Wish.STOPPED):
             self._press(job, intent)
 
     def _with_exit_code(self, job: ServedJob, intent: Intent) -> Intent:
@@ -354,11 +352,11 @@ class Supervisor:
         """Of its own accord: an orderly end of what runs, no start of what waits."""
         intent = _ours(job)
         if self._is_alive(intent):
-            self._press(job, replace(intent, intent=wish))
+            self._press(job, replace(intent, wish=wish))
         elif job.folder.is_running:
             raise RefusedError(message("the job was started from the command line; end it there"))
-        elif intent.intent is Wish.WAITING:
-            self._jobs.write(job.id, replace(intent, intent=wish))
+        elif intent.wish is Wish.WAITING:
+            self._jobs.write(job.id, replace(intent, wish=wish))
         else:
             raise RefusedError(message("the job is not running"))
 
@@ -371,7 +369,7 @@ class Supervisor:
         now, process = self._passed(), intent.process
         if process is None:
             return
-        pausing = intent.intent is Wish.PAUSED
+        pausing = intent.wish is Wish.PAUSED
         if intent.kill_at:
             if now >= intent.kill_at:
                 self._processes.signal(process, signal.SIGKILL)
@@ -386,7 +384,7 @@ class Supervisor:
 
     def _wait(self, job: ServedJob, intent: Intent) -> None:
         """For its turn to start."""
-        waiting = replace(intent, intent=Wish.WAITING, since=self._now(), process=None, gone=0.0, exit=None)
+        waiting = replace(intent, wish=Wish.WAITING, since=self._now(), process=None, gone=0.0, exit=None)
         self._jobs.write(job.id, waiting)
 
     def _start_waiting(self, jobs: Iterable[ServedJob]) -> None:
@@ -395,7 +393,7 @@ class Supervisor:
         waiting = sorted(
             (job.intent.since, job.id, job)
             for job in jobs
-            if job.intent is not None and job.intent.intent is Wish.WAITING and job not in active
+            if job.intent is not None and job.intent.wish is Wish.WAITING and job not in active
         )
         no_room = self._no_room() if waiting else None
         for _, _, job in waiting:
@@ -447,7 +445,7 @@ class Supervisor:
         intent, process = _ours(job), None
         try:
             process = self._processes.start(arguments(intent.current, job), job.folder.path)
-            running = replace(intent, intent=Wish.RUNNING, process=process, gone=0.0, exit=None)
+            running = replace(intent, wish=Wish.RUNNING, process=process, gone=0.0, exit=None)
             self._jobs.write(job.id, replace(running, interrupted=False, kill_at=0.0))
         except BitrawlError as error:
             if process is not None:  # nobody could stop it later

@@ -11,13 +11,10 @@ from bitrawl.errors import FieldError, OutdatedError, RefusedError, StoreError
 from bitrawl.mining import Thresholds
 from bitrawl.review import JobReview
 from bitrawl.web.actions import Server, find_own_job, server_of
-from bitrawl.web.allowed import MINING, Fields, ReadFields
+from bitrawl.web.allowed import THRESHOLDS, ReadFields
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import Message, message
 from bitrawl.web.operator_settings import Settings
-
-FIELDS: Fields = {name: field for name, field in MINING.items() if field.key.startswith("judge.")}
-"""By the names of the form of a job."""
 
 
 class KeptChoice(NamedTuple):
@@ -34,7 +31,7 @@ def changes(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
         raise FieldError(
             {name: message("only the operator of this server can set {name}", name=name) for name in refused}
         )
-    read = ReadFields({name: [""] if value == [] else value for name, value in given.items()}, FIELDS, settings)
+    read = ReadFields({name: [""] if value == [] else value for name, value in given.items()}, THRESHOLDS, settings)
     read.check()
     return {key.removeprefix("judge."): value for key, value in read.values.items()}
 
@@ -42,13 +39,13 @@ def changes(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
 def fixed(settings: Settings) -> frozenset[str]:
     """The fields that the operator has set for all jobs."""
     keys = {f"judge.{key}" for key in settings.job.get("judge", {})}
-    return frozenset(name for name, field in FIELDS.items() if field.key in keys)
+    return frozenset(name for name, field in THRESHOLDS.items() if field.key in keys)
 
 
 def by_field(thresholds: Thresholds) -> dict[str, Any]:
     """Their values, by the names of the fields."""
     by_key = msgspec.structs.asdict(thresholds)
-    return {name: by_key[field.key.removeprefix("judge.")] for name, field in FIELDS.items()}
+    return {name: by_key[field.key.removeprefix("judge.")] for name, field in THRESHOLDS.items()}
 
 
 def chosen(review: JobReview, changed: Mapping[str, Any]) -> Thresholds:

@@ -3,8 +3,7 @@
 import msgspec
 import pytest
 
-from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.formats import Anonymise
+from bitrawl.corpus import Anonymise, Anonymiser
 from bitrawl.corpus.merger import merged
 from bitrawl.mining import Flag
 from bitrawl.model import Language, Metadata, Page, PagePair, Paragraph, Segment, SegmentPair

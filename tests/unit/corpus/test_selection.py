@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.formats import Anonymise
+from bitrawl.corpus import Anonymise, Anonymiser, Rule
 from bitrawl.corpus.merger import merged
-from bitrawl.corpus.selection import FoundSegments, Rule, Selection, rows_of, said_number
+from bitrawl.corpus.selection import FoundSegments, Selection, rows_of, said_number
 from bitrawl.mining import Flag, SegmentKind, ThresholdFilter, Thresholds
 from bitrawl.model import Language, Segment, SegmentPair, TranslationUnit, Verdict, Verdicts, pair_key, segment_key
 from bitrawl.url import Url

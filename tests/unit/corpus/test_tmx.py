@@ -2,7 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
-from bitrawl.corpus.export import CorpusHeader
+from bitrawl.corpus import CorpusHeader
 from bitrawl.corpus.tmx import tmx
 from bitrawl.model import Language, Segment, SegmentPair, TranslationUnit, UnitSource
 from bitrawl.url import Url

@@ -3,7 +3,7 @@ import xml.etree.ElementTree as ET
 import msgspec
 import pytest
 
-from bitrawl.corpus.export import CorpusHeader
+from bitrawl.corpus import CorpusHeader
 from bitrawl.corpus.xces import alignment_name, crawl_info, document_name, xces
 from bitrawl.model import Language, Metadata, Method, Page, PagePair, Paragraph, ParagraphKind, Relevance
 from bitrawl.url import Url

@@ -29,7 +29,7 @@ from bitrawl.job import described
 from bitrawl.model import Capture, DrawnBy, Lease, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason, Stage
-from bitrawl.show.wording import looks_scripted
+from bitrawl.show import looks_scripted
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import summarise
 from bitrawl.store.ledger_queue import LedgerQueue

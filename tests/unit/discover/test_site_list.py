@@ -3,7 +3,7 @@
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines, json_lines, ranked, seed_list, table
 from bitrawl.discover.walk import HubFacts, WalkFacts
 from bitrawl.model import Language
-from bitrawl.show.discovery_report import render
+from bitrawl.show import report_of_search
 from bitrawl.url import Url
 
 SURE = SiteVerdict(
@@ -39,6 +39,6 @@ def test_what_the_web_says_is_escaped_in_the_report():
         answers={"bilingual": 1}, found=1, curve=((0, 0), (3, 1)), hubs=(HubFacts("<i>hub", 2, 1, ("<b>.org",)),),
         learned={}, refused={"<u>.org": "<opt-out>"}, notes=("<note>",),
     )  # fmt: skip
-    page = render(facts, [hostile])
+    page = report_of_search(facts, [hostile])
     assert not any(mark in page for mark in ("<b>.org", "<i>hub", "<u>.org", "<opt-out>", "<note>"))
     assert "Who cites the bilingual sites" in page

@@ -21,7 +21,7 @@ from bitrawl.job.exporting import write_corpus
 from bitrawl.job.folder_check import check
 from bitrawl.job.job_merge import merge
 from bitrawl.job.live_facts import Sampler
-from bitrawl.job.reporting import gather, is_stale
+from bitrawl.job.reporting import gather, is_stale, write_report
 from bitrawl.job.running import export_copy
 from bitrawl.mining import RefusedPair
 from bitrawl.model import (
@@ -40,15 +40,16 @@ from bitrawl.model import (
 )
 from bitrawl.reasons import Reason, Stage
 from bitrawl.review.reviewing import PairList, Reading
-from bitrawl.show.job_report import brief
-from bitrawl.show.wording import size
+from bitrawl.show import brief, size
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.index_reader import PairFilter
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger_queue import LedgerQueue
 from bitrawl.store.reading_index import refresh
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import SubjectKind
 from bitrawl.url import Url
+from bitrawl.web.api.operations import ROOT
 from bitrawl.web.app import Serving, application, new_server
 
 EN, FR = Language("en"), Language("fr")
@@ -135,7 +136,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
         facts=facts,
         status=run(app, ["status", str(path)]).output,
         status_json=json.loads(run(app, ["status", str(path), "--format", "json"]).output),
-        end="\n".join(brief(facts)),
+        end="\n".join(brief(facts).lines),
         report=re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", folder.report.read_text("utf-8"))),
         card=(folder.corpus / "README.md").read_text("utf-8"),
         summary=json.loads((folder.corpus / "summary.json").read_text())["en-fr"],
@@ -376,3 +377,29 @@ def test_the_app_names_damaged_figures_shows_the_others_and_offers_to_write_them
         assert "in the corpus" not in page
         assert str(tmp_path) not in page
         assert "Write the files again" in client.get("/jobs/job/download").text
+
+
+def test_status_report_card_and_app_agree_on_a_job_that_runs(tmp_path: Path):
+    folder = mined_job(tmp_path / "job")
+    new, *others = (
+        Link(url(EN, 100 + n), kind)
+        for n, kind in enumerate([LinkKind.PAGE, LinkKind.PAGE, LinkKind.INDEX, LinkKind.PROBE])
+    )
+    with Ledger(folder.ledger) as ledger:
+        queue = LedgerQueue(ledger, str)
+        queue.put((link, 0.5) for link in others)
+        assert queue.pop("www.example.org")  # in flight is still queued
+        visit(ledger, new, Page(new.url, EN, paragraphs=(Paragraph("Milk is served at five."),)), 200)
+        with TestClient(application(new_server(Serving(tmp_path)), ["testserver"])) as client:
+            app = client.get(f"{ROOT}/jobs/job").json()
+        status = json.loads(bitrawl("status", folder.path, "--format", "json")[1])
+        report = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", write_report(folder.path).read_text("utf-8")))
+        card, live = (folder.corpus / "README.md").read_text("utf-8"), app["figures"]
+    assert status["state"] == app["state"] == "running"
+    assert "state running" in report
+    assert status["pages"] == live["pages"] == number(r"bitrawl read (\d+) page")(report) == 1
+    assert status["queued"] == live["queued"] == number(r"skipped \+ (\d+) queued")(report) == 1  # our own are no links
+    corpus = status["corpora"]["en-fr"]
+    assert corpus["pairs"] == live["pairs"]["en-fr"] == number(r"in (\d+) page pairs")(card) == 4
+    assert corpus["segments"] == live["segments"] == number(r"with (\d+) segment pairs")(report)
+    assert corpus["units"] == live["units"]["en-fr"] == number(r"(\d+) translation units")(card) == 3

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from bitrawl import config, files
 from bitrawl.cli import app
-from bitrawl.corpus.figures import MergeFacts
+from bitrawl.corpus import MergeFacts
 from bitrawl.corpus.merger import merged
 from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.errors import ConfigError, DiskFullError

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bitrawl.corpus.term_pairs import TermPair
+from bitrawl.corpus import TermPair
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job import corpus_terms, open_folder
 from bitrawl.mining import SiteFindings

@@ -31,7 +31,7 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.reasons import Reason, Stage
-from bitrawl.show.job_report import brief
+from bitrawl.show import brief
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
@@ -145,7 +145,7 @@ def test_pairs_of_languages_without_results_have_no_files_and_one_sentence(mined
     said = "Nothing was found for en-de and fr-de, so there are no files for them."
     assert mined.card().count(said) == 1
     assert "German" not in mined.card()
-    assert said in brief(gather(mined.folder))
+    assert said in brief(gather(mined.folder)).lines
     assert said in (mined.folder / "report.html").read_text()
     assert figures["fr-de"]["units"] == 0
 
@@ -428,7 +428,7 @@ def test_no_format_has_personal_data_and_all_of_it_is_counted(mined, how, units)
     assert figures["refused"] == ({"personal data": 3} if how == "drop" else {})
     assert "| e-mail addresses | 2 |" in mined.card()
     assert "merged: 2 e-mail addresses, 1 telephone number." in (mined.folder / "report.html").read_text()
-    assert "; personal data: 2 e-mail addresses, 1 telephone number" in "\n".join(brief(gather(mined.folder)))
+    assert "; personal data: 2 e-mail addresses, 1 telephone number" in "\n".join(brief(gather(mined.folder)).lines)
     assert ledger.read_bytes() == before  # what was found stays
 
 

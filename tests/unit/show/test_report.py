@@ -19,10 +19,7 @@ from bitrawl.mining import RefusedPair
 from bitrawl.mining.findings import RefusalReason as WhyNot
 from bitrawl.model import Language, Lease, Link, LinkKind, Method, Page, PagePair, Segment, SegmentPair, Skip, Visit
 from bitrawl.reasons import Reason, Stage
-from bitrawl.show.diagnosis import diagnose
-from bitrawl.show.job_report import brief, render
-from bitrawl.show.plots import COLOURS, Series, histogram, lines
-from bitrawl.show.templating import new_environment
+from bitrawl.show import COLOURS, Series, brief, diagnose, histogram, lines, new_environment, report_of_job
 from bitrawl.show.wording import METHODS, REFUSALS, SKIPS, duration, share
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
@@ -172,7 +169,7 @@ def test_samples_are_few_and_always_the_same(job: Job):
     samples = gather(folder).mined
     assert (len(samples.pair_samples), len(samples.segment_samples)) == (PAIR_SAMPLES, SEGMENT_SAMPLES)
     assert {sample.pair.url_a for sample in samples.pair_samples} != {address("en", n) for n in range(PAIR_SAMPLES)}
-    assert render(gather(folder)) == render(gather(folder))
+    assert report_of_job(gather(folder)) == report_of_job(gather(folder))
 
 
 def test_the_report_is_one_well_formed_file_that_loads_nothing(good: Path):
@@ -224,7 +221,7 @@ def test_no_template_and_no_page_goes_round_the_escaping():
 
 
 def test_only_web_addresses_are_linked(good: Path):
-    hrefs = [value for name, value in Reader(render(gather(good))).attributes if name == "href"]
+    hrefs = [value for name, value in Reader(report_of_job(gather(good))).attributes if name == "href"]
     assert hrefs
     assert all(href.startswith(("http://", "https://", "#")) for href in hrefs)
 
@@ -233,7 +230,7 @@ def test_the_files_of_the_corpus_are_linked_relative_to_the_report(good: Path):
     (good / "corpus" / "en-fr.xces").mkdir(parents=True)
     for name in ("en-fr.tmx", "README.md", "a b#.txt", "en-fr.tsv.new"):
         (good / "corpus" / name).write_text("x" * 1234)
-    text = render(gather(good))
+    text = report_of_job(gather(good))
     hrefs = [value for name, value in Reader(text).attributes if name == "href" and value.startswith("corpus/")]
     assert hrefs == ["corpus/README.md", "corpus/a%20b%23.txt", "corpus/en-fr.tmx", "corpus/en-fr.xces"]
     assert "1.2 kB" in text
@@ -261,8 +258,8 @@ def test_our_own_requests_are_no_links_that_were_skipped(job: Job):
     assert summary.skip_reasons == {Reason.REDIRECT: 2, Reason.ROBOTS: 1}
     assert (summary.skipped_for(Reason.ROBOTS), summary.skipped_for(Reason.PROBE)) == (1, 0)
     assert sum(one.count for one in facts.crawled.skips) == summary.skipped
-    assert "3 links skipped: 2 redirect, 1 robots" in brief(facts)
-    text = "".join(Reader(render(facts)).text)
+    assert "3 links skipped: 2 redirect, 1 robots" in brief(facts).lines
+    text = "".join(Reader(report_of_job(facts)).text)
     assert "5 = 2 pages + 3 skipped + 0 queued" in text
     assert "5 (sitemaps" in text
 
@@ -273,26 +270,26 @@ def test_errors_have_their_status_codes_beside_them(job: Job):
         job.visit(url, Skip(url, Stage.FETCH, Reason.HTTP_STATUS, status=status), status=status)
     facts = gather(job.end())
     assert [one.statuses for one in facts.crawled.skips] == [{404: 2, 410: 1}]
-    assert "HTTP 404 × 2, 410 × 1" in render(facts)
-    assert "http-status (404 × 2, 410 × 1)" in "\n".join(brief(facts))
+    assert "HTTP 404 × 2, 410 × 1" in report_of_job(facts)
+    assert "http-status (404 × 2, 410 × 1)" in "\n".join(brief(facts).lines)
 
 
 def test_a_host_keeps_its_case(job: Job):
     job.pages("en", 1)
     left = CrawlEnd(kind=EndKind.LEFT, name="www.example.org", why="nothing new", queued=1)
-    assert "The rest of www.example.org was left out" in render(gather(job.end(left)))
+    assert "The rest of www.example.org was left out" in report_of_job(gather(job.end(left)))
 
 
 def test_texts_of_the_web_have_a_direction_of_their_own(job: Job):
     job.pages("en", 3)
     job.pages("fr", 3)
     job.mined([pair(n, (("Hello.", "שלום."),)) for n in range(3)])
-    assert '<td lang="fr" dir="auto">שלום.</td>' in render(gather(job.end()))
+    assert '<td lang="fr" dir="auto">שלום.</td>' in report_of_job(gather(job.end()))
 
 
 def test_a_job_that_found_what_it_could_needs_no_explanation(good: Path):
     assert diagnose(gather(good)) is None
-    assert '<aside class="why">' not in render(gather(good))
+    assert '<aside class="why">' not in report_of_job(gather(good))
 
 
 def test_a_job_that_was_only_crawled_has_a_report(job: Job):
@@ -301,20 +298,20 @@ def test_a_job_that_was_only_crawled_has_a_report(job: Job):
     facts = gather(job.end())
     assert not facts.mined.begun
     assert diagnose(facts) is None
-    assert "have not been paired yet" in render(facts)
+    assert "have not been paired yet" in report_of_job(facts)
 
 
 def test_one_page_in_a_language_is_no_reason_to_advise_it(job: Job):
     job.pages("de", 1)
     job.pages("it", 2)
-    said = " ".join("\n".join(brief(gather(job.end()))).split())
+    said = " ".join("\n".join(brief(gather(job.end())).lines).split())
     assert "Italian (2) and German (1)" in said
     assert "--langs en,fr,it --out" in said
 
 
 def test_where_each_language_has_one_page_none_is_advised(job: Job):
     job.pages("de", 1)
-    said = "\n".join(brief(gather(job.end())))
+    said = "\n".join(brief(gather(job.end())).lines)
     assert "German (1)" in said
     assert "mine the site again" not in said
 
@@ -368,7 +365,7 @@ def few_pairs(job: Job) -> None:
 def test_a_job_that_found_little_says_why(job: Job, happened: Callable[[Job], None], headline: str, said: list[str]):
     happened(job)
     facts = gather(job.end())
-    page, terminal = "".join(Reader(render(facts)).text), "\n".join(brief(facts))
+    page, terminal = "".join(Reader(report_of_job(facts)).text), "\n".join(brief(facts).lines)
     for text in (headline, *said):
         assert text in page
         assert text in terminal
@@ -385,11 +382,11 @@ def test_one_language_asks_for_no_pairs(tmp_path: Path):
     job.mined([])
     facts = gather(job.end())
     assert diagnose(facts) is None
-    assert "Page pairs" not in render(facts)
+    assert "Page pairs" not in report_of_job(facts)
 
 
 def test_the_terminal_shows_a_few_lines(good: Path):
-    assert brief(gather(good)) == [
+    assert brief(gather(good)).lines == [
         "20 pages of 23 answers (23.0 kB, 1 min 15 s): 10 English, 10 French",
         "9 page pairs: 9 en-fr; 18 segment pairs",
         "4 duplicate pages; 2 page pairs refused: 2 untranslated",
@@ -403,7 +400,7 @@ def test_of_many_pairs_of_languages_the_largest_have_a_line_each(good: Path):
         f"en-{code}": {"units": units, "occurrences": units} for units, code in enumerate("cs de es fr pl".split(), 1)
     }
     (good / "corpus/summary.json").write_text(json.dumps(counts))
-    lines = brief(gather(good))
+    lines = brief(gather(good)).lines
     assert [line for line in lines if "written" in line] == [
         "en-pl: 5 units written",
         "en-fr: 4 units written",
@@ -427,8 +424,8 @@ def test_the_size_of_the_corpus_is_shown(good: Path, counts: dict[str, object], 
     (good / "corpus").mkdir()
     (good / "corpus/summary.json").write_text(json.dumps({"en-fr": counts}))
     facts = gather(good)
-    assert said in brief(facts)
-    assert ("711" in render(facts)) is ("refused" in counts)
+    assert said in brief(facts).lines
+    assert ("711" in report_of_job(facts)) is ("refused" in counts)
 
 
 def test_a_report_can_be_written_while_the_job_is_open(job: Job):

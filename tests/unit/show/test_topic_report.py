@@ -14,9 +14,7 @@ from bitrawl.job.reporting import gather
 from bitrawl.mining import RefusedPair
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Paragraph, Relevance, Skip, Visit
 from bitrawl.reasons import Reason, Stage
-from bitrawl.show.diagnosis import diagnose
-from bitrawl.show.job_report import brief, explained, render
-from bitrawl.show.plots import histogram
+from bitrawl.show import brief, diagnose, histogram, report_of_job
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
@@ -138,7 +136,7 @@ def test_examples_are_the_best_and_those_on_both_sides_of_the_threshold(good: Pa
 
 
 def test_the_section_shows_what_was_asked_and_found(good: Path):
-    text = render(gather(good))
+    text = report_of_job(gather(good))
     said = shown(text)
     assert "15 pages are about the topic, of 40 (38 %)." in said
     assert "10 relevant (33 %)" in said
@@ -152,7 +150,7 @@ def test_the_section_shows_what_was_asked_and_found(good: Path):
     assert "Sites that paid" in said
     assert str(good) not in said, "no paths of this machine"
     assert '<a href="#topic">The topic</a>' in text
-    assert "15 pages about the topic (38 %): 10 English, 5 French" in brief(gather(good))
+    assert "15 pages about the topic (38 %): 10 English, 5 French" in brief(gather(good)).lines
     assert diagnose(gather(good)) is None
 
 
@@ -161,14 +159,14 @@ def test_a_job_without_a_topic_does_not_speak_of_one(tmp_path: Path):
     job.page("/en/1", None)
     facts = gather(job.end())
     assert facts.topic is None
-    assert 'id="topic"' not in render(facts)
-    assert "about the topic" not in render(facts)
-    assert "topic" not in "\n".join(brief(facts))
+    assert 'id="topic"' not in report_of_job(facts)
+    assert "about the topic" not in report_of_job(facts)
+    assert "topic" not in "\n".join(brief(facts).lines)
 
 
 def test_a_topic_without_pages_is_shown_as_it_was_asked(tmp_path: Path):
     facts = gather(Job(tmp_path, terms=terms_in(tmp_path)).end())
-    assert "No page has been compared with the topic yet." in shown(render(facts))
+    assert "No page has been compared with the topic yet." in shown(report_of_job(facts))
     assert diagnose(facts).english == "No page was found."
 
 
@@ -176,7 +174,7 @@ def test_hostile_titles_terms_and_classes_stay_text(tmp_path: Path):
     job = Job(tmp_path, terms=terms_in(tmp_path, f"50:{HOSTILE}>en\n"), like=["https://www.example.org/1?<b>"])
     for number, score in enumerate((0.9, 0.6, 0.4)):
         job.page(f"/{number}", score, HOSTILE, title=HOSTILE, classes=(HOSTILE,))
-    text = render(gather(job.end()))
+    text = report_of_job(gather(job.end()))
     assert "<script" not in text
     assert "<img" not in text
     assert "\x00" not in text
@@ -200,7 +198,7 @@ def test_relevant_pages_that_were_refused_say_why(tmp_path: Path):
         (copy, "duplicate", a),
         (partner, "off-topic", off),
     ]
-    said = shown(render(facts))
+    said = shown(report_of_job(facts))
     assert f"length: One page has too little text to be a translation of the other. The other page: {b}" in said
     assert "duplicate: It has nearly the same text as another page." in said
 
@@ -217,7 +215,7 @@ def test_sites_that_did_not_pay_say_why_they_were_left(tmp_path: Path):
     assert [(one.site, one.share, one.left) for one in facts.topic.unpaid] == [
         ("elsewhere.net", TopicShare(25, 1), left)
     ]
-    assert left in shown(render(facts))
+    assert left in shown(report_of_job(facts))
 
 
 def test_a_large_job_is_read_by_sample_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -227,7 +225,7 @@ def test_a_large_job_is_read_by_sample_and_says_so(tmp_path: Path, monkeypatch: 
         job.page(f"/{number}", 0.9, "acid rain")
     facts = gather(job.end())
     assert facts.topic.read.pages == 9
-    assert "9 pages, spread evenly over the crawl, were read" in shown(render(facts))
+    assert "9 pages, spread evenly over the crawl, were read" in shown(report_of_job(facts))
 
 
 @pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 19, 20, 21, 100])
@@ -378,16 +376,16 @@ def lost_example(folder: Path) -> Job:
 )
 def test_a_topic_that_matched_nothing_says_why(tmp_path: Path, happened: object, headline: str, said: list[str]):
     facts = gather(happened(tmp_path).end())
-    terminal, page = "\n".join(brief(facts)), render(facts)
+    terminal, page = "\n".join(brief(facts).lines), report_of_job(facts)
     assert diagnose(facts).english == headline
-    assert explained(facts)[0] == headline
+    assert brief(facts).explained[0] == headline
     for text in (headline, *said):
         assert text in terminal
     assert page.count('<aside class="why">') == 1
 
 
 def test_a_wrong_cause_is_not_named(tmp_path: Path):
-    said = "\n".join(explained(gather(only_in_boilerplate(tmp_path).end())))
+    said = "\n".join(brief(gather(only_in_boilerplate(tmp_path).end())).explained)
     assert "None of the" not in said
     assert "look like" not in said
     assert "has terms in" not in said
@@ -396,7 +394,7 @@ def test_a_wrong_cause_is_not_named(tmp_path: Path):
 def test_pages_in_other_languages_were_not_searched(tmp_path: Path):
     job = french_marks_on_english_terms(tmp_path)
     job.page("/english", 0.0, language="en")
-    assert "in the text of any of 4 pages in French." in "\n".join(explained(gather(job.end())))
+    assert "in the text of any of 4 pages in French." in "\n".join(brief(gather(job.end())).explained)
 
 
 def test_a_term_in_a_title_alone_is_one(tmp_path: Path):
@@ -404,7 +402,7 @@ def test_a_term_in_a_title_alone_is_one(tmp_path: Path):
     job.page("/", 0.6, weight=500.0)
     facts = gather(job.end())
     assert (facts.topic.read.with_terms, facts.topic.read.terms) == (1, ())
-    assert "in titles, descriptions and keywords only" in shown(render(facts))
+    assert "in titles, descriptions and keywords only" in shown(report_of_job(facts))
 
 
 def test_few_relevant_pages_are_explained(tmp_path: Path):
@@ -429,7 +427,7 @@ def test_pairs_that_are_off_topic_are_no_fault_of_their_urls(tmp_path: Path):
     a, b = job.page("/a", 0.9), job.page("/b", 0.3, language="fr")
     job.page("/c", 0.9, language="fr")
     keep_findings(Findings(job.ledger), "example.org", 3, [], refusals=(RefusedPair(a, b, "off-topic"),))
-    said = "\n".join(explained(gather(job.end())))
+    said = "\n".join(brief(gather(job.end())).explained)
     assert "1 pair was refused. One page, or both, is not about the topic. By reason: off-topic 1." in said
     assert "give texts or terms in both languages" in said
     assert "--url-pair" not in said
@@ -438,7 +436,7 @@ def test_pairs_that_are_off_topic_are_no_fault_of_their_urls(tmp_path: Path):
 def test_a_list_that_is_gone_is_no_fault(tmp_path: Path):
     job = no_term_matches(tmp_path)
     (tmp_path / "climate.txt").unlink()
-    assert "No term of the list is on any of 4 pages in English." in "\n".join(explained(gather(job.end())))
+    assert "No term of the list is on any of 4 pages in English." in "\n".join(brief(gather(job.end())).explained)
 
 
 def test_the_status_of_a_job_without_relevant_pages_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

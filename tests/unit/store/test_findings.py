@@ -15,7 +15,7 @@ from bitrawl.mining.pairing import PairingResult
 from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit
 from bitrawl.reasons import Reason, Stage
-from bitrawl.show.job_report import render
+from bitrawl.show import report_of_job
 from bitrawl.store import ledger_facts as tables
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings, PackedAlignment
@@ -140,7 +140,7 @@ def test_the_report_says_of_each_site_how_its_addresses_differ_and_why_it_was_le
         link = Link(Url.parse("http://rich.test/"), LinkKind.SEED)
         ledger.refuse([(link, Skip(link.url, Stage.SCOPE, Reason.OFF_SITE))])
         ledger.record(Visit(Lease(link, 1.0), Page(link.url, EN), 200, 1000, at=1e9, took=0.1))
-    drawn = render(gather(tmp_path))
+    drawn = report_of_job(gather(tmp_path))
     rows = {
         name: row for row in re.findall(r"<tr>.*?</tr>", drawn) for name in ("rich.test", "poor.test") if name in row
     }

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from kept_findings import Aligned, keep_findings
 
-from bitrawl.corpus.card import review_sentence
+from bitrawl.corpus import review_sentence
 from bitrawl.errors import ConfigError
 from bitrawl.job import drawing
 from bitrawl.job.drawing import draw, give_sample

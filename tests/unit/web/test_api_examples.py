@@ -51,7 +51,7 @@ def mined(folder: Path) -> None:
     (folder / "corpus/en-fr.tmx").write_text("<tmx/>")
     (folder / "report.html").write_text("<p>")
     reading_index.refresh(folder)
-    ours = Intent(owner="you", created=1.0, command=Command(JobVerb.MINE), intent=Wish.RUNNING, name="Ours", exit=0)
+    ours = Intent(owner="you", created=1.0, command=Command(JobVerb.MINE), wish=Wish.RUNNING, name="Ours", exit=0)
     write_intent(folder, ours)
 
 

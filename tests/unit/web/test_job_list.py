@@ -8,7 +8,7 @@ from bitrawl.web.job_list import INTENT, Command, Intent, JobList, JobVerb, Proc
 from bitrawl.web.operator_settings import SINGLE_USER, Settings, User
 
 ANNA, BEN, ADMIN = User("anna"), User("ben"), User("root", admin=True)
-ANNAS = Intent(owner="anna", created=1.0, command=Command(JobVerb.MINE), intent=Wish.WAITING)
+ANNAS = Intent(owner="anna", created=1.0, command=Command(JobVerb.MINE), wish=Wish.WAITING)
 
 
 def added(job_list: JobList, intent: Intent = ANNAS) -> str:
@@ -22,7 +22,7 @@ def test_an_intent_is_read_as_it_was_written(tmp_path: Path):
         owner="anna",
         created=2.5,
         command=Command(JobVerb.BOOTSTRAP, ("--langs=de", "--", "Œuvre")),
-        intent=Wish.RUNNING,
+        wish=Wish.RUNNING,
         process=Process(7, 8, "boot"),
         again=Command(JobVerb.PAIR),
     )
@@ -118,11 +118,9 @@ def test_taking_down_removes_one_job_and_nothing_else(tmp_path: Path):
 def test_a_changed_intent_is_read_again(tmp_path: Path):
     job_list = JobList(tmp_path)
     job_id = added(job_list)
-    assert job_list.find(job_id, ANNA).intent.intent is Wish.WAITING
-    write_intent(
-        tmp_path / job_id, Intent(owner="anna", created=1.0, command=Command(JobVerb.MINE), intent=Wish.PAUSED)
-    )
-    assert job_list.find(job_id, ANNA).intent.intent is Wish.PAUSED
+    assert job_list.find(job_id, ANNA).intent.wish is Wish.WAITING
+    write_intent(tmp_path / job_id, Intent(owner="anna", created=1.0, command=Command(JobVerb.MINE), wish=Wish.PAUSED))
+    assert job_list.find(job_id, ANNA).intent.wish is Wish.PAUSED
 
 
 def test_what_a_killed_server_left_before_it_became_a_job_is_swept(tmp_path: Path):

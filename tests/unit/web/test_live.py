@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 
 from bitrawl.endings import CrawlEnd, Doing, EndKind, MiningStep
 from bitrawl.facts import Live
+from bitrawl.job import Sampler
 from bitrawl.job import live_facts as live
-from bitrawl.job.live_facts import Sampler
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Relevance, Skip, Visit
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.folder import JobFolder

@@ -18,7 +18,8 @@ from bitrawl.facts import Live
 from bitrawl.mining import Flag
 from bitrawl.model import Method
 from bitrawl.reasons import Reason
-from bitrawl.show.plots import Bar, bars
+from bitrawl.show import bars
+from bitrawl.show.plots import Bar
 from bitrawl.store.folder import JobFolder
 from bitrawl.topic.wiki_topic import Exclusion
 from bitrawl.web import messages

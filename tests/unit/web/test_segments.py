@@ -13,8 +13,9 @@ from starlette.testclient import TestClient
 
 from bitrawl.mining import Flag
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, pair_key, segment_key
+from bitrawl.review import ReadSegment, Saved
 from bitrawl.review.reviewing import Reading
-from bitrawl.review.segment_review import MOST_CHARACTERS, OnScreen, ReadSegment, Saved, Writer, subject_of
+from bitrawl.review.segment_review import MOST_CHARACTERS, OnScreen, Writer, subject_of
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger

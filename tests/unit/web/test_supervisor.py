@@ -721,7 +721,7 @@ def test_a_search_and_a_bootstrap_are_called_as_the_command_line_has_them(server
     (server.path / topic / "bootstrap.toml").write_text("")
     server.restart()
     assert server.state(topic) is State.ENDED
-    assert server.job(topic).intent.intent is Wish.RUNNING
+    assert server.job(topic).intent.wish is Wish.RUNNING
 
 
 def test_a_job_that_fails_never_seems_to_be_interrupted(server: Server):

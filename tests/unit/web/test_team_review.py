@@ -54,7 +54,7 @@ def mined(folder: JobFolder) -> None:
         ]
         keep_findings(Findings(ledger), "s.test", 4, aligned)
     reading_index.refresh(folder.path)
-    mine = Intent(owner="anna", created=1.0, command=Command(JobVerb.MINE), intent=Wish.RUNNING, name="Ours", exit=0)
+    mine = Intent(owner="anna", created=1.0, command=Command(JobVerb.MINE), wish=Wish.RUNNING, name="Ours", exit=0)
     write_intent(folder.path, mine)
 
 

@@ -3,7 +3,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bitrawl.job.bootstrapping import BilingualSite, BootstrapProgress, BootstrapStep, BootstrapSummary
+from bitrawl.job import BootstrapProgress, BootstrapStep, BootstrapSummary
+from bitrawl.job.bootstrapping import BilingualSite
 from bitrawl.store.folder import JobFolder
 from bitrawl.web.messages import catalogues
 from bitrawl.web.pages.job_page import TopicView, topic_view

@@ -12,8 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus.formats import fitting
-from bitrawl.corpus.term_pairs import TermPair
+from bitrawl.corpus import TermPair, fitting
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
 from bitrawl.job import BootstrapFolder, BootstrapSummary
@@ -44,8 +43,9 @@ from bitrawl.web.actions import (
     server_of,
     words_of,
 )
+from bitrawl.web.allowed import Texts
 from bitrawl.web.api import review, shapes
-from bitrawl.web.api.shapes import ApiError, Texts
+from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.corpus_files import (
     aligned,
     bilingual_corpora,
@@ -131,21 +131,12 @@ def _starting(read: Callable[..., allowed.JobRequest | allowed.TopicRequest]) ->
     return handle
 
 
-async def delete_job(request: Request, _body: Body) -> None:
-    await actions.carry_out(server_of(request), await find_own_job(request), "delete")
-
-
 def _acting(action: str) -> Handle:
-    async def handle(request: Request, _body: Body) -> shapes.ApiJob:
-        await actions.carry_out(server_of(request), await find_own_job(request), action)
-        return await _answer(request)
+    async def handle(request: Request, body: Body) -> shapes.ApiJob | None:
+        await actions.carry_out(server_of(request), await find_own_job(request), action, body)
+        return None if action == "delete" else await _answer(request)
 
     return handle
-
-
-async def raise_limit(request: Request, body: Body) -> shapes.ApiJob:
-    await actions.carry_out(server_of(request), await find_own_job(request), Action.LARGER_LIMIT, body)
-    return await _answer(request)
 
 
 async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
@@ -207,7 +198,7 @@ async def found_topic(request: Request, _body: Body) -> BootstrapSummary:
     return summary
 
 
-async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
+async def hand_over(request: Request, _body: Body) -> msgspec.Struct:
     try:
         fields = await asyncio.to_thread(allowed.handed_over, (await find_job(request)).folder)
     except ConfigError as error:
@@ -276,7 +267,7 @@ OPERATIONS = (
         open=True, example='{"category": "Renewable energy", "languages": ["en", "fr"], "contact": "you@example.org"}',
     ),
     Operation("GET", "/jobs/{id}", "Show a job with its figures.", show_job, gives=shapes.ApiJobFigures),
-    Operation("DELETE", "/jobs/{id}", "Delete a job and all that it has found.", delete_job, status=204),
+    Operation("DELETE", "/jobs/{id}", "Delete a job and all that it has found.", _acting("delete"), status=204),
     *(
         Operation("POST", f"/jobs/{{id}}/{action}", summary, _acting(action), gives=shapes.ApiJob)
         for action, summary in {
@@ -289,7 +280,7 @@ OPERATIONS = (
         }.items()
     ),
     Operation(
-        "POST", "/jobs/{id}/larger", "Go on with a larger limit.", raise_limit, shapes.LargerLimit, shapes.ApiJob, open=True,
+        "POST", "/jobs/{id}/larger", "Go on with a larger limit.", _acting(Action.LARGER_LIMIT), shapes.LargerLimit, shapes.ApiJob, open=True,
         example='{"pages": 2000}',
     ),
     Operation(
@@ -402,7 +393,7 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/hits", "All that a search finds, as a file.", _as_file(hits_file), query=_SEARCH | _HITS),
     Operation(
         "GET", "/jobs/{id}/thresholds", "Count the units that thresholds let in, and what each rule takes out.", show_thresholds,
-        gives=shapes.ApiSelection, query=_LANGUAGES | dict.fromkeys(threshold_choice.FIELDS, "Instead of the job's own."),
+        gives=shapes.ApiSelection, query=_LANGUAGES | dict.fromkeys(allowed.THRESHOLDS, "Instead of the job's own."),
     ),
     Operation(
         "PUT", "/jobs/{id}/thresholds", "Change the thresholds of a job, and write its files again.", keep_thresholds,

@@ -23,8 +23,9 @@ from bitrawl.review import (
     SubjectKind,
 )
 from bitrawl.web import queries, review_actions
-from bitrawl.web.actions import server_of
 from bitrawl.web.api import shapes
+from bitrawl.web.commands import CommandError
+from bitrawl.web.messages import message
 from bitrawl.web.queries import Fields, rows_wanted, segment_filter
 from bitrawl.web.review_actions import PROGRAM_PATIENCE, SEEDS, OpenReview, find_sample, open_review
 
@@ -85,8 +86,7 @@ async def judge_many(request: Request, body: shapes.BulkVerdict) -> shapes.Judge
     if body.filter is not None:
         given = {name: str(value) for name, value in msgspec.structs.asdict(body.filter).items() if value is not None}
         wanted, count = segment_filter(given), body.count
-    judged = await review_actions.judge_all(review, body.verdict, wanted, keys=body.keys, count=count)
-    return shapes.Judged(judged.segments, judged.changed)
+    return await review_actions.judge_all(review, body.verdict, wanted, keys=body.keys, count=count)
 
 
 async def undo_last(request: Request, _body: Body) -> shapes.Undone:
@@ -153,17 +153,9 @@ async def list_samples(request: Request, _body: Body) -> list[Sample]:
 
 
 async def make_sample(request: Request, body: shapes.NewSample) -> shapes.ShownSample:
-    job, review, _ = await open_review(request)
-    wanted = await review_actions.sample_request(request, job, body)
-    number = await server_of(request).commands.run(
-        [str(job.folder.path)],
-        msgspec.json.encode(wanted),
-        person=review.person,
-        seconds=DRAWING_SECONDS,
-        module="bitrawl.job.drawing",
-    )
-    sample = await asyncio.to_thread(review.samples.find, int(number))
-    assert sample is not None
+    sample = await review_actions.draw_sample(request, await open_review(request), body, DRAWING_SECONDS)
+    if sample is None:
+        raise CommandError(message("That took too long. Try with less."))
     return shapes.ShownSample(sample)
 
 

@@ -1,91 +1,64 @@
 """What the API takes and gives."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import msgspec
 
-from bitrawl.corpus.formats import Anonymise
-from bitrawl.crawling import Reach
-from bitrawl.discover.settings import Walk
 from bitrawl.endings import CrawlEnd, State
 from bitrawl.facts import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
 from bitrawl.review import CorpusSelection, Hit, ListedPair, ListedSegment, Sample, SampleResults
 from bitrawl.strategies.table import Strategy
+from bitrawl.web.allowed import BOOTSTRAP, DISCOVERY, LIMITS, MINING, THRESHOLDS, Field, Share, Texts, text
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request
 MOST_KEYS = 10_000  # of one request
 
-Texts = list[str] | str
 Short = Annotated[str, msgspec.Meta(max_length=2000)]
 LongText = Annotated[str, msgspec.Meta(max_length=MOST_CHARACTERS)]
-Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Whole = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 
 
-class NewCrawl(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the two kinds of crawls share."""
-
-    languages: Texts  # codes or names: ["en", "fr"]
-    seeds: Texts = []
-    name: str = ""
-    contact: str = ""  # an e-mail address or a page, for webmasters
-    terms: str = ""  # the content of a term list
-    texts: Texts = []  # texts about the topic
-    like: Texts = []  # addresses of pages about the topic
-    hub: bool = False  # the seeds only link to the topic
-    topic_threshold: Share | None = None
-    pages: int | None = None  # at most
-    megabytes: float | None = None
-    minutes: float | None = None
-    delay: float | None = None  # seconds between two visits to a host
+def _body(name: str, about: str, fields: Mapping[str, Field], *required: str) -> type[msgspec.Struct]:
+    """The body of a request that has the fields of a form. `allowed` reads it, so that each mistake is told as there."""
+    rows = [
+        (name, field.kind)
+        if name in required
+        else (name, field.kind, _DEFAULTS[field.kind])
+        if field.kind in _DEFAULTS
+        else (name, field.kind | None, None)
+        for name, field in fields.items()
+    ]
+    namespace = {"__doc__": about}
+    return msgspec.defstruct(name, rows, namespace=namespace, frozen=True, kw_only=True, omit_defaults=True)
 
 
-class NewJob(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):
-    """A corpus to be mined."""
+_DEFAULTS: dict[Any, Any] = {Texts: [], str: "", bool: False}
+_SWITCH = MINING["duplicates"]._replace(kind=bool | None)  # as it is, if nothing is said
+_STRATEGY = MINING["strategy"]._replace(kind=Strategy)
 
-    strategy: Strategy | None = None
-    exhaustive: bool = False
-    scope: Reach | None = None
-    same_host: bool = False
-    under: Texts = []  # paths: only what is below them
-    include: Texts = []  # beginnings of addresses, no patterns
-    exclude: Texts = []
-    depth: int | None = None
-    formats: Texts = []
-    min_score: Share | None = None
-    min_coverage: Share | None = None
-    min_length_ratio: Share | None = None
-    min_language: Share | None = None
-    min_words: int | None = None
-    types: Texts = []  # of alignments: ["1:1", "1:2"]
-    refuse: Texts = []  # flags that keep a segment out, or their beginnings
-    duplicates: bool = False  # keep each occurrence
-    max_characters: int | None = None  # of a segment, half as many in scripts without spaces between words
-    anonymise: Anonymise | None = None  # personal data: None is off
-
-
-class NewSearch(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):
-    """A search for bilingual sites."""
-
-    strategy: Walk | None = None
-    downloads: int | None = None  # at most
-
-
-class NewTopic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Terms and sites from a category of Wikipedia, or of the wiki that the operator has named."""
-
-    category: str
-    languages: Texts
-    name: str = ""
-    wiki: str = ""  # the language of an edition
-    contact: str = ""
-    depth: int | None = None  # levels of subcategories
-    articles: int | None = None  # at most
-    sites: int | None = None  # that are checked, at most
-    check_sites: bool | None = None
+NewJob = _body("NewJob", "A corpus to be mined.", {**MINING, "strategy": _STRATEGY}, "languages")
+NewSearch = _body("NewSearch", "A search for bilingual sites.", DISCOVERY, "languages")
+NewTopic = _body(
+    "NewTopic",
+    "Terms and sites from a category of Wikipedia, or of the wiki that the operator has named.",
+    BOOTSTRAP,
+    "languages",
+    "category",
+)
+LargerLimit = _body("LargerLimit", "How much a job that goes on may take, at most.", LIMITS)
+ThresholdChoice = _body(
+    "ThresholdChoice",
+    "Thresholds that the job shall have; what is not named stays as it is.",
+    {
+        "version": Field("", text),
+        **THRESHOLDS,
+        "duplicates": _SWITCH,
+    },  # 409 if the job has other thresholds than those of that version
+)
 
 
 class ApiTip(msgspec.Struct, frozen=True):
@@ -109,15 +82,6 @@ class ApiJob(msgspec.Struct, frozen=True, kw_only=True):
     created: float = 0.0  # seconds since the epoch; 0 for a job of the command line
     doing: str = ""  # what is being mined now
     next_visit: float | None = None  # the date after which the server visits the sites again; null if it never will
-
-
-class LargerLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How much a job that goes on may take, at most."""
-
-    pages: int | None = None
-    megabytes: float | None = None
-    minutes: float | None = None
-    downloads: int | None = None  # of a search
 
 
 class ApiJobFigures(ApiJob, frozen=True, kw_only=True):
@@ -230,20 +194,6 @@ class ApiSelection(msgspec.Struct, frozen=True, kw_only=True):
     version: str  # of these
     chosen: ApiThresholds  # those that the figures are about
     corpora: list[CorpusSelection]
-
-
-class ThresholdChoice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Thresholds that the job shall have; what is not named stays as it is."""
-
-    version: str = ""  # of the thresholds that are to be changed; 409 if the job has others by now
-    min_score: Share | None = None
-    min_coverage: Share | None = None
-    min_length_ratio: Share | None = None
-    min_language: Share | None = None
-    min_words: int | None = None
-    types: Texts = []
-    refuse: Texts = []
-    duplicates: bool | None = None
 
 
 class KeptThresholds(msgspec.Struct, frozen=True, kw_only=True):

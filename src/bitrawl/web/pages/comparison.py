@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.show.plots import Series, lines, thinned
+from bitrawl.show import Series, lines, thinned
 from bitrawl.web.actions import (
     USUAL,
     comparable,

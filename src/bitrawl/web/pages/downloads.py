@@ -8,9 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus.card import card_of
-from bitrawl.corpus.export import CorpusHeader
-from bitrawl.corpus.formats import Anonymise, ready_formats
+from bitrawl.corpus import Anonymise, CorpusHeader, card_of, ready_formats
 from bitrawl.errors import BitrawlError
 from bitrawl.job import OpenedJob
 from bitrawl.web import corpus_files

@@ -15,7 +15,7 @@ from bitrawl.facts import Live
 from bitrawl.file_names import FOUND_SITES, SITES_JSON, SITES_TABLE
 from bitrawl.job import BootstrapFolder, BootstrapProgress, BootstrapStep, BootstrapSummary, JobFolder
 from bitrawl.model import Language
-from bitrawl.show.plots import COLOURS, Series, bars, lines, thinned
+from bitrawl.show import COLOURS, Series, bars, lines, thinned
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.actions import carry_out, find_job, find_own_job, found_sites, look_at, server_of, words_of
 from bitrawl.web.corpus_files import StoredFile
@@ -147,11 +147,11 @@ async def act(request: Request) -> Response:
 async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
     words, settings = words_of(request), server_of(request).settings
     state, figures = await look_at(request, job)
-    told, why = JobWords(words, job, settings.limits), await why_little(job, state, figures)
+    in_words, why = JobWords(words, job, settings.limits), await why_little(job, state, figures)
     if job.kind == "mine":
         await server_of(request).indexing.is_fresh(job.folder, request.state.user.name, wait=0)
     topic = await asyncio.to_thread(topic_view, job.folder) if job.kind == "topic" else None
-    standing = told.standing(state, figures)
+    standing = in_words.standing(state, figures)
     if topic is not None and state.is_active:
         standing = standing._replace(detail=topic.doing(words, settings.wiki.title if settings.wiki else ""))
     counts_pages = state.is_pending and job.kind not in ("topic", "align")
@@ -167,8 +167,9 @@ async def _values(request: Request, job: ServedJob) -> dict[str, Any]:
         "active": state.is_pending,
         "next_visit": await server_of(request).supervised(server_of(request).supervisor.next_visit, job),
         "tiles": topic.tiles(words) if topic else _tiles(words, job, figures),
-        "why": told.explained(why, state) if why else None,
-        "by_site": told.by_site(await asyncio.to_thread(sites_of, job, state, figures)),
+        "headline": words.tell_all(why.headline) if why else "",
+        "points": in_words.explained(why, state) if why else (),
+        "by_site": [(site, in_words.remark(site)) for site in await asyncio.to_thread(sites_of, job, state, figures)],
         "may_act": job.belongs_to(request.state.user),  # others only read and review
         "conflicts": await asyncio.to_thread(_conflicts, job),
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),

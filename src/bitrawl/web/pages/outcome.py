@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from bitrawl.config import SETTINGS
-from bitrawl.corpus.figures import SiteLack
+from bitrawl.corpus import SiteLack
 from bitrawl.endings import Doing, Limit, LimitUnit, MiningStep, State, left_message
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import Live, SiteFacts
@@ -16,7 +16,7 @@ from bitrawl.job import OpenedJob
 from bitrawl.message import Code
 from bitrawl.reasons import Action
 from bitrawl.remedies import Remedy, Tip
-from bitrawl.show.diagnosis import Diagnosis, diagnose
+from bitrawl.show import Diagnosis, diagnose
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import JobState
 from bitrawl.web.messages import Words, marked
@@ -110,22 +110,6 @@ class Noticed(NamedTuple):
     tip: Advised | None
 
 
-class Explained(NamedTuple):
-    """Why little was found."""
-
-    headline: str
-    points: Sequence[Noticed]
-
-
-class SiteRow(NamedTuple):
-    """What one of several sites brought, and why not more."""
-
-    site: str
-    pages: int
-    pairs: int
-    remark: str
-
-
 class JobWords:
     """Says it about one job, in one language."""
 
@@ -144,21 +128,18 @@ class JobWords:
             return about._replace(detail=doing)
         return about._replace(detail=words.tell_all(state.messages(sum(figures.pairs.values()))))
 
-    def explained(self, why: Diagnosis, state: JobState) -> Explained:
-        """The state tells what its own buttons are for."""
-        points = [
+    def explained(self, why: Diagnosis, state: JobState) -> list[Noticed]:
+        """Why little was found. The state tells what its own buttons are for."""
+        return [
             Noticed(
                 self._words.tell_all(point.noticed),
                 self._advised(point.tip, state) if point.tip and self._fits(point.tip) else None,
             )
             for point in why.points
         ]
-        return Explained(self._words.tell_all(why.headline), points)
 
-    def by_site(self, sites: Iterable[SiteFacts]) -> list[SiteRow]:
-        return [SiteRow(site.site, site.pages, site.pairs, self._remark(site)) for site in sites]
-
-    def _remark(self, site: SiteFacts) -> str:
+    def remark(self, site: SiteFacts) -> str:
+        """Why one of several sites brought no more."""
         if site.left:
             return self._words.tell(left_message(site.site, site.left))
         lack = SiteLack.NO_PAGES if not site.pages else SiteLack.NO_PAIRS if not site.pairs else None

@@ -17,8 +17,7 @@ from bitrawl.endings import State
 from bitrawl.job import FolderKind, JobFolder, kind_of
 from bitrawl.model import Language
 from bitrawl.review import JobReview
-from bitrawl.show.plots import Written
-from bitrawl.show.templating import new_environment
+from bitrawl.show import Written, new_environment
 from bitrawl.version import PROJECT_PAGE, __version__
 from bitrawl.web.actions import Server, glance, server_of, words_of
 from bitrawl.web.messages import (

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,9 +13,10 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
 from bitrawl.review import ReadPair, ReviewerAgreement, Sample, SampleResults
-from bitrawl.show.plots import Range, ranges
+from bitrawl.show import Range, ranges
 from bitrawl.web.actions import server_of, words_of
 from bitrawl.web.api.shapes import NewSample
+from bitrawl.web.commands import CommandError
 from bitrawl.web.corpus_files import bilingual_corpora
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import Message, RequestError, Words, field_messages, marked, message, message_of
@@ -25,13 +27,13 @@ from bitrawl.web.review_actions import (
     MOST_UNITS,
     PAGE_PATIENCE,
     OpenReview,
+    draw_sample,
     end_sample,
     find_sample,
     finish_sample,
     judge_units,
     may_end,
     open_review,
-    sample_request,
 )
 from bitrawl.web.security import posted
 
@@ -53,15 +55,12 @@ async def show(request: Request) -> Response:
 async def draw(request: Request) -> Response:
     form, opened = await posted(request), await open_review(request)
     values = {name: str(value) for name, value in form.items() if name != "people"}
-    people, folder = [str(name) for name in form.getlist("people")], opened.job.folder
+    people = [str(name) for name in form.getlist("people")]
     try:
-        wanted = await sample_request(request, opened.job, form_sample(values, people))
+        with suppress(CommandError):  # the page says why
+            await draw_sample(request, opened, form_sample(values, people), PATIENCE)
     except FieldError as error:
         return await _page(request, opened, values, people, field_messages(error))
-    drawing = server_of(request).drawing
-    if not drawing.begin(folder, msgspec.json.encode(wanted), person=request.state.user.name):
-        raise RequestError(409, message("Another sample is being drawn. Try again in a moment."))
-    await drawing.wait(folder, PATIENCE)
     return RedirectResponse(f"/jobs/{opened.job.id}/samples", 303)
 
 

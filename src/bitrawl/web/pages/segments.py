@@ -45,7 +45,7 @@ from bitrawl.web.pages.rendering import corpus_choices, fragment, list_part, mom
 from bitrawl.web.queries import offset_in, segment_filter, two_languages, whole_number
 from bitrawl.web.review_actions import (
     PAGE_PATIENCE,
-    Change,
+    SegmentChange,
     change_segment,
     judge_all,
     not_saved,
@@ -352,7 +352,7 @@ async def write(request: Request) -> Response:
 
 
 def _not_saved(
-    request: Request, shown: Shown, change: Change, on_screen: tuple[str, int, int], values: Mapping[str, str]
+    request: Request, shown: Shown, change: SegmentChange, on_screen: tuple[str, int, int], values: Mapping[str, str]
 ) -> Response:
     """What was typed stays on the screen, beside what the segment says now."""
     why, pair = not_saved(change.saved), change.pair

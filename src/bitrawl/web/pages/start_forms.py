@@ -4,7 +4,7 @@ What a search finds goes into the form of a mining job.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
@@ -21,7 +21,7 @@ from bitrawl.errors import ConfigError, FieldError
 from bitrawl.strategies.table import FOCUSED, STRATEGIES, Strategy
 from bitrawl.web import allowed
 from bitrawl.web.actions import find_job, server_of, start_job, words_of
-from bitrawl.web.allowed import Upload, Uploads
+from bitrawl.web.allowed import StartedRequest, Upload, Uploads
 from bitrawl.web.job_list import Intent, ServedJob
 from bitrawl.web.messages import RequestError, message
 from bitrawl.web.pages.rendering import answer_part, fragment, job_rows, rendered
@@ -29,6 +29,7 @@ from bitrawl.web.security import posted
 
 CHUNK = 1 << 20
 MOST_TEXT = 8 * MEGABYTE  # of all uploaded lists and texts, which are read into memory
+Page = Callable[..., Awaitable[Response]]
 FILLED_BY = "filled by"
 """The name of the search that has filled the form, among its values."""
 _LANGUAGES = ("language_a", "language_b", "further")
@@ -48,18 +49,22 @@ def _with_added(request: Request, values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "seeds": "\n".join(filter(None, seeds)), "further": ", ".join(filter(None, further))}
 
 
-async def start(request: Request) -> Response:
+async def _started(request: Request, read: Callable[..., StartedRequest], page: Page) -> Response:
     """A new job from the form, or the form again with its mistakes."""
     form = await posted(request)
     uploads = await _uploads(request, form)
     try:
-        job = await asyncio.to_thread(allowed.mining, _typed(form), server_of(request).settings, uploads)
+        job = await asyncio.to_thread(read, _typed(form), server_of(request).settings, uploads)
         return RedirectResponse(f"/jobs/{await start_job(request, job)}", 303)
     except FieldError as error:
-        return await _page(request, {name: form.get(name, "") for name in form}, error.fields, 422)
+        return await page(request, {name: form.get(name, "") for name in form}, error.fields, 422)
     finally:
         if uploads.warc is not None:
             uploads.warc.unlink(missing_ok=True)
+
+
+async def start(request: Request) -> Response:
+    return await _started(request, allowed.mining, _page)
 
 
 async def start_demo(request: Request) -> Response:
@@ -213,17 +218,17 @@ async def show_sites(request: Request) -> Response:
         with suppress(ConfigError):
             job = await asyncio.to_thread(served.folder.job)
             values = _with_added(request, _split({**_start_of(job), "downloads": str(job.discovery.downloads or "")}))
-    return rendered(request, "discover.html", values=values, errors={})
+    return await _sites_page(request, values, {})
 
 
 async def find_sites(request: Request) -> Response:
-    form = await posted(request)
-    try:
-        uploads = await _uploads(request, form)
-        job = await asyncio.to_thread(allowed.discovery, _typed(form), server_of(request).settings, uploads)
-        return RedirectResponse(f"/jobs/{await start_job(request, job)}", 303)
-    except FieldError as error:
-        return rendered(request, "discover.html", 422, values=dict(form), errors=error.fields)
+    return await _started(request, allowed.discovery, _sites_page)
+
+
+async def _sites_page(
+    request: Request, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200
+) -> Response:
+    return rendered(request, "discover.html", status, values=values, errors=errors)
 
 
 async def show_topic(request: Request) -> Response:
@@ -237,20 +242,16 @@ async def show_topic(request: Request) -> Response:
         given = {name: flags.get(flag, "") for name, flag in names.items()}
         given["languages"] = given["languages"].replace(",", ", ")
         values |= _split({**given, "category": served.intent.command.arguments[-1]})
-    return _topic_page(request, values, {})
+    return await _topic_page(request, values, {})
 
 
 async def find_topic(request: Request) -> Response:
-    form = await posted(request)
-    try:
-        job = await asyncio.to_thread(allowed.bootstrapping, _typed(form), server_of(request).settings)
-        name = job.name or str(form.get("category", ""))
-        return RedirectResponse(f"/jobs/{await start_job(request, job, name)}", 303)
-    except FieldError as error:
-        return _topic_page(request, dict(form), error.fields, 422)
+    return await _started(request, allowed.bootstrapping, _topic_page)
 
 
-def _topic_page(request: Request, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200) -> Response:
+async def _topic_page(
+    request: Request, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200
+) -> Response:
     """Without a choice of editions where the operator's wiki has one only."""
     wiki, words = server_of(request).settings.wiki, words_of(request)
     return rendered(

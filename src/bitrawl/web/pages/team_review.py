@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.model import pair_key
 from bitrawl.review import GivenVerdict, JobReview, Judgement, SubjectKind
-from bitrawl.show.plots import bars
+from bitrawl.show import bars
 from bitrawl.web.actions import find_mining_job, server_of, words_of
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.pages.rendering import rendered, written

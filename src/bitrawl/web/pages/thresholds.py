@@ -13,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus.selection import Rule, RuleFacts
+from bitrawl.corpus import Rule, RuleFacts
 from bitrawl.errors import FieldError, OutdatedError, RefusedError
 from bitrawl.mining import Flag, Thresholds
 from bitrawl.review import CorpusSelection, JobReview
-from bitrawl.show.plots import histogram
-from bitrawl.web import threshold_choice
+from bitrawl.show import histogram
+from bitrawl.web import allowed, threshold_choice
 from bitrawl.web.actions import server_of, words_of
 from bitrawl.web.messages import FLAGS, Message, Words, marked, message_of
 from bitrawl.web.pages.rendering import corpus_choices, fragment, rendered, written
@@ -111,7 +111,7 @@ async def choose(request: Request) -> Response:
 
 def _typed(values: Values) -> dict[str, object]:
     """The fields of the form as `threshold_choice` names them. A box that is not ticked sends only its hidden twin."""
-    typed: dict[str, object] = {name: values[name] for name in threshold_choice.FIELDS if name in values}
+    typed: dict[str, object] = {name: values[name] for name in allowed.THRESHOLDS if name in values}
     if "refuse" in typed:
         typed["refuse"] = [str(flag) for flag in values.getlist("refuse")]
     if "types" in typed:
