@@ -4,6 +4,7 @@ All that reads pages from the web does it by `visit`, or by `HttpFetcher.fetch` 
 """
 
 import errno
+import os
 import socket
 import ssl
 from collections.abc import Callable, Mapping, Sequence
@@ -97,6 +98,16 @@ class FetchSettings(FetchSection, frozen=True, kw_only=True):
     max_index: int = 50 * MIB  # a sitemap, expanded: sitemaps.org allows 50 MB
     max_header: int = 32 * 1024  # one header line; aiohttp's 8 KiB refuses policies (CSP) that browsers accept
     max_headers: int = 256
+
+    def here(self) -> Self:
+        """With the proxies that the environment names; raises `ConfigError`."""
+        return msgspec.structs.replace(self, proxies=Proxies.of_environment(os.environ))
+
+    def check(self) -> None:
+        """Raise `ConfigError` for mistakes that only show when a fetcher is built."""
+        user_agent(self.public_contact)
+        Routes(self.connect_to)
+        Proxies.for_all(self.proxy) if self.proxy else Proxies.of_environment(os.environ)
 
 
 def user_agent(contact: str) -> str:

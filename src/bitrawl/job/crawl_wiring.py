@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,17 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
-from bitrawl.crawling import Crawl, Frontier, HostRules, LoopSettings, PageSource, RobotsFetcher, Sites, Spending
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    HostRules,
+    LoopSettings,
+    PageSource,
+    RobotsFetcher,
+    Sites,
+    Spending,
+    open_rendering,
+)
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import new_site_check
@@ -21,9 +32,9 @@ from bitrawl.job.described import scope, strategy_inputs
 from bitrawl.job.fetching import (
     LedgerRobots,
     SystemClock,
+    fetch_settings,
     job_analyser,
     most_waiting,
-    rendering,
     seeds_of,
 )
 from bitrawl.job.fetching import web as open_web
@@ -96,9 +107,15 @@ async def crawl(
     if site_walk is not None and backlinks is not None:
         fetcher = AskingFetcher(fetcher, backlinks, site_walk)
     orders = not whole and not getattr(strategy_asked, "is_stateless", False)
+    drawing = None  # an archive has what a browser drew
+    if web.keep is not None:
+        fetching, labels = fetch_settings(job), partial(_language_of_labels, job)
+        drawing = await open_rendering(
+            job.render, fetching, robots, sites, web.keep, clock=clock, stack=stack, labels=labels
+        )
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock, orders=orders),
-        PageSource(fetcher, analyser, robots.sitemaps, await rendering(job, web, robots, sites, stack, clock)),
+        PageSource(fetcher, analyser, robots.sitemaps, drawing),
         # A walk that fails must not become a crawl of everything: its fault costs the visit.
         scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
@@ -126,6 +143,12 @@ async def crawl(
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds], added)
     learns = judge is not None or orders
     return Parts(made, ledger, queue, learns, site_walk, steps, reasons_of(JUDGED_AGAIN, changed))
+
+
+def _language_of_labels(job: Job) -> Callable[[str], str]:
+    from bitrawl.page import LanguageNames  # noqa: PLC0415 - 20 ms
+
+    return partial(LanguageNames.load().one_of, job.languages())
 
 
 def _loop_settings(job: Job, *, live: bool, searching: bool) -> LoopSettings:
