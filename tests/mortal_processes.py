@@ -48,11 +48,11 @@ def mortal_mining(marks: Path, job: "Job", folder: Path) -> "Service":
 
     A site of a few pages is large enough for two of them.
     """
-    from bitrawl.job import site_mining  # noqa: PLC0415 - the reader does without
+    from bitrawl.job import workers  # noqa: PLC0415 - the reader does without
 
     die_once_more(marks, "miner")
-    site_mining.MANY, site_mining.PART = 4, 2
-    serve = site_mining.mining_service(job, folder)
+    workers.MANY, workers.PART = 4, 2
+    serve = workers.service(job, folder)
 
     def mortal(request: bytes, report: "Report") -> bytes:
         answer = serve(request, report)  # All is done, and nobody learns of it.

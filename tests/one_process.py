@@ -37,7 +37,7 @@ def commands_stay_here(patch: pytest.MonkeyPatch, tmp_path: Path, port: int, cer
     patch.setattr(UrlLanguageData, "load", cache(UrlLanguageData.load))
     patch.setattr(bundle_process, "_run", bundle_here)
     patch.setattr(running._Mining, "is_due", lambda *_: False)  # Sites are mined once, when they have been visited.
-    patch.setattr(frontier.Politeness, "rest", lambda *_, **__: 0.0)
+    patch.setattr(frontier.Politeness, "delay_after", lambda *_, **__: 0.0)
     begin = robots.RobotsFetcher.__init__
     patch.setattr(robots.RobotsFetcher, "__init__", lambda *given, **more: begin(*given, **{**more, "delay": 0.0}))
     listen = web_app._listening

@@ -40,7 +40,7 @@ from typing import NamedTuple
 from bitrawl.job.topics import Examples, learned_terms
 from bitrawl.model import Language, Page
 from bitrawl.papers.replay import Replay, opened_replay
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy
 from bitrawl.topic.settings import TopicModel, TopicSection
 from bitrawl.url import Url
 from lab.bench.focused import Fetching, crawled, job_for, model_of

@@ -12,8 +12,7 @@ from bitrawl.model import Language, Link, LinkKind, Page, Relevance, Visit
 from bitrawl.papers.replay import InFlightWeb, ReplayClock
 from bitrawl.papers.trial import MemoryQueue, ReplayLedger
 from bitrawl.protocols import Analyser, Fetcher, StrategyInputs, Topic
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy, strategy
 from bitrawl.topic.settings import TopicModel, TopicSection
 from bitrawl.url import Url
 from lab.bench.in_flight import USUAL

@@ -35,8 +35,7 @@ from bitrawl.papers.replay import Replay, ReplaySettings
 from bitrawl.papers.trial import run_trial
 from bitrawl.protocols import LinkScorer, StrategyInputs
 from bitrawl.reasons import Reason, Stage
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy, strategy
 from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 from bitrawl.urls import LinearUrlLanguageModel, TreeUrlPairModel

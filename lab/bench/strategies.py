@@ -46,7 +46,7 @@ from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Si
 from bitrawl.papers.measure import SiteTrials, TrialFigures
 from bitrawl.papers.replay import Replay, ReplayClock, ReplaySettings, opened_replay
 from bitrawl.papers.trial import Truth, run_trial
-from bitrawl.strategies.table import UNFOCUSED, Strategy
+from bitrawl.strategies import UNFOCUSED, Strategy
 from bitrawl.url import Url
 from lab.bench.in_flight import USUAL, add_option, least_ratio, ratio, shown
 from lab.bench.small_sites import CUTS, Cut, opened_cut

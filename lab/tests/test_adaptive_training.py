@@ -5,8 +5,8 @@ import pytest
 from table_site import Walk, page, site, url
 
 from bitrawl.model import Language
+from bitrawl.strategies import Adaptive, column_weights
 from bitrawl.strategies.adaptive.link_table import LinkColumn
-from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights
 from lab.train.adaptive import Recorded, Trace, fit, named
 
 

@@ -17,8 +17,8 @@ from bitrawl.model import Language
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.outline import outline
 from bitrawl.papers.trial import in_order
+from bitrawl.strategies import column_weights
 from bitrawl.strategies.adaptive.link_table import LinkColumn
-from bitrawl.strategies.adaptive.site_scorer import column_weights
 from bitrawl.text.language import LanguageNgrams, NgramLanguageIdentifier
 from bitrawl.url import Url
 from bitrawl.urls import LinearUrlLanguageModel, TreeUrlPairModel, match_urls

@@ -23,7 +23,7 @@ from bitrawl.remedies import Remedy
 from bitrawl.review.search_query import QueryMistake
 from bitrawl.show import Symptom
 from bitrawl.show.wording import REFUSALS
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy
 
 SOURCE = Path(__file__).parents[2] / "src" / "bitrawl" / "web"
 CATALOGUES = SOURCE / "catalogues"

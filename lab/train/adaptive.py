@@ -19,9 +19,8 @@ from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
 from bitrawl.papers.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.papers.trial import run_trial
+from bitrawl.strategies import Adaptive, Strategy
 from bitrawl.strategies.adaptive.link_table import LinkColumn
-from bitrawl.strategies.adaptive.site_scorer import Adaptive
-from bitrawl.strategies.table import Strategy
 from bitrawl.url import Url
 from lab.train import Tell, silent
 from lab.train.site_packs import SitePack, open_packs

@@ -41,7 +41,7 @@ class Added(NamedTuple):
     def check_known(self, names: Iterable[str]) -> None:
         """Raise `ConfigError` for a name that nobody has. Nothing is loaded, so that a job can be read without its packages."""
         for name in names:
-            if name not in self.names():
+            if name not in self.own and name not in self.names():
                 raise ConfigError(f"there is no {self.noun} {name!r}; the {self.plural} are {', '.join(self.names())}")
 
     def check_one(self, name: str) -> None:

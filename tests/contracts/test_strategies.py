@@ -11,8 +11,7 @@ from bitrawl.model import Advice, Language, Lease, Link, LinkKind, Page, SiteKno
 from bitrawl.papers.url_patterns import UrlPatterns
 from bitrawl.protocols import LinkScorer, StrategyInputs, Topic
 from bitrawl.reasons import Reason, Stage
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import FOCUSED, Strategy
+from bitrawl.strategies import FOCUSED, Strategy, strategy
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url

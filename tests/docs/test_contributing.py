@@ -18,7 +18,7 @@ import bitrawl
 from bitrawl import config
 from bitrawl.job.crawl_wiring import strategy
 from bitrawl.protocols import StrategyInputs
-from bitrawl.strategies.making import strategy
+from bitrawl.strategies import strategy
 from bitrawl.config import settings
 from bitrawl.config import settings
 from bitrawl.corpus.export import export

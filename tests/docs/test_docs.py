@@ -16,10 +16,21 @@ from bitrawl.archive import writing as archive
 from bitrawl.cli import verbs
 from bitrawl.cli.status import KEYS
 from bitrawl.config import SETTINGS
-from bitrawl.crawling import Budget, FetchSettings, browser, frontier, resources, robots, scope, settings, traps
+from bitrawl.crawling import (
+    Budget,
+    FetchSettings,
+    browser,
+    connections,
+    frontier,
+    resources,
+    robots,
+    scope,
+    settings,
+    traps,
+)
 from bitrawl.crawling.fetch import MAX_RULES
 from bitrawl.facts import LogLine
-from bitrawl.job import fetching, site_mining
+from bitrawl.job import site_mining
 from bitrawl.mining import site
 from bitrawl.page import alternates, analyser, decode, links, office, outline, sandbox, sitemap, unseen
 from bitrawl.reasons import Reason
@@ -256,7 +267,7 @@ NUMBERS = {
     "Longest wait after a slow answer, in seconds": settings.ADAPTIVE_CEILING,
     "Longest Crawl-delay that is honoured, in seconds": robots.MAX_DELAY,
     "Longest pause between attempts, in seconds": frontier.BACKOFF_CEILING,
-    "Visits that only wait for an answer, for each of the other visits": fetching.WAITING,
+    "Visits that only wait for an answer, for each of the other visits": connections.WAITING,
     "Seconds without an answer until a visit only waits": frontier.PATIENCE,
     "Seconds without an answer until a host counts as silent": frontier.SILENCE,
     "Failures in a row of a host that never answered": frontier.Frontier.first_failures,

@@ -16,7 +16,7 @@ from bitrawl.corpus.export import export
 from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.protocols import StrategyInputs
-from bitrawl.strategies.making import strategy
+from bitrawl.strategies import strategy
 
 MODULE = """
 from contextlib import contextmanager

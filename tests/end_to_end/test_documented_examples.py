@@ -228,10 +228,10 @@ def unknown(words: list[str]) -> list[tuple[str, ...]]:
     while rest and not rest[0].startswith("-") and hasattr(command, "commands"):
         if rest[0].isupper():  # a placeholder: bitrawl VERB --help
             return []
-        if rest[0] not in command.commands and hasattr(command, "by_default"):
+        if rest[0] not in command.list_commands(None) and hasattr(command, "by_default"):
             break
         name = f"{name} {rest[0]}"
-        if rest[0] not in command.commands:
+        if rest[0] not in command.list_commands(None):
             return [(name,)]
         command, rest = command.get_command(None, rest[0]), rest[1:]
     if hasattr(command, "by_default"):

@@ -14,7 +14,7 @@ from bitrawl import config
 from bitrawl.cli.status import tell_of_kills
 from bitrawl.config import Job
 from bitrawl.endings import Ending
-from bitrawl.job import OpenedJob, fetching, site_mining
+from bitrawl.job import OpenedJob, fetching, workers
 from bitrawl.job.reporting import status
 from bitrawl.job.running import crawl, mine
 from bitrawl.reasons import Reason
@@ -72,7 +72,7 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     marks = tmp_path / "marks"
     marks.mkdir()
     monkeypatch.setattr(fetching, "page_reader", partial(mortal_reader, marks))
-    monkeypatch.setattr(site_mining, "mining_service", partial(mortal_mining, marks))
+    monkeypatch.setattr(workers, "service", partial(mortal_mining, marks))
     return marks
 
 

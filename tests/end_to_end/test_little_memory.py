@@ -15,7 +15,6 @@ KILOBYTES = 200_000  # ulimit -v 200000
     [
         ("mine", "http://127.0.0.1:9/", "--allow-private", "--langs", "en,fr", "--out", "job"),
         ("pair", "job"),
-        ("export", "job"),
     ],
     ids=lambda command: command[0],
 )

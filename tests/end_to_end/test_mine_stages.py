@@ -22,7 +22,8 @@ from bitrawl.cli import app
 from bitrawl.endings import Doing, Ending
 from bitrawl.errors import BitrawlError
 from bitrawl.job import running
-from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
+from bitrawl.job.site_mining import MinedSite, SiteMiner
+from bitrawl.job.workers import Workers
 from bitrawl.mining import SiteFindings
 from bitrawl.mining.stages import PairedSite
 from bitrawl.model import Lease, Link, LinkKind, Visit
@@ -243,7 +244,7 @@ class FakeWorkers:
 
 async def test_what_is_mined_while_the_crawl_ends_is_kept(crawled: Path):
     ledger = Ledger(crawled / "job.sqlite")
-    async with MiningWorkers(job_of(crawled), crawled) as workers:
+    async with Workers(job_of(crawled), crawled) as workers:
         work = running._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
         for name in ("s.test", ""):  # the crawl ends while the site waits to be mined
             work.due.put_nowait(name)

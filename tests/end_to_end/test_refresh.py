@@ -22,13 +22,13 @@ from bitrawl.job import running
 from bitrawl.job.refreshing import changes
 from bitrawl.job.reporting import status
 from bitrawl.job.running import mine_again
-from bitrawl.job.site_mining import MiningWorkers
+from bitrawl.job.workers import Workers
 from bitrawl.model import Advice, PagePair, Verdict, segment_key
 from bitrawl.reasons import FewPairs
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.verdicts import Subject, SubjectKind, VerdictHistory
-from bitrawl.strategies.arrival import GuardedScorer
+from bitrawl.strategies import GuardedScorer
 from lab.bench.changing_site import HOST, RULES, ChangingSite
 
 ARTICLES = 9
@@ -122,13 +122,13 @@ def test_after_each_round_the_corpus_is_that_of_a_fresh_job(site: ChangingSite, 
 @pytest.mark.usefixtures("no_children")
 def test_pairs_of_unchanged_pages_are_not_aligned_again(site: ChangingSite, job: Path, monkeypatch: pytest.MonkeyPatch):
     aligned: list[PagePair] = []
-    align = MiningWorkers.align
+    align = Workers.align
 
     async def counted(workers, languages, pairs, template, learned=b""):
         aligned.extend(pairs)
         return await align(workers, languages, pairs, template, learned)
 
-    monkeypatch.setattr(MiningWorkers, "align", counted)
+    monkeypatch.setattr(Workers, "align", counted)
     before = {article: article.path("en") for article in site.articles}
     site.advance()
     mine(site, job, refresh=True)
@@ -323,20 +323,6 @@ def test_diff_tells_what_a_round_has_changed(site: ChangingSite, job: Path, bitr
     assert "1 new" in bitrawl("diff", job, "--since", "1")[1]
     assert bitrawl("diff", job, "--since", "yesterday")[0] == 2
     assert "rounds" in bitrawl("status", job)[1]
-
-
-@pytest.mark.usefixtures("no_children")
-def test_a_job_of_an_earlier_version_can_be_visited_again(site: ChangingSite, job: Path, tmp_path: Path):
-    with Ledger(job / "job.sqlite") as ledger:
-        for table in ("rounds", "answers", "history", "lessons"):
-            ledger.database.query(f"DROP TABLE {table}")
-    with Ledger(job / "job.sqlite", read_only=True) as ledger:
-        assert ledger.rounds.facts() == ()
-    site.advance()
-    mine(site, job, refresh=True)
-    mine(site, tmp_path / "fresh")
-    assert pages(job) == pages(tmp_path / "fresh")
-    assert corpus(job) == corpus(tmp_path / "fresh")
 
 
 @pytest.mark.usefixtures("no_children")

@@ -26,8 +26,7 @@ from bitrawl.papers.trial import Truth, in_order, read_pairs, write_pairs
 from bitrawl.show import harvest
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.folder import JobFolder
-from bitrawl.strategies.arrival import BreadthFirst
-from bitrawl.strategies.table import UNFOCUSED, Strategy
+from bitrawl.strategies import UNFOCUSED, BreadthFirst, Strategy
 from bitrawl.url import Url
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]

@@ -14,8 +14,7 @@ from table_site import page
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language, SiteKnowledge
 from bitrawl.protocols import StrategyInputs
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy, strategy
 from bitrawl.url import Url
 from bitrawl.urls import load_pair_transformer
 from bitrawl.urls.transformers import load_classifier, load_language_transformer, url_text

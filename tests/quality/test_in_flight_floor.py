@@ -10,7 +10,7 @@ from many_hosts import RARE, START, about, many_hosts, text
 from bitrawl.job.topics import Examples
 from bitrawl.model import Language
 from bitrawl.page.analyser import read_html
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy
 from bitrawl.topic.settings import TopicSection
 from bitrawl.url import Url
 from lab.bench.focused import Fetching, crawled, job_for

@@ -11,8 +11,7 @@ from bitrawl.papers.measure import TrialFigures, measure
 from bitrawl.papers.trial import ReplayRun, Stop, Truth, UrlPair, in_order
 from bitrawl.papers.url_patterns import UrlPatterns
 from bitrawl.protocols import LinkScorer
-from bitrawl.strategies.adaptive.site_scorer import Adaptive
-from bitrawl.strategies.arrival import BreadthFirst
+from bitrawl.strategies import Adaptive, BreadthFirst
 from bitrawl.url import Url
 
 Site = tuple[dict[Url, Page], frozenset[UrlPair]]

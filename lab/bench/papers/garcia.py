@@ -36,7 +36,7 @@ from bitrawl.model_files import models_from
 from bitrawl.papers.replay import landed, opened_replay
 from bitrawl.papers.trial import UrlPair, in_order
 from bitrawl.show import Series
-from bitrawl.strategies.table import UNFOCUSED
+from bitrawl.strategies import UNFOCUSED
 from bitrawl.text.arrays import Floats32, Trees
 from bitrawl.url import Url
 from bitrawl.urls import RuleUrlPairModel, TreeUrlPairModel, rule_pairs

@@ -35,7 +35,7 @@ from bitrawl.mining.page_score import ScoreModel
 from bitrawl.model import Language, Method, Page, PagePair
 from bitrawl.papers.replay import Replay
 from bitrawl.papers.trial import UrlPair, in_order
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy
 from bitrawl.topic.settings import TopicSection
 from bitrawl.topic.term_list import TermList
 from bitrawl.url import Url

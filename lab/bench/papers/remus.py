@@ -38,7 +38,7 @@ from bitrawl.page.analyser import page_reader
 from bitrawl.papers.replay import Replay
 from bitrawl.show import Series
 from bitrawl.show.harvest import Panel, svg
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy
 from bitrawl.text.ngram_models import sequences, train
 from bitrawl.topic.settings import TopicSection
 from bitrawl.url import Url

@@ -129,6 +129,15 @@ class Verbs(HelpfulGroup):
 
     _listing = False
 
+    @property  # type: ignore[override]
+    def commands(self) -> dict[str, Any]:
+        """Their names alone."""
+        return dict.fromkeys(verbs())
+
+    @commands.setter
+    def commands(self, _given: Any) -> None:
+        """Typer has none to give."""
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer's
         return list(verbs())
 
@@ -136,7 +145,6 @@ class Verbs(HelpfulGroup):
         if self._listing:
             return TyperCommand(cmd_name, help=verbs()[cmd_name].help)
         if cmd_name not in VERBS and cmd_name not in ADDED.names() and "simulate" in ADDED.names():
-            self.commands = dict.fromkeys(verbs())  # type: ignore[assignment]  # for those that are spelled like it
             return None  # where our own is missing, too, bitrawl is not installed, which `_added_verb` says
         verb = loaded((VERBS.get(cmd_name) or _added_verb(cmd_name)).function)
         if not isinstance(verb, typer.Typer):

@@ -51,15 +51,13 @@ from bitrawl.endings import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError, lacks_memory
 from bitrawl.facts import JobFacts
 from bitrawl.file_names import LOCK, SHARD, VERDICTS
-from bitrawl.job import Parts
+from bitrawl.job import JobFolder, Parts, mine
 from bitrawl.job.exporting import write_shards
 from bitrawl.job.fetching import SystemClock
 from bitrawl.job.refreshing import begin_round
 from bitrawl.job.reporting import status
-from bitrawl.job.running import mine
 from bitrawl.model import Skip
 from bitrawl.process import Death, Running
-from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log, site_counts
 from bitrawl.store.own_files import files_below, job_files

@@ -22,11 +22,10 @@ import msgspec
 from bitrawl.archive.archived_web import warc_files
 from bitrawl.cluster.places import Place
 from bitrawl.config import Job
-from bitrawl.crawling import Routes, Sites
+from bitrawl.crawling import FetchSettings, Routes, Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.file_names import BUNDLES, PARTS
 from bitrawl.files import NO_JSON, checked, with_sum
-from bitrawl.job.fetching import fetch_settings
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
 from bitrawl.version import __version__
@@ -130,9 +129,8 @@ def machines_of(job: Job, resolve: Resolve | None = None) -> Callable[[Sequence[
 
     A route of the user (`connect_to`) or a proxy hides the address, and an archive needs none.
     """
-    settings = fetch_settings(job)
-    routes = Routes(settings.connect_to)
-    hidden = bool(job.replay or settings.proxy or settings.proxies.http or settings.proxies.https)
+    routes, around = Routes(job.fetch.connect_to), FetchSettings().here().proxies
+    hidden = bool(job.replay or job.fetch.proxy or around.http or around.https)
 
     def machines(hosts: Sequence[str]) -> list[str]:
         seen = [host for host in hosts if not hidden and routes.find(host) is None]

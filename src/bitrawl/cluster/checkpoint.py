@@ -23,8 +23,8 @@ from bitrawl.cluster.places import Place
 from bitrawl.errors import DamagedError, StoreError
 from bitrawl.file_names import LEDGER
 from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault, zstd, zstd_options
+from bitrawl.job import JobFolder
 from bitrawl.store.database import back_up
-from bitrawl.store.folder import JobFolder
 
 VERSION = 1
 SHORTEST_REST = 60.0  # seconds between two checkpoints: so much work may be lost

@@ -59,18 +59,26 @@ from bitrawl.corpus import MergeFacts
 from bitrawl.crawling import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BUNDLES, DESCRIPTION, LEDGER, MERGE, MERGED, PARTS, REPORT, SHARD, SITES_TABLE
-from bitrawl.job import Corpora, CorpusStatus, OpenedMerge, OpenedRun, StartOver, open_folder
-from bitrawl.job import check as check_crawl
+from bitrawl.job import (
+    Corpora,
+    CorpusStatus,
+    FolderKind,
+    JobFolder,
+    OpenedJob,
+    OpenedMerge,
+    OpenedRun,
+    StartOver,
+    kind_of,
+    open_folder,
+)
 from bitrawl.job.folder_check import Checked, Condition, check_corpus
-from bitrawl.job.folder_check import check as check_job
 from bitrawl.job.job_merge import merge, merge_again
-from bitrawl.job.refreshing import RoundChanges, Since, UnitChanges, changes_since, check_refresh
-from bitrawl.job.running import check as check_mining
+from bitrawl.job.refreshing import RoundChanges, changes_of_parts
+from bitrawl.job.running import check_settings
 from bitrawl.show import counted
-from bitrawl.store.folder import JobFolder, free_archive_name, set_archive_aside
-from bitrawl.store.folder_kinds import FolderKind, kind_of, no_job
+from bitrawl.store.folder import free_archive_name, set_archive_aside
+from bitrawl.store.folder_kinds import no_job
 from bitrawl.store.own_files import FolderFiles, check_inputs, inputs_of, job_files
-from bitrawl.store.rounds import Changes
 
 JOB = DESCRIPTION
 FAILED = "failed.tsv"
@@ -243,10 +251,7 @@ def asked_job(settings: Mapping[str, Any], file: Path | None, *, refresh: bool =
     """The job of all bundles; raises `ConfigError` for what only one process can hold to."""
     described = config.read(file) if file is not None else {}
     job = config.resolve(config.merged(described, settings), where=str(file) if file else "")
-    check_crawl(job)
-    check_mining(job)
-    if refresh:
-        check_refresh(job)
+    check_settings(job, refresh=refresh)
     if job.scope.reach is Reach.WEB:
         raise ConfigError("--scope web crosses sites, and a run over many sites is divided by site; leave it out")
     for name in ("pages", "minutes", "megabytes"):
@@ -452,26 +457,11 @@ class MinedRun(OpenedRun):
 
     def changes(self, since: str = "") -> RoundChanges:
         """What has changed in all parts together, before they are merged."""
-        out, bundles, asked = place(self.address), read_bundles(place(self.address)), Since.read(since)
+        out, bundles = place(self.address), read_bundles(place(self.address))
         last = bundles.round if bundles else 1
-        asked.check(asked.round or 0, last, self.address, "add --refresh to its command")
-        found: list[RoundChanges] = []
         with tempfile.TemporaryDirectory(prefix="bitrawl-diff-") as scratch:
-            for name in finished_jobs(out):
-                folder = JobFolder(_here(part(out, name), Path(scratch, name)))
-                with folder.reading() as ledger:
-                    number, behind = asked.number(ledger.rounds, last), last - ledger.rounds.number
-                if number < last - behind:
-                    found.append(msgspec.structs.replace(changes_since(folder, number), since=number + behind))
-        return RoundChanges(
-            min((each.since for each in found), default=last),
-            last,
-            Changes.of_all([each.pages for each in found]),
-            Changes.of_all([each.pairs for each in found]),
-            UnitChanges(
-                tuple(text for each in found for text in each.units.new), sum(each.units.gone for each in found)
-            ),
-        )
+            jobs = (JobFolder(_here(part(out, name), Path(scratch, name))) for name in finished_jobs(out))
+            return changes_of_parts(jobs, since, last, self.address)
 
     def check(self, *, repair: bool = False) -> Iterator[Checked]:
         """What is wrong, and what is sound as one line. Parts that are not on this machine's disks are not read."""
@@ -572,7 +562,7 @@ def _part(out: Place, name: str, *, repair: bool) -> Iterator[Checked]:
     folder = part(out, name)
     if how is None or how.state is not PartState.MINED or not isinstance(folder, LocalPlace):
         return
-    wrong = [file for file in check_job(JobFolder(folder.path)) if file.condition is not Condition.SOUND]
+    wrong = [file for file in OpenedJob(folder.path).check() if file.condition is not Condition.SOUND]
     if any(file.name == LEDGER for file in wrong) and repair:
         (folder / DONE).delete()
     for file in wrong:

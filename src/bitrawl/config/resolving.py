@@ -18,7 +18,7 @@ from bitrawl.discover.settings import Walk
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language, same_language, two_languages
 from bitrawl.model_files import check_model_names
-from bitrawl.strategies.table import FOCUSED, STRATEGIES, Strategy
+from bitrawl.strategies import FOCUSED, STRATEGIES, Strategy
 from bitrawl.topic.settings import TopicModel
 
 Description = TypeVar("Description", bound=msgspec.Struct)

@@ -13,7 +13,7 @@ from bitrawl.languages import parse_language
 from bitrawl.mining import AlignSection, MiningSection, PairSection, Thresholds
 from bitrawl.model import Language
 from bitrawl.page import AnalysisSection
-from bitrawl.strategies.table import FOCUSED, Strategy, StrategyName
+from bitrawl.strategies import FOCUSED, Strategy, StrategyName
 from bitrawl.topic.settings import TopicModel, TopicSection
 from bitrawl.url import Url, has_credentials, with_scheme
 

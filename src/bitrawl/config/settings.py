@@ -18,7 +18,7 @@ from bitrawl.corpus import FORMATS, fitting, usual
 from bitrawl.crawling import Render
 from bitrawl.errors import ConfigError
 from bitrawl.model import DocumentType, Method
-from bitrawl.strategies.table import STRATEGIES
+from bitrawl.strategies import STRATEGIES
 
 
 class Group(StrEnum):

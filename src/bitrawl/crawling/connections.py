@@ -6,6 +6,7 @@ public internet, which is judged after resolution and pinned for the connection.
 
 import asyncio
 import os
+import resource
 import select
 import socket
 from collections.abc import Callable, Collection, Mapping
@@ -29,6 +30,16 @@ from aiohttp.tracing import Trace
 from yarl import URL
 
 from bitrawl.errors import ConfigError
+
+WAITING = 30  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md
+MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed
+
+
+def most_waiting(parallel: int) -> int:
+    """How many visits may only wait for an answer, beside those that work. With `--parallel 1` one follows the other."""
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    half = MOST_CONNECTIONS if descriptors == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, descriptors // 2)
+    return max(0, min(WAITING * (parallel - 1), half - parallel))
 
 
 class CleanConnector(aiohttp.TCPConnector):

@@ -20,6 +20,7 @@ from bitrawl.crawling import (
     RobotsFetcher,
     Sites,
     Spending,
+    most_waiting,
     open_rendering,
 )
 from bitrawl.discover.backlinks import Backlinks
@@ -34,7 +35,6 @@ from bitrawl.job.fetching import (
     SystemClock,
     fetch_settings,
     job_analyser,
-    most_waiting,
     seeds_of,
 )
 from bitrawl.job.fetching import web as open_web
@@ -44,9 +44,7 @@ from bitrawl.protocols import UNWANTED, Fetcher, Topic
 from bitrawl.reasons import Reason
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.arrival import BreadthFirst, GuardedScorer
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import FOCUSED, Strategy
+from bitrawl.strategies import FOCUSED, BreadthFirst, GuardedScorer, Strategy, strategy
 from bitrawl.topic.judge import TopicJudge
 
 MANY = (

@@ -16,7 +16,7 @@ from bitrawl.model_files import check_models
 from bitrawl.protocols import StrategyInputs, Topic
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.own_files import check_inputs, inputs_of
-from bitrawl.strategies.making import strategy
+from bitrawl.strategies import strategy
 from bitrawl.topic.term_list import read_terms
 from bitrawl.url import Url
 from bitrawl.version import install_command

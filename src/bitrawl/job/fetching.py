@@ -1,7 +1,6 @@
 """Where answers come from: the web, an archive that stands for it, and what reads them."""
 
 import asyncio
-import resource
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
@@ -23,7 +22,8 @@ from bitrawl.archive.archived_web import (
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.bodies import JSON
 from bitrawl.config import Job
-from bitrawl.crawling import FetchSettings, HttpFetcher, Politeness, Previewer, RobotsFetcher, Sites
+from bitrawl.crawling import FetchSettings, HttpFetcher, Politeness, RobotsFetcher, Sites, most_waiting
+from bitrawl.crawling.preview import Previewer
 from bitrawl.crawling.robots import RobotsRecord
 from bitrawl.file_names import ARCHIVE
 from bitrawl.job.described import scope
@@ -36,9 +36,7 @@ from bitrawl.store.database import Blobs
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
-WAITING = 30  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md
 _REREAD = "reread"  # a fact of the job
-MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed
 # Both go on while the machine sleeps: robots.txt ages then, too. CLOCK_BOOTTIME is Linux only; elsewhere CLOCK_MONOTONIC does it.
 ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -129,13 +127,6 @@ def fetch_settings(job: Job) -> FetchSettings:
         connections=job.politeness.parallel + most_waiting(job.politeness.parallel),
         per_host=job.politeness.per_host,
     ).here()
-
-
-def most_waiting(parallel: int) -> int:
-    """How many visits may only wait for an answer, beside those that work. With `--parallel 1` one follows the other."""
-    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    half = MOST_CONNECTIONS if descriptors == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, descriptors // 2)
-    return max(0, min(WAITING * (parallel - 1), half - parallel))
 
 
 class FetchPolicy(msgspec.Struct, frozen=True):

@@ -120,6 +120,25 @@ def changes(folder: JobFolder, since: str = "") -> RoundChanges:
     return changes_since(folder, number)
 
 
+def changes_of_parts(jobs: Iterable[JobFolder], since: str, last: int, where: str) -> RoundChanges:
+    """What has changed in all jobs of a run with so many rounds; a job that began later has fewer."""
+    asked = Since.read(since)
+    asked.check(asked.round or 0, last, where, "add --refresh to its command")
+    found: list[RoundChanges] = []
+    for folder in jobs:
+        with folder.reading() as ledger:
+            number, behind = asked.number(ledger.rounds, last), last - ledger.rounds.number
+        if number < last - behind:
+            found.append(msgspec.structs.replace(changes_since(folder, number), since=number + behind))
+    return RoundChanges(
+        min((each.since for each in found), default=last),
+        last,
+        Changes.of_all([each.pages for each in found]),
+        Changes.of_all([each.pairs for each in found]),
+        UnitChanges(tuple(text for each in found for text in each.units.new), sum(each.units.gone for each in found)),
+    )
+
+
 def changes_since(folder: JobFolder, number: int) -> RoundChanges:
     """What has changed since that round. Of a job that was visited once, everything."""
     with folder.reading() as ledger:

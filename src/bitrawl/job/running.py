@@ -24,15 +24,16 @@ from bitrawl.crawling import Crawl, Preview
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.endings import CrawlEnd, Doing, Ending, HostRest, MiningStep, crawl_end, ending, seed_skips
 from bitrawl.errors import BitrawlError, ConfigError, TopicError
-from bitrawl.job import fetching
+from bitrawl.job import described, fetching
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.opened import StartOver
 from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
-from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing, together
+from bitrawl.job.site_mining import SiteMiner, Watch, together
 from bitrawl.job.topics import read_examples, topic_judge
+from bitrawl.job.workers import Workers, pairing
 from bitrawl.model import Page, SiteKnowledge, Skip, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
@@ -43,7 +44,7 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import queued_links, relevant_pages
 from bitrawl.store.own_files import corpus_files, is_part_of_job
 from bitrawl.store.stored_findings import Findings, made_from
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy
 from bitrawl.text.personal_data import check_libraries
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
@@ -195,6 +196,14 @@ def check(job: Job) -> None:
     if job.export.anonymise is not Anonymise.OFF:
         check_libraries()
     check_formats(job.export.formats, len(job.languages()), "leave the format out (bitrawl export --only)")
+
+
+def check_settings(job: Job, *, refresh: bool = False) -> None:
+    """Raise `ConfigError` for whatever only shows on the way, before the job is divided among machines."""
+    described.check(job)
+    check(job)
+    if refresh:
+        check_refresh(job)
 
 
 def _check_mined(folder: JobFolder, ledger: Ledger) -> None:
@@ -359,10 +368,10 @@ def _end(parts: Parts) -> CrawlEnd:
 
 
 @asynccontextmanager
-async def _workers(job: Job, folder: JobFolder) -> AsyncIterator[MiningWorkers]:
+async def _workers(job: Job, folder: JobFolder) -> AsyncIterator[Workers]:
     """Raises `ConfigError` if the job's encoder cannot be loaded."""
     count = job.mining.workers or min(os.cpu_count() or 1, MOST_WORKERS)
-    async with MiningWorkers(job, folder.path, workers=count) as workers:
+    async with Workers(job, folder.path, workers=count) as workers:
         if job.encoder:
             await workers.load_models()
         if job.warc:  # An archive is soon read; a crawl need not hold the memory of a miner before a site is due.
@@ -378,7 +387,7 @@ class _Mining:
         job: Job,
         folder: JobFolder,
         ledger: Ledger,
-        workers: MiningWorkers,
+        workers: Workers,
         clock: Clock,
         *,
         known_pairs: bool = False,

@@ -12,7 +12,7 @@ from bitrawl.languages import asked_language, claimed_language
 from bitrawl.model import UNDETERMINED, Advice, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
 from bitrawl.protocols import StrategyInputs
 from bitrawl.reasons import Reason
-from bitrawl.strategies.arrival import FIRST
+from bitrawl.strategies import FIRST
 from bitrawl.url import Url
 from bitrawl.urls import address_languages
 

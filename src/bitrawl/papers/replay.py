@@ -20,7 +20,6 @@ from zlib import crc32
 import msgspec
 
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
-from bitrawl.config import Job
 from bitrawl.crawling import (
     Crawl,
     Frontier,
@@ -32,10 +31,10 @@ from bitrawl.crawling import (
     Scope,
     ScopeRules,
     Sites,
+    most_waiting,
 )
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.job.fetching import most_waiting
-from bitrawl.job.site_mining import pairing
+from bitrawl.mining.pairing import Pairing
 from bitrawl.model import (
     MAX_REDIRECTS,
     OPT_OUTS,
@@ -65,9 +64,7 @@ from bitrawl.papers.trial import (
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer, StrategyInputs
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.analyses import Analyses
-from bitrawl.strategies.arrival import BreadthFirst
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import UNFOCUSED, Strategy
+from bitrawl.strategies import UNFOCUSED, BreadthFirst, Strategy, strategy
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
@@ -298,7 +295,7 @@ class Replay:
         sites: dict[str, list[Page]] = {}
         for page in await self.pages():
             sites.setdefault(self._sites.of(page.url.host), []).append(page)
-        pairer = pairing(Job(langs=list(languages)))
+        pairer = Pairing()
         pairs: list[PagePair] = []
         for pages in sites.values():
             sitemaps = await self.sitemaps(pages)

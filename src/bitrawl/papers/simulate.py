@@ -21,7 +21,7 @@ from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
 from bitrawl.papers import SIMULATED_DOWNLOADS
 from bitrawl.show import counted
-from bitrawl.strategies.table import FOCUSED, STRATEGIES, UNFOCUSED
+from bitrawl.strategies import FOCUSED, STRATEGIES, UNFOCUSED
 from bitrawl.url import Url, seeds_from
 from bitrawl.version import install_command
 

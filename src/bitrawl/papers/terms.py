@@ -12,7 +12,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Advice, Link, Page, SiteKnowledge, Visit
 from bitrawl.protocols import StrategyInputs
-from bitrawl.strategies.arrival import FIRST
+from bitrawl.strategies import FIRST
 
 # The paper's "high positive value". ILSP-FC adds up to 10,000 times the weight that a page needs; with weights of up to
 # 100, that is more than any text around a link can reach.

@@ -13,7 +13,7 @@ from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
 from bitrawl.protocols import StrategyInputs, UrlLanguageModel, UrlPairModel
 from bitrawl.reasons import Reason
-from bitrawl.strategies.arrival import FIRST, by_arrival
+from bitrawl.strategies import FIRST, by_arrival
 from bitrawl.url import Url
 from bitrawl.urls import (
     RuleUrlLanguageModel,

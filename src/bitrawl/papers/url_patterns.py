@@ -26,7 +26,7 @@ from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, 
 from bitrawl.papers.verification import ReadPage, Verification
 from bitrawl.protocols import StrategyInputs
 from bitrawl.reasons import LeaveReason, NoHomes, NoPattern, Reason
-from bitrawl.strategies.visited_page import aligned_links
+from bitrawl.strategies import aligned_links
 from bitrawl.url import Url
 from bitrawl.urls import named_languages, skeleton
 

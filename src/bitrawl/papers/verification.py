@@ -16,7 +16,7 @@ from rapidfuzz.distance import Indel
 from bitrawl.languages import asked_language
 from bitrawl.mining.site import SplitText
 from bitrawl.model import UNDETERMINED, Language, Page, Paragraph
-from bitrawl.strategies.visited_page import VisitedPage, aligned
+from bitrawl.strategies import VisitedPage, aligned
 from bitrawl.text.lexicon import Lexicon, TokenPair
 from bitrawl.text.words import weight, words
 from bitrawl.url import Url

@@ -31,7 +31,7 @@ from bitrawl.store.database import is_locked, locked
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import perplexities
 from bitrawl.store.own_files import GIVEN, SHARED, job_files
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy
 from bitrawl.topic.judge import boundaries
 
 

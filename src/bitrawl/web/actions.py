@@ -18,7 +18,7 @@ from bitrawl.file_names import SITES_JSON
 from bitrawl.files import NO_JSON
 from bitrawl.job import Sampler
 from bitrawl.reasons import Action
-from bitrawl.strategies.table import FOCUSED, STRATEGIES
+from bitrawl.strategies import FOCUSED, STRATEGIES
 from bitrawl.web import allowed
 from bitrawl.web.commands import CommandRunner, ExportCache, FolderWork, Indexing
 from bitrawl.web.job_list import Command, JobList, JobVerb, ServedJob

@@ -30,7 +30,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import log
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.arrival import BreadthFirst
+from bitrawl.strategies import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 

@@ -19,8 +19,7 @@ from bitrawl.reasons import Reason
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import summarise
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import FOCUSED, Strategy
+from bitrawl.strategies import FOCUSED, Strategy, strategy
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance

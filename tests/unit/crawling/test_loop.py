@@ -34,7 +34,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import fault_counts, log, summarise
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.arrival import BreadthFirst
+from bitrawl.strategies import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

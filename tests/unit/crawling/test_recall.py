@@ -26,7 +26,7 @@ from bitrawl.protocols import LinkScorer
 from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.adaptive.site_scorer import Adaptive
+from bitrawl.strategies import Adaptive
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -33,7 +33,7 @@ from bitrawl.show import looks_scripted
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import summarise
 from bitrawl.store.ledger_queue import LedgerQueue
-from bitrawl.strategies.arrival import BreadthFirst
+from bitrawl.strategies import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 

@@ -5,7 +5,8 @@ import itertools
 
 import pytest
 
-from bitrawl.crawling import Politeness, Previewer, RobotsFetcher, Scope, ScopeRules, Sites, visit
+from bitrawl.crawling import Politeness, RobotsFetcher, Scope, ScopeRules, Sites, visit
+from bitrawl.crawling.preview import Previewer
 from bitrawl.job.pages import Cleaner
 from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import MAX_REDIRECTS, Capture, Link, LinkKind, Page, Skip

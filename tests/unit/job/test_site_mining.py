@@ -16,7 +16,8 @@ from bitrawl import config
 from bitrawl.endings import Doing
 from bitrawl.files import zstd
 from bitrawl.job import site_mining
-from bitrawl.job.site_mining import BATCH, MinedSite, MiningWorkers, SiteMiner, packed_pair
+from bitrawl.job.site_mining import BATCH, MinedSite, SiteMiner
+from bitrawl.job.workers import Workers, packed_pair
 from bitrawl.mining.findings import SiteFindings
 from bitrawl.mining.judging import Flag
 from bitrawl.mining.stages import AlignedPair, PairedSite
@@ -35,7 +36,7 @@ CRASH = Failure(FailureKind.CRASH, "exit status 3")
 KILLED = Failure(FailureKind.KILLED, "killed by SIGKILL")
 
 
-class Workers:
+class FakeWorkers:
     """Find one segment in each pair; fail where they are told to."""
 
     def __init__(self, pairs: Sequence[PagePair]) -> None:
@@ -90,7 +91,7 @@ class Site:
         self.folder = folder
         self.ledger = Ledger(folder / "job.sqlite")
         self.pairs = [PagePair(by_url[a], by_url[b], EN, FR, 0.9) for a, b in sorted(pairs)]
-        self.workers = Workers(self.pairs)
+        self.workers = FakeWorkers(self.pairs)
         self.told: list[Doing | None] = []
 
     async def mine(self, settings: str = "s") -> MinedSite:
@@ -225,7 +226,7 @@ async def test_the_untranslated_rest_of_a_partly_translated_page_is_not_aligned(
     pages = [msgspec.structs.replace(one, paragraphs=(*one.paragraphs, *rest)) for one in pages]
     keep(tmp_path, pages)
     found = [PagePair(Url.parse(a), Url.parse(b), EN, FR, 0.9, partial=a.endswith("p1")) for a, b in sorted(pairs)]
-    async with MiningWorkers(config.Job(langs=["en", "fr"]), tmp_path) as workers:
+    async with Workers(config.Job(langs=["en", "fr"]), tmp_path) as workers:
         aligned = await workers.align((EN, FR), found, Template({}))
     assert not isinstance(aligned, Failure)
     untranslated = [rest[0].text.encode() in zstd.decompress(of_pair.segments) for of_pair in aligned]
@@ -316,8 +317,8 @@ async def test_a_worker_that_is_killed_at_each_attempt_costs_its_site_and_not_th
     """The real workers: the service dies when it reads the site's pages."""
     site = Site(tmp_path, 9)
     job = config.resolve({"langs": ["en", "fr"], "seeds": ["http://s.test/"], "mining": {"megabytes": 256}})
-    async with MiningWorkers(job, tmp_path) as workers:
-        workers._children._factory = dying_service  # instead of `mining_service`
+    async with Workers(job, tmp_path) as workers:
+        workers._children._factory = dying_service  # instead of `service`
         site.workers = workers  # type: ignore[assignment]
         await site.mine()
     [fault] = Findings(site.ledger).faults()
@@ -327,7 +328,5 @@ async def test_a_worker_that_is_killed_at_each_attempt_costs_its_site_and_not_th
 
 
 def test_a_mining_child_loads_neither_the_crawler_nor_the_engine_of_templates():
-    loaded = (
-        "import sys, bitrawl.job.site_mining; print([name for name in ('aiohttp', 'jinja2') if name in sys.modules])"
-    )
+    loaded = "import sys, bitrawl.job.workers; print([name for name in ('aiohttp', 'jinja2') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, check=True).stdout == b"[]\n"

@@ -6,7 +6,7 @@ import pytest
 from small_site import articles
 
 from bitrawl import config
-from bitrawl.job.site_mining import wired_miner as new_miner
+from bitrawl.job.workers import wired_miner as new_miner
 from bitrawl.mining import stages
 from bitrawl.mining.stages import Miner
 from bitrawl.model import Language, Page, PagePair, Paragraph, ParagraphKind

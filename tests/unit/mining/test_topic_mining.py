@@ -7,7 +7,7 @@ import pytest
 from small_site import FR, articles, page
 
 from bitrawl.config import resolve
-from bitrawl.job.site_mining import wired_miner
+from bitrawl.job.workers import wired_miner
 from bitrawl.mining.findings import RefusalReason
 from bitrawl.mining.stages import PairedSite
 from bitrawl.model import Page, Relevance

@@ -41,8 +41,7 @@ from bitrawl.papers.trial import (
     run_trial,
 )
 from bitrawl.store.analyses import Analyses
-from bitrawl.strategies.arrival import BreadthFirst
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import BreadthFirst, Strategy
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 

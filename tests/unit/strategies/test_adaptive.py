@@ -22,18 +22,11 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.reasons import FewPairs, OneLanguage, Reason, Stage
+from bitrawl.strategies import Adaptive, column_weights
 from bitrawl.strategies.adaptive.link_table import LinkColumn
 from bitrawl.strategies.adaptive.partners import MAX_ALL_TWINS
 from bitrawl.strategies.adaptive.rates import MONOLINGUAL_AFTER
-from bitrawl.strategies.adaptive.site_scorer import (
-    ADDED_PER_VISIT,
-    MAX_ADDED,
-    ROWS_PER_VISIT,
-    TOP,
-    Adaptive,
-    SiteScorer,
-    column_weights,
-)
+from bitrawl.strategies.adaptive.site_scorer import ADDED_PER_VISIT, MAX_ADDED, ROWS_PER_VISIT, TOP, SiteScorer
 from bitrawl.url import Url
 
 SITE = SiteKnowledge("site.test")

@@ -6,7 +6,7 @@ import pytest
 
 from bitrawl.model import Advice, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
 from bitrawl.reasons import Reason, Stage
-from bitrawl.strategies.arrival import GuardedScorer
+from bitrawl.strategies import GuardedScorer
 from bitrawl.url import Url
 
 SITE = SiteKnowledge("s.test")

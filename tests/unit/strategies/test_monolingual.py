@@ -6,7 +6,7 @@ from table_site import Walk, page, site, url
 
 from bitrawl.model import Language, Link, LinkKind, Page, SiteKnowledge, Sitemap
 from bitrawl.protocols import StrategyInputs
-from bitrawl.strategies.making import strategy
+from bitrawl.strategies import strategy
 
 SITE = SiteKnowledge("site.test")
 

@@ -7,8 +7,8 @@ import pytest
 from table_site import page, url
 
 from bitrawl.model import Alternate, AlternateSource, Language, Page
+from bitrawl.strategies import VisitedPage, aligned_links
 from bitrawl.strategies.adaptive.partners import Partners, built_alike
-from bitrawl.strategies.visited_page import VisitedPage, aligned_links
 from bitrawl.url import Url
 
 

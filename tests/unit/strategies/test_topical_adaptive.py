@@ -7,8 +7,7 @@ from table_site import Walk, page, site, url
 
 from bitrawl.crawling import Sites
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance, SiteKnowledge
-from bitrawl.strategies.adaptive.site_scorer import Adaptive
-from bitrawl.strategies.adaptive.topical import TopicalAdaptive
+from bitrawl.strategies import Adaptive, TopicalAdaptive
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 

@@ -6,7 +6,7 @@ from unit.strategies.test_topical_adaptive import FR, Addresses
 
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Relevance, SiteKnowledge, Skip, Visit
 from bitrawl.reasons import Reason, Stage
-from bitrawl.strategies.adaptive.topical import TopicalAdaptive
+from bitrawl.strategies import TopicalAdaptive
 from bitrawl.url import Url
 
 EN = Language("en")

@@ -9,8 +9,7 @@ from bitrawl import config
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.protocols import StrategyInputs
-from bitrawl.strategies.making import strategy
-from bitrawl.strategies.table import Strategy
+from bitrawl.strategies import Strategy, strategy
 from bitrawl.url import Url
 from bitrawl.urls import load_pair_transformer
 from bitrawl.urls.transformers import (

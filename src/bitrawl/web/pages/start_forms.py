@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.choices import MEGABYTE
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError, FieldError
-from bitrawl.strategies.table import FOCUSED, STRATEGIES, Strategy
+from bitrawl.strategies import FOCUSED, STRATEGIES, Strategy
 from bitrawl.web import allowed
 from bitrawl.web.actions import find_job, server_of, start_job, words_of
 from bitrawl.web.allowed import StartedRequest, Upload, Uploads
