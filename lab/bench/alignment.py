@@ -19,6 +19,7 @@ import numpy as np
 from bitrawl.mining.align_evidence import Document, Text
 from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Language
+from bitrawl.text.known_words import known_words
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "alignment"
 Gold = list[tuple[tuple[int, ...], tuple[int, ...]]]
@@ -52,7 +53,11 @@ def measure(name: str, folders: Sequence[Path]) -> list[tuple[float, bool]]:
         golds.append(read_gold(folder / "gold.tsv"))
         count += len(a) + len(b)
     timed(f"{name:16} {'Gale-Church':13} {count:9}", lambda: [gale_church(document) for document in documents], golds)
-    found = timed(f"{name:16} {'ours':13} {count:9}", lambda: LexicalAligner().align_documents(documents), golds)
+    timed(f"{name:16} {'without words':13} {count:9}", lambda: LexicalAligner().align_documents(documents), golds)
+    prior = known_words(Language(meta["src"]), Language(meta["trg"]))
+    found = timed(
+        f"{name:16} {'ours':13} {count:9}", lambda: LexicalAligner(prior=prior).align_documents(documents), golds
+    )
     return [
         (bead.score, (bead.a, bead.b) in gold)
         for beads, gold in zip(found, map(set, golds), strict=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fastwarc.warc import ArchiveIterator
 
-from bitrawl.cluster.warc_split import Grouping, partition
+from bitrawl.job import partition
 
 WEB = Path(__file__).parents[3] / "shared" / "discovery" / "web.warc.gz"
 
@@ -44,7 +44,7 @@ def main() -> None:
         floor = min(read(WEB) for _ in range(2))
         for groups in (0, 200):
             began = cpu()
-            shares = partition(inputs, folder / f"out-{groups}", Grouping(groups)).done
+            shares = partition(inputs, folder / f"out-{groups}", groups=groups).done
             took = cpu() - began
             files = len(list((folder / f"out-{groups}").glob("*.warc.gz")))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -66,6 +66,18 @@ RECIPES = {
         "src/bitrawl/models/frequencies.md",
         ("*_??.msgpack.gz",),
     ),
+    "words": Recipe(
+        "words.train",
+        "Tell which words of a language translate which English ones.",
+        "sentences and words with their English, from ten public collections",
+        "A folder with a git repository for each collection that lab/train/words.toml lists, OWNER+NAME, and Debian's packages"
+        " in debian/. The result is a folder.",
+        "Tatoeba, eBible, TICO-19, Mozilla, LibreOffice, Django, Godot, CLDR, Open Multilingual Wordnet: lab/train/words.toml",
+        "src/bitrawl/models/words.md",
+        ("*+*", "debian/*.deb"),
+        packages=("babel",),
+        options=frozenset({"cache"}),
+    ),
     "url-language": Recipe(
         "url_language.train",
         "Predict the language of a page from its URL.",

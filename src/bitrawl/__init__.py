@@ -141,7 +141,7 @@ def extract(html: str | bytes, url: str | None = None) -> "Page":
 
 
 def align(text_a: str | Iterable[str], text_b: str | Iterable[str], langs: str | Sequence[str]) -> "list[TextPair]":
-    """Align the sentences of two texts, without a dictionary or a model.
+    """Align the sentences of two texts. You need no dictionary and no model.
 
     A text is split into sentences; a list has one sentence in each item. The score of a pair is that of a corpus; a
     sentence without a counterpart has None.

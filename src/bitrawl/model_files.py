@@ -16,6 +16,7 @@ from bitrawl.packages import loaded
 
 PACKAGE = Path(__file__).parent / "models"
 CARD = ".md"  # a model's card may lie beside it
+WORDS = "words"
 
 LOADERS = {
     "adaptive.json": ("bitrawl.strategies.adaptive.site_scorer:read_weights",),
@@ -59,12 +60,12 @@ def models_from(folder: str) -> Iterator[None]:
 
 def model_names() -> list[str]:
     """The names that a file in such a folder may have."""
-    return sorted(path.name for path in PACKAGE.iterdir() if path.suffix != CARD)
+    return sorted(path.name for path in PACKAGE.iterdir() if _is_model(path))
 
 
 def replacements(folder: str) -> list[Path]:
     """The models in that folder, by name."""
-    return sorted(path for path in Path(folder).iterdir() if path.suffix != CARD) if folder else []
+    return sorted(path for path in Path(folder).iterdir() if _is_model(path)) if folder else []
 
 
 def check_model_names(folder: str) -> None:
@@ -102,6 +103,11 @@ def models_digest(folder: str) -> bytes:
     for path in replacements(folder):
         digest.update(path.name.encode() + b"\n" + hashlib.blake2b(path.read_bytes()).digest())
     return digest.digest() if folder else b""
+
+
+def _is_model(path: Path) -> bool:
+    """The words are a folder, and cannot be replaced."""
+    return path.suffix != CARD and path.name != WORDS
 
 
 @lru_cache

@@ -47,7 +47,6 @@ MOST_HOMES = 50  # home pages per host
 
 _INDEX_PAGE = re.compile(r"/(?:(?:index|default|home)\b[^/]*)?$")
 _OFFSET_BITS = 44  # 16 TiB per file, a million files
-_SUFFIXES = (".warc", ".warc.gz")
 _Numbers = npt.NDArray[np.uint64]
 _TEXT = re.compile(r"text/|application/xml")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -231,23 +230,6 @@ def _dechunked(payload: bytes) -> bytes:
         if not size:
             break
     return b"".join(pieces) if pieces else payload
-
-
-def warc_files(paths: Iterable[Path]) -> list[Path]:
-    """The files as given. A folder stands for the *.warc and *.warc.gz files in it, sorted by name."""
-    files: list[Path] = []
-    for path in paths:
-        if not path.is_dir():
-            files.append(path)
-            continue
-        try:
-            archives = sorted(entry for entry in path.iterdir() if entry.name.lower().endswith(_SUFFIXES))
-        except OSError as error:
-            raise ArchiveError(f"{path} cannot be read: {error.strerror}") from error
-        if not archives:
-            raise ArchiveError(f"{path} contains no WARC files; their names end in .warc or .warc.gz")
-        files += archives
-    return list(dict.fromkeys(files))
 
 
 def home_pages(archives: "Archives") -> list[Url]:

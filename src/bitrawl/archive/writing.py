@@ -266,6 +266,17 @@ def complete_end(path: Path, start: int) -> int | None:
     return end
 
 
+def growth(folder: Path, before: Mapping[str, int]) -> Iterator[tuple[Path, int, int]]:
+    """From where to where each file of an archive has grown since it was so long; from 0 if it is another one now."""
+    for path in archive_files(folder) if folder.exists() else []:
+        start, size = before.get(path.name, 0), path.stat().st_size
+        end = size if size == start else complete_end(path, start) if size > start else None
+        if end is None and path.name in before:  # It is not the file that was saved: a full disk had cut off its end.
+            start, end = 0, complete_end(path, 0)
+        # Damaged in the middle, it is taken whole: the job appends nothing to such a file.
+        yield path, start, size if end is None else end
+
+
 class ArchiveFacts(msgspec.Struct, frozen=True):
     """What is in an archive file of ours."""
 

@@ -63,8 +63,8 @@ def align(  # noqa: PLR0913 - flags
 
     Without --format, each line of the texts is one sentence, and bitrawl prints a ladder. Each line of a ladder has the
     numbers of lines on either side, counted from 0, and a score, as in a corpus: 0,1<TAB>0<TAB>0.98. A line without a
-    counterpart has an empty cell and no score. You need no dictionary: words are learned from the texts. From one or
-    two sentences nothing can be learned: a score of about 0.5 then means that nothing is known.
+    counterpart has an empty cell and no score. You need no dictionary: words of 144 languages come with bitrawl, and more are
+    learned from the texts. In other languages, a score of about 0.5 for one or two sentences means that nothing is known.
 
     [bold]bitrawl align jobs/example[/] aligns the pairs of a job again and writes its corpus. Nothing is fetched or paired.
     """
@@ -146,10 +146,12 @@ def _aligner(languages: Languages, dictionary: Path | None, encoder: str | None)
     from bitrawl.mining.embedding_aligner import EmbeddingAligner
     from bitrawl.mining.lexical_aligner import LexicalAligner
     from bitrawl.text.encoder import load_encoder
+    from bitrawl.text.known_words import known_words
     from bitrawl.text.lexicon import read_dictionary
 
     if not encoder:
-        return LexicalAligner(dictionary=read_dictionary(dictionary, languages) if dictionary else ())
+        entries = read_dictionary(dictionary, languages) if dictionary else ()
+        return LexicalAligner(dictionary=entries, prior=known_words(*languages))
     if dictionary:
         raise ConfigError("an encoder takes no dictionary; leave out --dictionary or --encoder")
     return EmbeddingAligner(load_encoder(encoder))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from typer import Argument, Option
 from bitrawl.cli import HelpfulCommand, HelpfulGroup, flags, group
 from bitrawl.cli.console import complain, err, print_err, print_out
 from bitrawl.cli.flags import TableFormat, confirm, description_of, job_option, starting_over, with_settings
-from bitrawl.config import DISCOVER, Group, Job, described, listed
+from bitrawl.config import DISCOVER, Group, described, listed
 from bitrawl.discover.settings import HUB_LINKS, REFERRERS, Walk
 from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
@@ -25,7 +26,8 @@ from bitrawl.show import counted
 from bitrawl.url import Url, with_scheme
 
 if TYPE_CHECKING:
-    from bitrawl.job import Discovered, FetchPolicy, OpenedSearch, SiteQuestion, StartOver
+    from bitrawl.discover.walk import WalkFacts
+    from bitrawl.job import FetchPolicy, OpenedSearch, SiteQuestion
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
 SHOWN = 20  # sites that are printed
@@ -199,6 +201,7 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     """
     from bitrawl.cli.foreground import Foreground, leave
     from bitrawl.job import OpenedSearch, described_job
+    from bitrawl.job import discover as run_discover
 
     folder = OpenedSearch(out)
     files, tables = folder.files, described(settings, DISCOVER)
@@ -215,52 +218,40 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
         mined.files.check_writable()
     if files.holds_job:
         confirm(out, start_over, "the sites that it found and what was mined there")
-    discovered = _search(job, folder, fresh=start_over, quiet=quiet)
+    foreground = Foreground(folder, quiet=quiet)
+    progress = foreground.progress
+    discovered = foreground.run(
+        lambda: run_discover(
+            job,
+            files,
+            observe=progress.visited,
+            started=foreground.started,
+            found=lambda verdict: progress.note(f"found {verdict.site}: {', '.join(verdict.languages)}"),
+            tell=progress.note,
+            fresh=start_over,
+        )
+    )
     if not quiet:
-        _show_sites(discovered, folder)
+        _show_sites(discovered.sites, discovered.facts, discovered.why, folder)
     if then_mine and discovered.sites:
-        foreground = Foreground(mined, quiet=quiet)
-        leave(foreground.run(lambda: foreground.mine(discovered.mining_job(job))))
+        mining = Foreground(mined, quiet=quiet)
+        leave(mining.run(lambda: mining.mine(discovered.mining_job(job))))
     leave(discovered.ending)
 
 
-def _search(job: Job, folder: OpenedSearch, *, fresh: StartOver, quiet: bool) -> Discovered:
-    from bitrawl.cli.foreground import Foreground
-    from bitrawl.job import discover as run_discover
-
-    foreground = Foreground(folder, quiet=quiet)
-    progress = foreground.progress
-
-    def note(verdict: SiteVerdict) -> None:
-        progress.note(f"found {verdict.site}: {', '.join(verdict.languages)}")
-
-    return foreground.run(
-        lambda: run_discover(
-            job,
-            folder.files,
-            observe=progress.visited,
-            started=foreground.started,
-            found=note,
-            tell=progress.note,
-            fresh=fresh,
-        )
-    )
-
-
-def _show_sites(discovered: Discovered, folder: OpenedSearch) -> None:
-    facts = discovered.facts
-    for site in discovered.sites[:SHOWN]:
+def _show_sites(sites: Sequence[SiteVerdict], facts: WalkFacts, why: str, folder: OpenedSearch) -> None:
+    for site in sites[:SHOWN]:
         print_out(f"{site.probability:.2f}  {site.site}  {', '.join(site.languages)}")
-    if len(discovered.sites) > SHOWN:
-        print_out(f"… and {len(discovered.sites) - SHOWN} more in {folder.table}")
+    if len(sites) > SHOWN:
+        print_out(f"… and {len(sites) - SHOWN} more in {folder.table}")
     judged = sum(facts.answers.values())
     print_err(
         f"{counted(facts.found, 'bilingual site')} found, besides {facts.bilingual_seeds} among the seeds;"
         f" {counted(judged, 'site')} judged with {counted(facts.downloads, 'download')}."
     )
-    for line in (discovered.why, *facts.notes):
+    for line in (why, *facts.notes):
         print_err(line)
-    if discovered.sites:
+    if sites:
         langs = ",".join(facts.languages)
         print_err(f"Mine them: bitrawl mine --sites {folder.sites} --langs {langs} --out {folder.mined.folder}")
 

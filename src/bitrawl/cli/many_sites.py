@@ -27,7 +27,6 @@ from bitrawl.url import Url
 if TYPE_CHECKING:
     from bitrawl.cluster.executor import DaskExecutor, Executor
     from bitrawl.cluster.run import MinedRun, Run, RunStatus, Tally
-    from bitrawl.cluster.warc_split import SplitFile
     from bitrawl.corpus import MergedCounts, MergeFacts
     from bitrawl.job import StartOver
 
@@ -378,15 +377,19 @@ def partition(
 
     Keeps the HTTP answers and leaves out everything else. After an interruption, the same command resumes.
     """
-    from bitrawl.cluster.warc_split import Grouping
-    from bitrawl.cluster.warc_split import partition as split
-
-    def tell(file: SplitFile) -> None:
-        if not quiet:
-            print_err(f"{file.path}: {counted(file.answers, 'answer')}, {size(file.bytes)}")
+    from bitrawl.job import partition as split
 
     only = None if sites is None else frozenset(Url.parse(seed).site for seed in read_sites(sites).seeds)
-    inputs = split(files, out, Grouping(groups, only), beside=[sites] if sites else (), watch=tell)
+    inputs = split(
+        files,
+        out,
+        groups=groups,
+        sites=only,
+        beside=[sites] if sites else (),
+        watch=lambda file: (
+            None if quiet else print_err(f"{file.path}: {counted(file.answers, 'answer')}, {size(file.bytes)}")
+        ),
+    )
     if not quiet:
         earlier = f", {inputs.before} done before" if inputs.before else ""
         total = sum(file.answers for file in inputs.done)

@@ -48,19 +48,21 @@ from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.config import Job
 from bitrawl.endings import seed_skips
-from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError, lacks_memory
+from bitrawl.errors import (
+    BitrawlError,
+    ChildError,
+    DamagedError,
+    DiskFullError,
+    StoreError,
+    UnwantedError,
+    lacks_memory,
+)
 from bitrawl.facts import JobFacts
-from bitrawl.file_names import LOCK, SHARD, VERDICTS
-from bitrawl.job import JobFolder, Parts, mine
-from bitrawl.job.exporting import write_shards
-from bitrawl.job.fetching import SystemClock
-from bitrawl.job.refreshing import begin_round
-from bitrawl.job.reporting import status
+from bitrawl.file_names import LOCK, VERDICTS
+from bitrawl.folder_files import files_below
+from bitrawl.job import JobFolder, OpenedJob, Parts, mine
 from bitrawl.model import Skip
 from bitrawl.process import Death, Running
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.ledger_facts import log, site_counts
-from bitrawl.store.own_files import files_below, job_files
 from bitrawl.url import Url
 
 JOB, PROGRESS_FILE, OUTCOME = "job", "progress.json", "outcome.json"
@@ -194,7 +196,7 @@ def _make_room(target: Place, job: Path, saved: Place) -> None:
     """Remove what an earlier round has left, once it cannot be lost with this machine. What people put there stays."""
     Checkpoints(job, saved).save()
     (target / DONE).delete()  # first: without it there is no part
-    ours = job_files(job)
+    ours = JobFolder(job).own_files
     if isinstance(target, LocalPlace):
         ours.delete(target.path)
         left = list(files_below(target.path))
@@ -268,7 +270,7 @@ def _take_up(order: BundleOrder, job: JobFolder, out: Place) -> None:
     with files.replacing_folder(job.path) as draft:
         part(out, name).download(draft)
         files.discard(draft / DONE)
-        begin_round(_job_of(order), JobFolder(draft), SystemClock(), without=order.bundle.apart)
+        OpenedJob(draft).begin_round(_job_of(order), without=order.bundle.apart)
         files.discard(draft / LOCK)
 
 
@@ -376,26 +378,27 @@ def _machine_fault(error: Exception, folder: Path) -> BitrawlError | None:
 
 
 async def _mine_job(work: Work) -> None:
-    folder = JobFolder(Path(work.folder) / JOB)
+    job = OpenedJob(Path(work.folder) / JOB)
     telling: list[asyncio.Task[None]] = []
 
     def started(parts: Parts) -> None:
-        telling.append(asyncio.ensure_future(_tell_now_and_then(work, folder, parts)))
+        telling.append(asyncio.ensure_future(_tell_now_and_then(work, job, parts)))
 
-    await mine(work.job, folder, started=started)
+    await mine(work.job, job.files, started=started)
     for task in telling:
         task.cancel()
-    files.write(Path(work.folder) / OUTCOME, msgspec.json.encode(_job_outcome(work.bundle, folder)))
+    files.write(Path(work.folder) / OUTCOME, msgspec.json.encode(_job_outcome(work.bundle, job)))
 
 
-async def _tell_now_and_then(work: Work, folder: JobFolder, parts: Parts) -> None:
+async def _tell_now_and_then(work: Work, job: OpenedJob, parts: Parts) -> None:
     """Tell how far the bundle is until cancelled."""
     sites = {site.site for site in work.bundle.sites}
     while True:
         await asyncio.sleep(TELL_EVERY)
         busy = {parts.crawl.scope.sites.of(host) for host in parts.queue.hosts()}
-        figures = _job_figures(status(folder), len(sites - busy))
-        files.write(Path(work.folder) / PROGRESS_FILE, msgspec.json.encode(figures))
+        with suppress(DamagedError):  # in a corpus of an earlier run, which is written again
+            figures = _job_figures(job.status(), len(sites - busy))
+            files.write(Path(work.folder) / PROGRESS_FILE, msgspec.json.encode(figures))
 
 
 def _job_figures(now: JobFacts, sites: int) -> Figures:
@@ -411,14 +414,14 @@ def _job_figures(now: JobFacts, sites: int) -> Figures:
     )
 
 
-def _job_outcome(bundle: Bundle, folder: JobFolder) -> Done:
-    now = status(folder)
-    with folder.writing() as ledger:  # A writer that closes leaves one file, with nothing beside it to be copied.
-        write_shards(folder.job(), ledger, folder.path / SHARD)  # what merging reads, on any machine
-        pairs = {counts.site: counts.pairs for counts in site_counts(ledger, most=-1)}
+def _job_outcome(bundle: Bundle, job: OpenedJob) -> Done:
+    now = job.status()
+    with job.files.writing() as ledger:  # A writer that closes leaves one file, with nothing beside it to be copied.
+        job.write_shards(ledger)
         pages = {knowledge.site: knowledge.pages for knowledge in ledger.sites()}
+        pairs = {site.site: site.pairs for site in job.sites_visited(len(pages))}
         seeded = [site for site in bundle.sites if site.seeds]  # What is in an archive shows when it has been read.
-        why = _why_nothing([site for site in seeded if not pages.get(site.site)], ledger)
+        why = _why_nothing([site for site in seeded if not pages.get(site.site)], job, ledger.skip_of)
         sites = [
             why.get(site, SiteOutcome(site, pages.get(site, 0), pairs.get(site, 0)))
             for site in ([site.site for site in seeded] if seeded else pages)
@@ -427,13 +430,15 @@ def _job_outcome(bundle: Bundle, folder: JobFolder) -> Done:
     return Done(bundle.name, PartState.MINED, sites, figures, now.ended, again=bundle.apart)
 
 
-def _why_nothing(sites: list[BundledSite], ledger: Ledger) -> dict[str, SiteOutcome]:
+def _why_nothing(
+    sites: list[BundledSite], job: OpenedJob, skip_of: Callable[[Url], Skip | None]
+) -> dict[str, SiteOutcome]:
     """What became of the first seed of each site: why it was skipped, or what its last fetch brought."""
     firsts = {site.seeds[0]: site.site for site in sites}
-    fetched = {line.url: line.outcome for line in log(ledger) if line.url in firsts} if firsts else {}
+    fetched = {line.url: line.outcome for line in job.log() if line.url in firsts} if firsts else {}
     outcomes = {}
     for seed, site in firsts.items():
-        skips = seed_skips([Url.known(seed)], ledger.skip_of)
+        skips = seed_skips([Url.known(seed)], skip_of)
         why = _reason(skips[0].skip) if skips else fetched.get(seed) or "it was not visited"
         outcomes[site] = SiteOutcome(site, failed=why, reason=skips[0].skip.reason if skips else None)
     return outcomes

@@ -19,13 +19,13 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from bitrawl.archive.archived_web import warc_files
 from bitrawl.cluster.places import Place
 from bitrawl.config import Job
 from bitrawl.crawling import FetchSettings, Routes, Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.file_names import BUNDLES, PARTS
 from bitrawl.files import NO_JSON, checked, with_sum
+from bitrawl.folder_files import warc_files
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
 from bitrawl.version import __version__

@@ -18,13 +18,11 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.archive.writing import archive_files, complete_end
 from bitrawl.cluster.places import Place
 from bitrawl.errors import DamagedError, StoreError
 from bitrawl.file_names import LEDGER
 from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault, zstd, zstd_options
-from bitrawl.job import JobFolder
-from bitrawl.store.database import back_up
+from bitrawl.job import JobFolder, OpenedJob
 
 VERSION = 1
 SHORTEST_REST = 60.0  # seconds between two checkpoints: so much work may be lost
@@ -65,7 +63,8 @@ class Checkpoints:
         self, folder: Path, place: Place, *, name: str = "", now: Callable[[], float] = time.monotonic
     ) -> None:
         """`name` tells the files of this object from those of all others. `now` tells seconds."""
-        self._job = JobFolder(folder)
+        self._opened = OpenedJob(folder)
+        self._job = self._opened.files
         self._place = place
         self._name = name or uuid.uuid4().hex[:12]
         self._count = 0
@@ -96,7 +95,7 @@ class Checkpoints:
         self._count += 1
         description = self._job.description.read_text("utf-8")
         ledger = self._save_ledger()
-        pieces = tuple(piece for path in self._archive() for piece in self._save_archive(path))
+        pieces = tuple(self._save_archive())
         earlier, self._saved = self._saved, Manifest(VERSION, description, ledger, pieces)
         (self._place / _MANIFEST).write(with_sum(msgspec.json.encode(self._saved)))
         if earlier is not None and earlier.ledger != ledger:
@@ -108,7 +107,7 @@ class Checkpoints:
         with tempfile.TemporaryDirectory(dir=self._job.path, prefix="checkpoint-") as folder:
             copy, packed = Path(folder, LEDGER), Path(folder, "packed", _LEDGER)
             try:
-                back_up(self._job.ledger, copy)
+                self._job.back_up(copy)
                 packed.parent.mkdir()
                 with copy.open("rb") as source, zstd.open(packed, "wb", options=zstd_options(_LEVEL)) as target:
                     shutil.copyfileobj(source, target, _BLOCK)
@@ -117,21 +116,12 @@ class Checkpoints:
             (self._place / name).upload(packed.parent)
         return name
 
-    def _archive(self) -> list[Path]:
-        folder = self._job.path / _ARCHIVE
-        return archive_files(folder) if folder.exists() else []
-
-    def _save_archive(self, path: Path) -> list[ArchivePiece]:
-        """The pieces of one file: those that are saved already, and what it has grown since."""
-        pieces = [piece for piece in self._saved.pieces if piece.file == path.name] if self._saved else []
-        start, size = pieces[-1].end if pieces else 0, path.stat().st_size
-        end = size if size == start else complete_end(path, start) if size > start else None
-        if end is None and pieces:  # It is not the file that was saved: a full disk had cut off its end.
-            pieces, start = [], 0
-            end = complete_end(path, 0)
-        if end is None:
-            end = size  # Damaged in the middle. The job appends nothing to such a file.
-        return pieces + [self._save_piece(path, *stretch) for stretch in _stretches(start, end)]
+    def _save_archive(self) -> Iterator[ArchivePiece]:
+        """The pieces that are saved already, and what each file has grown since."""
+        earlier = self._saved.pieces if self._saved else ()
+        for path, start, end in self._opened.archive_growth({piece.file: piece.end for piece in earlier}):
+            yield from (piece for piece in earlier if piece.file == path.name and start)
+            yield from (self._save_piece(path, *stretch) for stretch in _stretches(start, end))
 
     def _save_piece(self, path: Path, start: int, end: int) -> ArchivePiece:
         name = f"{_ARCHIVE}/{path.name}/{start:013}-{self._name}-{self._count}"

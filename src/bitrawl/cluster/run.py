@@ -13,7 +13,7 @@ import tomllib
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,13 +54,15 @@ from bitrawl.cluster.bundles import (
 from bitrawl.cluster.checkpoint import check_checkpoint, save_archive
 from bitrawl.cluster.executor import Executor
 from bitrawl.cluster.places import LocalPlace, Place, is_here, is_run, place
-from bitrawl.config import Group, Job, described
+from bitrawl.config import Group, Job, described, inputs_of
 from bitrawl.corpus import MergeFacts
 from bitrawl.crawling import Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BUNDLES, DESCRIPTION, LEDGER, MERGE, MERGED, PARTS, REPORT, SHARD, SITES_TABLE
+from bitrawl.folder_files import FolderFiles, check_inputs
 from bitrawl.job import (
-    Corpora,
+    Checked,
+    Condition,
     CorpusStatus,
     FolderKind,
     JobFolder,
@@ -69,16 +71,8 @@ from bitrawl.job import (
     OpenedRun,
     StartOver,
     kind_of,
-    open_folder,
 )
-from bitrawl.job.folder_check import Checked, Condition, check_corpus
-from bitrawl.job.job_merge import merge, merge_again
-from bitrawl.job.refreshing import RoundChanges, changes_of_parts
-from bitrawl.job.running import check_settings
 from bitrawl.show import counted
-from bitrawl.store.folder import free_archive_name, set_archive_aside
-from bitrawl.store.folder_kinds import no_job
-from bitrawl.store.own_files import FolderFiles, check_inputs, inputs_of, job_files
 
 JOB = DESCRIPTION
 FAILED = "failed.tsv"
@@ -251,7 +245,7 @@ def asked_job(settings: Mapping[str, Any], file: Path | None, *, refresh: bool =
     """The job of all bundles; raises `ConfigError` for what only one process can hold to."""
     described = config.read(file) if file is not None else {}
     job = config.resolve(config.merged(described, settings), where=str(file) if file else "")
-    check_settings(job, refresh=refresh)
+    OpenedRun.check_settings(job, refresh=refresh)
     if job.scope.reach is Reach.WEB:
         raise ConfigError("--scope web crosses sites, and a run over many sites is divided by site; leave it out")
     for name in ("pages", "minutes", "megabytes"):
@@ -287,17 +281,17 @@ def _start_over(out: Place, *, delete_archive: bool) -> None:
             (out / name).delete()
         return
     if not delete_archive:
-        aside = free_archive_name(out.path)
+        aside = JobFolder(out.path).free_archive
         for name in (out / PARTS).names():
-            set_archive_aside(out.path / PARTS / name, aside / name)
+            JobFolder(out.path / PARTS / name).set_archive_aside(aside / name)
         for name in (out / CHECKPOINTS).names():
             save_archive(checkpoint(out, name), aside / name)
     _run_files(out.path).delete(out.path)
 
 
 def _run_files(folder: Path) -> FolderFiles:
-    merged = job_files(folder)  # the corpora of a run have the names that those of a job have
-    parts = {path.name: job_files(path) for path in folder.glob(f"{PARTS}/*")}
+    merged = JobFolder(folder).own_files  # the corpora of a run have the names that those of a job have
+    parts = {path.name: JobFolder(path).own_files for path in folder.glob(f"{PARTS}/*")}
 
     def is_made(name: str) -> bool:
         top, _, rest = name.partition("/")
@@ -386,7 +380,7 @@ def shards_of(address: str, scratch: Path) -> list[Path]:
 def merge_run(
     address: str, settings: Mapping[str, Any], tell: Tell, *, only: bool = False, to: Path | None = None
 ) -> MergeFacts:
-    """Write the merged corpus of a run, and the list of sites that failed, into its own place; as `merge_again`."""
+    """Write the merged corpus of a run, and the list of sites that failed, into its own place."""
     out = place(address)
     if is_monolingual(address):
         raise ConfigError(
@@ -397,7 +391,7 @@ def merge_run(
         merged = out / MERGED
         target = _here(merged, Path(scratch, MERGED))
         shards = shards_of(address, Path(scratch, "shards"))
-        facts = merge_again(target, settings, jobs=shards, only=only, to=to, tell=tell)
+        facts = OpenedMerge(target).merge_again(settings, jobs=shards, only=only, to=to, tell=tell)
         if to is None:
             files.write(target / FAILED, _table(failed_sites(out)))
         if to is None and not isinstance(merged, LocalPlace):
@@ -421,7 +415,7 @@ def merge_folders(
         folders: list[Path] = []
         for number, address in enumerate(addresses):
             folders += shards_of(address, Path(scratch, str(number))) if is_run(address) else [Path(address)]
-        return merge(folders, out, settings, langs=langs, tell=tell)
+        return OpenedMerge(out).merge(folders, settings, langs=langs, tell=tell)
 
 
 class RunStatus(NamedTuple):
@@ -436,32 +430,31 @@ class RunStatus(NamedTuple):
 class MinedRun(OpenedRun):
     """A run over many sites, by the address of its place."""
 
-    def corpora(self) -> Corpora:
-        """Of a run elsewhere: those of a copy of its merged corpus, which lasts as long as this object."""
+    def merged_here(self) -> Path:
+        """Of a run elsewhere: a copy, which lasts as long as this object."""
         if is_here(self.address):
-            return super().corpora()
+            return super().merged_here()
         copy = Path(tempfile.mkdtemp(prefix="bitrawl-merged-"))
         weakref.finalize(self, shutil.rmtree, copy, ignore_errors=True)
         (place(self.address) / MERGED).download(copy)
         if not any(copy.iterdir()):
             raise ConfigError(f"{self.address} has no merged corpus. Run: bitrawl export {shlex.quote(self.address)}")
-        return open_folder(copy).corpora()
+        return copy
 
     def status(self) -> RunStatus:
         """How far the run is, and its merged corpus."""
         if (run := existing_run(self.address)) is None:
-            raise no_job(self.folder)
+            raise self.nothing_there()
         is_merged = is_here(self.address) and kind_of(self.folder / MERGED) is FolderKind.MERGED
         merged = OpenedMerge(self.folder / MERGED).status() if is_merged else None
         return RunStatus(self.parts, run.tally, run.running(), merged)
 
-    def changes(self, since: str = "") -> RoundChanges:
-        """What has changed in all parts together, before they are merged."""
+    @contextmanager
+    def jobs_here(self) -> Iterator[tuple[Iterable[Path], int]]:
         out, bundles = place(self.address), read_bundles(place(self.address))
-        last = bundles.round if bundles else 1
         with tempfile.TemporaryDirectory(prefix="bitrawl-diff-") as scratch:
-            jobs = (JobFolder(_here(part(out, name), Path(scratch, name))) for name in finished_jobs(out))
-            return changes_of_parts(jobs, since, last, self.address)
+            jobs = (_here(part(out, name), Path(scratch, name)) for name in finished_jobs(out))
+            yield jobs, bundles.round if bundles else 1
 
     def check(self, *, repair: bool = False) -> Iterator[Checked]:
         """What is wrong, and what is sound as one line. Parts that are not on this machine's disks are not read."""
@@ -479,9 +472,7 @@ class MinedRun(OpenedRun):
         yield Checked(f"{PARTS}/", Condition.SOUND, f"{counted(sound, 'part')} as written")
         yield from _checkpoints(out, repair=repair)
         if isinstance(out, LocalPlace):
-            corpus = check_corpus(out.path / MERGED / "corpus")
-            if corpus is not None:
-                yield corpus
+            yield from super().check()
 
     def report(self) -> str:
         """Where the report is, which the last merge has written."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bitrawl.doors import door
 
 if TYPE_CHECKING:
-    from bitrawl.config.job_file import merged, public_text_of, read, text_of, write
-    from bitrawl.config.resolving import RULES, broken, continues, converted, resolve, typed, with_paths
+    from bitrawl.config.job_file import inputs_of, merged, public_text_of, read, text_of, write
+    from bitrawl.config.resolving import RULES, broken, continues, converted, resolve, typed
     from bitrawl.config.schema import Job
     from bitrawl.config.settings import (
         CRAWL,

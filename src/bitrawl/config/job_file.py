@@ -107,3 +107,17 @@ def merged(described: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, 
         elif value is not None:
             result[key] = value
     return {key: value for key, value in result.items() if value != {}}
+
+
+def inputs_of(job: Job) -> list[str]:
+    """All files and folders that a job names."""
+    names: list[str] = []
+
+    def note(kind: str, name: str) -> str:
+        path = name.partition("=")[2] if kind == "file of a language" else name
+        if path and "://" not in path and (kind != "folder or model" or Path(path).is_dir()):
+            names.append(path)
+        return name
+
+    with_paths(job, note)
+    return names

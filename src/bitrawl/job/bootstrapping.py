@@ -21,13 +21,13 @@ from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BOOTSTRAP, FOUND_SITES
 from bitrawl.files import NO_JSON
+from bitrawl.folder_files import FolderFiles, check_inputs
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.site_checks import SiteQuestion, check_sites
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
-from bitrawl.store.own_files import FolderFiles, check_inputs
 from bitrawl.topic.wiki_api import AnswerCache, ApiWiki, WikiClient
 from bitrawl.topic.wiki_articles import Extent, Wiki, edition_code, edition_language
 from bitrawl.topic.wiki_dump import DumpWiki

@@ -12,12 +12,13 @@ from bitrawl.corpus.export import CorpusHeader, corpus_headers
 from bitrawl.corpus.units import CorpusPage, CorpusUnit, page_of, read_pages, read_units, unit_of
 from bitrawl.errors import ConfigError
 from bitrawl.file_names import LEDGER, PARTS, REPORT
+from bitrawl.folder_files import named
 from bitrawl.job.exporting import corpus_pages, corpus_units
 from bitrawl.job.reporting import written_figures
 from bitrawl.model import Language
 from bitrawl.show import counted
 from bitrawl.store.folder import JobFolder, not_mined
-from bitrawl.store.folder_kinds import FolderKind, merge_description, merged_jobs, named
+from bitrawl.store.folder_kinds import FolderKind, merge_description, merged_jobs
 from bitrawl.store.ledger_facts import language_pairs
 from bitrawl.store.stored_findings import Findings
 

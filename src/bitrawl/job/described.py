@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from bitrawl import config
-from bitrawl.config import Job
+from bitrawl.config import Job, inputs_of
 from bitrawl.crawling import FetchSettings, Reach, Scope, Sites
 from bitrawl.errors import ConfigError
+from bitrawl.folder_files import check_inputs
 from bitrawl.model_files import check_models
 from bitrawl.protocols import StrategyInputs, Topic
 from bitrawl.store.folder import JobFolder
-from bitrawl.store.own_files import check_inputs, inputs_of
 from bitrawl.strategies import strategy
 from bitrawl.topic.term_list import read_terms
 from bitrawl.url import Url

@@ -11,14 +11,7 @@ from typing import NamedTuple
 import msgspec
 from yarl import URL
 
-from bitrawl.archive.archived_web import (
-    Archives,
-    KeptFetcher,
-    ReplayFetcher,
-    first_record,
-    home_pages,
-    warc_files,
-)
+from bitrawl.archive.archived_web import Archives, KeptFetcher, ReplayFetcher, first_record, home_pages
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.bodies import JSON
 from bitrawl.config import Job
@@ -26,6 +19,7 @@ from bitrawl.crawling import FetchSettings, HttpFetcher, Politeness, RobotsFetch
 from bitrawl.crawling.preview import Previewer
 from bitrawl.crawling.robots import RobotsRecord
 from bitrawl.file_names import ARCHIVE
+from bitrawl.folder_files import warc_files
 from bitrawl.job.described import scope
 from bitrawl.model import Capture, Language, WarcPlace, pack
 from bitrawl.page import AnalysisSection, Rejects, SandboxedAnalyser, page_reader

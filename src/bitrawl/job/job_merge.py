@@ -16,6 +16,7 @@ from bitrawl.corpus.figures import MergedSite, MergeFacts
 from bitrawl.corpus.formats import FORMATS, Format, check_formats, corpus_format, corpus_formats
 from bitrawl.errors import ConfigError
 from bitrawl.file_names import CORPUS, DESCRIPTION, LEDGER, MERGE, REPORT, SITES_TABLE
+from bitrawl.folder_files import check_inputs, files_below, named
 from bitrawl.job.exporting import (
     SCRATCH,
     CorpusOutput,
@@ -31,8 +32,7 @@ from bitrawl.job.exporting import (
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
 from bitrawl.show import report_of_merge
-from bitrawl.store.folder_kinds import merge_description, named
-from bitrawl.store.own_files import check_inputs, files_below
+from bitrawl.store.folder_kinds import merge_description
 from bitrawl.version import __version__
 
 Pair = tuple[str, str]

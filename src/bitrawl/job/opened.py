@@ -5,7 +5,8 @@ what to name instead. Each question loads only what answers it.
 """
 
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from enum import Enum
 from os import PathLike
 from pathlib import Path
@@ -18,16 +19,16 @@ from bitrawl.config import Group, Job, described
 from bitrawl.corpus.export import CARD
 from bitrawl.corpus.figures import MergeFacts
 from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS
-from bitrawl.errors import ConfigError
-from bitrawl.file_names import FOUND_SITES, MERGED, MINED_SITES, PARTS, REPORT, SITES_TABLE
-from bitrawl.store.folder import Buckets, JobFolder, buckets_of, free_archive_name, tune_job
+from bitrawl.errors import ConfigError, StoreError
+from bitrawl.file_names import FOUND_SITES, MERGED, MINED_SITES, PARTS, REPORT, SHARD, SITES_TABLE
+from bitrawl.folder_files import named
+from bitrawl.store.folder import Buckets, JobFolder, buckets_of, tune_job
 from bitrawl.store.folder_kinds import (
     FolderKind,
     export_command,
     kind_of,
     languages_of_run,
     merged_jobs,
-    named,
     no_corpus_of_search,
     no_job,
 )
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from bitrawl.job.refreshing import RoundChanges
     from bitrawl.model import Page, PagePair
     from bitrawl.review.thresholds import CorpusSelection
+    from bitrawl.store.ledger import Ledger
 
 Tell = Callable[[str], None]
 
@@ -333,9 +335,28 @@ class OpenedJob(OpenedFolder):
         """The boundaries of a crawl by perplexity, and how many pages are between them."""
         return buckets_of(self.files)
 
+    def begin_round(self, job: Job, *, without: Iterable[str] = ()) -> None:
+        """Begin the next round of a finished job, without these sites; one that is not finished goes on."""
+        from bitrawl.job.fetching import SystemClock
+        from bitrawl.job.refreshing import begin_round
+
+        begin_round(job, self.files, SystemClock(), without=without)
+
+    def write_shards(self, ledger: "Ledger") -> None:
+        """Write what merging reads, on any machine."""
+        from bitrawl.job.exporting import write_shards
+
+        write_shards(self.files.job(), ledger, self.folder / SHARD)
+
+    def archive_growth(self, before: Mapping[str, int]) -> Iterator[tuple[Path, int, int]]:
+        """From where to where each file of the archive has grown since it was so long; from 0 if it is another one now."""
+        from bitrawl.archive.writing import growth
+
+        yield from growth(self.files.archive, before)
+
     def set_aside(self) -> Path | None:
         """Where what was fetched goes if the job starts over; None if there is nothing."""
-        return free_archive_name(self.folder) if (self.folder / "warc").is_dir() else None
+        return self.files.free_archive if self.files.archive.is_dir() else None
 
 
 class OpenedSearch(OpenedJob):
@@ -426,10 +447,30 @@ class OpenedMerge(OpenedCopy):
         self, *, only: bool = False, to: Path | None = None, tell: Tell = lambda _line: None, **settings: Any
     ) -> MergeFacts:
         """Merge the jobs again, with other settings, as the flags of `bitrawl export`."""
+        tables = described(settings, [Group.CORPUS])
+        return self.merge_again(tables, only=arguments.yes_or_no("only", only), to=to, tell=tell)
+
+    def merge(
+        self, folders: Sequence[Path], tables: Mapping[str, Any], *, langs: Sequence[str] = (), tell: Tell
+    ) -> MergeFacts:
+        """Merge the corpora of these jobs, in this order, by these tables of a job file. The same jobs give the same bytes."""
+        from bitrawl.job.job_merge import merge
+
+        return merge(folders, self.folder, tables, langs=langs, tell=tell)
+
+    def merge_again(
+        self,
+        tables: Mapping[str, Any],
+        *,
+        jobs: Sequence[Path] = (),
+        only: bool = False,
+        to: Path | None = None,
+        tell: Tell,
+    ) -> MergeFacts:
+        """Merge the same jobs, or these, as they are now."""
         from bitrawl.job.job_merge import merge_again
 
-        tables = described(settings, [Group.CORPUS])
-        return merge_again(self.folder, tables, only=arguments.yes_or_no("only", only), to=to, tell=tell)
+        return merge_again(self.folder, tables, jobs=jobs, only=only, to=to, tell=tell)
 
     def selections(self, tables: Mapping[str, Any]) -> NoReturn:
         raise _no_selection()
@@ -462,13 +503,52 @@ class OpenedRun(OpenedFolder):
     def corpora(self) -> "Corpora":
         from bitrawl.job.corpora import FileCorpora, PartCorpora
 
-        merged, languages = self.folder / MERGED, languages_of_run(self.folder)
+        languages = languages_of_run(self.folder)
         if len(languages) == 1:
             return PartCorpora(self.folder, languages[0])
+        return FileCorpora(self.folder, self.merged_here() / "corpus")
+
+    def merged_here(self) -> Path:
+        """The folder of its merged corpus on this machine."""
+        merged = self.folder / MERGED
         if kind_of(merged) is not FolderKind.MERGED:
             where = shlex.quote(str(self.folder))
             raise ConfigError(f"{self.folder} has not been merged yet. Run: bitrawl export {where}")
-        return FileCorpora(self.folder, merged / "corpus")
+        return merged
+
+    def jobs_here(self) -> AbstractContextManager[tuple[Iterable[Path], int]]:
+        """The jobs of its finished parts, on this machine, and the number of its round."""
+        raise self.nothing_there()
+
+    def changes(self, since: str = "") -> "RoundChanges":
+        """What has changed in all parts together, before they are merged."""
+        from bitrawl.job.refreshing import changes_of_parts
+
+        with self.jobs_here() as (jobs, last):
+            return changes_of_parts(map(JobFolder, jobs), since, last, self.address)
+
+    def check(self, *, repair: bool = False) -> Iterator["Checked"]:
+        """Whether the files of its merged corpus are as they were written; nothing if there are none."""
+        from bitrawl.job.folder_check import check_corpus
+
+        if (corpus := check_corpus(self.folder / MERGED / "corpus")) is not None:
+            yield corpus
+
+    @staticmethod
+    def check_settings(job: Job, *, refresh: bool = False) -> None:
+        """Raise `ConfigError` for whatever only shows on the way, before the job is divided among machines."""
+        from bitrawl.job import described as descriptions
+        from bitrawl.job import running
+        from bitrawl.job.refreshing import check_refresh
+
+        descriptions.check(job)
+        running.check(job)
+        if refresh:
+            check_refresh(job)
+
+    def nothing_there(self) -> StoreError:
+        """What to say where there is no run."""
+        return no_job(self.folder)
 
     def selections(self, tables: Mapping[str, Any]) -> NoReturn:
         raise _no_selection()

@@ -7,11 +7,12 @@ from urllib.parse import quote
 
 import msgspec
 
-from bitrawl.archive.archived_web import Archives, warc_files
+from bitrawl.archive.archived_web import Archives
 from bitrawl.archive.writing import archive_files
 from bitrawl.bodies import HTML, JSON, TEXT, XML, media_type
 from bitrawl.crawling import visit
 from bitrawl.errors import ConfigError
+from bitrawl.folder_files import warc_files
 from bitrawl.job.exporting import content_pages
 from bitrawl.job.fetching import POLITE, FetchPolicy, loose_analyser, loose_web
 from bitrawl.model import Capture, DocumentType, Language, Link, LinkKind, Page, Sitemap, Skip

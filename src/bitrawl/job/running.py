@@ -24,7 +24,7 @@ from bitrawl.crawling import Crawl, Preview
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.endings import CrawlEnd, Doing, Ending, HostRest, MiningStep, crawl_end, ending, seed_skips
 from bitrawl.errors import BitrawlError, ConfigError, TopicError
-from bitrawl.job import described, fetching
+from bitrawl.job import fetching
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
@@ -196,14 +196,6 @@ def check(job: Job) -> None:
     if job.export.anonymise is not Anonymise.OFF:
         check_libraries()
     check_formats(job.export.formats, len(job.languages()), "leave the format out (bitrawl export --only)")
-
-
-def check_settings(job: Job, *, refresh: bool = False) -> None:
-    """Raise `ConfigError` for whatever only shows on the way, before the job is divided among machines."""
-    described.check(job)
-    check(job)
-    if refresh:
-        check_refresh(job)
 
 
 def _check_mined(folder: JobFolder, ledger: Ledger) -> None:

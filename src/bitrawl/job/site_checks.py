@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
+from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages
 from bitrawl.crawling import Politeness, RobotsFetcher, visit
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, site_judges
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
+from bitrawl.folder_files import warc_files
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.model import OPT_OUTS, Language, Link, LinkKind, Page, Visit

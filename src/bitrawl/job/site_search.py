@@ -47,6 +47,7 @@ from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.endings import Ending
 from bitrawl.errors import ConfigError, DamagedError, GraphError
 from bitrawl.file_names import FOUND_SITES, REPORT, SEARCHED, SITES_JSON, SITES_TABLE
+from bitrawl.folder_files import check_inputs
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.opened import StartOver
@@ -56,7 +57,6 @@ from bitrawl.protocols import Clock
 from bitrawl.show import report_of_search
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import outlinks
-from bitrawl.store.own_files import check_inputs
 from bitrawl.url import seeds_from
 
 WRITE_EVERY = 2.0  # seconds between two versions of the files

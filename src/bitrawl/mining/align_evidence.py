@@ -451,10 +451,10 @@ class AlignVocabulary(NamedTuple):
         ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
         return cls(ids, np.zeros(len(ids)))
 
-    @property
-    def unigram(self) -> Floats:
+    def unigram(self, least: float = 1.0) -> Floats:
+        """How common each word is, as if the texts had at least so many words."""
         frequency = self.counts + 0.5
-        return frequency / max(float(frequency.sum()), 1.0)
+        return frequency / max(float(frequency.sum()), least)
 
 
 class NumberedTexts(NamedTuple):

@@ -31,6 +31,7 @@ from bitrawl.mining.settings import AlignSection
 from bitrawl.mining.site import Condensed, Condenser, PageOf, Pages
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap, pack
 from bitrawl.protocols import Encoder, LanguageIdentifier
+from bitrawl.text.known_words import known_words
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import Template, relabel, template_of
 from bitrawl.url import Url
@@ -166,7 +167,8 @@ class Miner:
         """
         aligner = SiteAligner(languages, characters=self._characters)
         enough = enough_to_learn([aligner.size(pair) for pair in pairs])
-        return pickle.dumps(LexicalAligner().learn(aligner.documents([pairs[number] for number in enough])))
+        learning = LexicalAligner(prior=known_words(*languages))
+        return pickle.dumps(learning.learn(aligner.documents([pairs[number] for number in enough])))
 
     def align(
         self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""
@@ -182,8 +184,8 @@ class Miner:
             for judged, texts in zip(_judged(judge, aligned), too_long, strict=True)
         ]
 
-    def _aligner(self, taught: LexicalAligner | None) -> LexicalAligner | EmbeddingAligner:
-        return EmbeddingAligner(self._encoder) if self._encoder else taught or LexicalAligner()
+    def _aligner(self, taught: LexicalAligner | None) -> LexicalAligner | EmbeddingAligner | None:
+        return EmbeddingAligner(self._encoder) if self._encoder else taught
 
     def _too_long(self, pages: Iterable[Page], copies: dict[Url, Url]) -> dict[str, str]:
         """What is left out of the pages of a monolingual corpus. Between two languages it shows after the alignment."""

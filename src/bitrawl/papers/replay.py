@@ -19,7 +19,7 @@ from zlib import crc32
 
 import msgspec
 
-from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
+from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages
 from bitrawl.crawling import (
     Crawl,
     Frontier,
@@ -34,6 +34,7 @@ from bitrawl.crawling import (
     most_waiting,
 )
 from bitrawl.errors import ConfigError, UrlError
+from bitrawl.folder_files import warc_files
 from bitrawl.mining.pairing import Pairing
 from bitrawl.model import (
     MAX_REDIRECTS,

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bitrawl import files
+from bitrawl.folder_files import FolderFiles, check_inputs
 from bitrawl.languages import same_language
 from bitrawl.model import OWN_REQUESTS, Language
 from bitrawl.papers.measure import MARKS, SiteTrials, TrialFigures
 from bitrawl.show import counted, harvest
-from bitrawl.store.own_files import FolderFiles, check_inputs
 
 MEASURES = (
     *(f"pairs at {mark} %" for mark in MARKS),

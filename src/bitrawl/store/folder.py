@@ -27,10 +27,11 @@ from bitrawl.file_names import (
     REPORT,
     VERDICTS,
 )
-from bitrawl.store.database import is_locked, locked
+from bitrawl.folder_files import GIVEN, FolderFiles
+from bitrawl.store.database import back_up, is_locked, locked
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import perplexities
-from bitrawl.store.own_files import GIVEN, SHARED, job_files
+from bitrawl.store.own_files import SHARED, job_files
 from bitrawl.strategies import Strategy
 from bitrawl.topic.judge import boundaries
 
@@ -140,16 +141,21 @@ class JobFolder(NamedTuple):
             yield ledger
 
     @property
+    def own_files(self) -> FolderFiles:
+        """What a job writes into it."""
+        return job_files(self.path)
+
+    @property
     def holds_job(self) -> bool:
         """Whether a command has worked in it, whatever is left of that."""
-        return job_files(self.path).holds(self.path)
+        return self.own_files.holds(self.path)
 
     def check_writable(self, *, fresh: bool = False) -> None:
         """Raise `ConfigError` if a job here would write over files of others, or with `fresh` if any are there."""
         if fresh:
-            job_files(self.path).check_fresh(self.path)
+            self.own_files.check_fresh(self.path)
         else:
-            job_files(self.path).check_new(self.path)
+            self.own_files.check_new(self.path)
 
     def start_over(self, *, delete_archive: bool = False) -> None:
         """Remove what jobs have written into this folder, and nothing else; not while one runs there.
@@ -162,25 +168,28 @@ class JobFolder(NamedTuple):
             return
         with locked(self.ledger):
             if not delete_archive:
-                for job in (self.path, self.path / MINED_SITES):
-                    set_archive_aside(job, free_archive_name(job))
-            job_files(self.path).delete(self.path)
+                for job in (self, JobFolder(self.path / MINED_SITES)):
+                    job.set_archive_aside(job.free_archive)
+            self.own_files.delete(self.path)
 
+    @property
+    def free_archive(self) -> Path:
+        """Where what was fetched may be set aside."""
+        return next(path for path in (self.path / f"warc-{number}" for number in count(1)) if not path.exists())
 
-def set_archive_aside(folder: Path, aside: Path) -> None:
-    """Move the archive of a job; nothing happens if it has none."""
-    archive = folder / ARCHIVE
-    if not archive.is_dir() or not any(archive.iterdir()):
-        return
-    try:
-        aside.parent.mkdir(exist_ok=True)
-        archive.rename(aside)
-    except OSError as error:
-        raise files.write_fault(aside, error) from error
+    def set_archive_aside(self, aside: Path) -> None:
+        """Move the archive; nothing happens if there is none."""
+        if not self.archive.is_dir() or not any(self.archive.iterdir()):
+            return
+        try:
+            aside.parent.mkdir(exist_ok=True)
+            self.archive.rename(aside)
+        except OSError as error:
+            raise files.write_fault(aside, error) from error
 
-
-def free_archive_name(folder: Path) -> Path:
-    return next(path for path in (folder / f"warc-{number}" for number in count(1)) if not path.exists())
+    def back_up(self, copy: Path) -> None:
+        """Copy the ledger as it is at one moment, even while a process writes it; that process does not wait."""
+        back_up(self.ledger, copy)
 
 
 def not_mined(folder: Path, ledger: Ledger) -> ConfigError:

@@ -1,7 +1,6 @@
 """What a folder holds, whichever verb made it, and what to say where a verb needs a job and there is none."""
 
 import shlex
-from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -25,8 +24,7 @@ from bitrawl.file_names import (
     SUMMARY,
 )
 from bitrawl.files import NO_JSON
-
-_NAMED = 5  # folders or files that a message names
+from bitrawl.folder_files import named
 
 
 class FolderKind(StrEnum):
@@ -119,12 +117,6 @@ def _nothing(folder: Path, where: str) -> str:
 
 
 _START = "start one with: bitrawl mine URL --langs en,fr --out"
-
-
-def named(names: Iterable[str]) -> str:
-    """The first of them, and how many more there are."""
-    listed = list(names)
-    return ", ".join(listed[:_NAMED]) + (f" and {len(listed) - _NAMED} more" if len(listed) > _NAMED else "")
 
 
 def languages_of_run(folder: Path) -> list[str]:

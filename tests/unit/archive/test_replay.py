@@ -9,10 +9,11 @@ from pathlib import Path
 import brotli
 import pytest
 
-from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages, warc_files
+from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages
 from bitrawl.archive.writing import WarcArchive
 from bitrawl.errors import ArchiveError
 from bitrawl.files import zstd
+from bitrawl.folder_files import warc_files
 from bitrawl.model import Capture, Link, LinkKind, Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url

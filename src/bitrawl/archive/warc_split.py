@@ -15,12 +15,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from bitrawl.archive.archived_web import warc_files
 from bitrawl.archive.writing import answers
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import write, write_fault
+from bitrawl.folder_files import check_inputs, warc_files
 from bitrawl.store.database import locked
-from bitrawl.store.own_files import check_inputs
 from bitrawl.url import Url
 
 # Well below the usual limit of 1,024 open files. Opening one again costs about as much as a small write.
@@ -68,13 +67,15 @@ class Inputs(NamedTuple):
 def partition(
     paths: Iterable[Path],
     out: Path,
-    grouping: Grouping,
     *,
+    groups: int = 0,
+    sites: frozenset[str] | None = None,
     beside: Iterable[Path] = (),
     watch: Callable[[SplitFile], None] = lambda _: None,
 ) -> Inputs:
     """Split these files, and those in these folders, into `out`. The same call goes on with the files that are not done.
 
+    There are so many `groups` of sites, by default one for each site; only these `sites` are taken, by default all.
     `beside` are other files that the caller has read: none may lie in `out`.
 
     Raises `ArchiveError` if one is no WARC file, `StoreError` if a file changed since it was done, or if another process
@@ -82,7 +83,7 @@ def partition(
     """
     paths = list(paths)
     check_inputs(out, [*paths, *beside])
-    files = warc_files(paths)
+    files, grouping = warc_files(paths), Grouping(groups, sites)
     with locked(out / _STATE):
         state = out / _STATE
         _check_grouping(state, grouping)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from fastwarc.warc import ArchiveIterator
 
-from bitrawl.cluster import warc_split as module
-from bitrawl.cluster.warc_split import Grouping, partition
+from bitrawl.archive import warc_split as module
+from bitrawl.archive.warc_split import Grouping, partition
 from bitrawl.errors import ArchiveError, ConfigError, DiskFullError, StoreError
 
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>page</p>"
@@ -49,7 +49,7 @@ def test_each_site_has_a_file_with_its_members_as_they_were(tmp_path):
     one, two, three = (packed(record(url)) for url in ("http://a.org/", "https://b.org/x", "http://www.a.org/fr/"))
     (tmp_path / "in.warc.gz").write_bytes(one + two + three)
 
-    inputs = partition([tmp_path / "in.warc.gz"], tmp_path / "out", Grouping())
+    inputs = partition([tmp_path / "in.warc.gz"], tmp_path / "out")
 
     assert split(tmp_path / "out") == {"a.org.warc.gz": one + three, "b.org.warc.gz": two}
     assert inputs.done[0].answers == 3
@@ -65,7 +65,7 @@ def test_what_is_no_answer_of_the_web_is_left_out(tmp_path):
         + packed(*others[1:], record("ftp://a.org/"), record("nonsense"))
     )
 
-    partition([tmp_path / "in.warc.gz"], tmp_path / "out", Grouping())
+    partition([tmp_path / "in.warc.gz"], tmp_path / "out")
 
     assert split(tmp_path / "out") == {"a.org.warc.gz": answer}
 
@@ -82,7 +82,7 @@ def test_what_is_no_answer_of_the_web_is_left_out(tmp_path):
 def test_files_that_are_packed_otherwise_are_split_too(tmp_path, content):
     (tmp_path / "in.warc.gz").write_bytes(content)
 
-    partition([tmp_path / "in.warc.gz"], tmp_path / "out", Grouping())
+    partition([tmp_path / "in.warc.gz"], tmp_path / "out")
 
     assert urls(tmp_path / "out" / "a.org.warc.gz") == ["http://a.org/"] * 2
     assert urls(tmp_path / "out" / "b.org.warc.gz") == ["http://b.org/"] * 2
@@ -94,7 +94,7 @@ def test_what_follows_a_damaged_place_is_kept(tmp_path):
     broken[100:140] = b"\xff" * 40
     (tmp_path / "in.warc.gz").write_bytes(first + bytes(broken) + last)
 
-    partition([tmp_path / "in.warc.gz"], tmp_path / "out", Grouping())
+    partition([tmp_path / "in.warc.gz"], tmp_path / "out")
 
     assert urls(tmp_path / "out" / "b.org.warc.gz") == ["http://b.org/"]
     assert (tmp_path / "out" / "a.org.warc.gz").read_bytes().startswith(first)
@@ -102,8 +102,8 @@ def test_what_follows_a_damaged_place_is_kept(tmp_path):
 
 
 def test_groups_hold_whole_sites(tmp_path, mixed):
-    partition(mixed, tmp_path / "sites", Grouping())
-    partition(mixed, tmp_path / "groups", Grouping(groups=4))
+    partition(mixed, tmp_path / "sites")
+    partition(mixed, tmp_path / "groups", groups=4)
 
     assert len(split(tmp_path / "sites")) == 20
     assert len(split(tmp_path / "groups")) <= 4
@@ -114,22 +114,22 @@ def test_groups_hold_whole_sites(tmp_path, mixed):
 
 
 def test_only_the_listed_sites_are_kept(tmp_path, mixed):
-    partition(mixed, tmp_path / "out", Grouping(sites=frozenset({"site3.org", "site7.org"})))
+    partition(mixed, tmp_path / "out", sites=frozenset({"site3.org", "site7.org"}))
 
     assert list(split(tmp_path / "out")) == ["site3.org.warc.gz", "site7.org.warc.gz"]
 
 
 def test_more_sites_than_open_files_are_split_alike(tmp_path, mixed, monkeypatch):
-    partition(mixed, tmp_path / "many", Grouping())
+    partition(mixed, tmp_path / "many")
     monkeypatch.setattr(module._Appending.__init__, "__defaults__", (2,))
-    partition(mixed, tmp_path / "few", Grouping())
+    partition(mixed, tmp_path / "few")
 
     assert split(tmp_path / "few") == split(tmp_path / "many")
 
 
 @pytest.mark.parametrize("after", [0, 1, 30, 59])
 def test_a_run_that_was_cut_off_is_continued_as_if_nothing_had_been(tmp_path, mixed, monkeypatch, after):
-    partition(mixed, tmp_path / "whole", Grouping())
+    partition(mixed, tmp_path / "whole")
     real = module.answers
 
     def cut_off(path, wanted):
@@ -140,11 +140,11 @@ def test_a_run_that_was_cut_off_is_continued_as_if_nothing_had_been(tmp_path, mi
 
     monkeypatch.setattr(module, "answers", cut_off)
     with pytest.raises(KeyboardInterrupt):
-        partition(mixed, tmp_path / "out", Grouping())
+        partition(mixed, tmp_path / "out")
     (undo,) = (tmp_path / "out" / "partition").glob("*.undo")
     undo.write_bytes(undo.read_bytes() + b"12")  # killed while it noted the next file
     monkeypatch.undo()
-    inputs = partition(mixed, tmp_path / "out", Grouping())
+    inputs = partition(mixed, tmp_path / "out")
 
     assert split(tmp_path / "out") == split(tmp_path / "whole")
     assert inputs.before == 1
@@ -152,12 +152,12 @@ def test_a_run_that_was_cut_off_is_continued_as_if_nothing_had_been(tmp_path, mi
 
 
 def test_a_kill_after_the_marker_undoes_nothing(tmp_path, mixed):
-    partition(mixed, tmp_path / "out", Grouping())
+    partition(mixed, tmp_path / "out")
     whole = split(tmp_path / "out")
     (done, *_) = (tmp_path / "out" / "partition").glob("*.done.json")
     (done.parent / done.name.replace(".done.json", ".undo")).write_text("0 site1.org.warc.gz\n")
 
-    partition(mixed, tmp_path / "out", Grouping())
+    partition(mixed, tmp_path / "out")
 
     assert split(tmp_path / "out") == whole
 
@@ -174,36 +174,36 @@ def test_a_full_disk_is_named_and_the_same_call_goes_on(tmp_path, mixed, monkeyp
 
     monkeypatch.setattr(module, "_write_all", full)
     with pytest.raises(DiskFullError, match="run the same command again"):
-        partition(mixed, tmp_path / "out", Grouping())
+        partition(mixed, tmp_path / "out")
     monkeypatch.undo()
-    partition(mixed, tmp_path / "out", Grouping())
-    partition(mixed, tmp_path / "whole", Grouping())
+    partition(mixed, tmp_path / "out")
+    partition(mixed, tmp_path / "whole")
 
     assert split(tmp_path / "out") == split(tmp_path / "whole")
 
 
 def test_a_folder_that_was_split_otherwise_is_refused(tmp_path, mixed):
-    partition(mixed, tmp_path / "out", Grouping())
+    partition(mixed, tmp_path / "out")
 
     with pytest.raises(ConfigError, match="another --groups or --sites"):
-        partition(mixed, tmp_path / "out", Grouping(groups=4))
+        partition(mixed, tmp_path / "out", groups=4)
 
 
 def test_an_input_that_changed_is_refused(tmp_path, mixed):
-    partition(mixed, tmp_path / "out", Grouping())
+    partition(mixed, tmp_path / "out")
     mixed[0].write_bytes(mixed[0].read_bytes() + packed(record("http://a.org/")))
 
     with pytest.raises(StoreError, match="has changed since"):
-        partition(mixed, tmp_path / "out", Grouping())
+        partition(mixed, tmp_path / "out")
 
 
 def test_what_is_no_archive_is_named(tmp_path):
     (tmp_path / "in.warc.gz").write_bytes(b"<html>")
 
     with pytest.raises(ArchiveError, match="is not a WARC file"):
-        partition([tmp_path / "in.warc.gz"], tmp_path / "out", Grouping())
+        partition([tmp_path / "in.warc.gz"], tmp_path / "out")
     with pytest.raises(ArchiveError, match="cannot be read"):
-        partition([tmp_path / "nothing.warc.gz"], tmp_path / "out", Grouping())
+        partition([tmp_path / "nothing.warc.gz"], tmp_path / "out")
 
 
 @pytest.mark.parametrize("site", ["[2001:db8::1]:8080", "127.0.0.1", "a" * 240 + ".org", "xn--e1afmkfd.xn--p1ai"])

@@ -1,0 +1,48 @@
+"""The words that ship are made the same way twice, and say what their sources say."""
+
+from pathlib import Path
+
+from bitrawl.model import Language
+from bitrawl.text.known_words import Table
+from bitrawl.text.words import words as stems
+from lab.train import words
+from lab.train.word_sources import READERS, clean
+
+SENTENCES = [
+    ("talo on vanha", "the house is old"),
+    ("talo on uusi", "the house is new"),
+    ("koira on vanha", "the dog is old"),
+]
+
+
+def collected(folder: Path) -> Path:
+    """As if all sources had been read."""
+    for source in READERS:
+        (folder / f"{source}.done").touch()
+    rows = [f"{a} {n}\t{b} {n}\n" for n in range(1100) for a, b in SENTENCES]
+    for source in ("tatoeba", "firefox"):
+        (folder / f"fi.{source}.tsv").write_text("".join(rows), "utf-8")
+    return folder
+
+
+def test_the_same_sentences_give_the_same_bytes(tmp_path: Path):
+    texts = collected(tmp_path)
+    for out in ("first", "second"):
+        words.write([words.learn(texts, Language("fi"))], tmp_path / out)
+    files = sorted(path.name for path in (tmp_path / "first").iterdir())
+    assert files == ["en.words", "fi.words"]
+    assert all((tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes() for name in files)
+
+
+def test_the_words_of_a_language_are_those_of_its_sentences(tmp_path: Path):
+    words.write([words.learn(collected(tmp_path), Language("fi"))], tmp_path / "out")
+    english = Table.unpacked((tmp_path / "out" / "en.words").read_bytes()).words
+    table = Table.unpacked((tmp_path / "out" / "fi.words").read_bytes())
+    place = table.words.index(stems("koira", Language("fi"))[0])
+    links = slice(int(table.counts[:place].sum()), int(table.counts[: place + 1].sum()))
+    likeliest = table.english[links][table.forward[links].argmax()]
+    assert english[likeliest] == "dog"
+
+
+def test_a_text_of_a_program_is_learned_without_its_marks():
+    assert clean("~Save %s as <b>{ $name }</b>…") == "Save as …"

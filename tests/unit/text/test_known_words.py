@@ -1,0 +1,80 @@
+"""The words that ship: packed and read again, turned, and by way of English."""
+
+import numpy as np
+import pytest
+
+from bitrawl.model import Language
+from bitrawl.text.known_words import Table, known_languages, known_words, levels
+from bitrawl.text.lexicon import Lexicon, Links
+
+EN = Language("en")
+
+
+def lexicon(links: dict[tuple[str, str], tuple[float, float]]) -> Lexicon:
+    a, b = (list(dict.fromkeys(names)) for names in zip(*links, strict=True))
+    numbered = sorted((a.index(first), b.index(second), *both) for (first, second), both in links.items())
+    columns = [np.array(column) for column in zip(*numbered, strict=True)]
+    ids_a, ids_b = ({name: number for number, name in enumerate(names)} for names in (a, b))
+    return Lexicon(ids_a, ids_b, Links(*columns))
+
+
+DACH = lexicon({("dach", "roof"): (0.9, 0.8), ("dach", "top"): (0.1, 0.1), ("haus", "hous"): (1.0, 1.0)})
+
+
+def test_a_table_is_the_same_when_it_is_read_again_and_the_same_bytes_when_it_is_packed_again():
+    table = Table(
+        ["haus", "hausbau", "öl"],
+        np.array([2, 0, 1], np.uint8),
+        np.array([3, 40_000, 7], np.uint16),
+        np.array([15, 0, 9], np.uint8),
+        np.array([1, 14, 3], np.uint8),
+    )
+    read = Table.unpacked(table.packed())
+    assert read.words == table.words
+    assert all((ours == theirs).all() for ours, theirs in zip(read[1:], table[1:], strict=True))
+    assert read.packed() == table.packed()
+
+
+def test_levels_are_a_third_apart():
+    assert levels(np.array([1.0, 0.74, 0.5, 0.01, 0.0])).tolist() == [15, 14, 13, 0, 0]
+
+
+def test_a_lexicon_turned_says_the_same_the_other_way_round():
+    turned = DACH.turned()
+    assert turned.translations("roof") == [("dach", 0.8)]
+    assert turned.turned().translations("dach") == DACH.translations("dach")
+
+
+def test_two_lexicons_that_share_a_language_translate_through_it_less_surely():
+    toit = lexicon({("roof", "toit"): (0.5, 0.5), ("top", "haut"): (1.0, 1.0)})
+    through = DACH.through(toit, 0.8)
+    assert through.translations("dach") == [("toit", pytest.approx(0.36)), ("haut", pytest.approx(0.08))]
+    assert through.translations("haus") == []
+
+
+def test_a_language_without_words_and_a_language_with_itself_have_none():
+    assert known_words(Language("tlh"), EN) is None
+    assert known_words(EN, EN) is None
+    assert EN not in known_languages()
+
+
+def test_a_prior_speaks_until_the_texts_do():
+    prior = lexicon({("bow", "bogen"): (1.0, 1.0), ("hull", "rumpf"): (1.0, 1.0)})
+    none = Lexicon.learn([], prior=prior)
+    assert none.coverage(["bow"], ["bogen"]) == (1.0, 1.0)
+    ships = [(["bow", name], ["bug", name]) for name in "abcdefghijklmnopqrstuvwxyz"]
+    few, many = Lexicon.learn(ships[:3], prior=prior), Lexicon.learn(ships, prior=prior)
+    assert best(few)[0][0] == "bogen" or best(few)[0][1] < 0.7
+    assert best(many)[0][0] == "bug"
+    assert many.coverage(["hull"], ["rumpf"]) == (1.0, 1.0)  # a word that the texts do not have
+
+
+def test_a_prior_helps_to_find_what_two_sentences_alone_cannot_tell():
+    pairs = [(["the", "old", "bow"], ["der", "alte", "bogen"])]
+    prior = lexicon({("bow", "bogen"): (0.9, 0.9), ("old", "alte"): (0.9, 0.9)})
+    assert dict(Lexicon.learn(pairs, prior=prior).translations("the"))["der"] > 0.2
+    assert best(Lexicon.learn(pairs, prior=prior))[0] == ("bogen", pytest.approx(0.9, abs=0.15))
+
+
+def best(learned: Lexicon) -> list[tuple[str, float]]:
+    return learned.translations("bow")
