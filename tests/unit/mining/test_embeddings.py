@@ -117,7 +117,7 @@ def found(pages, encoder=None, **settings):
 
 def test_an_encoder_pairs_what_nothing_else_tells_apart():
     pages, pairs = prose(20)
-    assert not found(pages)
+    assert found(pages) < pairs  # by the words that ship, and not all of them
     assert found(pages, WordEncoder()) == pairs
 
 
