@@ -182,6 +182,22 @@ class Lexicon:
         """The same of a word of the second."""
         return word in self.ids_b or (self.prior is not None and self.prior.knows_b(word))
 
+    def linked(self, tokens_a: Tokens, tokens_b: Tokens) -> tuple[set[str], set[str]]:
+        """The words of either text that have any translation here."""
+        a, b = (
+            {word for word in text if (number := ids.get(word)) is not None and some[number]}
+            for text, ids, some in zip((tokens_a, tokens_b), (self.ids_a, self.ids_b), self._linked, strict=True)
+        )
+        return a, b
+
+    @cached_property
+    def _linked(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        a, b = (
+            np.bincount(of_side, minlength=len(ids)) > 0
+            for of_side, ids in ((self.links.a, self.ids_a), (self.links.b, self.ids_b))
+        )
+        return a, b
+
     def translations(self, word: str) -> list[tuple[str, float]]:
         """The translations of a word of the first language, likeliest first."""
         links = self._links_of(word)
