@@ -28,7 +28,7 @@ from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
 from lab.train.segment_sources import Group
-from lab.train.segments import Regime, Sample, all_groups, fit, measured, write_models
+from lab.train.segments import TREES_KNOWN, Regime, Sample, all_groups, fit, measured, write_models
 
 SHARED = Path(__file__).parents[3] / "shared"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "bitrawl-segments"))
@@ -59,7 +59,7 @@ class Judged:
         scores: list[np.ndarray] = [np.zeros(0)] * len(samples)
         for fold in range(FOLDS):
             held = set(names[fold::FOLDS])
-            model = fit([sample for sample in samples if key(sample) not in held])
+            model = fit([sample for sample in samples if key(sample) not in held], TREES_KNOWN)
             for number, sample in enumerate(samples):
                 if key(sample) in held:
                     scores[number] = model.of_table(sample.rows)
@@ -160,9 +160,7 @@ def main() -> None:
     if asked.train:
         write_models(samples, asked.train)
         return
-    for known, name in ((True, "with the words that ship"), (False, "without words")):
-        print(f"\n= {name} =")
-        report([sample for sample in samples if sample.known == known])
+    report(samples)
     print_speed(groups())
 
 

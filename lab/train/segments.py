@@ -38,7 +38,7 @@ from lab.train.trees import grow, named_arrays
 
 Floats = NDArray[np.float32]
 
-TREES = 80  # of either look; judgement: the file stays small
+TREES, TREES_KNOWN = 60, 100  # of either look; judgement: the file stays small
 PAGE = 60  # beads; judgement
 _MOST_OF_GROUP = 2000  # beads that a group may count for: no book may speak for the web
 _AS_MINED = 1.0  # what a bead of a page without made-up errors counts, beside one of a page with them; judgement
@@ -46,7 +46,6 @@ _WORDS = list(DIRECTIONS).index("words_least")
 _FOLDS = 3
 # Texts of a group that stand alone, with their translations and with strangers; and the most sentences of each.
 _FEW, _MOST_SENTENCES = 40, 4
-_FEW_WEIGHT = 3.0  # judgement: with 1, fewer right pairs of Chinese and Thai reach .7 than before
 
 
 class Regime(StrEnum):
@@ -97,8 +96,8 @@ def train(data: Path, out: Path, *, tell: Tell = silent) -> None:
 def write_models(samples: Sequence[Sample], path: Path) -> None:
     """Write what `SegmentScore.load` reads: a model for texts of whose words something is known, and one for others."""
     arrays: dict[str, NDArray[Any]] = {}
-    for kind, known in (("", False), (KNOWN, True)):
-        model = fit([sample for sample in samples if sample.known == known])
+    unknown = [sample for sample in samples if not sample.known and sample.regime is not Regime.FEW]
+    for kind, model in (("", fit(unknown)), (KNOWN, fit(samples, TREES_KNOWN))):
         arrays |= named_arrays(**{f"{kind}alone": model.alone, f"{kind}in_place": model.in_place})
         arrays[f"{kind}calibration"] = model.calibration
     with replacing(path) as file:
@@ -117,7 +116,7 @@ def all_groups(data: Path) -> list[Group]:
 def measured(groups: Sequence[Group]) -> list[Sample]:
     """Each group with a lexicon of all its pages, some with one of a few pages or none; each with errors of its own.
 
-    All with the words that ship, and without, as in languages that have none. With them also a few sentences alone.
+    All with the words that ship, and without, as in languages that have none; also a few sentences alone.
     """
     found = []
     for group in map(_in_pages, groups):
@@ -126,19 +125,19 @@ def measured(groups: Sequence[Group]) -> list[Sample]:
         )
         size = sum(label is not None for page in group.pages for label in page.right)
         weight = min(1.0, _MOST_OF_GROUP / max(size, 1))
-        prior = known_words(*group.languages)
-        for page, lexicon in _few(group, prior) if prior else ():
-            found.append(_sample(group, Regime.FEW, lexicon, page, _FEW_WEIGHT))
+        priors = dict.fromkeys((known_words(*group.languages), None))
+        for prior in priors:
+            found += [_sample(group, Regime.FEW, lexicon, page, 1.0) for page, lexicon in _few(group, prior)]
         for regime, view in _VIEWS.items():
             some = group._replace(pages=group.pages[view.pages])
             seen = some if regime is Regime.MINED else spoiled(some, pool, wrong_pages=view.wrong_pages)
-            for before in dict.fromkeys((prior, None)):
-                for pages, lexicon in _with_lexicon(seen, regime, before):
+            for prior in priors:
+                for pages, lexicon in _with_lexicon(seen, regime, prior):
                     found += [_sample(group, regime, lexicon, page, weight) for page in pages if page.pairs]
     return found
 
 
-def _few(group: Group, prior: Lexicon) -> Iterator[tuple[LabelledPage, Lexicon]]:
+def _few(group: Group, prior: Lexicon | None) -> Iterator[tuple[LabelledPage, Lexicon]]:
     """One to four sentences, aligned with nothing beside them: with their translations, and with others of the site."""
     chance = random.Random(f"{group.source}{group.languages}")  # noqa: S311 (nothing is kept secret by it)
     runs = [
@@ -172,13 +171,13 @@ def _weights(sample: Sample) -> Floats:
     return weights
 
 
-def fit(samples: Sequence[Sample]) -> SegmentScore:
+def fit(samples: Sequence[Sample], trees: int = TREES) -> SegmentScore:
     """Trees for each look; the calibration is that of parts which their trees have not seen."""
     sources = sorted({sample.source for sample in samples})
     raw, labels, weights, classes = [], [], [], []
     for fold in range(_FOLDS):
         held = set(sources[fold::_FOLDS])
-        model = _fitted([sample for sample in samples if sample.source not in held])
+        model = _fitted([sample for sample in samples if sample.source not in held], trees)
         for sample in samples:
             if sample.source in held:
                 known = sample.labels >= 0
@@ -189,20 +188,20 @@ def fit(samples: Sequence[Sample]) -> SegmentScore:
     columns = [np.concatenate(parts) for parts in (raw, labels, weights)]
     lengths = np.concatenate(classes)
     calibration = np.stack([_calibration(*(part[lengths == row] for part in columns)) for row in range(LENGTH_CLASSES)])
-    whole = _fitted(samples)
+    whole = _fitted(samples, trees)
     return SegmentScore(whole.alone, whole.in_place, calibration)
 
 
-def _fitted(samples: Sequence[Sample]) -> SegmentScore:
+def _fitted(samples: Sequence[Sample], trees: int) -> SegmentScore:
     rows = np.concatenate([sample.rows for sample in samples])
     labels = np.concatenate([sample.labels for sample in samples])
     weights = np.concatenate([_weights(sample) for sample in samples])
     known = labels >= 0
     directions = list(DIRECTIONS.values())
-    alone = grow(rows[known], labels[known], weights=weights[known], directions=directions, trees=TREES)
+    alone = grow(rows[known], labels[known], weights=weights[known], directions=directions, trees=trees)
     seen = np.concatenate([_second_look(sample, alone) for sample in samples])
     directions += NEIGHBOURHOOD.values()
-    in_place = grow(seen[known], labels[known], weights=weights[known], directions=directions, trees=TREES)
+    in_place = grow(seen[known], labels[known], weights=weights[known], directions=directions, trees=trees)
     return SegmentScore(alone, in_place, np.array([[1.0, 0.0]] * LENGTH_CLASSES, np.float32))
 
 

@@ -239,7 +239,7 @@ def test_a_single_sentence_is_told_from_strangers_by_the_words_that_ship():
         )[0]
         (right if number == other else wrong).append(0.0 if rest else found.score)
     assert min(right) > 0.9
-    assert sum(wrong) / len(wrong) < 0.4
+    assert sum(wrong) / len(wrong) < 0.5
 
 
 def test_neighbours_support_a_pair():
