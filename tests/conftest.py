@@ -2,6 +2,7 @@
 
 import gc
 import importlib.util
+from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from bitrawl.cluster import places
 
 BROWSER_TESTS = Path(__file__).parent / "app"
 SLOW_TESTS = {BROWSER_TESTS, Path(__file__).parent / "end_to_end"}
+LONG = 10.0  # seconds on an idle machine; a test that takes longer says why: `@pytest.mark.long("…")`
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f"long(why): the test takes more than {LONG:g} seconds, and why")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -25,6 +31,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     `--dist worksteal` gives each worker as many tests, which follow each other; who is done takes over the last ones of another.
     """
+    for item in items:
+        item.user_properties += [("why", mark.args[0]) for mark in item.iter_markers("long")]
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     slow_files = dict.fromkeys(item.path for item in items if item.path.parent in SLOW_TESTS)
     worker_of = {path: number % workers for number, path in enumerate(slow_files)}
@@ -50,11 +58,26 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    _show_long(terminalreporter)
     asked = [Path(config.invocation_params.dir, one.partition("::")[0]).resolve() for one in config.args]
     concerned = any(one in (BROWSER_TESTS, *BROWSER_TESTS.parents) or BROWSER_TESTS in one.parents for one in asked)
     if concerned and (missing := what_is_missing()):
         terminalreporter.section("not everything was tested", sep="!", red=True, bold=True)
         terminalreporter.line(f"browser tests were NOT run: {missing}; make test-web installs it", red=True, bold=True)
+
+
+def _show_long(terminalreporter: pytest.TerminalReporter) -> None:
+    seconds: Counter[str] = Counter()
+    reasons: dict[str, str] = {}
+    for report in (one for reports in terminalreporter.stats.values() for one in reports):
+        if isinstance(report, pytest.TestReport):
+            seconds[report.nodeid] += report.duration  # type: ignore[assignment]
+            reasons[report.nodeid] = str(dict(report.user_properties).get("why", "it has yet to say why"))
+    longest = [(name, took) for name, took in seconds.most_common() if took > LONG]
+    if longest:
+        terminalreporter.section(f"tests that took more than {LONG:g} s")
+    for name, took in longest:
+        terminalreporter.line(f"{took:5.1f} s {name}: {reasons[name]}")
 
 
 @pytest.fixture

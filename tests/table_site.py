@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Scope, Sites
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, PageSource, Politeness, Scope, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Paragraph, Sitemap, Skip
 from bitrawl.papers.trial import MemoryQueue, ReplayLedger
 from bitrawl.protocols import LinkScorer
@@ -67,12 +67,10 @@ class Walk:
         self._first = [url(seed) for seed in seeds]
         self._crawl = Crawl(
             Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0)),
-            fetcher=self._web,
-            analyser=self,
+            PageSource(self._web, self),
             scorer=scorer,
             ledger=self.diary,
             scope=Scope(sites, self._first),
-            clock=clock,
             settings=LoopSettings(parallel=1, probe=False, sitemaps=sitemap is not None, leave=not exhaustive),
         )
 

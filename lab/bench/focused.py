@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.config import Job
-from bitrawl.crawling import Budget, Crawl, Frontier, Reach, Scope, ScopeRules, Sites
+from bitrawl.crawling import Budget, Crawl, Frontier, HostRules, PageSource, Reach, Scope, ScopeRules, Sites, Spending
 from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance, Visit
 from bitrawl.papers.replay import InFlightWeb, ReplayClock
@@ -51,20 +51,18 @@ async def crawled(  # noqa: PLR0913 - what is crawled, and how
     crawl = Crawl(
         Frontier(
             MemoryQueue(), clock, sites.of, live.politeness,
-            budget=Budget(pages=pages), ranked=focused, returns=focused,
+            spending=Spending(Budget(pages=pages)), rules=HostRules(ranked=focused, returns=focused),
         ),
-        fetcher=live,
-        analyser=live,
+        PageSource(live, live),
         scorer=scorer,
         ledger=ReplayLedger(sites.of),
         scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
-        clock=clock,
         settings=live.settings(sitemaps=False, leave=leave),
         judge=judge,
-        observers=[keep],
     )  # fmt: skip
+    crawl.observers.append(keep)
     if job.strategy == Strategy.PERPLEXITY:
-        crawl.frontier.steps = scorer.steps(job.topic.buckets)  # type: ignore[attr-defined]
+        crawl.frontier.compare(scorer.steps(job.topic.buckets))  # type: ignore[attr-defined]
     crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
     await crawl.run()
     return fetched
@@ -104,3 +102,6 @@ class TrueJudge:
     def __call__(self, link: Link, page: Page) -> Page:  # noqa: ARG002
         relevant = self._truth(page)
         return msgspec.structs.replace(page, relevance=Relevance(0.99 if relevant else 0.01, relevant=relevant))
+
+    def redirected(self, source: Url, target: Url) -> None:
+        pass

@@ -40,7 +40,7 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.crawling import RobotsFetcher, Scope, Sites, objection
+from bitrawl.crawling import RobotsFetcher, Scope, Sites
 from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Sitemap
 from bitrawl.papers.measure import SiteTrials, TrialFigures
@@ -211,7 +211,7 @@ async def linked_pages(replay: Replay, seeds: Sequence[Url]) -> set[Url]:
                 found += [one for part in outcome.parts() for one in part.links]
             elif isinstance(outcome, Page):
                 found += [] if Directive.NOFOLLOW in outcome.directives else outcome.links
-                if objection(outcome, opt_outs=True) is None:
+                if outcome.objection(opt_outs=True) is None:
                     pages.add(link.url)
         for one in found:
             if one.url not in met and scope.refusal(one) is None:

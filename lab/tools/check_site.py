@@ -106,10 +106,10 @@ def _looked_at(page: Any) -> Iterator[str]:
     try:
         first.wait_for(timeout=60_000)
     except Exception as error:  # noqa: BLE001 - playwright's, whose type is not known without it
-        yield f"the search finds nothing: {type(error).__name__}"
+        yield f"the search for {SEARCHED[0]!r} finds nothing: {type(error).__name__}"
     else:
         if first.inner_text() != SEARCHED[1]:
-            yield f"the search finds {first.inner_text()!r} first"
+            yield f"the search for {SEARCHED[0]!r} finds {first.inner_text()!r} first, and not {SEARCHED[1]!r}"
 
 
 def main(folder: Path) -> int:

@@ -305,6 +305,12 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         """Whether it may go into the corpus: every page may, in a job without a topic."""
         return self.relevance is None or self.relevance.relevant
 
+    def objection(self, *, opt_outs: bool) -> "Skip | None":
+        """Why the page itself asks not to be kept; None where it does not."""
+        if opt_outs and OPT_OUTS.intersection(self.directives):
+            return Skip(self.url, Stage.ROBOTS, Reason.OPT_OUT, ", ".join(sorted(set(self.directives))))
+        return Skip(self.url, Stage.ROBOTS, Reason.NOINDEX) if Directive.NOINDEX in self.directives else None
+
 
 class SiteKnowledge(msgspec.Struct, frozen=True):
     """What a crawl has learned about one site so far."""

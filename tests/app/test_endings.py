@@ -74,6 +74,7 @@ LEFT = {
 ALL_VISITED = {"fr": "Il ne reste rien à visiter.", "es": "No queda nada por visitar."}
 
 
+@pytest.mark.long("a job is mined twice behind the page")
 def test_a_site_that_the_strategy_left_is_visited_to_its_end_by_a_button(foreign: tuple[str, Page], app: App):
     code, page = foreign
     said, button = LEFT[code]
@@ -95,6 +96,7 @@ BUDGET = {
 }  # fmt: skip
 
 
+@pytest.mark.long("a job is mined twice behind the page")
 def test_a_limit_that_was_reached_is_raised_by_a_button(foreign: tuple[str, Page], app: App):
     code, page = foreign
     said, field, button, then = BUDGET[code]

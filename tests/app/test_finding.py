@@ -97,6 +97,7 @@ def gather(page: Page, subject: str = SUBJECT, edition: str = "English") -> None
     page.get_by_role("button", name="Gather").click()
 
 
+@pytest.mark.long("a topic is gathered and a job is mined behind the page")
 def test_a_topic_is_gathered_from_a_wiki_and_mined(page: Page, app: App, watched: Watched, wiki: Served, held: Held):
     held.hold("en")
     held.hold("bilingual")
@@ -183,6 +184,7 @@ def test_a_topic_without_a_subject_is_told_in_the_form(page: Page, watched: Watc
     watched.expect_said(REFUSED)
 
 
+@pytest.mark.long("a search and a job run behind the page")
 def test_sites_are_searched_for_and_mined(page: Page, app: App, watched: Watched):
     page.goto("/discover")
     page.get_by_label("Sites to start from").fill("http://www.beekeepers.test/")

@@ -101,6 +101,7 @@ def own_app(held_web: tuple[HeldWeb, int], tmp_path: Path) -> Iterator[App]:
         app.end()
 
 
+@pytest.mark.long("two servers and a job")
 def test_a_job_outlives_the_server_and_the_open_tab_finds_the_next_one(browser: Browser, web: HeldWeb, own_app: App):
     host, app = "docs.tidewatch.test", own_app
     context = browser.new_context(base_url=app.base, **QUIET)

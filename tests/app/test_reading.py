@@ -121,6 +121,7 @@ def test_a_review_goes_by_key_and_by_thumb_and_is_remembered(page: Page, app: Ap
     expect(page).to_have_url(there)
 
 
+@pytest.mark.long("the job is mined twice")
 def test_a_rejected_pair_stays_out_of_the_tmx_when_the_site_is_mined_again(page: Page, app: App, own_job: str):
     there = app.address(own_job)
     open_pair(page, there)

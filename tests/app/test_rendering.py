@@ -87,6 +87,7 @@ def test_the_archive_gives_the_same_pairs_without_a_browser(mined: tuple[Path, l
     assert pairs_of(tmp_path / "w") == pairs_of(mined[0])
 
 
+@pytest.mark.long("two jobs and a round are drawn by Chromium")
 def test_a_round_draws_pages_anew_and_ends_as_a_fresh_job(mined: tuple[Path, list[str], int], tmp_path: Path) -> None:
     first, changed, gone, *others = ARTICLES
     now = {first: ARTICLES[first], changed: {}, **{key: ARTICLES[key] for key in others}}
@@ -107,6 +108,7 @@ def test_a_round_draws_pages_anew_and_ends_as_a_fresh_job(mined: tuple[Path, lis
     assert names == [set(), {changed}, {gone}]
 
 
+@pytest.mark.long("Chromium starts anew after each kill")
 def test_pages_whose_browser_is_killed_are_told_and_drawn_by_the_same_command(
     mined: tuple[Path, list[str], int], tmp_path: Path
 ) -> None:
@@ -312,6 +314,7 @@ OPENED = {
 }
 
 
+@pytest.mark.long("each way is drawn by Chromium")
 def test_what_a_reader_can_open_is_read_whichever_way_its_rules_came() -> None:
     pages = []
     for rules, html in OPENED.values():

@@ -20,6 +20,7 @@ def empty(tmp_path: Path) -> Iterator[App]:
     app.end()
 
 
+@pytest.mark.long("the whole demo runs behind the page")
 def test_the_demo_is_one_click_from_an_empty_app_and_outlives_the_server(browser: Browser, empty: App):
     context = browser.new_context(base_url=empty.base, viewport=PHONE, **QUIET)
     watched, page = Watched(context, empty.base), context.new_page()

@@ -1,15 +1,15 @@
 """What every queue promises, and the frontier on top of it: memory and SQLite alike."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bitrawl.crawling import Budget, Frontier, Politeness, Sites, Spent
-from bitrawl.crawling.frontier import InFlight
+from bitrawl.crawling import Budget, Frontier, HostRules, Politeness, Sites, Spending
+from bitrawl.crawling.frontier import InFlight, Spent
 from bitrawl.endings import Failing
 from bitrawl.model import Lease, Link, LinkKind, Skip
 from bitrawl.papers.trial import MemoryQueue
@@ -50,7 +50,12 @@ def make_queue(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeQ
 @pytest.fixture
 def make_frontier(make_queue: MakeQueue) -> Callable[..., Frontier]:
     def make(**settings: object) -> Frontier:
-        return Frontier(make_queue(), FakeClock(), Sites().of, **settings)  # type: ignore[arg-type]
+        def taken(names: Iterable[str]) -> dict[str, object]:
+            return {name: settings.pop(name) for name in names if name in settings}
+
+        spending = Spending(**taken(("budget", "downloads", "job", "sites")))  # type: ignore[arg-type]
+        rules = HostRules(**taken(HostRules.__struct_fields__))  # type: ignore[arg-type]
+        return Frontier(make_queue(), FakeClock(), Sites().of, spending=spending, rules=rules, **settings)  # type: ignore[arg-type]
 
     return make
 
@@ -445,7 +450,7 @@ async def test_a_host_that_rests_for_long_keeps_nobody_waiting(make_frontier):
 
 
 async def test_a_link_waits_for_a_page_in_flight_that_was_much_better(make_frontier):
-    frontier = make_frontier(ranked=True, budget=Budget(pages=500), spent=Spent(pages=100))
+    frontier = make_frontier(ranked=True, budget=Budget(pages=500), job=Spent(pages=100))
     frontier.add([(link("best.org/1"), 0.9), (link("a.org/1"), 0.83), (link("b.org/1"), 0.87)])
     best, near = await given_out(frontier)
     assert names([best, near]) == ["best.org", "b.org"]
@@ -454,7 +459,7 @@ async def test_a_link_waits_for_a_page_in_flight_that_was_much_better(make_front
 
 
 async def test_at_most_a_tenth_of_the_visits_so_far_is_unread(make_frontier):
-    frontier = make_frontier(politeness=Politeness(delay=0), ranked=True, spent=Spent(pages=40))
+    frontier = make_frontier(politeness=Politeness(delay=0), ranked=True, job=Spent(pages=40))
     frontier.add([(link(f"h{n}.org/"), 0.5) for n in range(20)])
     leases = await given_out(frontier, InFlight())
     assert len(leases) == 4
@@ -465,7 +470,7 @@ async def test_at_most_a_tenth_of_the_visits_so_far_is_unread(make_frontier):
 
 
 async def test_new_hosts_for_which_there_is_no_room_keep_nobody_waiting(make_frontier):
-    frontier = make_frontier(politeness=HASTE, ranked=True, budget=Budget(pages=500), spent=Spent(pages=100))
+    frontier = make_frontier(politeness=HASTE, ranked=True, budget=Budget(pages=500), job=Spent(pages=100))
     await heard(frontier, "a.org")
     frontier.add([(link(f"new{n}.org/"), 0.9) for n in range(20)] + [(link("a.org/1"), 0.1)])
     assert len(names(await given_out(frontier))) == 2  # as many as work
@@ -596,7 +601,7 @@ async def test_steps_can_be_moved_while_the_crawl_runs(make_frontier):
     frontier.add([(link(f"high.org/{n}"), 0.9) for n in range(3)] + [(link("low.org/1"), 0.1)])
     lease = await frontier.take()
     frontier.fetched(lease, took=0.0)
-    frontier.steps = (0.99, 0.95)
+    frontier.compare((0.99, 0.95))
     frontier.finish(lease)
     assert hosts(await ending(frontier)) == ["low.org", "high.org", "high.org"]
 

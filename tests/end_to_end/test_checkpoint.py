@@ -47,6 +47,7 @@ def units(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("anywhere", ["folder", "s3"], indirect=True)
+@pytest.mark.long("three commands mine the same web")
 async def test_a_job_goes_on_elsewhere_from_its_last_checkpoint(tmp_path: Path, anywhere: str):
     there = place(anywhere) / "parts/00001/checkpoint"
     async with demo.serve() as web:

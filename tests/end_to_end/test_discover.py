@@ -45,6 +45,7 @@ def answers(folder: Path) -> dict[str, str]:
     return {row["site"]: row["verdict"] for row in rows}
 
 
+@pytest.mark.long("the command starts again after each kill")
 async def test_killed_again_and_again_a_search_finds_the_same_sites(tmp_path: Path):
     flags = ("--backlinks", str(graph(tmp_path)))
     async with demo.serve() as web:

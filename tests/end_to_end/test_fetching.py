@@ -19,8 +19,8 @@ from hostile.pathologies import ROUTES, SMUGGLED, pathology_server
 
 from bitrawl import __version__
 from bitrawl.bodies import MIB
-from bitrawl.crawling import FetchSettings, HttpFetcher, Proxies, RobotsFetcher, Routes
-from bitrawl.crawling.connections import GuardedResolver
+from bitrawl.crawling import FetchSettings, HttpFetcher, RobotsFetcher, Routes
+from bitrawl.crawling.connections import GuardedResolver, Proxies
 from bitrawl.crawling.fetch import failure
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Skip

@@ -77,6 +77,7 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("miners", [1, 2])
+@pytest.mark.long("a child starts anew after each of many kills")
 def test_children_killed_at_their_start_at_a_page_and_at_each_step_of_mining_change_no_byte_of_the_corpus(
     served: Served, undisturbed: dict[str, bytes], marks: Path, tmp_path: Path, miners: int
 ):

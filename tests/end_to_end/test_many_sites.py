@@ -198,6 +198,7 @@ def with_customised(folder: Path, code: str) -> dict[str, str]:
 NO_DASK = "import sys\nsys.modules['distributed'] = sys.modules['dask'] = None  # as if they were not installed\n"
 
 
+@pytest.mark.long("three drivers start children for each bundle")
 async def test_two_parts_without_dask_are_the_whole_although_a_driver_is_killed(
     tmp_path: Path, web: Served, plain_loop: list[Units]
 ):
@@ -342,6 +343,7 @@ def texts(found: Units) -> set[tuple[str, str]]:
     return {(unit["text_a"], unit["text_b"]) for unit in map(json.loads, found)}
 
 
+@pytest.mark.long("Dask starts two workers, and a third after the kill")
 async def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, web: Served, plain_loop: list[Units]):
     pytest.importorskip("distributed")
     driver = await bitrawl(*many(web, tmp_path, "--cluster", "local", "--workers", "2", sites=BUNDLES[0], delay=DELAY))

@@ -13,12 +13,12 @@ from bitrawl.crawling import (
     HttpFetcher,
     Politeness,
     Preview,
-    Previewer,
     RobotsFetcher,
     Scope,
     ScopeRules,
     Sites,
 )
+from bitrawl.crawling.preview import Previewer
 from bitrawl.page.analyser import page_reader
 from bitrawl.reasons import Reason
 from bitrawl.testing import InlineAnalyser

@@ -90,6 +90,7 @@ def undisturbed(undisturbed_job: Path) -> dict[str, str]:
     return pages
 
 
+@pytest.mark.long("the command starts 21 times")
 async def test_killed_twenty_times_a_crawl_ends_with_the_same_pages_and_repeats_only_what_was_in_flight(
     tmp_path: Path, undisturbed: dict[str, str]
 ):

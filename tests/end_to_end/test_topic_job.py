@@ -321,7 +321,7 @@ async def test_a_running_crawl_follows_its_job_file_and_survives_a_broken_one(be
 
         def changed(_address: str) -> None:
             if parts:
-                steps.append(tuple(parts[0].crawl.frontier.steps))
+                steps.append(tuple(parts[0].crawl.frontier.rules.steps))
             if len(served.asked) == 12:
                 job.write_text(job.read_text("utf-8").replace("500.0", "3.0").replace("5000.0", "4.0"), "utf-8")
             elif len(served.asked) == 20:

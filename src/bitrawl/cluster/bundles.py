@@ -7,7 +7,6 @@ its folder is a job folder, and its `done.json` is written last. When all sites 
 """
 
 import hashlib
-import os
 import socket
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -22,7 +21,7 @@ import msgspec
 
 from bitrawl.cluster.places import Place
 from bitrawl.config import Job
-from bitrawl.crawling import Proxies, Routes, Sites
+from bitrawl.crawling import FetchSettings, Routes, Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.file_names import BUNDLES, PARTS
 from bitrawl.files import NO_JSON, checked, with_sum
@@ -130,7 +129,7 @@ def machines_of(job: Job, resolve: Resolve | None = None) -> Callable[[Sequence[
 
     A route of the user (`connect_to`) or a proxy hides the address, and an archive needs none.
     """
-    routes, around = Routes(job.fetch.connect_to), Proxies.of_environment(os.environ)
+    routes, around = Routes(job.fetch.connect_to), FetchSettings().here().proxies
     hidden = bool(job.replay or job.fetch.proxy or around.http or around.https)
 
     def machines(hosts: Sequence[str]) -> list[str]:

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 from bitrawl.doors import door
 
 if TYPE_CHECKING:
-    from bitrawl.crawling.connections import Proxies, Routes, is_private_host, most_waiting
-    from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, understand, user_agent, visit
-    from bitrawl.crawling.frontier import Frontier, Spent
-    from bitrawl.crawling.loop import Crawl, LoopSettings, objection
+    from bitrawl.crawling.connections import Routes, is_private_host, most_waiting
+    from bitrawl.crawling.fetch import FetchSettings, HttpFetcher, user_agent, visit
+    from bitrawl.crawling.frontier import Frontier, HostRules, Spending
+    from bitrawl.crawling.loop import Crawl, LoopSettings, PageSource
     from bitrawl.crawling.preview import Preview
+    from bitrawl.crawling.rendering import open_rendering
     from bitrawl.crawling.robots import RobotsFetcher
     from bitrawl.crawling.scope import Scope, Sites
     from bitrawl.crawling.settings import (

@@ -4,6 +4,7 @@ All that reads pages from the web does it by `visit`, or by `HttpFetcher.fetch` 
 """
 
 import errno
+import os
 import socket
 import ssl
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +46,20 @@ from bitrawl.crawling.connections import (
 )
 from bitrawl.crawling.settings import FetchSection, Politeness
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import MAX_REDIRECTS, Answer, Capture, DocumentType, Language, Link, LinkKind, Page, Sitemap, Skip
+from bitrawl.model import (
+    MAX_REDIRECTS,
+    Answer,
+    Capture,
+    DocumentType,
+    Language,
+    Lease,
+    Link,
+    LinkKind,
+    Page,
+    Sitemap,
+    Skip,
+    Visit,
+)
 from bitrawl.protocols import Analyser, Clock, Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url, without_credentials
@@ -85,6 +99,16 @@ class FetchSettings(FetchSection, frozen=True, kw_only=True):
     max_header: int = 32 * 1024  # one header line; aiohttp's 8 KiB refuses policies (CSP) that browsers accept
     max_headers: int = 256
 
+    def here(self) -> Self:
+        """With the proxies that the environment names; raises `ConfigError`."""
+        return msgspec.structs.replace(self, proxies=Proxies.of_environment(os.environ))
+
+    def check(self) -> None:
+        """Raise `ConfigError` for mistakes that only show when a fetcher is built."""
+        user_agent(self.public_contact)
+        Routes(self.connect_to)
+        Proxies.for_all(self.proxy) if self.proxy else Proxies.of_environment(os.environ)
+
 
 def user_agent(contact: str) -> str:
     """Who we are, and whom to ask; raises `ConfigError`."""
@@ -101,10 +125,11 @@ def accept_language(languages: Sequence[Language]) -> str:
     return ", ".join([*weighed, "*;q=0.1"]) if wanted else ""
 
 
-async def visit(link: Link, fetcher: Fetcher, analyser: Analyser) -> Page | Sitemap | Skip:
+async def visit(link: Link, fetcher: Fetcher, analyser: Analyser) -> Visit:
     """One request. A redirect is not followed: it is a skip that names its target (`Skip.target`)."""
     answer = await fetcher.fetch(link)
-    return answer if isinstance(answer, Skip) else await understand(link, answer, analyser)
+    outcome = answer if isinstance(answer, Skip) else await understand(link, answer, analyser)
+    return Visit(Lease(link, 1.0), outcome, answer.status)
 
 
 async def understand(link: Link, answer: Capture, analyser: Analyser) -> Page | Sitemap | Skip:

@@ -77,6 +77,55 @@ class Spent:
         return None
 
 
+@dataclass
+class Spending:
+    """What may be spent, and what was: by the whole job, and by each site."""
+
+    budget: Budget = field(default_factory=Budget)
+    downloads: int | None = None  # where to stop: requests for pages and sitemaps, whatever they brought
+    job: Spent = field(default_factory=Spent)
+    sites: dict[str, Spent] = field(default_factory=dict)
+
+    @property
+    def is_scarce(self) -> bool:
+        """Whether a number of pages or downloads is set: then they are scarce, otherwise time is."""
+        return self.budget.pages is not None or self.downloads is not None
+
+    @classmethod
+    def resumed(
+        cls, budget: Budget, downloads: int | None, sites: Iterable[tuple[str, int, int]], seconds: float
+    ) -> "Spending":
+        """After earlier runs, which took so many seconds, and the pages and bytes of each site."""
+        spent = {site: Spent(pages, size) for site, pages, size in sites}
+        pages, size = sum(each.pages for each in spent.values()), sum(each.bytes for each in spent.values())
+        return cls(budget, downloads, Spent(pages, size, seconds), spent)
+
+    def on(self, site: str) -> Spent:
+        return self.sites.setdefault(site, Spent())
+
+    def limit(self, now: float) -> Limit | None:
+        """Which limit of the job is reached; None while none is."""
+        return self.job.limit(self.budget, now, self.downloads)
+
+    def site_limit(self, site: str, now: float) -> Limit | None:
+        return self.on(site).limit(self.budget.of_site(), now)
+
+
+class HostRules(msgspec.Struct, frozen=True, kw_only=True):
+    """How hosts are compared, and when one is given up."""
+
+    ranked: bool = False  # All hosts are compared, and the one with the best link comes next; else each takes its turn.
+    # The strategy chooses itself what is tried out. In a search for sites, turns of others cost a sixth of the sites.
+    explores: bool = False
+    returns: bool = False  # to sites that were left, once, when nothing else is queued
+    # Scores that are worth waiting for: a link below one waits while a host that rests has a link above it.
+    steps: tuple[float, ...] = ()
+    # What a page brings may change the order. Then, where a host need not rest, its next link waits for that page.
+    orders: bool = False
+    failures: int = 8  # in a row, before a host is left for this run; its links stay queued
+    first_failures: int = 3  # the same of a host that never answered
+
+
 class Pace(IntEnum):
     """How a host answers, as far as we know."""
 
@@ -156,24 +205,12 @@ class Frontier:
     site_of: Callable[[str], str]  # from a host to its site
     politeness: Politeness = field(default_factory=Politeness)
     crawl_delay: Callable[[str], float] = lambda _host: 0.0
-    failures: int = 8  # in a row, before a host is left for this run; its links stay queued
-    first_failures: int = 3  # the same of a host that never answered
-    budget: Budget = field(default_factory=Budget)
-    downloads: int | None = None  # where to stop: requests for pages and sitemaps, whatever they brought
-    spent: Spent = field(default_factory=Spent)  # by the whole job
-    spent_on: dict[str, Spent] = field(default_factory=dict)  # each site
-    left: dict[str, LeaveReason] = field(default_factory=dict)  # sites that are not visited any more, and why
-    ranked: bool = False  # All hosts are compared, and the one with the best link comes next; else each takes its turn.
-    # The strategy chooses itself what is tried out. In a search for sites, turns of others cost a sixth of the sites.
-    explores: bool = False
-    returns: bool = False  # to sites that were left, once, when nothing else is queued
-    # Scores that are worth waiting for: a link below one waits while a host that rests has a link above it.
-    steps: Sequence[float] = ()
-    # What a page brings may change the order. Then, where a host need not rest, its next link waits for that page.
-    orders: bool = False
+    spending: Spending = field(default_factory=Spending)
+    rules: HostRules = field(default_factory=HostRules)
     has_more: Callable[[str], bool] = lambda _host: False  # although its site was left: what is to be visited again
 
     def __post_init__(self) -> None:
+        self.left: dict[str, LeaveReason] = {}  # sites that are not visited any more, and why
         self._hosts: dict[str, Host] = {}
         self._heap: list[tuple[float, int, str]] = []
         self._order = count()
@@ -187,12 +224,9 @@ class Frontier:
         self._limits = InFlight()
         self._waiting = dict.fromkeys(Pace, 0)  # visits that only wait, by the pace of their hosts
         self._quick_in_a_row = 0
-        self._rivals: list[
-            tuple[float, str]
-        ] = []  # a heap of all hosts by score, where they are ranked; see `_best_rival`
-        self._read = self.spent.pages  # visits that have ended
-        self._site_budget = self.budget.of_site()
-        self._is_scarce = self.budget.pages is not None or self.downloads is not None
+        # A heap of all hosts by score, where they are ranked; see `_best_rival`.
+        self._rivals: list[tuple[float, str]] = []
+        self._read = self.spending.job.pages  # visits that have ended
         self._since_turn = 0  # visits since one went to a host that should have waited
         self._unanswered: list[tuple[float, int, Flight]] = []  # a heap by the time to look at each again
         self._changed = asyncio.Event()
@@ -236,7 +270,7 @@ class Frontier:
         host.answered = host.answered or failed is None
         host.took = took
         self._compare(host)
-        most = self.failures if host.answered else self.first_failures
+        most = self.rules.failures if host.answered else self.rules.first_failures
         if failed is not None and host.failures >= most:
             host.parked = Failing(failed.reason, host.failures, failed.detail)
         rest = self.politeness.delay_after(took, asked=max(self.crawl_delay(host.name), retry_after))
@@ -244,7 +278,7 @@ class Frontier:
             rest = max(rest, min(self.politeness.backoff * 2 ** (host.failures - 1), BACKOFF_CEILING))
         host.ready_at = max(host.ready_at, self.clock.now() + rest)
         self._answered(lease)
-        if rest or not self.orders:
+        if rest or not self.rules.orders:
             self._release(lease)
         self._schedule(host)
 
@@ -254,10 +288,7 @@ class Frontier:
         if flight is None or not flight.silent:
             return True
         now = self.clock.now()
-        return not (
-            self.spent.limit(self.budget, now, self.downloads)
-            or self._spent_on(flight.host.site).limit(self._site_budget, now)
-        )
+        return not (self.spending.limit(now) or self.spending.site_limit(flight.host.site, now))
 
     def finish(self, lease: Lease, *, pages: int = 0, size: int = 0, downloads: int = 0, retry: bool = False) -> None:
         """The lease ends: with its verdict recorded, or to be tried again.
@@ -271,7 +302,7 @@ class Frontier:
             return
         host = self._host(lease.link.url.host)
         self._read += not retry
-        for spent in (self.spent, self._spent_on(host.site)):
+        for spent in (self.spending.job, self.spending.on(host.site)):
             spent.in_flight -= 1
             spent.pages += pages
             spent.bytes += size
@@ -289,6 +320,10 @@ class Frontier:
         self.queue.rescore(scores)
         for host in sorted({url.host for url, _ in scores}):
             self._rank_anew(host)
+
+    def compare(self, steps: tuple[float, ...]) -> None:
+        """From now on by these steps."""
+        self.rules = msgspec.structs.replace(self.rules, steps=steps)
 
     def leave(self, site: str, why: LeaveReason) -> None:
         """Hand out nothing more of that site; its links stay queued.
@@ -309,7 +344,7 @@ class Frontier:
 
     def budget_reached(self) -> Limit | None:
         """Which limit of the job is reached; None while none is."""
-        return self.spent.limit(self.budget, self.clock.now(), self.downloads)
+        return self.spending.limit(self.clock.now())
 
     def pause(self) -> tuple[str, float] | None:
         """The host that is waited for, and for how many seconds more; None while something is in flight."""
@@ -328,7 +363,7 @@ class Frontier:
 
     def _return(self) -> bool:
         """Nothing better is queued: go back to the sites that were left, once. Whether there was one."""
-        sites = [site for site in self.left if self.returns and site not in self._returned]
+        sites = [site for site in self.left if self.rules.returns and site not in self._returned]
         self._returned.update(sites)
         for site in sites:
             self.come_back(site)
@@ -369,7 +404,7 @@ class Frontier:
     def _mark_silent(self, flight: Flight, by: int) -> None:
         flight.silent = by > 0
         flight.host.silent += by
-        for spent in (self.spent, self._spent_on(flight.host.site)):
+        for spent in (self.spending.job, self.spending.on(flight.host.site)):
             spent.silent += by
 
     def _answered(self, lease: Lease) -> None:
@@ -392,7 +427,7 @@ class Frontier:
             return False
         if not limits.waiting or pace is Pace.QUICK:
             return True
-        new = pace is not Pace.NEW or self._waiting[Pace.NEW] < limits.new(ranked=self.ranked)
+        new = pace is not Pace.NEW or self._waiting[Pace.NEW] < limits.new(ranked=self.rules.ranked)
         return new and waiting < limits.waiting
 
     def _lease_of(self, host: Host, now: float) -> Lease | None:
@@ -405,7 +440,7 @@ class Frontier:
         if host.ready_at > now:  # it was put off after it had been queued
             self._schedule(host)
             return None
-        if not self.ranked and self._has_better(host):
+        if not self.rules.ranked and self._has_better(host):
             self._blocked.setdefault(host.site, set()).add(host.name)
             return None
         lease = self.queue.pop(host.name)
@@ -422,7 +457,7 @@ class Frontier:
         tops = [top for pace in Pace if self._has_room(pace) and (top := self._top(pace))]
         if not tops:
             return None
-        if self.ranked:
+        if self.rules.ranked:
             best = self._ranked_next(min(tops))
         else:  # Visits follow the hosts that answer, and the others get their share.
             quick, others = tops[: tops[0].pace is Pace.QUICK], tops[tops[0].pace is Pace.QUICK :]
@@ -441,7 +476,11 @@ class Frontier:
             return None
         if not self._is_much_better(max(self._best_rival(), *unread, 0.0), -best.cost):
             return best
-        if self.steps or self.explores or self._since_turn < (TURN if self._is_scarce else LOOSE_TURN) - 1:
+        if (
+            self.rules.steps
+            or self.rules.explores
+            or self._since_turn < (TURN if self.spending.is_scarce else LOOSE_TURN) - 1
+        ):
             return None
         self._since_turn = -1  # with this visit: 0
         return min(
@@ -468,20 +507,20 @@ class Frontier:
             return False
         if self._score(host.name) >= FIRST:
             return False
-        return not self._spent_on(host.site).limit(self._site_budget, now)
+        return not self.spending.site_limit(host.site, now)
 
     def _compare(self, host: Host) -> None:
         """It may be a rival from now on, or have another score."""
-        if self.ranked:
+        if self.rules.ranked:
             heapq.heappush(self._rivals, (-self._score(host.name), host.name))
             if len(self._rivals) > MOST_STALE * len(self._hosts) + 100:
                 self._rivals = sorted((-self._score(name), name) for name in self._hosts)
 
     def _is_much_better(self, rival: float, score: float) -> bool:
         """With steps: on a higher one."""
-        if self.steps:
-            return any(score < step <= rival for step in self.steps)
-        return rival * (SCARCE if self.ranked and self._is_scarce else MUCH_BETTER) > score
+        if self.rules.steps:
+            return any(score < step <= rival for step in self.rules.steps)
+        return rival * (SCARCE if self.rules.ranked and self.spending.is_scarce else MUCH_BETTER) > score
 
     def _top(self, pace: Pace) -> FrontierPlace | None:
         ranking = self._rankings[pace]
@@ -494,13 +533,13 @@ class Frontier:
         self._best.pop(name, None)
         if name in self._hosts:
             self._compare(self._hosts[name])
-        if self.ranked and name in self._ready and -self._score(name) != self._ready[name].cost:
+        if self.rules.ranked and name in self._ready and -self._score(name) != self._ready[name].cost:
             self._rank(name, self._ready[name].turn)
 
     def _rank(self, name: str, turn: int) -> None:
         self._compare(self._hosts[name])
         pace = self._hosts[name].pace if self._limits.waiting else Pace.QUICK  # else no visit only waits
-        place = self._ready[name] = FrontierPlace(-self._score(name) if self.ranked else 0.0, turn, name, pace)
+        place = self._ready[name] = FrontierPlace(-self._score(name) if self.rules.ranked else 0.0, turn, name, pace)
         heapq.heappush(self._rankings[pace], place)
         if len(self._rankings[pace]) > MOST_STALE * len(self._ready) + 100:
             self._rankings[pace] = sorted(place for place in self._ready.values() if place.pace is pace)
@@ -508,9 +547,8 @@ class Frontier:
     def _may_visit(self, host: Host, now: float) -> bool:
         if host.site in self.left and not self.has_more(host.name):
             return False
-        spent = self._spent_on(host.site)
-        limit = spent.limit(self._site_budget, now)
-        if limit and spent.in_flight:
+        limit = self.spending.site_limit(host.site, now)
+        if limit and self.spending.on(host.site).in_flight:
             self._blocked.setdefault(host.site, set()).add(host.name)
         elif limit:
             host.parked = SiteBudget(limit)
@@ -548,7 +586,7 @@ class Frontier:
                 flight.waits = True
                 self._waiting[flight.pace] += 1
             self._look_again(flight, now)
-        for spent in (self.spent, self._spent_on(host.site)):
+        for spent in (self.spending.job, self.spending.on(host.site)):
             spent.in_flight += 1
             if spent.started is None:
                 spent.started = now
@@ -586,17 +624,14 @@ class Frontier:
             self._of_site.setdefault(host.site, set()).add(name)
         return host
 
-    def _spent_on(self, site: str) -> Spent:
-        return self.spent_on.setdefault(site, Spent())
-
     async def _wait(self) -> None:
         """Until something changed, the first host is ready, a visit has waited for long, or the time is up."""
         times = [due[0][0] for due in (self._unanswered, self._heap) if due]
         if self._stopped or self.budget_reached():
             times = [at for at, *_ in self._unanswered[:1]]
-        elif times and self.budget.minutes is not None:
+        elif times and (minutes := self.spending.budget.minutes) is not None:
             now = self.clock.now()
-            times.append(now + 60 * (self.budget.minutes - self.spent.minutes(now)))
+            times.append(now + 60 * (minutes - self.spending.job.minutes(now)))
         if not times:
             await self._changed.wait()
             return

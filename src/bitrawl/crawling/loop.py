@@ -15,6 +15,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import msgspec
 
@@ -26,11 +27,9 @@ from bitrawl.crawling.settings import Budget, Politeness
 from bitrawl.crawling.traps import NEAR, SiteHosts, Traps
 from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreError, lacks_memory
 from bitrawl.model import (
-    OPT_OUTS,
     OWN_REQUESTS,
     Answer,
     Capture,
-    Directive,
     DrawnBy,
     Fetch,
     Lease,
@@ -42,7 +41,7 @@ from bitrawl.model import (
     Skip,
     Visit,
 )
-from bitrawl.protocols import FIRST, UNWANTED, Analyser, Clock, Fetcher, LinkScorer, Recorder
+from bitrawl.protocols import FIRST, UNWANTED, Analyser, Fetcher, LinkScorer, Recorder
 from bitrawl.reasons import TRANSIENT, Reason, Stage
 from bitrawl.url import Url, without_credentials
 
@@ -70,26 +69,44 @@ class LoopSettings(msgspec.Struct, frozen=True):
     site_hosts: int = Budget().site_hosts  # hosts of one site that are visited; those of the seeds always are
 
 
+class PageJudge(Protocol):
+    """Says whether pages are about the job's topic."""
+
+    def __call__(self, link: Link, page: Page) -> Page:
+        """The page with its relevance."""
+        ...
+
+    def redirected(self, source: Url, target: Url) -> None:
+        """Is told of each redirect."""
+        ...
+
+
+@dataclass(frozen=True)
+class PageSource:
+    """Where pages come from."""
+
+    fetcher: Fetcher
+    analyser: Analyser
+    sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()  # what an origin's robots.txt names
+    rendering: Rendering | None = None  # draws pages with a browser; None where no scripts are run
+
+
 @dataclass
 class Crawl:
     """One job's crawl, from what is queued to nothing left."""
 
     frontier: Frontier
-    fetcher: Fetcher
-    analyser: Analyser
+    source: PageSource
     scorer: LinkScorer
     ledger: Recorder
     scope: Scope
-    clock: Clock
     settings: LoopSettings = field(default_factory=LoopSettings)
-    traps: Traps = field(default_factory=Traps)
-    sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()  # what an origin's robots.txt names
-    observers: list[Callable[[Visit], None]] = field(default_factory=list)  # told of each visit, when it is recorded
-    judge: Callable[[Link, Page], Page] = lambda _link, page: page  # whether the page is about the job's topic
-    redirected: Callable[[Url, Url], None] = lambda _source, _target: None  # told of each redirect
-    rendering: Rendering | None = None  # draws pages with a browser; None where no scripts are run
+    judge: PageJudge | None = None  # None in a job without a topic
 
     def __post_init__(self) -> None:
+        self.clock = self.frontier.clock
+        self.traps = Traps()
+        self.observers: list[Callable[[Visit], None]] = []  # told of each visit, when it is recorded
         self.seeds: list[Url] = []
         self._added: set[Url] = set()  # of them, those that an earlier run did not have; and where they redirect to
         self._new = NewLinks(
@@ -171,7 +188,7 @@ class Crawl:
         seeds: dict[Url, float] = {}  # queued anew before this, with the highest score
         for visit in visits:
             page = visit.outcome if isinstance(visit.outcome, Page) else None
-            if page is not None:
+            if page is not None and self.judge is not None:
                 self.judge(visit.lease.link, page)
             for part in visit.parts():
                 self.scorer.learn(part, self._knowledge(visit.lease.link.url))
@@ -224,7 +241,7 @@ class Crawl:
         if self.settings.follow and not lease.again and (self._comes_last(lease) or self._asks_first(lease)):
             return
         started, at = self.clock.now(), self.clock.date()
-        answer = await self.fetcher.fetch(link)
+        answer = await self.source.fetcher.fetch(link)
         fetch = _fetch_of(lease, answer, at=at, took=self.clock.now() - started)
         if isinstance(answer, Skip):
             self._failed(fetch, answer)
@@ -236,7 +253,7 @@ class Crawl:
             self.frontier.fetched(lease, took=fetch.took)
             self._record_only(fetch.visit(Skip(link.url, Stage.FETCH, Reason.UNCHANGED, status=answer.status)))
         elif link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
-            self._probed(fetch, await understand(link, answer, self.analyser))
+            self._probed(fetch, await understand(link, answer, self.source.analyser))
         else:
             await self._read(fetch, answer)
 
@@ -244,9 +261,9 @@ class Crawl:
         lease, link = fetch.lease, fetch.lease.link
         if lease.score > LAST:
             self.frontier.fetched(lease, took=fetch.took)
-        outcome = await understand(link, answer, self.analyser)
-        if self.rendering is not None:
-            fetch, outcome = await self._drawn(self.rendering, fetch, answer, outcome)
+        outcome = await understand(link, answer, self.source.analyser)
+        if self.source.rendering is not None:
+            fetch, outcome = await self._drawn(self.source.rendering, fetch, answer, outcome)
         if lease.score <= LAST:  # what it brings decides on the next
             self.frontier.fetched(lease, took=fetch.took)
         if isinstance(outcome, Sitemap):
@@ -260,10 +277,10 @@ class Crawl:
         self, rendering: Rendering, fetch: Fetch, answer: Capture, outcome: Page | Sitemap | Skip
     ) -> tuple[Fetch, Page | Sitemap | Skip]:
         """The page as a browser draws it, where that brings something. Its host rests after the browser's requests."""
-        refusal = objection(outcome, opt_outs=self.settings.opt_outs) if isinstance(outcome, Page) else None
+        refusal = outcome.objection(opt_outs=self.settings.opt_outs) if isinstance(outcome, Page) else None
         if refusal is not None and refusal.reason is Reason.OPT_OUT:
             return fetch, outcome
-        drawn = await rendering.read(answer, outcome, self.analyser)
+        drawn = await rendering.read(answer, outcome, self.source.analyser)
         if drawn is None:
             return fetch, outcome
         if fetch.lease.score > LAST:
@@ -292,8 +309,8 @@ class Crawl:
         """
         link = lease.link
         doubtful = link.kind is LinkKind.PAGE and self.traps.doubtful(link.url)
-        budgets = (self.frontier.budget.pages, self.frontier.budget.site_pages)
-        pages = min((limit for limit in budgets if limit is not None), default=None)
+        budget = self.frontier.spending.budget
+        pages = min((limit for limit in (budget.pages, budget.site_pages) if limit is not None), default=None)
         if lease.score <= LAST or not (doubtful or self._idle_sitemap(link, pages)):
             return False
         with self.ledger.transaction():
@@ -377,7 +394,7 @@ class Crawl:
         """Whether the page is kept, and whether its links are followed."""
         link, refusal = fetch.lease.link, self._objection(page)
         # Nothing is learned from any other text that is not kept.
-        if refusal is None or refusal.reason is Reason.NOINDEX:
+        if self.judge is not None and (refusal is None or refusal.reason is Reason.NOINDEX):
             page = self.judge(link, page)
         links = self._new.links_of(link, page)
         leads_on = any(self.scope.refusal(new) is None for new in self.traps.new_links(links))
@@ -390,13 +407,14 @@ class Crawl:
         links = self._new.links_of(link, outcome)
         for target in links:
             if target.kind is LinkKind.REDIRECT:
-                self.redirected(link.url, target.url)
+                if self.judge is not None:
+                    self.judge.redirected(link.url, target.url)
                 self.traps.redirected(link.url, link.source)
         return links
 
     def _objection(self, page: Page) -> Skip | None:
         """Why a page that we understand is not kept."""
-        if refusal := objection(page, opt_outs=self.settings.opt_outs):
+        if refusal := page.objection(opt_outs=self.settings.opt_outs):
             return refusal
         missing = self._knowledge(page.url).missing.get(page.url.host, 0) if self.settings.probe else 0
         if not missing or (missing ^ page.signature).bit_count() > NEAR:
@@ -443,7 +461,7 @@ class Crawl:
         """After the first fetch from a host its robots.txt is known, and the sitemaps that it names."""
         if not self.settings.sitemaps or link.kind not in (LinkKind.PROBE, LinkKind.SEED):
             return []
-        return [Link(url, LinkKind.INDEX, link.url) for url in self.sitemaps_of(link.url.origin)]
+        return [Link(url, LinkKind.INDEX, link.url) for url in self.source.sitemaps_of(link.url.origin)]
 
     def _follow_advice(self, visit: Visit) -> None:
         url, outcome = visit.lease.link.url, visit.outcome
@@ -520,13 +538,6 @@ class Crawl:
 
     def _knowledge(self, url: Url) -> SiteKnowledge:
         return self.ledger.knowledge(self.scope.sites.of(url.host))
-
-
-def objection(page: Page, *, opt_outs: bool) -> Skip | None:
-    """Why the page itself asks not to be kept; None where it does not."""
-    if opt_outs and OPT_OUTS.intersection(page.directives):
-        return Skip(page.url, Stage.ROBOTS, Reason.OPT_OUT, ", ".join(sorted(set(page.directives))))
-    return Skip(page.url, Stage.ROBOTS, Reason.NOINDEX) if Directive.NOINDEX in page.directives else None
 
 
 def _fetch_of(lease: Lease, answer: Capture | Skip, *, at: float, took: float) -> Fetch:

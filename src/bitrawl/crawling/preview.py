@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bitrawl.crawling.fetch import understand
-from bitrawl.crawling.loop import objection
 from bitrawl.crawling.robots import RobotsFetcher
 from bitrawl.crawling.scope import Scope
 from bitrawl.crawling.settings import Politeness
@@ -94,7 +93,7 @@ class _HostVisit:
     async def preview(self) -> Preview:
         outcome = await self._page(Link(self._seed, LinkKind.SEED))
         page = outcome if isinstance(outcome, Page) else None
-        skip = objection(page, opt_outs=self._settings.opt_outs) if page else outcome
+        skip = page.objection(opt_outs=self._settings.opt_outs) if page else outcome
         preview = Preview(host=self._seed.host, seed=self._seed, skip=skip if isinstance(skip, Skip) else None)
         if preview.skip is not None and preview.skip.reason in NO_ANSWER:
             return preview

@@ -5,15 +5,22 @@ address of a site, by the first pages of it that are drawn, and looked at again 
 decides so, too; it compares every tenth page, also on sites that need no browser.
 """
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack
 from typing import NamedTuple
 
 import msgspec
 
 from bitrawl.bodies import HTML
+from bitrawl.crawling.fetch import FetchSettings, HttpFetcher
+from bitrawl.crawling.resources import Resources
+from bitrawl.crawling.robots import RobotsFetcher
+from bitrawl.crawling.scope import Sites
+from bitrawl.crawling.settings import RenderSection
 from bitrawl.crawling.traps import KINDS, Recent, kind_of
 from bitrawl.model import Capture, DrawnBy, Page, Sitemap, Skip, Visit, WarcPlace
-from bitrawl.protocols import Analyser, Renderer
+from bitrawl.protocols import Analyser, Clock, Renderer
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
@@ -23,6 +30,60 @@ CHECKED = 20  # of the pages that are not drawn, every so manyth is drawn after 
 MORE_TEXT = 1.2  # times the letters, and ...
 MORE_LETTERS = 100  # ... so many more, are worth a browser ...
 MORE_LINKS = 3  # ... or so many new links
+
+
+async def open_rendering(  # noqa: PLR0913 - collaborators
+    section: RenderSection,
+    fetching: FetchSettings,
+    robots: RobotsFetcher,
+    sites: Sites,
+    keep: Callable[[Capture], WarcPlace],
+    *,
+    clock: Clock,
+    stack: AsyncExitStack,
+    labels: Callable[[], Callable[[str], str]],
+) -> "Rendering | None":
+    """What draws pages with a browser; None where no scripts are run.
+
+    Where the user asked for a browser, a lack of one is a `ConfigError` before the first request. Otherwise it is looked
+    for when a page needs it. `labels` makes `ChromiumRenderer`'s `language_of`.
+    """
+    if not section.runs_scripts:
+        return None
+
+    async def chromium() -> Renderer:
+        from bitrawl.crawling.browser import ChromiumRenderer  # noqa: PLC0415 - an extra
+
+        fetcher = await stack.enter_async_context(HttpFetcher(Resources.fetching(fetching, section.tabs), clock))
+        resources = Resources(fetcher, robots.refusal, sites.of)
+        renderer = ChromiumRenderer(section, fetching, resources, clock, labels())
+        await stack.enter_async_context(renderer)
+        if section.is_asked_for:
+            await renderer.start()
+        return renderer
+
+    renderer = LateRenderer(chromium)
+    if section.is_asked_for:
+        await renderer.made()
+    return Rendering(renderer, sites.of, keep, always=section.draws_all)
+
+
+class LateRenderer:
+    """A `Renderer` that is made for the first page that needs it: few jobs do, and Playwright takes long to load."""
+
+    def __init__(self, make: Callable[[], Awaitable[Renderer]]) -> None:
+        self._make = make
+        self._making = asyncio.Lock()
+        self._renderer: Renderer | None = None
+
+    async def made(self) -> Renderer:
+        async with self._making:
+            if self._renderer is None:
+                self._renderer = await self._make()
+        return self._renderer
+
+    async def render(self, answer: Capture) -> tuple[Capture | Skip | None, int]:
+        return await (await self.made()).render(answer)
 
 
 class Drawn(NamedTuple):

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,18 @@ import msgspec
 
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, RobotsFetcher, Sites, Spent, most_waiting
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    HostRules,
+    LoopSettings,
+    PageSource,
+    RobotsFetcher,
+    Sites,
+    Spending,
+    most_waiting,
+    open_rendering,
+)
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import new_site_check
@@ -21,8 +33,8 @@ from bitrawl.job.described import scope, strategy_inputs
 from bitrawl.job.fetching import (
     LedgerRobots,
     SystemClock,
+    fetch_settings,
     job_analyser,
-    rendering,
     seeds_of,
 )
 from bitrawl.job.fetching import web as open_web
@@ -93,30 +105,31 @@ async def crawl(
     if site_walk is not None and backlinks is not None:
         fetcher = AskingFetcher(fetcher, backlinks, site_walk)
     orders = not whole and not getattr(strategy_asked, "is_stateless", False)
+    drawing = None  # an archive has what a browser drew
+    if web.keep is not None:
+        fetching, labels = fetch_settings(job), partial(_language_of_labels, job)
+        drawing = await open_rendering(
+            job.render, fetching, robots, sites, web.keep, clock=clock, stack=stack, labels=labels
+        )
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock, orders=orders),
-        fetcher=fetcher,
-        analyser=analyser,
+        PageSource(fetcher, analyser, robots.sitemaps, drawing),
         # A walk that fails must not become a crawl of everything: its fault costs the visit.
         scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
         scope=scope(job, sites, seeds),
-        clock=clock,
         settings=_loop_settings(job, live=archives is None, searching=site_walk is not None),
-        sitemaps_of=robots.sitemaps,
-        rendering=await rendering(job, web, robots, sites, stack, clock),
-        judge=judge or (lambda _link, page: page),
-        redirected=judge.redirected if judge is not None else lambda _source, _target: None,
+        judge=judge,
     )
     steps = getattr(strategy_asked, "steps", lambda _perplexities: ())
-    made.frontier.steps = steps(job.topic.buckets)
+    made.frontier.compare(steps(job.topic.buckets))
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
     for host in {*ledger.hosts_asked(), *queue.hosts()}:
         made.scope.add_host(host)
     made.remember(ledger.sightings())
-    if made.rendering is not None:
-        made.rendering.remember(ledger.visits())
+    if made.source.rendering is not None:
+        made.source.rendering.remember(ledger.visits())
     changed = changed_settings(job, ledger)
     for reason in (Reason.KILLED, *reasons_of(FETCHED_AGAIN, changed)):
         queue.try_again(reason)
@@ -128,6 +141,12 @@ async def crawl(
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds], added)
     learns = judge is not None or orders
     return Parts(made, ledger, queue, learns, site_walk, steps, reasons_of(JUDGED_AGAIN, changed))
+
+
+def _language_of_labels(job: Job) -> Callable[[str], str]:
+    from bitrawl.page import LanguageNames  # noqa: PLC0415 - 20 ms
+
+    return partial(LanguageNames.load().one_of, job.languages())
 
 
 def _loop_settings(job: Job, *, live: bool, searching: bool) -> LoopSettings:
@@ -162,33 +181,28 @@ def _frontier(  # noqa: PLR0913 - collaborators
     orders: bool,
 ) -> Frontier:
     budget, politeness, live = job.budget, job.politeness, not (job.replay or job.warc)
-    spent_on = {site: Spent(pages, size) for site, pages, size in _spent(ledger)}
-    spent = Spent(
-        pages=sum(each.pages for each in spent_on.values()),
-        bytes=sum(each.bytes for each in spent_on.values()),
-        seconds=float(ledger.recall("seconds") or 0) - ledger.rounds.start.seconds,
-    )
-    left = {} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left and site.pages}
-    queue.left = left
+    seconds = float(ledger.recall("seconds") or 0) - ledger.rounds.start.seconds
     steered = job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE))
-    return Frontier(
+    made = Frontier(
         queue,
         clock,
         sites.of,
         # An archive minds no delay, and no number of connections.
         politeness if live else msgspec.structs.replace(politeness, delay=0.0, per_host=politeness.parallel),
         crawl_delay=robots.crawl_delay if live else lambda _host: 0.0,
-        budget=budget,
-        downloads=job.discovery.downloads,
-        spent=spent,
-        spent_on=spent_on,
-        left=left,
-        ranked=steered or (orders and budget.pages is not None),
-        explores=job.discovery.is_set,
-        returns=steered,
-        orders=orders,
+        spending=Spending.resumed(budget, job.discovery.downloads, _spent(ledger), seconds),
+        rules=HostRules(
+            ranked=steered or (orders and budget.pages is not None),
+            explores=job.discovery.is_set,
+            returns=steered,
+            orders=orders,
+        ),
         has_more=queue.has_more,
     )
+    if not job.exhaustive:
+        made.left.update((site.site, site.left) for site in ledger.sites() if site.left and site.pages)
+    queue.left = made.left
+    return made
 
 
 def _spent(ledger: Ledger) -> Iterable[tuple[str, int, int]]:

@@ -10,7 +10,7 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.config import Job, inputs_of
-from bitrawl.crawling import Proxies, Reach, Routes, Scope, Sites, user_agent
+from bitrawl.crawling import FetchSettings, Reach, Scope, Sites
 from bitrawl.errors import ConfigError
 from bitrawl.folder_files import check_inputs
 from bitrawl.model_files import check_models
@@ -54,9 +54,7 @@ def described_job(
 
 def check(job: Job) -> None:
     """Raise `ConfigError` for mistakes that only show when the objects are built, before anything is written."""
-    user_agent(job.fetch.public_contact)
-    Routes(job.fetch.connect_to)
-    Proxies.for_all(job.fetch.proxy) if job.fetch.proxy else Proxies.of_environment(os.environ)
+    FetchSettings(**msgspec.structs.asdict(job.fetch)).check()
     scope(job, Sites(job.scope.one_site), job.seed_urls())
     check_models(job.models)
     if job.render.is_asked_for and find_spec("playwright") is None:

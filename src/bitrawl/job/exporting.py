@@ -60,7 +60,6 @@ from bitrawl.file_names import CORPUS, LEDGER, SHARD, SUMMARY, VERDICTS
 from bitrawl.job.reporting import write_report
 from bitrawl.languages import same_language
 from bitrawl.mining import Rejection, ThresholdFilter, revised
-from bitrawl.mining.judging import PageUrls
 from bitrawl.model import (
     Language,
     Page,
@@ -263,7 +262,7 @@ def _write_corpus(
     ):
         for site in findings.paired_sites(first, second):
             pairs = segments = 0
-            needed: set[PageUrls] = set()
+            needed: set[tuple[Url, Url]] = set()
             good = good_enough.accepted(revised(findings.segments(first, second, site), verdicts))
             both = ((pair, public) for pair in good if (public := hide.public(pair, header.languages)) is not None)
             found, kept = tee(both)

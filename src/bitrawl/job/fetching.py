@@ -1,9 +1,8 @@
 """Where answers come from: the web, an archive that stands for it, and what reads them."""
 
 import asyncio
-import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -16,27 +15,16 @@ from bitrawl.archive.archived_web import Archives, KeptFetcher, ReplayFetcher, f
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.bodies import JSON
 from bitrawl.config import Job
-from bitrawl.crawling import (
-    FetchSettings,
-    HttpFetcher,
-    Politeness,
-    Proxies,
-    RobotsFetcher,
-    Sites,
-    most_waiting,
-)
+from bitrawl.crawling import FetchSettings, HttpFetcher, Politeness, RobotsFetcher, Sites, most_waiting
 from bitrawl.crawling.preview import Previewer
-from bitrawl.crawling.rendering import Rendering
-from bitrawl.crawling.resources import Resources
 from bitrawl.crawling.robots import RobotsRecord
 from bitrawl.file_names import ARCHIVE
 from bitrawl.folder_files import warc_files
 from bitrawl.job.described import scope
-from bitrawl.model import Capture, Language, Skip, WarcPlace, pack
+from bitrawl.model import Capture, Language, WarcPlace, pack
 from bitrawl.page import AnalysisSection, Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
-    Renderer,
 )
 from bitrawl.store.database import Blobs
 from bitrawl.store.ledger import Ledger
@@ -115,60 +103,6 @@ async def web(
     return WebSource(kept, archive.write)
 
 
-async def rendering(
-    job: Job, web: WebSource, robots: RobotsFetcher, sites: Sites, stack: AsyncExitStack, clock: SystemClock
-) -> Rendering | None:
-    """What draws pages with a browser; None where no scripts are run: an archive has what a browser drew.
-
-    Where the user asked for a browser, a lack of one is a `ConfigError` before the first request. Otherwise it is looked
-    for when a page needs it.
-    """
-    section = job.render
-    if web.keep is None or not section.runs_scripts:
-        return None
-
-    async def chromium() -> Renderer:
-        from bitrawl.crawling.browser import ChromiumRenderer  # noqa: PLC0415 - an extra
-        from bitrawl.page import LanguageNames  # noqa: PLC0415 - 20 ms
-
-        asked, settings = job.languages(), fetch_settings(job)
-        fetcher = await stack.enter_async_context(HttpFetcher(Resources.fetching(settings, section.tabs), clock))
-        renderer = ChromiumRenderer(
-            section,
-            settings,
-            Resources(fetcher, robots.refusal, sites.of),
-            clock,
-            partial(LanguageNames.load().one_of, asked),
-        )
-        await stack.enter_async_context(renderer)
-        if section.is_asked_for:
-            await renderer.start()
-        return renderer
-
-    renderer = LateRenderer(chromium)
-    if section.is_asked_for:
-        await renderer.made()
-    return Rendering(renderer, sites.of, web.keep, always=section.draws_all)
-
-
-class LateRenderer:
-    """A `Renderer` that is made for the first page that needs it: few jobs do, and Playwright takes long to load."""
-
-    def __init__(self, make: Callable[[], Awaitable[Renderer]]) -> None:
-        self._make = make
-        self._making = asyncio.Lock()
-        self._renderer: Renderer | None = None
-
-    async def made(self) -> Renderer:
-        async with self._making:
-            if self._renderer is None:
-                self._renderer = await self._make()
-        return self._renderer
-
-    async def render(self, answer: Capture) -> tuple[Capture | Skip | None, int]:
-        return await (await self.made()).render(answer)
-
-
 def _earlier_archive(folder: Path, ledger: Ledger) -> list[Path]:
     """The archive of a job whose ledger is new: somebody has set aside a damaged one. Otherwise nothing."""
     if ledger.rounds.number > 1 or not (ledger.recall(_REREAD) or ledger.is_new()):
@@ -183,11 +117,10 @@ def fetch_settings(job: Job) -> FetchSettings:
     return FetchSettings(
         **msgspec.structs.asdict(job.fetch),
         languages=tuple(job.languages()),
-        proxies=Proxies.of_environment(os.environ),
         media_types=frozenset(name for kind in job.scope.types for name in kind.media_types),
         connections=job.politeness.parallel + most_waiting(job.politeness.parallel),
         per_host=job.politeness.per_host,
-    )
+    ).here()
 
 
 class FetchPolicy(msgspec.Struct, frozen=True):
@@ -207,8 +140,7 @@ class FetchPolicy(msgspec.Struct, frozen=True):
             contact=self.contact,
             allow_private=self.allow_private,
             trusted=frozenset((api.host or "", api.port or 0) for api in map(URL, self.private_apis)),
-            proxies=Proxies.of_environment(os.environ),
-        )
+        ).here()
 
 
 POLITE = FetchPolicy()

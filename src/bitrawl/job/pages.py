@@ -71,7 +71,7 @@ class Cleaner:
         return Skip(url, Stage.ANALYSE, Reason.SITEMAP) if isinstance(outcome, Sitemap) else outcome
 
     async def _fetched(self, link: Link) -> Page | Skip:
-        outcome = await visit(link, self._fetcher, self._analyser)
+        outcome = (await visit(link, self._fetcher, self._analyser)).outcome
         if isinstance(outcome, Skip) and (target := outcome.target) is not None:
             return await self._fetched(Link(target, LinkKind.REDIRECT, redirects=link.redirects + 1))
         return Skip(link.url, Stage.ANALYSE, Reason.SITEMAP) if isinstance(outcome, Sitemap) else outcome

@@ -244,7 +244,7 @@ async def opened(  # noqa: PLR0913 - how to begin
         parts.crawl.reconsider(refused_links(parts.queue, parts.doubtful))
         note_settings(job, parts.ledger)
         if parts.walk is not None:
-            parts.crawl.frontier.spent.downloads = parts.walk.downloads
+            parts.crawl.frontier.spending.job.downloads = parts.walk.downloads
         parts.crawl.frontier.wake(parts.queue.hosts())
         yield parts
 
@@ -293,7 +293,7 @@ def _tuning_observer(parts: Parts, folder: JobFolder) -> Observe:
             return
         last_change = change
         try:
-            parts.crawl.frontier.steps = parts.steps(folder.job().topic.buckets)
+            parts.crawl.frontier.compare(parts.steps(folder.job().topic.buckets))
         except BitrawlError as error:
             _log.warning("the buckets stay as they are: %s", error)
 
@@ -344,7 +344,9 @@ def rest_observer(crawl: Crawl, ledger: Ledger) -> Observe:
 
 def _end(parts: Parts) -> CrawlEnd:
     crawl, ledger = parts.crawl, parts.ledger
-    pages = sum(site.pages for site in ledger.sites()) if ledger.rounds.number > 1 else crawl.frontier.spent.pages
+    pages = (
+        sum(site.pages for site in ledger.sites()) if ledger.rounds.number > 1 else crawl.frontier.spending.job.pages
+    )
     return crawl_end(
         stopped=crawl.stopped,
         budget=crawl.frontier.budget_reached(),

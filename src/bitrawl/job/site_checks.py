@@ -6,14 +6,16 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from bitrawl.archive.archived_web import Archives, ReplayFetcher, home_pages
-from bitrawl.crawling import Politeness, RobotsFetcher, objection, understand
+from bitrawl.crawling import Politeness, RobotsFetcher, visit
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, site_judges
 from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.folder_files import warc_files
 from bitrawl.job import fetching
 from bitrawl.job.fetching import POLITE, FetchPolicy
-from bitrawl.model import OPT_OUTS, Language, Lease, Link, LinkKind, Page, Skip, Visit
+from bitrawl.model import OPT_OUTS, Language, Link, LinkKind, Page, Visit
 from bitrawl.protocols import Analyser, Clock, Fetcher
 from bitrawl.url import Url
 
@@ -82,11 +84,11 @@ class SiteChecks:
 
     async def visit(self, link: Link) -> Visit:
         """One request. A site that does not want to be mined is no candidate. A page with noindex may lead to others."""
-        answer = await self._fetcher.fetch(link)
-        outcome = answer if isinstance(answer, Skip) else await understand(link, answer, self._analyser)
-        if isinstance(outcome, Page) and self._opt_outs and OPT_OUTS & set(outcome.directives):
-            outcome = objection(outcome, opt_outs=True) or outcome
-        return Visit(Lease(link, 1.0), outcome, answer.status)
+        made = await visit(link, self._fetcher, self._analyser)
+        page = made.outcome
+        if isinstance(page, Page) and self._opt_outs and OPT_OUTS & set(page.directives):
+            made = msgspec.structs.replace(made, outcome=page.objection(opt_outs=True) or page)
+        return made
 
 
 class SiteQuestion(NamedTuple):

@@ -12,7 +12,18 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.crawling import Crawl, Frontier, Reach, RobotsFetcher, Scope, ScopeRules, Sites
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    HostRules,
+    PageSource,
+    Reach,
+    RobotsFetcher,
+    Scope,
+    ScopeRules,
+    Sites,
+    Spending,
+)
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.settings import Walk
 from bitrawl.discover.site_check import new_site_check
@@ -92,20 +103,15 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
             clock,
             sites.of,
             web.politeness,
-            downloads=search.downloads,
-            ranked=True,
-            explores=True,
-            returns=True,
+            spending=Spending(downloads=search.downloads),
+            rules=HostRules(ranked=True, explores=True, returns=True),
         ),
-        fetcher=robots,
-        analyser=web,
+        PageSource(robots, web),
         scorer=walked,
         ledger=ledger,
         scope=Scope(sites, search.seeds, ScopeRules(reach=Reach.WEB)),
-        clock=clock,
         settings=web.settings(attempts=1, sitemaps=False, feeds=False, site_hosts=_ANY_HOSTS),
-        judge=judge or (lambda _link, page: page),
-        redirected=judge.redirected if judge else lambda _source, _target: None,
+        judge=judge,
     )
     crawl.seed([Link(url, LinkKind.SEED) for url in search.seeds])
     await crawl.run()

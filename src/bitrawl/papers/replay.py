@@ -24,6 +24,7 @@ from bitrawl.crawling import (
     Crawl,
     Frontier,
     LoopSettings,
+    PageSource,
     Politeness,
     Reach,
     RobotsFetcher,
@@ -393,14 +394,11 @@ class Replay:
             robots = RobotsFetcher(web, clock, delay=0.0)
             crawl = Crawl(
                 Frontier(MemoryQueue(), clock, self._sites.of, web.politeness),
-                fetcher=robots,
-                analyser=web,
+                PageSource(robots, web, robots.sitemaps),
                 scorer=scorer,
                 ledger=ledger,
                 scope=scope,
-                clock=clock,
                 settings=web.settings(exhaustive=settings.exhaustive, leave=settings.stop),
-                sitemaps_of=robots.sitemaps,
             )
             crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
             return Replayed(crawl, ledger, counted)

@@ -9,7 +9,18 @@ import pytest
 from typer.testing import CliRunner
 
 from bitrawl.cli import app as command
-from bitrawl.crawling import Budget, Crawl, Frontier, LoopSettings, Politeness, RobotsFetcher, Scope, Sites
+from bitrawl.crawling import (
+    Budget,
+    Crawl,
+    Frontier,
+    LoopSettings,
+    PageSource,
+    Politeness,
+    RobotsFetcher,
+    Scope,
+    Sites,
+    Spending,
+)
 from bitrawl.job import Parts
 from bitrawl.job.fetching import LedgerRobots, SystemClock
 from bitrawl.job.running import COUNT_EVERY, finished
@@ -56,16 +67,14 @@ def parts(folder: Path, clock: FakeClock, web: Web, budget: Budget, delay: float
     queue = LedgerQueue(ledger, sites.of)
     robots = RobotsFetcher(web, clock, LedgerRobots(ledger), opt_outs=False)
     crawl = Crawl(
-        Frontier(queue, clock, sites.of, Politeness(delay=delay), crawl_delay=robots.crawl_delay, budget=budget),
-        fetcher=robots,
-        analyser=InlineAnalyser(page_reader()),
+        Frontier(queue, clock, sites.of, Politeness(delay=delay), robots.crawl_delay, Spending(budget)),
+        PageSource(robots, InlineAnalyser(page_reader())),
         scorer=BreadthFirst(),
         ledger=ledger,
         scope=Scope(sites, [Url.parse(HOME)]),
-        clock=clock,
         settings=LoopSettings(probe=False, sitemaps=False),
     )
-    crawl.frontier.spent.seconds = float(ledger.recall("seconds") or 0)
+    crawl.frontier.spending.job.seconds = float(ledger.recall("seconds") or 0)
     crawl.seed([Link(Url.parse(HOME), LinkKind.SEED)])
     crawl.frontier.wake(queue.hosts())
     return Parts(crawl, ledger, queue, learns=False)
@@ -130,7 +139,7 @@ async def test_what_a_killed_run_spent_of_its_minutes_is_spent(tmp_path: Path):
     made.ledger.close()
     again = parts(killed, clock, web, Budget(minutes=20))
     spent = web.times[11][0] - began
-    assert spent - 2 * DELAY - COUNT_EVERY <= again.crawl.frontier.spent.seconds <= spent
+    assert spent - 2 * DELAY - COUNT_EVERY <= again.crawl.frontier.spending.job.seconds <= spent
     again.ledger.close()
 
 

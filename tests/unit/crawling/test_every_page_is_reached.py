@@ -11,7 +11,7 @@ from hub_web import HOST, hub_web
 from small_site import WORDS
 
 from bitrawl import demo
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, RobotsFetcher, Scope, Sites
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, PageSource, Politeness, RobotsFetcher, Scope, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Relevance, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import UNWANTED, StrategyInputs, Topic
@@ -48,10 +48,15 @@ def reader() -> ReadOnce:
     return ReadOnce()
 
 
-def half_off_topic(_link: Link, page: Page) -> Page:
+class HalfOffTopic:
     """Every other page is beyond the maximum of `perplexity`, which follows none of its links."""
-    off = page.signature % 2 == 0
-    return msgspec.structs.replace(page, relevance=Relevance(0.1, relevant=not off, perplexity=1e7 if off else 100))
+
+    def __call__(self, _link: Link, page: Page) -> Page:
+        off = page.signature % 2 == 0
+        return msgspec.structs.replace(page, relevance=Relevance(0.1, relevant=not off, perplexity=1e7 if off else 100))
+
+    def redirected(self, source: Url, target: Url) -> None:
+        pass
 
 
 class Job:
@@ -66,17 +71,14 @@ class Job:
         terms = Topic(TermRelevance(TermList((Term("harbour", language=LANGUAGES[0]),)), LANGUAGES))
         self.crawl = Crawl(
             Frontier(self.queue, clock, sites.of, Politeness(delay=0)),
-            fetcher=robots,
-            analyser=reader(),
+            PageSource(robots, reader(), robots.sitemaps),
             scorer=strategy(name, StrategyInputs(LANGUAGES, terms if name in FOCUSED else None)),
             ledger=self.ledger,
             scope=Scope(sites, seeds),
-            clock=clock,
             settings=LoopSettings(**{"probe": False, "exhaustive": True, **loop}),  # type: ignore[arg-type]
-            sitemaps_of=robots.sitemaps,
         )
         if name in FOCUSED:
-            self.crawl.judge = half_off_topic
+            self.crawl.judge = HalfOffTopic()
         self.crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
 
     def go_on(self) -> None:

@@ -11,7 +11,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bitrawl.crawling import Budget, Crawl, Frontier, LoopSettings, Politeness, Reach, Scope, ScopeRules, Sites
+from bitrawl.crawling import (
+    Budget,
+    Crawl,
+    Frontier,
+    HostRules,
+    LoopSettings,
+    PageSource,
+    Politeness,
+    Reach,
+    Scope,
+    ScopeRules,
+    Sites,
+)
 from bitrawl.crawling.scope import MAX_SITEMAPS
 from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.job.fetching import most_waiting
@@ -67,15 +79,17 @@ class Job:
         seeds = [Url.parse(HOME)]
         politeness = Politeness(attempts=2, backoff=1.0)
         self.visits: list[Visit] = []
+        source = {"fetcher": self.web, "analyser": ToyReader()}
+        source |= {name: changes.pop(name) for name in PageSource.__dataclass_fields__ if name in changes}
         parts = {
-            "fetcher": self.web,
-            "analyser": ToyReader(),
+            "source": PageSource(**source),  # type: ignore[arg-type]
             "scorer": BreadthFirst(),
             "scope": Scope(sites, seeds, ScopeRules(reach=Reach.DOMAIN)),
             "settings": LoopSettings(probe=False, sitemaps=False, attempts=2),
         }
         frontier = Frontier(queue, clock, sites.of, politeness)
-        self.crawl = Crawl(frontier, ledger=self.ledger, clock=clock, observers=[self.visits.append], **parts | changes)  # type: ignore[arg-type]
+        self.crawl = Crawl(frontier, ledger=self.ledger, **parts | changes)  # type: ignore[arg-type]
+        self.crawl.observers.append(self.visits.append)
         frontier.wake(queue.hosts())
         self.crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
 
@@ -366,7 +380,7 @@ async def test_sitemaps_that_list_new_pages_are_all_read(job):
 async def test_a_budget_of_pages_is_one_of_sitemaps_too_and_those_left_wait_for_a_larger_one(job):
     halves = (("en", 150, lambda n: range(40 * n, 40 * n + 40)), ("fr", 150, lambda n: range(40 * n, 40 * n + 40)))
     crawl = job(listing(*halves), **MANY)
-    crawl.crawl.frontier.budget = Budget(pages=20)
+    crawl.crawl.frontier.spending.budget = Budget(pages=20)
     verdicts = await crawl.run()
     assert sitemaps_read(crawl) == 14
     read = Counter(url[:2] for url in (url.removeprefix(HOME) for url in crawl.web.asked) if url.endswith(".xml"))
@@ -580,12 +594,12 @@ async def test_pages_are_judged_unless_their_text_must_not_be_used_and_a_resumed
         "http://a.org/new": "<a href=/later> new",
     }
     first = Judged()
-    crawl = Job(tmp_path, pages, judge=first, redirected=first.redirected)
+    crawl = Job(tmp_path, pages, judge=first)
     await crawl.run()
     assert sorted(first.pages) == [HOME, "http://a.org/new", "http://a.org/noindex"]
     assert first.redirects == [("http://a.org/old", "http://a.org/older"), ("http://a.org/older", "http://a.org/new")]
     again = Judged()
-    crawl.crawl.judge, crawl.crawl.redirected = again, again.redirected
+    crawl.crawl.judge = again
     crawl.crawl.recall(crawl.ledger.visits())
     assert again.redirects == first.redirects
     assert again.pages == [page for page in first.pages if page != "http://a.org/noindex"]  # what is kept
@@ -614,7 +628,7 @@ async def test_hosts_that_never_answer_do_not_stop_the_crawl_and_their_links_sta
     pages = {HOME: links + "".join(f"<a href=/{n}>" for n in range(20))}
     pages |= {f"http://a.org/{n}": f"number {n * 'x'}" for n in range(20)}
     crawl = job(pages, fetcher=SilentWeb(pages), settings=BUT_FEW)
-    crawl.crawl.frontier.budget = Budget(pages=21)
+    crawl.crawl.frontier.spending.budget = Budget(pages=21)
     verdicts = await asyncio.wait_for(crawl.run(), 60)
     assert {url for url, verdict in verdicts.items() if verdict == "page"} == {url[7:] for url in pages}
     assert {verdicts[url[7:]] for url in SILENT} == {"queued", "leased"}
@@ -634,11 +648,11 @@ async def test_an_answer_that_comes_when_the_budget_is_used_up_leaves_its_link_q
     pages = {HOME: f"<a href={SILENT[0]}> <a href=/last>", SILENT[0]: "late", "http://a.org/last": "last"}
     web = Late(pages)
     crawl = job(pages, fetcher=web, settings=BUT_FEW)
-    crawl.crawl.frontier.budget = Budget(pages=2)
+    crawl.crawl.frontier.spending.budget = Budget(pages=2)
     verdicts = await asyncio.wait_for(crawl.run(), 60)
     assert SILENT[0] in web.asked
     assert verdicts == {"a.org/": "page", "a.org/last": "page", "silent0.a.org/": "queued"}
-    crawl.crawl.frontier.budget = Budget()
+    crawl.crawl.frontier.spending.budget = Budget()
     assert (await asyncio.wait_for(crawl.run(), 60))["silent0.a.org/"] == "page"
     assert {visit.lease.attempt for visit in crawl.visits} == {1}
 
@@ -669,7 +683,7 @@ async def test_the_order_of_a_host_that_need_not_rest_is_the_same_however_many_v
         settings = LoopSettings(probe=False, sitemaps=False, parallel=parallel)
         crawl = job(pages, analyser=Uneven(), scorer=ByDigits(), settings=settings)
         crawl.crawl.frontier.politeness = Politeness(delay=0)
-        crawl.crawl.frontier.orders = True
+        crawl.crawl.frontier.rules = HostRules(orders=True)
         await crawl.run()
         return crawl.web.asked
 

@@ -3,7 +3,7 @@
 import pytest
 from yarl import URL
 
-from bitrawl.crawling import Proxies
+from bitrawl.crawling.connections import Proxies
 from bitrawl.errors import ConfigError
 
 ENVIRONMENT = {

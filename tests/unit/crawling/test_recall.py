@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from table_site import moved, page, site, url
 
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Scope, ScopeRules, Sites
+from bitrawl.crawling import Crawl, Frontier, LoopSettings, PageSource, Politeness, Scope, ScopeRules, Sites
 from bitrawl.model import (
     Advice,
     Alternate,
@@ -52,15 +52,15 @@ class Job:
         self.ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
         queue = LedgerQueue(self.ledger, sites.of)
         exhaustive = asked.get("exhaustive", False)
-        left = {} if exhaustive else {known.site: known.left for known in self.ledger.sites() if known.left}
+        frontier = Frontier(queue, clock, sites.of, Politeness(delay=0))
+        if not exhaustive:
+            frontier.left.update((known.site, known.left) for known in self.ledger.sites() if known.left)
         self.crawl = Crawl(
-            Frontier(queue, clock, sites.of, Politeness(delay=0), left=left),
-            fetcher=self.web,
-            analyser=self,
+            frontier,
+            PageSource(self.web, self),
             scorer=scorer,
             ledger=self.ledger,
             scope=Scope(sites, first, ScopeRules(exclude=["/secret/"])),
-            clock=clock,
             settings=LoopSettings(
                 parallel=1, probe=False, sitemaps=url("/sitemap.xml") in pages, exhaustive=exhaustive
             ),

@@ -14,6 +14,7 @@ from bitrawl.crawling import (
     Crawl,
     Frontier,
     LoopSettings,
+    PageSource,
     Politeness,
     Reach,
     Render,
@@ -244,14 +245,15 @@ class RenderedJob:
         seeds = [Url.parse("http://a.org/")]
         self.crawl = Crawl(
             frontier,
-            fetcher=ArchivingFetcher(self.web, self.archive),
-            analyser=READER,
+            PageSource(
+                ArchivingFetcher(self.web, self.archive),
+                READER,
+                rendering=Rendering(renderer, sites.of, self.archive.write) if renderer else None,
+            ),
             scorer=BreadthFirst(),
             ledger=self.ledger,
             scope=Scope(sites, seeds, ScopeRules(reach=Reach.DOMAIN)),
-            clock=clock,
             settings=LoopSettings(probe=False, sitemaps=False),
-            rendering=Rendering(renderer, sites.of, self.archive.write) if renderer else None,
         )
         frontier.wake(queue.hosts())
         self.crawl.seed([Link(url, LinkKind.SEED) for url in seeds])

@@ -30,7 +30,7 @@ async def outcomes(pages: dict[str, str | Capture | Skip]) -> dict[str, Page | S
     scope = Scope(Sites(), (SEED,), ScopeRules())
     preview = (await Previewer(robots, analyser, scope, clock, Politeness(delay=0.0)).preview([SEED]))[0]
     return {
-        "loop": await visit(Link(SEED, LinkKind.SEED), web, analyser),
+        "loop": (await visit(Link(SEED, LinkKind.SEED), web, analyser)).outcome,
         "check": (await checks.visit(Link(SEED, LinkKind.SEED))).outcome,
         "clean": await anext(outcome async for _, outcome in Cleaner(analyser, web).clean(SEED, io.BytesIO())),
         "preview": preview.skip,

@@ -6,7 +6,19 @@ from itertools import permutations
 
 import pytest
 
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Reach, Scope, ScopeRules, Sites
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    HostRules,
+    LoopSettings,
+    PageSource,
+    Politeness,
+    Reach,
+    Scope,
+    ScopeRules,
+    Sites,
+    Spending,
+)
 from bitrawl.discover.cocitation import PRIOR, CandidateValue
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.settings import Walk as Strategy
@@ -229,13 +241,18 @@ def crawl_of(walk: DiscoveryWalk, web: PagesOfWords, seeds: list[str], downloads
     clock, sites = ReplayClock(), Sites()
     urls = [Url.parse(raw) for raw in seeds]
     crawl = Crawl(
-        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0), downloads=downloads, ranked=True),
-        fetcher=web,
-        analyser=web,
+        Frontier(
+            MemoryQueue(),
+            clock,
+            sites.of,
+            Politeness(delay=0),
+            spending=Spending(downloads=downloads),
+            rules=HostRules(ranked=True),
+        ),
+        PageSource(web, web),
         scorer=walk,
         ledger=ReplayLedger(sites.of),
         scope=Scope(sites, urls, ScopeRules(reach=Reach.WEB)),
-        clock=clock,
         settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False),
     )
     crawl.seed([Link(url, LinkKind.SEED) for url in urls])

@@ -10,7 +10,19 @@ import pytest
 from made_up_pack import write_pack
 
 from bitrawl.archive.archived_web import Archives
-from bitrawl.crawling import Crawl, Frontier, LoopSettings, Politeness, Reach, RobotsFetcher, Scope, ScopeRules, Sites
+from bitrawl.crawling import (
+    Crawl,
+    Frontier,
+    HostRules,
+    LoopSettings,
+    PageSource,
+    Politeness,
+    Reach,
+    RobotsFetcher,
+    Scope,
+    ScopeRules,
+    Sites,
+)
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.page.analyser import page_reader
@@ -212,12 +224,10 @@ def prepared(made: list[Replayed], *, exhaustive: bool = True) -> Callable[[obje
         diary = ReplayLedger(sites.of)
         crawl = Crawl(
             Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0)),
-            fetcher=robots,
-            analyser=TableOfPages(LINKS),
+            PageSource(robots, TableOfPages(LINKS)),
             scorer=scorer,  # type: ignore[arg-type]
             ledger=diary,
             scope=Scope(sites, [url("a")]),
-            clock=clock,
             settings=LoopSettings(parallel=1, probe=False, leave=not exhaustive),
         )
         crawl.seed([Link(url("a"), LinkKind.SEED)])
@@ -312,13 +322,11 @@ async def replayed(in_flight: int, seed: int) -> list[Url]:
     clock, sites, seeds = ReplayClock(), Sites(), [Url.parse("http://a.test/o")]
     web, ledger = InFlightWeb(several_hosts(), SlowReader(seed), clock, in_flight), ReplayLedger(sites.of)
     crawl = Crawl(
-        Frontier(MemoryQueue(), clock, sites.of, web.politeness, ranked=True),
-        fetcher=web,
-        analyser=web,
+        Frontier(MemoryQueue(), clock, sites.of, web.politeness, rules=HostRules(ranked=True)),
+        PageSource(web, web),
         scorer=BreadthFirst(),
         ledger=ledger,
         scope=Scope(sites, seeds, ScopeRules(reach=Reach.WEB)),
-        clock=clock,
         settings=web.settings(sitemaps=False),
     )
     crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
