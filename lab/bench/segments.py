@@ -23,11 +23,12 @@ import numpy as np
 
 from bitrawl.mining.judging import Judge
 from bitrawl.mining.segment_score import length_classes, segment_score
+from bitrawl.text.known_words import known_words
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
 from lab.train.segment_sources import Group
-from lab.train.segments import Regime, Sample, all_groups, fit, measured, write_model
+from lab.train.segments import TREES_KNOWN, Regime, Sample, all_groups, fit, measured, write_models
 
 SHARED = Path(__file__).parents[3] / "shared"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "bitrawl-segments"))
@@ -58,7 +59,7 @@ class Judged:
         scores: list[np.ndarray] = [np.zeros(0)] * len(samples)
         for fold in range(FOLDS):
             held = set(names[fold::FOLDS])
-            model = fit([sample for sample in samples if key(sample) not in held])
+            model = fit([sample for sample in samples if key(sample) not in held], TREES_KNOWN)
             for number, sample in enumerate(samples):
                 if key(sample) in held:
                     scores[number] = model.of_table(sample.rows)
@@ -109,10 +110,12 @@ def print_speed(some: Sequence[Group]) -> None:
     group = max(some[:30], key=lambda one: sum(len(page.pairs) for page in one.pages))
     pairs = [pair for page in group.pages for pair in page.pairs]
     tokens = [(words(p.a.text, group.languages[0]), words(p.b.text, group.languages[1])) for p in pairs]
-    judge = Judge(group.languages, NgramLanguageIdentifier(), Lexicon.learn(tokens))
+    judge = Judge(
+        group.languages, NgramLanguageIdentifier(), Lexicon.learn(tokens, prior=known_words(*group.languages))
+    )
     found = judge.measured(pairs)
     began = time.process_time()
-    segment_score().scores(found)
+    segment_score(known=True).scores(found)
     scoring = time.process_time() - began
     began = time.process_time()
     judge.judge(pairs)
@@ -130,7 +133,8 @@ def print_pairs(count: int) -> None:
     for group in groups():
         pairs = [pair for page in group.pages for pair in page.pairs]
         tokens = [(words(p.a.text, group.languages[0]), words(p.b.text, group.languages[1])) for p in pairs]
-        judge = Judge(group.languages, identifier, Lexicon.learn(tokens, weights=[p.score for p in pairs]))
+        prior = known_words(*group.languages)
+        judge = Judge(group.languages, identifier, Lexicon.learn(tokens, weights=[p.score for p in pairs], prior=prior))
         for page in group.pages:
             for pair, right in zip(judge.judge(page.pairs), page.right, strict=True):
                 if right is None:
@@ -154,7 +158,7 @@ def main() -> None:
         return
     samples = _cached("samples.pickle", lambda: measured(groups()))
     if asked.train:
-        write_model(fit(samples), asked.train)
+        write_models(samples, asked.train)
         return
     report(samples)
     print_speed(groups())
@@ -166,6 +170,8 @@ def report(samples: Sequence[Sample]) -> None:
     print_reliability("held out by site", by_site.score, by_site.right)
     for regime in Regime:
         here = by_site.regime == regime.value
+        if not here.any():
+            continue
         print_reliability(f"held out by site, {regime.value}", by_site.score[here], by_site.right[here])
     for length, name in enumerate(("one word", "two and three words")):
         here = by_site.length == length

@@ -18,6 +18,7 @@ from bitrawl.mining.aligned_pages import SiteAligner, page_sentences
 from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
+from bitrawl.text.known_words import known_words
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
@@ -104,9 +105,9 @@ def gold_groups(folder: Path) -> Iterator[Group]:
         languages = Language(meta["src"]), Language(meta["trg"])
         sides = [(_lines(path / "src.txt"), _lines(path / "trg.txt")) for path in folders]
         documents = [Document(Text.plain(a, languages[0]), Text.plain(b, languages[1])) for a, b in sides]
-        found = LexicalAligner().align_documents(documents)
+        found = LexicalAligner(prior=known_words(*languages)).align_documents(documents)
         pages = [
-            _gold_page(beads, texts, _gold(path / "gold.tsv"), languages)
+            gold_page(beads, texts, _gold(path / "gold.tsv"), languages)
             for beads, texts, path in zip(found, sides, folders, strict=True)
         ]
         yield Group(corpus, languages, tuple(pages))
@@ -202,12 +203,13 @@ def _capture(archives: Archives, url: Url) -> Capture | None:
     return answer if isinstance(answer, Capture) else None
 
 
-def _gold_page(
+def gold_page(
     beads: Sequence[Bead],
-    texts: tuple[list[str], list[str]],
+    texts: tuple[Sequence[str], Sequence[str]],
     gold: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
     languages: tuple[Language, Language],
 ) -> LabelledPage:
+    """The beads of both sides; right is what is one bead of `gold`, or several of them together."""
     of_a = {n: i for i, (a, _) in enumerate(gold) for n in a}
     of_b = {n: i for i, (_, b) in enumerate(gold) for n in b}
     pairs, right = [], []

@@ -110,7 +110,8 @@ class Judge:
 
     def judge(self, pairs: Sequence[SegmentPair]) -> list[SegmentPair]:
         """The same pairs with their scores and flags, whatever they had before but for the aligner's own score."""
-        model = self._model or segment_score()
+        known = self._lexicon is not None and self._lexicon.prior is not None
+        model = self._model or segment_score(known=known)
         judged: list[SegmentPair] = []
         for _, group in groupby(self.measured(pairs), key=lambda measured: _pages(measured.pair)):
             page = list(group)
@@ -142,10 +143,13 @@ class Judge:
         words_a, words_b = sentence_words(a, self._languages[0]), sentence_words(b, self._languages[1])
         scores = {"length_ratio": length_ratio(a, b), "words_a": float(len(words_a)), "words_b": float(len(words_b))}
         weakest = None
+        known = told = 0.0, 0.0
         if self._lexicon is not None:
             explained = self._lexicon.explained(words_a, words_b)
             scores["coverage_a"], scores["coverage_b"] = map(share, (words_a, words_b), explained)
             weakest = _weakest((words_a, words_b), explained)
+            if self._lexicon.prior is not None:
+                known, told = _told(self._lexicon.prior, (words_a, words_b))
         return Measured(
             pair,
             scores,
@@ -156,6 +160,8 @@ class Judge:
             lengths=(weight(a), weight(b)),
             wrong_script=any(map(is_in_another_script, (a, b), self._languages)),
             weakest=weakest,
+            known=known,
+            told=told,
         )
 
 
@@ -171,6 +177,15 @@ def _weakest(
         return None
     a, b = (min(known.get(word, 0.0) for word in text) for text, known in zip(words, explained, strict=True))
     return a, b
+
+
+def _told(prior: Lexicon, both: tuple[Sequence[str], Sequence[str]]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Of two texts how many words the prior has translations of, and how far these have one in the other text."""
+    linked = prior.linked(*both)
+    a, b = ([word for word in text if word in known] for text, known in zip(both, linked, strict=True))
+    explained = prior.explained(*both)
+    told_a, told_b = (sum(found.get(word, 0.0) for word in text) for text, found in zip((a, b), explained, strict=True))
+    return (len(a), len(b)), (told_a, told_b)
 
 
 def _judged(measured: Measured, score: float) -> SegmentPair:

@@ -44,6 +44,9 @@ DIRECTIONS = {
     "equal": -1,
     "sentences": 0,
     "sentences_beyond": -1,  # how many more one side has
+    "known_least": 0,  # of which share of the words a translation was known before anything was learned
+    "told_least": 1,  # how far those words have theirs in the other text, on the worse and on the better side
+    "told_most": 1,
     "follows": 1,  # nothing was left out between it and the pair before it, the pair after it
     "precedes": 1,
     "opens": 1,  # both sides go on in the paragraph of the pair before, or neither does
@@ -60,8 +63,9 @@ REACH = 2  # pairs on either side that count as neighbours
 _SPREAD = 2.6
 _PRIOR_LENGTH = 200.0  # characters on either side that a page is taken to have beside its own
 _NO_NEIGHBOUR = 0.5  # what stands alone is neither supported nor contradicted
-_OWN = 20  # features of a pair that need nothing of its page
+_OWN = 23  # features of a pair that need nothing of its page
 _MOST_ERROR = 20.0  # beyond it, all are alike
+_UNTOLD = 0.3  # how far words have their translations where no word was known: a little more than those of strangers do
 _NOTHING_LEFT = 4  # pairs of words that share one sighting: each gets a half, which is what the lexicon discounts
 _PREFIX = 4  # letters in which words look alike
 _ASCII_TOKEN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./:@+#\\-]*[A-Za-z0-9_])?", re.ASCII)
@@ -90,6 +94,8 @@ class Measured(NamedTuple):
     weakest: tuple[float, float] | None = (
         None  # of short texts, how far the lexicon covers the word that it covers least
     )
+    known: tuple[float, float] = (0.0, 0.0)  # words of either text that a translation was known of before
+    told: tuple[float, float] = (0.0, 0.0)  # how many of these have one in the other text
 
     def of(self, pair: SegmentPair, languages: tuple[float, float]) -> "Measured":
         """The same of a pair of the same texts, with the scores of its own."""
@@ -147,6 +153,8 @@ def _alone(measured: Measured) -> list[float]:
         float(measured.equal),
         float(min(sum(sentences), 10)),
         float(min(abs(sentences[0] - sentences[1]), 5)),
+        min(known / max(1, len(words)) for known, words in zip(measured.known, measured.words, strict=True)),
+        *sorted((told + _UNTOLD) / (known + 1) for known, told in zip(measured.known, measured.told, strict=True)),
     ]
 
 
@@ -259,6 +267,7 @@ _EDGE = 1e-6
 _WORDS = list(DIRECTIONS).index("words_least")
 _CLASSES = (1, SHORT)
 LENGTH_CLASSES = len(_CLASSES) + 1
+KNOWN = "known."  # before the names of arrays
 
 
 def length_classes(rows: Floats32) -> Ints:
@@ -275,10 +284,12 @@ class SegmentScore:
     calibration: Floats32  # slope and bias of the logit, a row for each of `length_classes`
 
     @classmethod
-    def load(cls, path: Path | None = None) -> Self:
-        """The model of the package, or one that `python -m lab.train segments` made."""
-        with np.load(path or model_file("segments.npz")) as arrays:
-            return cls(Trees.named("alone", arrays), Trees.named("in_place", arrays), arrays["calibration"])
+    def load(cls, path: Path, *, known: bool) -> Self:
+        """One of the two models of a file: for texts of whose words something was known beforehand, and for others."""
+        kind = KNOWN if known else ""
+        with np.load(path) as arrays:
+            alone, in_place = (Trees.named(f"{kind}{look}", arrays) for look in ("alone", "in_place"))
+            return cls(alone, in_place, arrays[f"{kind}calibration"])
 
     def scores(self, page: Sequence[Measured]) -> Floats32:
         """Of the pairs of one pair of pages, in order; 0–1."""
@@ -305,11 +316,11 @@ class SegmentScore:
         return chances
 
 
-def segment_score() -> SegmentScore:
+def segment_score(*, known: bool) -> SegmentScore:
     """The model in use, loaded once."""
-    return _loaded(model_file("segments.npz"))
+    return _loaded(model_file("segments.npz"), known=known)
 
 
-@lru_cache(maxsize=2)
-def _loaded(path: Path) -> SegmentScore:
-    return SegmentScore.load(path)
+@lru_cache(maxsize=4)
+def _loaded(path: Path, *, known: bool) -> SegmentScore:
+    return SegmentScore.load(path, known=known)

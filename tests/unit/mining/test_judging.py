@@ -1,5 +1,6 @@
 import json
 import re
+from itertools import product
 from math import isfinite
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE, merged
 from bitrawl.languages import parse_language
 from bitrawl.mining import MEASURES, Flag, Rejection, ThresholdFilter, Thresholds, rejection
+from bitrawl.mining.aligned_pages import align_sentences, placed
 from bitrawl.mining.judging import Judge, length_ratio
 from bitrawl.mining.segment_score import DIRECTIONS, table
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
@@ -35,6 +37,8 @@ class Fixed:
 
 
 class Halves:
+    prior = None
+
     def __len__(self):
         return 1000
 
@@ -225,6 +229,17 @@ def test_without_a_lexicon_a_run_of_good_pairs_is_probable_and_not_certain(langu
     pairs = [(english, text) for (english, _), text in zip(VISIT, texts, strict=False)]
     found = scores_of(pairs, lexicon, (EN, Language(language)))
     assert all(0.5 < score < 0.9 for score in found)
+
+
+def test_a_single_sentence_is_told_from_strangers_by_the_words_that_ship():
+    right, wrong = [], []
+    for (number, (english, _)), (other, (_, french)) in product(enumerate(VISIT), repeat=2):
+        ((_, found), *rest) = align_sentences(
+            [(placed(english, paragraph=0, language=EN), placed(french, paragraph=0, language=FR))], (EN, FR)
+        )[0]
+        (right if number == other else wrong).append(0.0 if rest else found.score)
+    assert min(right) > 0.9
+    assert sum(wrong) / len(wrong) < 0.5
 
 
 def test_neighbours_support_a_pair():

@@ -69,6 +69,12 @@ def test_a_prior_speaks_until_the_texts_do():
     assert many.coverage(["hull"], ["rumpf"]) == (1.0, 1.0)  # a word that the texts do not have
 
 
+def test_only_words_that_have_translations_are_linked():
+    beside = lexicon({("bow", "bogen"): (1.0, 1.0)})
+    assert beside.linked(["bow", "hull"], ["rumpf", "bogen"]) == ({"bow"}, {"bogen"})
+    assert Lexicon.learn([]).linked(["bow"], ["bogen"]) == (set(), set())
+
+
 def test_a_prior_helps_to_find_what_two_sentences_alone_cannot_tell():
     pairs = [(["the", "old", "bow"], ["der", "alte", "bogen"])]
     prior = lexicon({("bow", "bogen"): (0.9, 0.9), ("old", "alte"): (0.9, 0.9)})
