@@ -25,7 +25,7 @@ LOADERS = {
     "language.npz": ("bitrawl.text.language:LanguageNgrams.load",),
     "link-predictor.npz": ("bitrawl.discover.suggestions:LinkPredictor.load",),
     "pairs.npz": ("bitrawl.mining.page_score:ScoreModel.load",),
-    "segments.npz": ("bitrawl.mining.segment_score:SegmentScore.load",),
+    "segments.npz": tuple(f"bitrawl.mining.segment_score:SegmentScore.{load}" for load in ("load", "load_known")),
     "url-language.npz": ("bitrawl.urls.language_model:LinearUrlLanguageModel.load",),
     "url-pairs.npz": ("bitrawl.urls.pair_model:TreeUrlPairModel.load", "bitrawl.urls.site_pairs:MatchingModels.load"),
 }

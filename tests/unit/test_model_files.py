@@ -117,7 +117,7 @@ def test_a_job_is_mined_again_when_its_models_change_and_as_before_without_them(
     before = units(config.resolve(described), tmp_path / "job")
     assert before > 0
     unlikely = np.array([1.0, -50.0], np.float32)  # no segment is a translation
-    changed("segments.npz", tmp_path / "models", calibration=unlikely)
+    changed("segments.npz", tmp_path / "models", **{"calibration": unlikely, "known.calibration": unlikely})
     assert units(config.resolve({**described, "models": str(tmp_path / "models")}), tmp_path / "job") == 0
     assert units(config.resolve(described), tmp_path / "job") == before
 

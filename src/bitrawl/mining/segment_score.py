@@ -284,12 +284,17 @@ class SegmentScore:
     calibration: Floats32  # slope and bias of the logit, a row for each of `length_classes`
 
     @classmethod
-    def load(cls, path: Path, *, known: bool) -> Self:
+    def load(cls, path: Path, *, known: bool = False) -> Self:
         """One of the two models of a file: for texts of whose words something was known beforehand, and for others."""
         kind = KNOWN if known else ""
         with np.load(path) as arrays:
             alone, in_place = (Trees.named(f"{kind}{look}", arrays) for look in ("alone", "in_place"))
             return cls(alone, in_place, arrays[f"{kind}calibration"])
+
+    @classmethod
+    def load_known(cls, path: Path) -> Self:
+        """The model for texts of whose words something was known beforehand."""
+        return cls.load(path, known=True)
 
     def scores(self, page: Sequence[Measured]) -> Floats32:
         """Of the pairs of one pair of pages, in order; 0–1."""
