@@ -19,7 +19,7 @@ import numpy as np
 
 from bitrawl.files import replacing
 from bitrawl.model import Language
-from bitrawl.text.known_words import ENGLISH, SUFFIX, Table, levels
+from bitrawl.text.known_words import ENGLISH, SUFFIX, WordTable, levels
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
 from lab.train import Tell, silent
@@ -148,10 +148,10 @@ def write(learned: Sequence[Learned], out: Path) -> None:
         _write(out, language, _table(sorted(links), numbers))
 
 
-def _table(links: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], numbers: dict[str, int]) -> Table:
+def _table(links: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], numbers: dict[str, int]) -> WordTable:
     rows = [sorted((numbers[name], *both) for name, *both in of_word if name in numbers) for _, of_word in links]
     flat = np.array([link for row in rows for link in row], np.float64).reshape(-1, 3)
-    return Table(
+    return WordTable(
         [word for word, _ in links],
         np.array([len(row) for row in rows], np.uint8),
         flat[:, 0].astype(np.uint16),
@@ -160,6 +160,6 @@ def _table(links: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], numb
     )
 
 
-def _write(out: Path, language: Language, table: Table) -> None:
+def _write(out: Path, language: Language, table: WordTable) -> None:
     with replacing(out / f"{language}{SUFFIX}") as file:
         file.write(table.packed())

@@ -6,8 +6,7 @@ from bitrawl.doors import door
 
 if TYPE_CHECKING:
     from bitrawl.review.job_review import JobReview
-    from bitrawl.review.progress import ReviewProgress
-    from bitrawl.review.queue import ReviewOrder
+    from bitrawl.review.queue import ReviewOrder, ReviewProgress
     from bitrawl.review.results import SampleResults
     from bitrawl.review.reviewing import ListedPair, ListedSegment, ReadPair
     from bitrawl.review.search_query import SearchQuery

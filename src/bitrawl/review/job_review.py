@@ -8,8 +8,7 @@ from bitrawl.mining import Thresholds
 from bitrawl.model import Verdict
 from bitrawl.review import searching
 from bitrawl.review import thresholds as job_thresholds
-from bitrawl.review.progress import ReviewProgress, review_progress
-from bitrawl.review.queue import ReviewOrder, ReviewQueue, review_queue
+from bitrawl.review.queue import ReviewOrder, ReviewProgress, ReviewQueue, review_progress, review_queue
 from bitrawl.review.results import SampleResults, results
 from bitrawl.review.reviewing import Reading, ReadPair
 from bitrawl.review.search_query import ANYWHERE, SearchQuery

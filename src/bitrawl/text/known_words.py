@@ -39,7 +39,7 @@ _HEADER = struct.Struct("<2I")
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20}]
 
 
-class Table(NamedTuple):
+class WordTable(NamedTuple):
     """The words of a language, and the English words that each may translate."""
 
     words: list[str]
@@ -65,7 +65,7 @@ class Table(NamedTuple):
         )
 
     @classmethod
-    def unpacked(cls, content: bytes) -> "Table":
+    def unpacked(cls, content: bytes) -> "WordTable":
         raw = lzma.decompress(content, format=lzma.FORMAT_RAW, filters=_FILTERS)
         words, links = _HEADER.unpack_from(raw)
         arrays = np.frombuffer(raw, np.uint8, 2 * words + 3 * links, _HEADER.size)
@@ -140,7 +140,7 @@ def _file(bare: str) -> Path | None:
 
 @lru_cache(maxsize=4)
 def _with_english(path: str) -> Lexicon:
-    table = Table.unpacked(Path(path).read_bytes())
+    table = WordTable.unpacked(Path(path).read_bytes())
     words = {word: number for number, word in enumerate(table.words)}
     a = np.repeat(np.arange(len(words)), table.counts)
     links = Links(a, table.english.astype(np.int64), _probabilities(table.forward), _probabilities(table.backward))
@@ -149,5 +149,5 @@ def _with_english(path: str) -> Lexicon:
 
 @lru_cache(maxsize=1)
 def _english_words() -> dict[str, int]:
-    table = Table.unpacked((FOLDER / f"{ENGLISH}{SUFFIX}").read_bytes())
+    table = WordTable.unpacked((FOLDER / f"{ENGLISH}{SUFFIX}").read_bytes())
     return {word: number for number, word in enumerate(table.words)}

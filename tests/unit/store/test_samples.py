@@ -18,7 +18,7 @@ from bitrawl.job import drawing
 from bitrawl.job.drawing import draw, give_sample
 from bitrawl.job.exporting import write_corpus
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, segment_key
-from bitrawl.review.progress import review_progress
+from bitrawl.review.queue import review_progress
 from bitrawl.review.results import SampleResults, human_reviews, results
 from bitrawl.review.reviewing import Reading
 from bitrawl.store import reading_index

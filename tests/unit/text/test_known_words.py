@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bitrawl.model import Language
-from bitrawl.text.known_words import Table, known_languages, known_words, levels
+from bitrawl.text.known_words import WordTable, known_languages, known_words, levels
 from bitrawl.text.lexicon import Lexicon, Links
 
 EN = Language("en")
@@ -22,14 +22,14 @@ DACH = lexicon({("dach", "roof"): (0.9, 0.8), ("dach", "top"): (0.1, 0.1), ("hau
 
 
 def test_a_table_is_the_same_when_it_is_read_again_and_the_same_bytes_when_it_is_packed_again():
-    table = Table(
+    table = WordTable(
         ["haus", "hausbau", "öl"],
         np.array([2, 0, 1], np.uint8),
         np.array([3, 40_000, 7], np.uint16),
         np.array([15, 0, 9], np.uint8),
         np.array([1, 14, 3], np.uint8),
     )
-    read = Table.unpacked(table.packed())
+    read = WordTable.unpacked(table.packed())
     assert read.words == table.words
     assert all((ours == theirs).all() for ours, theirs in zip(read[1:], table[1:], strict=True))
     assert read.packed() == table.packed()
