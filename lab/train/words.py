@@ -4,6 +4,7 @@
 `word_sources.py` reads them. `Lexicon.learn` learns of each language from all of them together.
 """
 
+import lzma
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,10 +17,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitrawl.files import replacing
 from bitrawl.model import Language
-from bitrawl.text.known_words import ENGLISH, SUFFIX, WordTable, levels
+from bitrawl.text.arrays import Floats, bounds
+from bitrawl.text.known_words import ENGLISH, FILTERS, HEADER, LEVELS, STEP, SUFFIX, WordTable
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
 from lab.train import Tell, silent
@@ -162,4 +165,33 @@ def _table(links: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], numb
 
 def _write(out: Path, language: Language, table: WordTable) -> None:
     with replacing(out / f"{language}{SUFFIX}") as file:
-        file.write(table.packed())
+        file.write(packed(table))
+
+
+def packed(table: WordTable) -> bytes:
+    """As a file, which `WordTable.unpacked` reads: the same table is the same bytes."""
+    shared = bytes(map(_shared, ["", *table.words[:-1]], table.words))
+    ends = "\n".join(word[count:] for word, count in zip(table.words, shared, strict=True)).encode()
+    steps = np.diff(table.english.astype(np.int32), prepend=0).astype(np.uint16)
+    starts = bounds(table.counts.astype(np.int64))[:-1][table.counts > 0]
+    steps[starts] = table.english[starts]
+    planes = (steps >> 8).astype(np.uint8).tobytes() + (steps & 255).astype(np.uint8).tobytes()
+    scores = (table.forward << 4 | table.backward).astype(np.uint8).tobytes()
+    body = b"".join((shared, table.counts.astype(np.uint8).tobytes(), planes, scores, ends))
+    return lzma.compress(
+        HEADER.pack(len(table.words), len(table.english)) + body, format=lzma.FORMAT_RAW, filters=FILTERS
+    )
+
+
+def levels(probabilities: Floats) -> NDArray[np.uint8]:
+    """The nearest level of each; 0 is next to nothing."""
+    rounded = np.rint(LEVELS - 1 + np.log(np.maximum(probabilities, 1e-9)) / STEP)
+    return np.clip(rounded, 0, LEVELS - 1).astype(np.uint8)
+
+
+def _shared(before: str, word: str) -> int:
+    """With how many letters of the word before it begins."""
+    count = 0
+    while count < min(len(before), len(word), 255) and before[count] == word[count]:
+        count += 1
+    return count

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
-from bitrawl.text.arrays import Floats, Ints, Ints32, bounds, firsts, in_order, places_in, ranges
+from bitrawl.text.arrays import Bools, Floats, Ints, Ints32, bounds, firsts, in_order, places_in, ranges
 from bitrawl.text.words import words
 
 Tokens = Sequence[str]
@@ -32,7 +32,6 @@ EMPTY = 0.1
 # its own beads would believe whatever it has done before. On MAC dev (2026-11), strict F1 of the aligner is .55
 # without, .76 to .77 with 0.2 to 0.8; on Text+Berg .82 and .84.
 DISCOUNT = 0.5
-DICTIONARY_WEIGHT = 3.0  # an entry of a user's dictionary counts as this many occurrences; a judgement
 # Of a bag's words, one that gets so little of another after a round of counting gets nothing from then on: 5 to 17 % of the
 # pairs of gimp-help and debian-handbook. On Text+Berg and MAC dev (2026-11) F1 is the same with 0.01; with 0.03 it is .862
 # instead of .870.
@@ -91,6 +90,17 @@ class Lexicon:
         first, second = np.divmod(different[strong], max(len(other.ids_b), 1))
         return Lexicon(self.ids_a, other.ids_b, Links(first, second, both[0][strong], both[1][strong]))
 
+    def added_to(self, other: "Lexicon") -> "Lexicon":
+        """All links of both; of one that both have, the better."""
+        ids_a, ids_b = (_numbered(names) for names in zip(self.words(), other.words(), strict=True))
+        a, b, *both = Links.joined([self.among(ids_a, ids_b), other.among(ids_a, ids_b)])
+        keys, place = np.unique(a * len(ids_b) + b, return_inverse=True)
+        better = [np.zeros(len(keys)) for _ in both]
+        for best, probabilities in zip(better, both, strict=True):
+            np.maximum.at(best, place, probabilities)
+        first, second = np.divmod(keys, max(len(ids_b), 1))
+        return Lexicon(ids_a, ids_b, Links(first, second, *better))
+
     @classmethod
     def learn(
         cls,
@@ -98,19 +108,16 @@ class Lexicon:
         *,
         rounds: int = ROUNDS,
         weights: Sequence[float] | None = None,
-        dictionary: Iterable[TokenPair] = (),
         prior: "Lexicon | None" = None,
     ) -> "Lexicon":
         """Learn from sentences, paragraphs or documents: IBM Model 1 in both directions, made to agree in each round.
 
         Agreement (Liang et al. 2006) keeps rare words from collecting whatever is left over, which is the weakness of
-        Model 1 with little data. Entries of a dictionary count as certain pairs. What the prior says of a word counts as a
-        few occurrences of it.
+        Model 1 with little data. What the prior says of a word counts as a few occurrences of it.
         """
         pairs = list(pairs)
         weights = [1.0] * len(pairs) if weights is None else weights
         bags = [(window, weight) for pair, weight in zip(pairs, weights, strict=True) for window in windows(*pair)]
-        bags += [((list(a), list(b)), DICTIONARY_WEIGHT) for a, b in dictionary if a and b]
         ids_a = _numbered(bag[0] for bag, _ in bags)
         ids_b = _numbered(bag[1] for bag, _ in bags)
         types_a = [sorted({ids_a[word] for word in a}) for (a, _), _ in bags]
@@ -147,8 +154,8 @@ class Lexicon:
         """The links between words of two vocabularies, by their numbers there; of the prior those that it knows alone."""
         a, b = _renumbered(self.names_a, self.ids_a, ids_a), _renumbered(self.names_b, self.ids_b, ids_b)
         numbers_a, numbers_b = a[self.links.a], b[self.links.b]
-        which = np.flatnonzero((numbers_a >= 0) & (numbers_b >= 0))
-        own = Links(numbers_a[which], numbers_b[which], self.links.forward[which], self.links.backward[which])
+        links = Links(numbers_a, numbers_b, self.links.forward, self.links.backward)
+        own = links.where((numbers_a >= 0) & (numbers_b >= 0))
         if self.prior is None or (ids_a is self.ids_a and ids_b is self.ids_b):
             return own
         told_a, told_b = (
@@ -156,12 +163,7 @@ class Lexicon:
         )
         before = self.prior.among(ids_a, ids_b)
         alone = ~(told_a[before.a] & told_b[before.b])
-        return Links(
-            np.append(own.a, before.a[alone]),
-            np.append(own.b, before.b[alone]),
-            np.append(own.forward, before.forward[alone]),
-            np.append(own.backward, before.backward[alone]),
-        ).ordered()
+        return Links.joined([own, before.where(alone)]).ordered()
 
     def beyond(self, ids_a: Mapping[str, int], ids_b: Mapping[str, int]) -> tuple[Floats, Floats]:
         """Of each word of two vocabularies, how probably it is translated by a word that the other lacks."""
@@ -287,8 +289,10 @@ class Links(NamedTuple):
         return cls._make(map(np.concatenate, zip(*parts, strict=True)))
 
     def ordered(self) -> "Links":
-        order = np.lexsort((self.b, self.a))
-        return Links(self.a[order], self.b[order], self.forward[order], self.backward[order])
+        return self.where(np.lexsort((self.b, self.a)))
+
+    def where(self, which: Bools | Ints) -> "Links":
+        return self._make(column[which] for column in self)
 
 
 class _Prior(NamedTuple):
@@ -483,9 +487,7 @@ def _with_unseen(links: Links, prior: _Prior, unseen: Ints, totals: tuple[Floats
     forward = prior.links.forward[unseen] / (totals[0] + prior.known_a + EMPTY)[a]
     backward = prior.links.backward[unseen] / (totals[1] + prior.known_b + EMPTY)[b]
     strong = np.maximum(forward, backward) >= LEAST
-    a, b = np.append(links.a, a[strong]), np.append(links.b, b[strong])
-    forward, backward = np.append(links.forward, forward[strong]), np.append(links.backward, backward[strong])
-    return Links(a, b, forward, backward).ordered()
+    return Links.joined([links, Links(a, b, forward, backward).where(strong)]).ordered()
 
 
 _BLOCK = 1 << 18  # cells that are looked at together: bounds memory
