@@ -65,6 +65,11 @@ class WordTable(NamedTuple):
         english = steps - np.repeat(np.append(0, steps)[starts[:-1]], counts)
         return cls(names, counts, english.astype(np.uint16), scores >> np.uint8(4), scores & np.uint8(15))
 
+    def links(self) -> Links:
+        """The links of its words with the English ones, by their numbers."""
+        a, english = np.repeat(np.arange(len(self.words)), self.counts), self.english.astype(np.int64)
+        return Links(a, english, _probabilities(self.forward), _probabilities(self.backward))
+
 
 def _probabilities(of_levels: NDArray[np.uint8]) -> Floats:
     probabilities = np.exp(STEP * np.arange(1 - LEVELS, 1))
@@ -123,31 +128,27 @@ def _learned(dictionary: Dictionary) -> Lexicon:
 
 
 def _shipped(a: Language, b: Language) -> Lexicon | None:
-    bare_a, bare_b = (language.split("-")[0] for language in (a, b))
-    files = [_file(bare) for bare in (bare_a, bare_b)]
-    if None in files or files[0] == files[1]:
+    paths = [_path(language.split("-")[0]) for language in (a, b)]
+    if paths[0] == paths[1] or not all(path.is_file() for path in paths):
         return None
-    if bare_b == ENGLISH:
-        return _with_english(str(files[0]))
-    of_english = _with_english(str(files[1])).turned()
-    return of_english if bare_a == ENGLISH else _with_english(str(files[0])).through(of_english, PIVOT)
+    tables = [None if path.stem == ENGLISH else WordTable.unpacked(path.read_bytes()) for path in paths]
+    links = [table.links() for table in tables if table]
+    if tables[0] is None:
+        links[0] = links[0].turned()
+    elif tables[1] is not None:
+        links[0] = links[0].through(links.pop().turned(), PIVOT)
+    ids = [_numbers(table.words) if table else _english_words() for table in tables]
+    return Lexicon(ids[0], ids[1], links[0])
 
 
-def _file(bare: str) -> Path | None:
-    path = FOLDER / f"{_SAME.get(bare, bare)}{SUFFIX}"
-    return path if path.is_file() else None
-
-
-@lru_cache(maxsize=4)
-def _with_english(path: str) -> Lexicon:
-    table = WordTable.unpacked(Path(path).read_bytes())
-    words = {word: number for number, word in enumerate(table.words)}
-    a = np.repeat(np.arange(len(words)), table.counts)
-    links = Links(a, table.english.astype(np.int64), _probabilities(table.forward), _probabilities(table.backward))
-    return Lexicon(words, _english_words(), links)
+def _path(bare: str) -> Path:
+    return FOLDER / f"{_SAME.get(bare, bare)}{SUFFIX}"
 
 
 @lru_cache(maxsize=1)
 def _english_words() -> dict[str, int]:
-    table = WordTable.unpacked((FOLDER / f"{ENGLISH}{SUFFIX}").read_bytes())
-    return {word: number for number, word in enumerate(table.words)}
+    return _numbers(WordTable.unpacked(_path(ENGLISH).read_bytes()).words)
+
+
+def _numbers(words: Sequence[str]) -> dict[str, int]:
+    return {word: number for number, word in enumerate(words)}
