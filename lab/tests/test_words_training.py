@@ -30,14 +30,16 @@ def collected(folder: Path) -> Path:
 def test_the_same_sentences_give_the_same_bytes(tmp_path: Path):
     texts = collected(tmp_path)
     for out in ("first", "second"):
-        words.write([words.learn(texts, Language("fi"))], tmp_path / out)
+        learned = [words.learn(texts, Language("fi"))]
+        words.write(learned, tmp_path / out, words._english(learned))
     files = sorted(path.name for path in (tmp_path / "first").iterdir())
     assert files == ["en.words", "fi.words"]
     assert all((tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes() for name in files)
 
 
 def test_the_words_of_a_language_are_those_of_its_sentences(tmp_path: Path):
-    words.write([words.learn(collected(tmp_path), Language("fi"))], tmp_path / "out")
+    learned = [words.learn(collected(tmp_path), Language("fi"))]
+    words.write(learned, tmp_path / "out", words._english(learned))
     english = WordTable.unpacked((tmp_path / "out" / "en.words").read_bytes()).words
     table = WordTable.unpacked((tmp_path / "out" / "fi.words").read_bytes())
     place = table.words.index(stems("koira", Language("fi"))[0])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bitrawl.files import replacing
 from bitrawl.model import Language
 from bitrawl.text.arrays import Floats, bounds
-from bitrawl.text.known_words import ENGLISH, FILTERS, HEADER, LEVELS, STEP, SUFFIX, WordTable
+from bitrawl.text.known_words import ENGLISH, FILTERS, FOLDER, HEADER, LEVELS, STEP, SUFFIX, WordTable
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
 from lab.train import Tell, silent
@@ -50,14 +50,18 @@ class Learned(NamedTuple):
     links: list[tuple[str, list[tuple[str, float, float]]]]  # of each word, English, forward, backward
 
 
-def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = silent) -> None:
-    """Write a file for each language, and one of the English words that they name, into that folder."""
+def train(data: Path, out: Path, *, cache: Path | None = None, only: str = "", tell: Tell = silent) -> None:
+    """Write a file for each language, and one of the English words that they name, into that folder.
+
+    Of `only` some languages (fi,th), the English words are those of the package: the files are what they are among all.
+    """
     with TemporaryDirectory() as folder:
         texts = cache or Path(folder)
         collect(data, texts, tell)
         with ProcessPoolExecutor(_PROCESSES) as processes:
-            learned = list(processes.map(partial(learn, texts), _languages(texts)))
-    write(learned, out)
+            wanted = list(map(Language, only.split(","))) if only else _languages(texts)
+            learned = list(processes.map(partial(learn, texts), wanted))
+    write(learned, out, _english_of_package() if only else _english(learned))
     for language, examples, links in learned:
         tell(f"{language}: {examples} examples, {len(links)} words, {sum(len(of_word) for _, of_word in links)} links")
 
@@ -140,10 +144,18 @@ def _chosen(lexicon: Lexicon, counts: Counter[str]) -> Iterator[tuple[str, list[
         yield word, links
 
 
-def write(learned: Sequence[Learned], out: Path) -> None:
+def _english(learned: Sequence[Learned]) -> list[str]:
     """The English words that most links name come first: small numbers take little room."""
     counts = Counter(english for _, _, links in learned for _, of_word in links for english, *_ in of_word)
-    ordered = [word for word, _ in islice(sorted(counts.items(), key=lambda item: (-item[1], item[0])), MOST_ENGLISH)]
+    return [word for word, _ in islice(sorted(counts.items(), key=lambda item: (-item[1], item[0])), MOST_ENGLISH)]
+
+
+def _english_of_package() -> list[str]:
+    return WordTable.unpacked((FOLDER / f"{ENGLISH}{SUFFIX}").read_bytes()).words
+
+
+def write(learned: Sequence[Learned], out: Path, ordered: Sequence[str]) -> None:
+    """A file for each, and one of the English words in that order."""
     numbers = {word: number for number, word in enumerate(ordered)}
     out.mkdir(parents=True, exist_ok=True)
     _write(out, ENGLISH, _table([(word, []) for word in ordered], {}))
