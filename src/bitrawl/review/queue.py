@@ -6,7 +6,7 @@ from hashlib import blake2b
 import msgspec
 
 from bitrawl.store.folder import JobFolder
-from bitrawl.store.index_reader import LanguageOrder, PairTotals, opened_index
+from bitrawl.store.index_reader import LanguageOrder, opened_index
 from bitrawl.store.verdicts import PersonProgress, SubjectKind, VerdictCounts, VerdictHistory
 
 _DAYS = 14  # with verdicts, the last ones
@@ -54,7 +54,7 @@ def review_queue(
 ) -> ReviewQueue:
     """As new as the last refresh of the index. Pages that are translated in part are no page pairs, so not included."""
     with opened_index(folder.reading_index) as index:
-        keys = index.queued(languages, _COLUMNS[order]) if index else []
+        keys = index.queued(languages, _COLUMNS[order])
     if order is ReviewOrder.RANDOM:
         keys.sort(key=lambda key: (blake2b(f"{seed} {key}".encode(), digest_size=8).digest(), key))
     return ReviewQueue(tuple(keys), VerdictHistory(folder.verdicts).judged(SubjectKind.PAIR).intersection(keys))
@@ -83,7 +83,7 @@ class ReviewProgress(msgspec.Struct, frozen=True):
 def review_progress(folder: JobFolder) -> ReviewProgress:
     """As new as the last refresh of the index."""
     with opened_index(folder.reading_index) as index:
-        totals = index.totals() if index else PairTotals()
+        totals = index.totals()
     figures = VerdictHistory(folder.verdicts).figures(_DAYS)
     return ReviewProgress(
         total_pairs=totals.pairs,

@@ -105,8 +105,6 @@ class Reading:
     def pairs(self, wanted: PairFilter) -> PairList:
         judged = self._judged(wanted.verdict)
         with opened_index(self.index) as index:
-            if index is None:
-                return PairList((), 0)
             total, partial = index.pair_count(wanted, judged)
             pairs = index.pairs(wanted, judged)
         return PairList(tuple(self.listed(pairs)), total, partial)
@@ -122,12 +120,12 @@ class Reading:
 
     def choices(self) -> Choices:
         with opened_index(self.index) as index:
-            return Choices(index.by_languages(), index.by_site()) if index else Choices((), ())
+            return Choices(index.by_languages(), index.by_site())
 
     def harvest(self, languages: LanguageOrder | None) -> tuple[PairHarvestPoint, ...]:
         """How many page pairs of two languages, or of all, were complete after so many fetches."""
         with opened_index(self.index) as index:
-            return tuple(index.harvest(languages)) if index else ()
+            return tuple(index.harvest(languages))
 
     def judge_pair(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """False if there is no such page pair."""
@@ -205,7 +203,7 @@ class Reading:
     def _place_of(self, key: str) -> IndexedPair | None:
         """The page pair with that key, and its alignment; None if it is not indexed."""
         with opened_index(self.index) as index:
-            return index.pair(key) if index else None
+            return index.pair(key)
 
     def listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
         judgements = self.verdicts.judgements(SubjectKind.PAIR, {row.key for row in rows})
@@ -218,7 +216,7 @@ class Reading:
         """Of each page pair the rows that stand for the segments at these places; none if it was mined again meanwhile."""
         texts = self.segments([pair.alignment for pair, _ in places])
         with opened_index(self.index) as index:
-            keys = index.keys(pair.number for pair, _ in places) if index else {}
+            keys = index.keys(pair.number for pair, _ in places)
         mined = []
         for segments, (pair, wanted) in zip(texts, places, strict=True):
             own = keys.get(pair.number, [])

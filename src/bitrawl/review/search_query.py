@@ -1,8 +1,9 @@
 """What a reader searches for: words as they are typed, read into patterns that SQLite and a text are asked for."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -10,12 +11,16 @@ import msgspec
 from bitrawl.errors import FieldError
 from bitrawl.model import Language
 from bitrawl.store.index_reader import LanguageOrder
-from bitrawl.text.search_words import search_words
-from bitrawl.text.words import is_unspaced
+from bitrawl.text.known_words import known_words
+from bitrawl.text.lexicon import Lexicon
+from bitrawl.text.search_words import folded, search_words
+from bitrawl.text.words import is_unspaced, words
 
 ANYWHERE = 1_000_000
 """Words between two others: more than any text has."""
 _LONGEST = 500  # characters of a field
+# Judgements: how surely two words translate each other, and how many translations of a word are looked for.
+_LIKELY, _MOST = 0.2, 8
 _UNIT = re.compile(r'"([^"]*)"|([^\s"]+)')
 
 
@@ -50,6 +55,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     other: str = ""  # what the other side has
     without: str = ""  # what the other side has not
+    translated: bool = False  # also what has, on the other side, words that ship as translations of these
     side: SearchedSide = SearchedSide.BOTH
     between: int | None = None  # how many words may be between those of `text`, in any order; None for a phrase
     languages: LanguageOrder | None = None
@@ -65,6 +71,8 @@ class SearchedWord(NamedTuple):
 
 
 Phrase = tuple[SearchedWord, ...]
+Group = tuple[Phrase, ...]  # one of them is wanted
+Terms = Callable[[str], list[str]]
 
 
 class WordSpan(NamedTuple):
@@ -75,15 +83,15 @@ class WordSpan(NamedTuple):
 
 
 class WordPattern(NamedTuple):
-    """Phrases near each other, in each of the forms that they have in the languages of a corpus."""
+    """Phrases near each other, in each of the forms that they have in the languages of a corpus: of each group one."""
 
-    forms: tuple[tuple[Phrase, ...], ...]
+    forms: tuple[tuple[Group, ...], ...]
     between: int
 
     @property
     def is_exact(self) -> bool:
         """Whether FTS5 can say all of it: it takes a prefix only at the end of a phrase."""
-        return not any(word.is_prefix for form in self.forms for phrase in form for word in phrase[:-1])
+        return not any(word.is_prefix for form in self.forms for phrase in chain(*form) for word in phrase[:-1])
 
     def expression(self) -> str:
         """For FTS5; it finds more than the pattern if that is not exact."""
@@ -92,16 +100,17 @@ class WordPattern(NamedTuple):
     def spans(self, words: Sequence[str]) -> list[WordSpan]:
         """Where its phrases stand; none if one of them is missing or too far from the others."""
         for form in self.forms:
-            places = [_places(phrase, words) for phrase in form]
+            places = [sorted(span for phrase in group for span in _places(phrase, words)) for group in form]
             if all(places) and (spans := _near(places, self.between)):
                 return spans
         return []
 
-    def _conjunction(self, form: tuple[Phrase, ...]) -> str:
+    def _conjunction(self, form: tuple[Group, ...]) -> str:
         if not self.is_exact:
-            return " AND ".join(_quoted((word,)) for phrase in form for word in phrase)
-        quoted = [_quoted(phrase) for phrase in form]
-        return quoted[0] if len(quoted) == 1 else f"NEAR({' '.join(quoted)}, {self.between})"
+            return " AND ".join(_quoted((word,)) for phrase in chain(*form) for word in phrase)
+        if len(form) == 1 or self.between == ANYWHERE:
+            return " AND ".join(f"({' OR '.join(map(_quoted, group))})" for group in form)
+        return f"NEAR({' '.join(map(_quoted, chain(*form)))}, {self.between})"
 
 
 class Search(NamedTuple):
@@ -118,7 +127,7 @@ class Search(NamedTuple):
 
     def expression(self) -> str:
         """For FTS5, over the columns `a` and `b`."""
-        if self.side is SearchedSide.BOTH and self.other is None and self.without is None:
+        if (self.side, self.other, self.without) == (SearchedSide.BOTH, None, None) and self.text.between < ANYWHERE:
             return f"{{a b}} : ({self.text.expression()})"
         return " OR ".join(f"({self._one_way(side, other)})" for side, other in self._ways)
 
@@ -163,6 +172,46 @@ def read_query(query: SearchQuery, languages: Iterable[Language]) -> Search | No
     )
 
 
+def translated(query: SearchQuery, pairs: Iterable[LanguageOrder], terms: Terms) -> Search | None:
+    """What finds the words of a query by their translations; None if none is known. `terms` are those that begin so.
+
+    The query is taken to be in the languages that know most of its words.
+    """
+    ways = (way for a, b in pairs for way in ((a, b), (b, a)))
+    found = [form for way in ways if (form := _translations(query.text[:_LONGEST], way, terms))[1]]
+    least = min((unknown for unknown, _ in found), default=0)
+    forms = dict.fromkeys(groups for unknown, groups in found if unknown == least)
+    side = {SearchedSide.A: SearchedSide.B, SearchedSide.B: SearchedSide.A}.get(query.side, SearchedSide.BOTH)
+    return Search(WordPattern(tuple(forms), ANYWHERE), None, None, side) if forms else None
+
+
+def _translations(text: str, way: tuple[Language, Language], terms: Terms) -> tuple[int, tuple[Group, ...]]:
+    """Of how many words nothing is known: names, which stay as they are. And of each word what may stand for it.
+
+    A word like "of", which has no likely translation, is left out.
+    """
+    lexicon = known_words(*way) or Lexicon.learn([])
+    likely = {word: _likely(lexicon, word) for word in words(text, way[0])}
+    unknown = [[(word, way[0])] for word in likely if not lexicon.knows_a(word)]
+    stems = unknown + [[(other, way[1]) for other in others] for others in likely.values() if others]
+    groups = tuple(tuple(phrase for stem in group for phrase in _with_stem(*stem, terms)) for group in stems)
+    return len(unknown), groups if all(groups) and len(stems) > len(unknown) else ()
+
+
+def _likely(lexicon: Lexicon, word: str) -> list[str]:
+    both = sorted((-share, other) for other, share in lexicon.mutual(word).items() if share >= _LIKELY)
+    return [other for _, other in both[:_MOST]]
+
+
+def _with_stem(stem: str, language: Language, terms: Terms) -> list[Phrase]:
+    """The words of the corpus that have that stem. It may end otherwise than they do: happi, happy."""
+    if is_unspaced(stem[0]):
+        return [_phrase("q", stem, language)]
+    plain = folded(stem)
+    found = terms(plain[: max(3, len(plain) - 1)])
+    return [(SearchedWord(term),) for term in found if list(map(folded, words(term, language))) == [plain]]
+
+
 def _pattern(field: str, text: str, languages: Sequence[Language], between: int | None = None) -> WordPattern:
     text = text[:_LONGEST]
     units = [text]
@@ -171,7 +220,7 @@ def _pattern(field: str, text: str, languages: Sequence[Language], between: int 
             raise FieldError({field: QueryMistake.QUOTATION})
         units = [quoted or plain for quoted, plain in _UNIT.findall(text)]
     forms = dict.fromkeys(
-        tuple(filter(None, (_phrase(field, unit, language) for unit in units))) for language in languages
+        tuple((phrase,) for unit in units if (phrase := _phrase(field, unit, language))) for language in languages
     )
     if not all(forms):
         raise FieldError({field: QueryMistake.NO_WORD})

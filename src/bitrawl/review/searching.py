@@ -7,7 +7,7 @@ import msgspec
 
 from bitrawl.model import Language, SegmentPair, Verdict
 from bitrawl.review.reviewing import ListedPair, Reading
-from bitrawl.review.search_query import HitOrder, Search, SearchedSide, SearchQuery, read_query
+from bitrawl.review.search_query import HitOrder, Search, SearchedSide, SearchQuery, read_query, translated
 from bitrawl.review.segment_review import ReadSegment, as_corpus_has
 from bitrawl.store.index_reader import HitPlace, IndexReader, LanguageOrder, WordSearch, opened_index
 from bitrawl.text.search_words import PlacedWord, placed_words, search_words
@@ -40,6 +40,7 @@ class HitList(msgspec.Struct, frozen=True):
 
     hits: tuple[Hit, ...]
     total: int
+    translated: int = 0  # of these, the last: found by a translation of the words
 
 
 class FoundSegment(NamedTuple):
@@ -51,40 +52,51 @@ class FoundSegment(NamedTuple):
 
 
 def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int = 20) -> HitList:
-    """A part of the hits, in the order asked for. Raises `FieldError` for a query that cannot be read."""
+    """A part of the hits, in the order asked for, then by translation. Raises `FieldError` for a query that cannot be read."""
+    found, counts = list[tuple[Search, HitPlace]](), list[int]()
     with opened_index(library.index) as index:
-        pattern = read_query(query, query_languages(index, query))
-        if index is None or pattern is None:
-            return HitList((), 0)
-        wanted = word_search(pattern, query.languages, query.order)
-        places = _places(index, index.hits(wanted, limit, offset), query)
-        total = index.hit_count(wanted)
-    if not places:
-        return HitList((), total)
-    pairs = library.listed([hit.indexed.pair for hit in places])
-    around = library.rows_at([(hit.indexed, range(hit.place - 1, hit.place + 2)) for hit in places], accepted=True)
+        for pattern, wanted in _searches(index, query):
+            rows = index.hits(wanted, limit - len(found), offset - sum(counts))
+            found += [(pattern, place) for place in _places(index, rows, query)]
+            counts.append(index.hit_count(wanted))
+    if not found:
+        return HitList((), sum(counts), sum(counts[1:]))
+    pairs = library.listed([hit.indexed.pair for _, hit in found])
+    around = library.rows_at([(hit.indexed, range(hit.place - 1, hit.place + 2)) for _, hit in found], accepted=True)
     hits = [
         _hit(pattern, pair, hit.place, near.rows)
-        for hit, pair, near in zip(places, pairs, around, strict=True)
+        for (pattern, hit), pair, near in zip(found, pairs, around, strict=True)
         if near.rows  # otherwise it was mined again since the refresh
     ]
-    return HitList(tuple(hits), total)
+    return HitList(tuple(hits), sum(counts), sum(counts[1:]))
 
 
 def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
     """All hits, the best first. Nothing is kept open between two batches, so that a slow reader holds nobody up."""
-    last, edited = -1, set[tuple[str, str]]()
+    last, number, edited = -1, 0, set[tuple[str, str]]()
     while True:
         with opened_index(library.index) as index:
-            pattern = read_query(query, query_languages(index, query))
-            if index is None or pattern is None:
+            searches = [wanted for _, wanted in _searches(index, query)]
+            if number == len(searches):
                 return
-            numbers = index.hits_after(last, word_search(pattern, query.languages), _BATCH)
+            numbers = index.hits_after(last, searches[number], _BATCH)
             places = _places(index, numbers, query)
-        if not numbers:
-            return
-        last = numbers[-1]
+        last, number = (numbers[-1], number) if numbers else (-1, number + 1)
         yield from _found(library, places, edited)
+
+
+def _searches(index: IndexReader, query: SearchQuery) -> list[tuple[Search, WordSearch]]:
+    """For the words as they were typed, and for their translations where these are not."""
+    pattern = read_query(query, query_languages(index, query))
+    if pattern is None:
+        return []
+    searches = [(pattern, word_search(pattern, query.languages, query.order))]
+    if query.translated and pattern.is_exact and pattern.other is None and pattern.without is None:
+        pairs = [query.languages] if query.languages else index.language_pairs()
+        if other := translated(query, pairs, index.terms):
+            expression = f"({other.expression()}) NOT ({pattern.expression()})"
+            searches.append((other, WordSearch(expression, query.languages)))
+    return searches
 
 
 def _found(library: Reading, places: Sequence[HitPlace], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
@@ -101,9 +113,9 @@ def _found(library: Reading, places: Sequence[HitPlace], edited: set[tuple[str, 
                 yield FoundSegment(pair, as_corpus_has(row, segments), row.verdict)
 
 
-def query_languages(index: IndexReader | None, query: SearchQuery) -> list[Language]:
+def query_languages(index: IndexReader, query: SearchQuery) -> list[Language]:
     """Those of the corpus in which the words of a query may have other forms: ASCII has the same in all of them."""
-    return [] if index is None or (query.text + query.other + query.without).isascii() else index.languages()
+    return [] if (query.text + query.other + query.without).isascii() else index.languages()
 
 
 def word_search(search: Search, languages: LanguageOrder | None, order: HitOrder = HitOrder.SCORE) -> WordSearch:

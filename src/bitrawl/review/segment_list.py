@@ -159,8 +159,6 @@ class SegmentList:
         """Raises `FieldError` for words that cannot be searched for."""
         start, most = max(offset, 0), min(max(limit, 0), MOST_ROWS)
         with opened_index(self._library.index) as index:
-            if index is None:
-                return SegmentPart((), 0)
             rows = self._fitting(index, wanted)
             places = rows.places(order, slice(start, start + most))
             pairs = _pairs(index, places, wanted.languages)
@@ -169,13 +167,11 @@ class SegmentList:
     def count(self, wanted: SegmentFilter) -> int:
         """How many fit. Raises `FieldError`."""
         with opened_index(self._library.index) as index:
-            return len(self._fitting(index, wanted).chosen) if index else 0
+            return len(self._fitting(index, wanted).chosen)
 
     def subjects(self, wanted: SegmentFilter, keys: Iterable[str] | None = None) -> list[Subject]:
         """Of verdicts on all that fit, or on those of them that have one of these keys. Raises `FieldError`."""
         with opened_index(self._library.index) as index:
-            if index is None:
-                return []
             rows = self._fitting(index, wanted)
             if keys is not None:
                 rows = rows.narrowed(np.isin(rows.rows["key"], _numbers(filter(_KEY.fullmatch, keys))))

@@ -198,7 +198,7 @@ class _PairTexts(NamedTuple):
 def _texts(library: Reading, numbers: Iterable[int], verdicts: Verdicts) -> dict[int, _PairTexts]:
     """By the number of the page pair; those that are gone are not there."""
     with opened_index(library.index) as index:
-        found = ((number, index.numbered_pair(number)) for number in numbers) if index else ()
+        found = ((number, index.numbered_pair(number)) for number in numbers)
         pairs = {number: pair for number, pair in found if pair is not None}
     texts = library.segments([pair.alignment for pair in pairs.values()])
     return {
@@ -211,8 +211,6 @@ def _found_in_index(
     library: Reading, wanted: Iterable[tuple[Language, Language]], verdicts: Verdicts, anonymise: Anonymise
 ) -> list[_IndexedCorpus]:
     with opened_index(library.index) as index:
-        if index is None:
-            return []
         kinds = {kind: number for number, kind in index.kinds().items()}
         rows = {languages: index.corpus_rows(languages) for languages in wanted}
     corpora = []

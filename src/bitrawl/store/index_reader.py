@@ -2,10 +2,10 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -141,10 +141,12 @@ class WordSearch(NamedTuple):
 
 
 @contextmanager
-def opened_index(path: Path) -> "Iterator[IndexReader | None]":
-    """One moment of the index. None if there is none yet."""
-    with reading(path, LAYOUT) as connection:
-        yield IndexReader(connection) if connection else None
+def opened_index(path: Path) -> "Iterator[IndexReader]":
+    """One moment of the index; an empty one if there is none yet."""
+    with reading(path, LAYOUT) as connection, closing(sqlite3.connect(":memory:")) as nothing:
+        if connection is None:
+            nothing.executescript(LAYOUT.tables)
+        yield IndexReader(connection or nothing)
 
 
 class IndexReader:
@@ -186,11 +188,20 @@ class IndexReader:
         return self._pair(f"pairs.alignment = ?{only} ORDER BY pairs.id LIMIT 1", [alignment, *(languages or ())])
 
     def languages(self) -> list[Language]:
-        codes, last = set[str](), ("", "")  # A step for each two languages: grouping reads all page pairs.
+        return sorted({code for pair in self.language_pairs() for code in pair})
+
+    def language_pairs(self) -> list[LanguageOrder]:
+        pairs, last = list[LanguageOrder](), ("", "")  # A step for each two languages: grouping reads all page pairs.
         following = "SELECT lang_a, lang_b FROM pairs WHERE (lang_a, lang_b) > (?, ?) ORDER BY lang_a, lang_b LIMIT 1"
         while last := self._ask(following, last).fetchone():
-            codes.update(last)
-        return sorted(map(Language, codes))
+            pairs.append(LanguageOrder(*map(Language, last)))
+        return pairs
+
+    def terms(self, beginning: str) -> list[str]:
+        """The words of texts that begin so."""
+        self._ask("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab (main, words, row)")
+        terms = "SELECT term FROM temp.terms WHERE term BETWEEN ? AND ?"
+        return _column(self._ask(terms, (beginning, f"{beginning}\U0010ffff")))
 
     def by_languages(self) -> tuple[PairCount, ...]:
         """The most frequent first."""
@@ -338,8 +349,8 @@ def _bounded(limit: int, offset: int) -> tuple[int, int]:
     return min(max(limit, 0), MOST_ROWS), min(max(offset, 0), 1 << 40)
 
 
-def _column(rows: Iterable[tuple[int]]) -> list[int]:
-    return [number for (number,) in rows]
+def _column(rows: Iterable[tuple[Any]]) -> list[Any]:
+    return [value for (value,) in rows]
 
 
 def _pair_row(row: Sequence[object]) -> PairRow:

@@ -171,6 +171,7 @@ def search_query(values: Mapping[str, str]) -> SearchQuery:
         text=fields.text("q"),
         other=fields.text("other"),
         without=fields.text("without"),
+        translated=fields.one_of("translated", ("", "true"), "") == "true",
         side=fields.one_of("side", type(usual.side), usual.side),
         between=None if not near else min(int(near), anywhere) if near.isdecimal() else anywhere,
         languages=fields.languages(),

@@ -672,3 +672,63 @@ def test_a_reader_sees_every_segment_that_the_thresholds_leave_out_and_why(job: 
     read = job.reading.pair(pair_key(*urls))
     assert read is not None
     assert [segment.left_out for segment in read.segments] == list(LEFT_OUT)
+
+
+@pytest.fixture(scope="module")
+def translated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
+    made = Job(tmp_path_factory.mktemp("translated"))
+    made.found(
+        aligned(
+            "de",
+            0,
+            ("Water is in the houses.", "In den Häusern gibt es Wasser."),
+            ("The pipes of the home", "Die Rohre des Hauses"),
+            ("They are at home.", "Sie sind zu Hause."),
+            ("Drink it.", "Trink das Wasser."),
+        ),
+        aligned("zh", 1, ("The firm", "这家公司"), ("A company", "一家企业")),
+        aligned("ar", 2, ("The firms", "الشركات"), ("Our companies", "مؤسساتنا")),
+    ).refreshed()
+    yield made
+    made.ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "exact", "by_translation"),
+    [
+        (SearchQuery(text="water"), ["In den Häusern gibt es Wasser."], ["Trink das Wasser."]),
+        (
+            SearchQuery(text="house"),
+            [],
+            ["In den Häusern gibt es Wasser.", "Die Rohre des Hauses", "Sie sind zu Hause."],
+        ),
+        (SearchQuery(text="Wasser"), ["In den Häusern gibt es Wasser.", "Trink das Wasser."], []),
+        (SearchQuery(text="house water"), [], ["In den Häusern gibt es Wasser."]),
+        (SearchQuery(text="water", side=SearchedSide.A), ["In den Häusern gibt es Wasser."], ["Trink das Wasser."]),
+        (SearchQuery(text="water", side=SearchedSide.B), [], []),
+        (SearchQuery(text="company", languages=LanguageOrder(EN, Language("zh"))), ["一家企业"], ["这家公司"]),
+        (SearchQuery(text="公司"), ["这家公司"], ["一家企业", "مؤسساتنا"]),
+        (SearchQuery(text="الشركة"), [], ["一家企业", "مؤسساتنا"]),
+        (SearchQuery(text="wat*"), ["In den Häusern gibt es Wasser."], []),
+        (SearchQuery(text="water", other="Rohre"), [], []),
+        (SearchQuery(text="blorp"), [], []),
+    ],
+)
+def test_a_query_finds_by_the_other_side_what_it_does_not_find_itself(
+    translated: Job, query: SearchQuery, exact: list[str], by_translation: list[str]
+):
+    assert [hit.segment.text_b for hit in search(translated.reading, query).hits] == exact
+    query = msgspec.structs.replace(query, translated=True)
+    answer = search(translated.reading, query)
+    assert [hit.segment.text_b for hit in answer.hits] == exact + by_translation
+    assert (answer.total, answer.translated) == (len(exact + by_translation), len(by_translation))
+    assert [hit.segment.b.text for hit in all_hits(translated.reading, query)] == exact + by_translation
+    for number, text in enumerate(exact + by_translation):
+        part = search(translated.reading, query, offset=number, limit=1)
+        assert [hit.segment.text_b for hit in part.hits] == [text]
+
+
+def test_what_is_marked_is_the_translation(translated: Job):
+    answer = search(translated.reading, SearchQuery(text="house", translated=True))
+    marked = [[hit.segment.text_b[mark.start : mark.end] for mark in hit.marks_b] for hit in answer.hits]
+    assert marked == [["Häusern"], ["Hauses"], ["Hause"]]

@@ -64,6 +64,7 @@ def client(jobs: Path, tmp_path: Path) -> Iterator[TestClient]:
         ({"q": "locked layer", "near": "1"}, [0]),
         ({"q": "paint lay*", "near": "any"}, [2]),
         ({"q": "layer", "sort": "left"}, [2, 1, 0]),
+        ({"q": "locked", "translated": "true"}, [0]),
         ({"q": "layer", "offset": "1", "limit": "1"}, [1]),
         ({}, []),
     ],

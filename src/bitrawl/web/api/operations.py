@@ -246,6 +246,7 @@ _SEARCH = {
     "q": "Words: a phrase, unless near is given. pag* stands for all words that begin so.",
     "other": "A phrase that the other side has.",
     "without": "A phrase that the other side has not.",
+    "translated": "true: after these hits, also texts that have translations of q on the other side.",
     "near": 'How many words may stand between those of q, in any order, or any. "old port" stays a phrase.',
     "side": "Where to look for q: a, b or both.",
     **_LANGUAGES,

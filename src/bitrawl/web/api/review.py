@@ -62,7 +62,7 @@ async def list_segments(request: Request, _body: Body) -> shapes.ApiSegments:
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
     rows, query = rows_wanted(request.query_params), queries.search_query(request.query_params)
     hits = await asyncio.to_thread((await _indexed(request)).search, query, **rows)
-    return shapes.ApiHits(hits.hits, hits.total)
+    return shapes.ApiHits(hits.hits, hits.total, hits.translated)
 
 
 async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:

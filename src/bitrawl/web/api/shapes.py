@@ -103,6 +103,7 @@ class ApiHits(msgspec.Struct, frozen=True):
 
     hits: tuple[Hit, ...]
     total: int
+    translated: int  # of these, the last: found by translations of the words
 
 
 class ApiVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -149,12 +148,11 @@ async def judge(request: Request) -> Response:
 
 async def search(request: Request) -> Response:
     opened, words, values = await open_review(request, PAGE_PATIENCE), words_of(request), dict(request.query_params)
-    offset, hits, total, errors = offset_in(values), tuple[Hit, ...](), 0, dict[str, Message]()
+    offset, hits, total, translated, errors = offset_in(values), tuple[Hit, ...](), 0, 0, dict[str, Message]()
     values.setdefault("q", "")
     try:
-        hits, total = msgspec.structs.astuple(
-            await asyncio.to_thread(opened.review.search, search_query(values), offset, HITS)
-        )
+        found = await asyncio.to_thread(opened.review.search, search_query(values), offset, HITS)
+        hits, total, translated = found.hits, found.total, found.translated
     except FieldError as error:
         errors = field_messages(error)
     return rendered(
@@ -166,6 +164,7 @@ async def search(request: Request) -> Response:
         choices={name: words.choices(labels) for name, labels in _CHOICES.items()},
         errors=errors,
         hits=hits,
+        translated=translated,
         query=urlencode(values),
         split=_split,
         in_line=_in_line,
