@@ -214,6 +214,8 @@ class Reading:
         self, places: Sequence[tuple[IndexedPair, Collection[int]]], *, accepted: bool = False
     ) -> list["RowsAndSegments"]:
         """Of each page pair the rows that stand for the segments at these places; none if it was mined again meanwhile."""
+        if not places:
+            return []  # where there is no index, there may be no job
         texts = self.segments([pair.alignment for pair, _ in places])
         with opened_index(self.index) as index:
             keys = index.keys(pair.number for pair, _ in places)

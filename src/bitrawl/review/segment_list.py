@@ -328,16 +328,12 @@ class _MinedRows:
             if search is not None and not _is_hit(search, texts, languages):
                 continue
             lengths = (_lengths(texts, languages, unit) for unit in (LengthUnit.CHARACTERS, LengthUnit.WORDS))
-            key, kind = signed(segment_key(*texts)), self._kind_number(SegmentKind.of(pair))
+            numbers = {kind: number for number, kind in self.kinds.items()}
+            kind = numbers.setdefault(SegmentKind.of(pair), max(self.kinds, default=0) + 1)
+            self.kinds[kind] = SegmentKind.of(pair)
+            key = signed(segment_key(*texts))
             first = int(mined["key"][0])
             yield (number, part, key, first, pair.score, kind, True, *(length for both in lengths for length in both))
-
-    def _kind_number(self, kind: SegmentKind) -> int:
-        known = next((number for number, one in self.kinds.items() if one == kind), None)
-        if known is None:
-            known = max(self.kinds, default=0) + 1
-            self.kinds[known] = kind
-        return known
 
 
 def _is_fitting(rows: _Rows, wanted: SegmentFilter, kinds: Mapping[int, SegmentKind]) -> _Truth:

@@ -206,10 +206,6 @@ class SegmentReview:
         self._revisions.comment(SubjectKind.SEGMENT, row.keys[0], text.strip(), by.name, by.at)
         return Saved.DONE
 
-    def undo_comment(self, number: int, by: Writer) -> bool:
-        """False if it is not that person's, or is gone."""
-        return self._revisions.undo_comment(number, by.name, by.at)
-
     def _judgements(self, keys: Iterable[str]) -> dict[str, Judgement]:
         judgements = self._verdicts.judgements(SubjectKind.SEGMENT, keys)
         hidden = self._samples.blind_to(self._reader) if self._reader else frozenset[int]()

@@ -169,8 +169,9 @@ def test_comments_stay_with_the_segment_when_it_is_edited(desk: Desk):
     desk.review.edit(desk.rows, 0, ("The first", "Le premier"), ANNA)
     [comment] = desk.rows[0].comments
     assert (comment.text, comment.by) == ("Check the number.", "anna")
-    assert not desk.review.undo_comment(comment.id, BEN)
-    assert desk.review.undo_comment(comment.id, ANNA)
+    history = RevisionHistory(desk.path)
+    assert not history.undo_comment(comment.id, "ben", 3.0)
+    assert history.undo_comment(comment.id, "anna", 3.0)
     assert desk.rows[0].comments == ()
 
 
