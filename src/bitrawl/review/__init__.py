@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from bitrawl.review.results import SampleResults
     from bitrawl.review.reviewing import ListedPair, ListedSegment, ReadPair
     from bitrawl.review.search_query import SearchQuery
-    from bitrawl.review.searching import FoundSegment, Hit
+    from bitrawl.review.searching import FoundSegment, Hit, HitList
     from bitrawl.review.segment_list import LengthUnit, SegmentFilter, SegmentOrder, SegmentState
     from bitrawl.review.segment_review import ReadSegment, Saved
     from bitrawl.review.statistics import ReviewerAgreement

@@ -79,7 +79,7 @@ def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
             searches = [wanted for _, wanted in _searches(index, query)]
             if number == len(searches):
                 return
-            numbers = index.hits_after(last, searches[number], _BATCH)
+            numbers = index.hits(searches[number]._replace(context=None), _BATCH, after=last)
             places = _places(index, numbers, query)
         last, number = (numbers[-1], number) if numbers else (-1, number + 1)
         yield from _found(library, places, edited)
@@ -115,7 +115,9 @@ def _found(library: Reading, places: Sequence[HitPlace], edited: set[tuple[str, 
 
 def query_languages(index: IndexReader, query: SearchQuery) -> list[Language]:
     """Those of the corpus in which the words of a query may have other forms: ASCII has the same in all of them."""
-    return [] if (query.text + query.other + query.without).isascii() else index.languages()
+    if (query.text + query.other + query.without).isascii():
+        return []
+    return sorted({code for pair in index.language_pairs() for code in pair})
 
 
 def word_search(search: Search, languages: LanguageOrder | None, order: HitOrder = HitOrder.SCORE) -> WordSearch:

@@ -187,9 +187,6 @@ class IndexReader:
         only = " AND pairs.lang_a = ? AND pairs.lang_b = ?" if languages else ""
         return self._pair(f"pairs.alignment = ?{only} ORDER BY pairs.id LIMIT 1", [alignment, *(languages or ())])
 
-    def languages(self) -> list[Language]:
-        return sorted({code for pair in self.language_pairs() for code in pair})
-
     def language_pairs(self) -> list[LanguageOrder]:
         pairs, last = list[LanguageOrder](), ("", "")  # A step for each two languages: grouping reads all page pairs.
         following = "SELECT lang_a, lang_b FROM pairs WHERE (lang_a, lang_b) > (?, ?) ORDER BY lang_a, lang_b LIMIT 1"
@@ -270,21 +267,15 @@ class IndexReader:
         where, values = self._hits(search)
         return int(self._ask(f"SELECT count(*) FROM words WHERE {where}", values).fetchone()[0])
 
-    def hits(self, search: WordSearch, limit: int, offset: int) -> list[int]:
-        """The numbers of rows of words, in the order of the search."""
+    def hits(self, search: WordSearch, limit: int, offset: int = 0, *, after: int = -1) -> list[int]:
+        """The numbers of rows of words in the order of the search; of those `after` that number."""
         where, values = self._hits(search)
         order = "rowid"
         if context := search.context:
             self._define("context", 2, lambda a, b: context(a.split(), b.split()))
             order = "context(a, b), rowid"
-        statement = f"SELECT rowid FROM words WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"
-        return _column(self._ask(statement, (*values, *_bounded(limit, offset))))
-
-    def hits_after(self, last: int, search: WordSearch, limit: int) -> list[int]:
-        """The best first."""
-        where, values = self._hits(search)
-        statement = f"SELECT rowid FROM words WHERE {where} AND rowid > ? ORDER BY rowid LIMIT ?"
-        return _column(self._ask(statement, (*values, last, limit)))
+        statement = f"SELECT rowid FROM words WHERE {where} AND rowid > ? ORDER BY {order} LIMIT ? OFFSET ?"
+        return _column(self._ask(statement, (*values, after, *_bounded(limit, offset))))
 
     def segments_with(self, search: WordSearch) -> Iterator[int]:
         """The numbers of the segments that are hits."""

@@ -20,6 +20,7 @@ from bitrawl.mining import Thresholds
 from bitrawl.reasons import Action
 from bitrawl.review import (
     GivenVerdict,
+    HitList,
     JobReview,
     Judgement,
     ReadPair,
@@ -388,7 +389,7 @@ OPERATIONS = (
     ),
     Operation("DELETE", "/jobs/{id}/comments/{number}", "Take back a comment of yours.", review.undo_comment, status=204),
     Operation(
-        "GET", "/jobs/{id}/search", "Find words, with their counterpart.", review.search, gives=shapes.ApiHits,
+        "GET", "/jobs/{id}/search", "Find words, with their counterpart.", review.search, gives=HitList,
         query={**_SEARCH, "sort": "score (the best first), or left or right: by the words before or after.", **_PAGING},
     ),
     Operation("GET", "/jobs/{id}/hits", "All that a search finds, as a file.", _as_file(hits_file), query=_SEARCH | _HITS),

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from bitrawl.errors import FieldError
 from bitrawl.review import (
     GivenVerdict,
+    HitList,
     JobReview,
     Judgement,
     ReadPair,
@@ -59,10 +60,9 @@ async def list_segments(request: Request, _body: Body) -> shapes.ApiSegments:
     return shapes.ApiSegments(part.segments, part.total)
 
 
-async def search(request: Request, _body: Body) -> shapes.ApiHits:
+async def search(request: Request, _body: Body) -> HitList:
     rows, query = rows_wanted(request.query_params), queries.search_query(request.query_params)
-    hits = await asyncio.to_thread((await _indexed(request)).search, query, **rows)
-    return shapes.ApiHits(hits.hits, hits.total, hits.translated)
+    return await asyncio.to_thread((await _indexed(request)).search, query, **rows)
 
 
 async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:

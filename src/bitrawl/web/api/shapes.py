@@ -9,7 +9,7 @@ from bitrawl.endings import CrawlEnd, State
 from bitrawl.facts import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
-from bitrawl.review import CorpusSelection, Hit, ListedPair, ListedSegment, Sample, SampleResults
+from bitrawl.review import CorpusSelection, ListedPair, ListedSegment, Sample, SampleResults
 from bitrawl.strategies import Strategy
 from bitrawl.web.allowed import BOOTSTRAP, DISCOVERY, LIMITS, MINING, THRESHOLDS, Field, Share, Texts, text
 
@@ -96,14 +96,6 @@ class ApiPairs(msgspec.Struct, frozen=True):
     pairs: tuple[ListedPair, ...]
     total: int
     partial: int  # of these: translated in part, so no page pairs in the figures of the job
-
-
-class ApiHits(msgspec.Struct, frozen=True):
-    """Some of the segments that were searched for."""
-
-    hits: tuple[Hit, ...]
-    total: int
-    translated: int  # of these, the last: found by translations of the words
 
 
 class ApiVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

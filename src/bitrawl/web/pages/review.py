@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
-from bitrawl.review import Hit, PairOrder, ReviewOrder, SubjectKind
+from bitrawl.review import Hit, HitList, PairOrder, ReviewOrder, SubjectKind
 from bitrawl.web.actions import words_of
 from bitrawl.web.corpus_files import hits_file
 from bitrawl.web.job_list import ServedJob
@@ -148,11 +148,10 @@ async def judge(request: Request) -> Response:
 
 async def search(request: Request) -> Response:
     opened, words, values = await open_review(request, PAGE_PATIENCE), words_of(request), dict(request.query_params)
-    offset, hits, total, translated, errors = offset_in(values), tuple[Hit, ...](), 0, 0, dict[str, Message]()
+    offset, found, errors = offset_in(values), HitList((), 0), dict[str, Message]()
     values.setdefault("q", "")
     try:
         found = await asyncio.to_thread(opened.review.search, search_query(values), offset, HITS)
-        hits, total, translated = found.hits, found.total, found.translated
     except FieldError as error:
         errors = field_messages(error)
     return rendered(
@@ -163,12 +162,12 @@ async def search(request: Request) -> Response:
         language_choices=await corpus_choices(words, opened.review),
         choices={name: words.choices(labels) for name, labels in _CHOICES.items()},
         errors=errors,
-        hits=hits,
-        translated=translated,
+        hits=found.hits,
+        translated=found.translated,
         query=urlencode(values),
         split=_split,
         in_line=_in_line,
-        **list_part(request, values, offset, HITS, total),
+        **list_part(request, values, offset, HITS, found.total),
     )
 
 
