@@ -15,7 +15,7 @@ import bitrawl
 from bitrawl import arguments
 from bitrawl.config import CRAWL, MINE, described
 from bitrawl.endings import Doing, Ending
-from bitrawl.errors import ConfigError
+from bitrawl.errors import ConfigError, NothingFoundError
 from bitrawl.facts import JobFacts
 from bitrawl.job import OpenedJob, Parts, StartOver, described_job
 from bitrawl.job import crawl as crawl_job
@@ -79,7 +79,10 @@ async def _run(  # noqa: PLR0913 - those of `bitrawl.mine`
         work = partial(mine_job, watch=watching.mining) if verb == "mine" else crawl_job
         ways = {"fresh": StartOver.KEEP_ARCHIVE if fresh else StartOver.NO, "refresh": refresh}
         ending = await work(job, opened.files, observe=watching.visited, started=watching.started, **ways)
-        return JobResult(opened.folder, ending, opened.status())
+        status = opened.status()
+        if ending is Ending.FAILED:
+            raise NothingFoundError(f"{opened.folder}: {status.ended}")
+        return JobResult(opened.folder, ending, status)
 
 
 class _Watching:

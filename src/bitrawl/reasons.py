@@ -202,6 +202,9 @@ NO_ANSWER = frozenset(map(Reason, "robots-unreachable dns connection tls proxy t
 STANDING = frozenset(map(Reason, "robots off-site off-host content-type".split()))
 """Reasons that will hardly have changed when the same command is run again."""
 
+HARMLESS = frozenset({Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT})
+"""Reasons that lose nothing."""
+
 
 class FewPairs(msgspec.Struct, frozen=True, tag="few-pairs", tag_field="kind"):
     """The last visits completed hardly any pair, and those that would be next promise none either."""

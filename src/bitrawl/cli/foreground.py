@@ -249,7 +249,9 @@ def run_in_foreground(job: Job, shown: Foreground, fresh: StartOver, *, refresh:
     """Crawl, and mine if that is asked for; show what was found, and leave with an exit code."""
     folder, quiet, watched = shown.folder, shown.progress.quiet, shown.progress
     if dry_run:
-        show_previews(shown.run(lambda: preview(job)), job)
+        previews = shown.run(lambda: preview(job))
+        show_previews(previews, job)
+        leave(Ending.FAILED if all(host.skip for host in previews) else Ending.DONE)
         return
     if folder.files.holds_job:
         confirm(folder.folder, fresh)

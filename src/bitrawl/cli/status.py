@@ -335,9 +335,11 @@ def tell(job: OpenedJob, *, ended: bool = False) -> None:
     from bitrawl.show import brief
 
     facts = job.facts()
-    rows = [("job", f"{job.folder}: {_state(job.status())}")] if ended else []
+    state = _state(job.status()) if ended else ""
+    rows = [("job", f"{job.folder}: {state}")] if ended else []
     said = brief(facts)
-    rows += [*_block("found", said.found), *_block("left out", said.left_out), *_block("", said.explained)]
+    explained = [line for line in said.explained if line not in state]  # that ended it
+    rows += [*_block("found", said.found), *_block("left out", said.left_out), *_block("", explained)]
     rows += [
         (name, str(path))
         for name, path in (("corpus", job.files.corpus), ("report", job.files.report))

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from math import ceil
 from pathlib import Path
@@ -22,7 +22,19 @@ from bitrawl.corpus.export import corpus_headers, with_present
 from bitrawl.corpus.formats import Anonymise, check_formats
 from bitrawl.crawling import Crawl, Preview
 from bitrawl.discover.backlinks import Backlinks
-from bitrawl.endings import CrawlEnd, Doing, Ending, HostRest, MiningStep, crawl_end, ending, seed_skips
+from bitrawl.endings import (
+    CrawlEnd,
+    Doing,
+    Ending,
+    FailedSeed,
+    Failing,
+    HostRest,
+    MiningStep,
+    ParkReason,
+    crawl_end,
+    ending,
+    seed_skips,
+)
 from bitrawl.errors import BitrawlError, ConfigError, TopicError
 from bitrawl.job import fetching
 from bitrawl.job.crawl_wiring import Parts
@@ -34,10 +46,11 @@ from bitrawl.job.retrying import note_settings, refused_links
 from bitrawl.job.site_mining import SiteMiner, Watch, together
 from bitrawl.job.topics import read_examples, topic_judge
 from bitrawl.job.workers import Workers, pairing
-from bitrawl.model import Page, SiteKnowledge, Skip, Visit
+from bitrawl.languages import asked_language
+from bitrawl.model import Language, Page, SiteKnowledge, Skip, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
-from bitrawl.reasons import TRANSIENT, Reason
+from bitrawl.reasons import HARMLESS, TRANSIENT, Reason
 from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.folder_kinds import FolderKind, kind_of
 from bitrawl.store.ledger import Ledger
@@ -86,7 +99,7 @@ async def crawl(
     """
     async with opened(job, folder, observe, verb="crawl", fresh=fresh, refresh=refresh) as parts:
         started(parts)
-        ending = await finished(parts)
+        ending = await finished(job, parts)
         parts.ledger.rounds.end()
         return ending
 
@@ -113,7 +126,7 @@ async def mine(  # noqa: PLR0913 - who watches it
             meanwhile = asyncio.ensure_future(mining.mine_due())
             started(parts)
             try:
-                ending = await finished(parts)
+                ending = await finished(job, parts, mines=True)
                 mining.due.put_nowait("")  # The end: what is being mined is kept.
                 await meanwhile
                 await mining.mine_all()
@@ -300,7 +313,7 @@ def _tuning_observer(parts: Parts, folder: JobFolder) -> Observe:
     return observe
 
 
-async def finished(parts: Parts) -> Ending:
+async def finished(job: Job, parts: Parts, *, mines: bool = False) -> Ending:
     """Run it to its end, and write down how it ended and, now and then, how long all runs took: a kill leaves that."""
     crawl, ledger = parts.crawl, parts.ledger
     earlier, began = float(ledger.recall("seconds") or 0), crawl.clock.now()
@@ -320,7 +333,7 @@ async def finished(parts: Parts) -> Ending:
         await crawl.run()
     finally:
         count()
-    end = _end(parts)
+    end = _end(job, parts, job.languages() if mines else ())
     ledger.remember("ended", end)
     return ending(end)
 
@@ -342,21 +355,41 @@ def rest_observer(crawl: Crawl, ledger: Ledger) -> Observe:
     return observe
 
 
-def _end(parts: Parts) -> CrawlEnd:
-    crawl, ledger = parts.crawl, parts.ledger
+def _end(job: Job, parts: Parts, wanted: Sequence[Language]) -> CrawlEnd:
+    crawl, ledger, parked = parts.crawl, parts.ledger, parts.crawl.frontier.parked()
     pages = (
         sum(site.pages for site in ledger.sites()) if ledger.rounds.number > 1 else crawl.frontier.spending.job.pages
     )
-    return crawl_end(
+    end = crawl_end(
         stopped=crawl.stopped,
         budget=crawl.frontier.budget_reached(),
         queued=len(parts.queue),
         left=crawl.frontier.left,
-        parked=crawl.frontier.parked(),
+        parked=parked,
         pages=pages,
         relevant=relevant_pages(ledger),
         seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
     )
+    failed = _failed_seeds(job.seed_urls(), ledger, parked) if pages else ()
+    return msgspec.structs.replace(end.lacking(_missing(ledger, wanted)), failed=tuple(failed))
+
+
+def _missing(ledger: Ledger, wanted: Sequence[Language]) -> Sequence[Language]:
+    """The languages that no page is in, if too few are left to mine."""
+    found = {asked_language(language, wanted) for site in ledger.sites() for language, n in site.languages.items() if n}
+    missing = [language for language in wanted if language not in found]
+    return missing if len(wanted) - len(missing) < min(len(wanted), 2) else ()
+
+
+def _failed_seeds(seeds: Sequence[Url], ledger: Ledger, parked: Mapping[str, ParkReason]) -> Iterator[FailedSeed]:
+    """Those that brought no page, though others did: each with its reason."""
+    for found in seed_skips(seeds, ledger.skip_of):
+        if found.skip.reason not in HARMLESS:
+            yield FailedSeed(str(found.seed), found.skip.reason, found.skip.detail)
+    for seed in seeds:
+        why = parked.get(seed.host)
+        if isinstance(why, Failing) and not ledger.digest(seed) and ledger.skip_of(seed) is None:
+            yield FailedSeed(str(seed), why.reason, why.detail)
 
 
 @asynccontextmanager

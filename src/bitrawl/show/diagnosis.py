@@ -11,9 +11,9 @@ from bitrawl.file_names import ARCHIVE, DESCRIPTION
 from bitrawl.languages import same_language
 from bitrawl.message import Amount, Cause, Code, Message, Share, Unit, Value, Wording
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.reasons import Reason
+from bitrawl.reasons import HARMLESS, Reason
 from bitrawl.remedies import Remedy, Tip
-from bitrawl.show.wording import HARMLESS, REFUSALS, answered, number
+from bitrawl.show.wording import REFUSALS, answered, number
 from bitrawl.topic.settings import TopicModel
 from bitrawl.url import Url
 

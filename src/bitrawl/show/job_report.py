@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import asdict
 
 from bitrawl.corpus import without_files
+from bitrawl.endings import EndSentence
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
 from bitrawl.message import enumerated
@@ -37,6 +38,7 @@ _MODELS = {
 }
 _MOST = 6  # items named in a line
 _CORPORA = 3  # that have a line each
+_FAILED = 20  # seeds that have a line each
 
 
 def report_of_job(facts: JobFacts) -> str:
@@ -284,6 +286,10 @@ def _left_out(facts: JobFacts) -> Iterator[str]:
         yield f"{skipped} skipped{_listed({str(reason): count for reason, count in reasons.items()})}"
     if facts.faults:
         yield f"could not be mined{_listed(facts.faults)}"
+    failed = facts.crawl.run.ended.failed if facts.crawl.run.ended else ()
+    yield from (str(seed.message) for seed in failed[:_FAILED])
+    if len(failed) > _FAILED:
+        yield str(EndSentence.OTHER_SEEDS.message(n=len(failed) - _FAILED))
 
 
 def _listed(counts: Mapping[str, int]) -> str:
