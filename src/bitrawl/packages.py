@@ -21,6 +21,7 @@ class Verb(NamedTuple):
 
     function: str  # "module:name": a function or a `typer.Typer`
     help: str  # the first line of its help, for the list of verbs
+    panel: str = "From other packages"  # of that list
 
 
 class Added(NamedTuple):

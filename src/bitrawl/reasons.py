@@ -117,7 +117,7 @@ class Reason(StrEnum):
         "Open the address in a browser. With http:// in place of https:// it may work.", Action.REPEAT)
     PROXY = ("proxy", "proxy not available",
         "The proxy could not be reached, or refused the request. The host was not contacted.",
-        "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password. Then run the same command again.",
+        "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password.",
         "Tell the operator of this server.")
     TIMEOUT = ("timeout", "answer too slow", "The answer took too long.",
         "Raise fetch.timeout in the job file, or try again later.",

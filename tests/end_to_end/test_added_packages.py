@@ -126,7 +126,7 @@ def test_a_job_uses_the_format_and_the_strategy_of_a_package_from_its_first_visi
 
 def test_the_help_names_what_packages_add_and_loads_nothing_of_it(packages: Path):
     install(packages, module="raise SystemExit('loaded')")
-    said = " ".join(run("mine", "--help").stdout.split())
+    said = " ".join(run("mine", "--help-all").stdout.split())
     assert "backwards" in said
     assert "xces, shout; for one" in said.replace("│ ", "").replace(" │", "")
 

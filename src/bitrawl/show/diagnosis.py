@@ -155,7 +155,8 @@ def _about_relevance(facts: JobFacts) -> Iterator[Message]:
         return
     if not topic.relevant:
         yield Symptom.OFF_TOPIC.message()
-    if missing := _missing(facts.relevant_languages):
+    missing = _missing(facts.relevant_languages)
+    if missing and not facts.mined.pairs:  # A page about the topic takes its translation with it.
         yield Symptom.OFF_TOPIC_IN.message(languages=missing)
     if topic.relevant < LITTLE_RELEVANT * topic.judged:
         yield Symptom.FEW_ON_TOPIC.message(n=topic.relevant, total=topic.judged)
