@@ -8,8 +8,7 @@ from typing import Protocol, Self
 
 import msgspec
 
-from bitrawl.corpus.export import CorpusHeader, corpus_headers
-from bitrawl.corpus.units import CorpusPage, CorpusUnit, page_of, read_pages, read_units, unit_of
+from bitrawl.corpus import CorpusHeader, CorpusPage, CorpusUnit
 from bitrawl.errors import ConfigError
 from bitrawl.file_names import LEDGER, PARTS, REPORT
 from bitrawl.folder_files import named
@@ -68,7 +67,7 @@ class JobCorpora:
 
     def __init__(self, where: JobFolder) -> None:
         self._where = where
-        self.headers = corpus_headers(where.job().languages(), 0.0)
+        self.headers = CorpusHeader.of(where.job().languages())
         with where.reading() as ledger:
             if not Findings(ledger).begun():
                 raise not_mined(where.path, ledger)
@@ -79,11 +78,11 @@ class JobCorpora:
 
     def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
         pair = [Language(code) for code in languages]
-        return (unit_of(unit, header) for header, unit in corpus_units(self._where.job(), self._where.path, pair))
+        return (CorpusUnit.of(unit, header) for header, unit in corpus_units(self._where.job(), self._where.path, pair))
 
     def pages(self) -> Iterator[CorpusPage]:
         with self._where.reading() as ledger:
-            yield from map(page_of, corpus_pages(self._where.job(), ledger))
+            yield from map(CorpusPage.of, corpus_pages(self._where.job(), ledger))
 
 
 class PartCorpora:
@@ -91,7 +90,7 @@ class PartCorpora:
 
     def __init__(self, folder: Path, language: str) -> None:
         self._parts = [JobCorpora(JobFolder(path.parent)) for path in sorted((folder / PARTS).glob(f"*/{LEDGER}"))]
-        self.headers = corpus_headers([Language(language)], 0.0)
+        self.headers = CorpusHeader.of([Language(language)])
 
     def counts(self) -> dict[str, int]:
         return {}
@@ -129,12 +128,12 @@ class FileCorpora:
     def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
         for header in self.headers:
             if len(header.languages) == 2 and (not languages or set(header.languages) == set(languages)):
-                yield from read_units(self._corpus, header.name)
+                yield from CorpusUnit.read(self._corpus, header.name)
 
     def pages(self) -> Iterator[CorpusPage]:
         for header in self.headers:
             if len(header.languages) == 1:
-                yield from read_pages(self._corpus, header.name)
+                yield from CorpusPage.read(self._corpus, header.name)
 
 
 def _files(corpus: Path, ending: str) -> list[Path]:
@@ -147,5 +146,5 @@ def _name(path: Path, ending: str) -> str:
 
 def _pair(corpus: Path, name: str) -> tuple[Language, ...]:
     """By its first unit, since a code may have a hyphen too; nothing if there is none."""
-    first = next(read_units(corpus, name), None)
+    first = next(CorpusUnit.read(corpus, name), None)
     return (Language(first.lang_a), Language(first.lang_b)) if first else ()

@@ -22,8 +22,8 @@ import msgspec
 from bitrawl import config, files
 from bitrawl.config import Job
 from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.card import check_card, write_card
-from bitrawl.corpus.export import CARD, CorpusHeader, Item, corpus_headers, exporting, file_names, remove_files
+from bitrawl.corpus.card import write_card
+from bitrawl.corpus.export import CorpusFolder, CorpusHeader, Item, exporting
 from bitrawl.corpus.figures import (
     CardFacts,
     CorpusCounter,
@@ -42,7 +42,7 @@ from bitrawl.corpus.figures import (
     pages_by_site,
     summary,
 )
-from bitrawl.corpus.formats import Anonymise, corpus_format
+from bitrawl.corpus.formats import FORMATS, Anonymise
 from bitrawl.corpus.merger import (
     Block,
     Groups,
@@ -54,9 +54,9 @@ from bitrawl.corpus.merger import (
     shard_counts,
     shard_writer,
 )
-from bitrawl.corpus.units import unit_of
+from bitrawl.corpus.units import CorpusUnit
 from bitrawl.errors import ConfigError, DamagedError
-from bitrawl.file_names import CORPUS, LEDGER, SHARD, SUMMARY, VERDICTS
+from bitrawl.file_names import CARD, CORPUS, LEDGER, SHARD, SUMMARY, VERDICTS
 from bitrawl.job.reporting import write_report
 from bitrawl.languages import same_language
 from bitrawl.mining import Rejection, ThresholdFilter, revised
@@ -73,7 +73,7 @@ from bitrawl.model import (
     pack,
 )
 from bitrawl.reasons import Reason
-from bitrawl.review.results import human_reviews
+from bitrawl.review import human_reviews
 from bitrawl.show import counted
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder, not_mined
@@ -165,7 +165,7 @@ def shard_corpora(job: Job, ledger: Ledger, to: Path, only: Collection[Language]
     hide = Anonymiser(job.export.anonymise, job.languages())
     corpora = tuple(
         _write_corpus(job, Findings(ledger), verdicts, header, to, sources)
-        for header in corpus_headers(job.languages(), 0.0)
+        for header in CorpusHeader.of(job.languages())
         if len(header.languages) == 2 and (not only or set(header.languages) == set(only))
     )
     licences = _licences(ledger, sources, hide)
@@ -395,12 +395,12 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
 def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
     """The same without the report."""
     corpus, settings = to or folder / CORPUS, job.export
-    check_card(corpus)
-    headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
+    CorpusFolder(corpus).check_card()
+    headers, scratch = CorpusHeader.of(job.languages(), time.time()), corpus / SCRATCH
     verdicts = VerdictHistory(folder / VERDICTS).changes()  # before they are read: what is said meanwhile is not obeyed
     with Ledger(folder / LEDGER, read_only=True) as ledger, emptied(scratch):
         pages = (
-            partial(_pages_in, job, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
+            partial(_pages_in, job, ledger) if any(FORMATS.of(name).has_pages for name in settings.formats) else None
         )
         plan = CorpusPlan(headers, settings.formats, settings.compress, {}, job.judge.duplicates, pages)
         part = shard_corpora(job, ledger, scratch)
@@ -441,7 +441,7 @@ def corpus_units(
         tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch,
     ):
         part = shard_corpora(job, ledger, Path(scratch), languages)
-        for header in corpus_headers(job.languages(), 0.0) if len(job.languages()) > 1 else ():
+        for header in CorpusHeader.of(job.languages()) if len(job.languages()) > 1 else ():
             in_order = _sorted(header)
             if part.corpus(in_order):
                 shard, duplicates = segments_shard(Path(scratch), in_order), job.judge.duplicates
@@ -456,7 +456,7 @@ def asked(folder: Path, question: str) -> Iterator[SqlAnswer]:
     where = JobFolder(folder)
     if not where.ledger.exists():
         raise ConfigError(str(no_job(folder)))
-    units = (unit_of(unit, header) for header, unit in corpus_units(where.job(), folder))
+    units = (CorpusUnit.of(unit, header) for header, unit in corpus_units(where.job(), folder))
     with answered(where.ledger, question, units) as answer:
         yield answer
 
@@ -612,13 +612,13 @@ def _write(
 ) -> tuple[CorpusCounter, list[FileFacts]]:
     counter = CorpusCounter(header, plan.sites)
     if not wanted:
-        remove_files(folder, header)
+        CorpusFolder(folder).remove(header)
         return counter, []
     with exporting(folder, header, plan.formats, compress=plan.compress) as write:
         for item in items:
             counter.count(item)
             write(item)
-    return counter, file_facts(folder, file_names(header, plan.formats, compress=plan.compress))
+    return counter, file_facts(folder, header.files(plan.formats, compress=plan.compress))
 
 
 def _items(pairs: Groups, segments: Groups, header: CorpusHeader, plan: CorpusPlan, tell: Tell) -> Iterator[Item]:

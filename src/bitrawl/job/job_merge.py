@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from bitrawl import config, files
-from bitrawl.corpus.card import check_card, site_table
-from bitrawl.corpus.export import CorpusHeader, remove_files, with_present, without_files
+from bitrawl.corpus.card import site_table
+from bitrawl.corpus.export import CorpusFolder, CorpusHeader, without_files
 from bitrawl.corpus.figures import MergedSite, MergeFacts
-from bitrawl.corpus.formats import FORMATS, Format, check_formats, corpus_format, corpus_formats
+from bitrawl.corpus.formats import FORMATS, Format
 from bitrawl.errors import ConfigError
 from bitrawl.file_names import CORPUS, DESCRIPTION, LEDGER, MERGE, REPORT, SITES_TABLE
 from bitrawl.folder_files import check_inputs, files_below, named
@@ -56,7 +56,7 @@ def merge(
     check_inputs(to or out, folders)
     earlier = {} if to else _check_target(out)
     corpus, scratch = to or out / CORPUS, (to or out) / SCRATCH
-    check_card(corpus)
+    CorpusFolder(corpus).check_card()
     with emptied(scratch):
         jobs = list(_sharded_jobs(folders, settings, scratch, tell))
         plan, notes = _plan(jobs, settings, langs)
@@ -101,7 +101,7 @@ def merge_again(
     settings = config.merged(earlier.get("settings") or {}, settings)
     headers = [CorpusHeader(tuple(languages), 0.0) for languages in earlier.get("corpora", ())]
     asked = settings.get("export", {}).get("formats") or earlier.get("formats", [])
-    formats = with_present(to or merged / CORPUS, headers, asked, only=only)
+    formats = CorpusFolder(to or merged / CORPUS).formats(headers, asked, only=only)
     settings = config.merged(settings, {"export": {"formats": formats}})
     return merge(jobs, merged, settings, langs=earlier.get("langs", ()), to=to, tell=tell)
 
@@ -188,11 +188,11 @@ def _left_out(jobs: Sequence[Sharded], chosen: Mapping[Pair, Pair]) -> Iterator[
 def _formats(jobs: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """What to write, and what jobs have that cannot be merged. Raises `ConfigError` if the user asks for such a format."""
     wanted = settings.get("export", {}).get("formats") or []
-    mergeable = [name for name in corpus_formats(2) if not corpus_format(name).has_pages]
+    mergeable = [name for name in FORMATS.parts(2) if not FORMATS.of(name).has_pages]
     for name in wanted:
         if name not in FORMATS.names():
             raise ConfigError(f"{name!r} is not a format; choose from {', '.join(mergeable)}")
-        if corpus_format(name).has_pages:
+        if FORMATS.of(name).has_pages:
             raise ConfigError(
                 f"{name} has one file for each page, so there is nothing to merge; bitrawl export writes it for a job"
             )
@@ -200,7 +200,7 @@ def _formats(jobs: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list
         raise ConfigError(f"{', '.join(unknown)} is not a format for two languages; choose from {', '.join(mergeable)}")
     theirs = [name for job in jobs if job.part.corpora for name in job.part.formats]
     formats = list(dict.fromkeys(wanted or [name for name in theirs if name in mergeable])) or [Format.JSONL]
-    check_formats(formats, 2, "choose other --formats")
+    FORMATS.check(formats, 2, "choose other --formats")
     return formats, [] if wanted else [name for name in dict.fromkeys(theirs) if name not in mergeable]
 
 
@@ -208,7 +208,7 @@ def _remove_others(out: Path, earlier: Mapping[str, Any], plan: CorpusPlan) -> N
     """What an earlier merge wrote in other languages."""
     for languages in earlier.get("corpora", ()):
         if tuple(languages) not in {header.languages for header in plan.headers}:
-            remove_files(out / CORPUS, CorpusHeader(tuple(languages), 0.0))
+            CorpusFolder(out / CORPUS).remove(CorpusHeader(tuple(languages), 0.0))
 
 
 def _merge_facts(jobs: Sequence[Sharded], written: Sequence[CorpusOutput], notes: Sequence[str]) -> MergeFacts:

@@ -7,10 +7,10 @@ from statistics import fmean
 
 import msgspec
 
-from bitrawl.corpus.sampling import SCORE_RANGES, HumanReview
+from bitrawl.corpus import HumanReview
 from bitrawl.model import Verdict
 from bitrawl.review.statistics import Estimate, ReviewerAgreement, Stratum, agreement, estimate
-from bitrawl.store.samples import Sample, Samples, SampleUnit
+from bitrawl.store.samples import SCORE_RANGES, Sample, Samples, SampleUnit
 from bitrawl.store.verdicts import Judgement, SubjectKind, VerdictHistory
 
 

@@ -6,13 +6,11 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Generic, TypeVar
 
-import msgspec
+from bitrawl.store.samples import SCORE_RANGES
 
 Entry = TypeVar("Entry")
 Place = tuple[str, float, tuple[str, ...]]
 """The site and the score of an entry, and the texts that tell it from others."""
-
-SCORE_RANGES = 10  # tenths; a corpus with the usual threshold of 0.5 has five of them
 
 _Stratum = tuple[str, int]
 """A site and a score range."""
@@ -28,21 +26,6 @@ def sampled(entries: Iterable[Entry], size: int, place: Callable[[Entry], Place]
     for entry in entries:
         sample.offer(entry, *place(entry))
     return sample.entries()
-
-
-class HumanReview(msgspec.Struct, frozen=True):
-    """The precision of a corpus, by people who judged a random sample of it."""
-
-    precision: float
-    low: float  # of the interval of 95 %
-    high: float
-    units: int  # that were judged
-    people: int
-    kappa: (
-        float | None
-    )  # Cohen's, the mean of all pairs of people; None for one person, or if chance explains everything
-    least: float  # only units with this score or more were drawn
-    at: float  # when it was drawn, in seconds since the epoch
 
 
 class SpreadSample(Generic[Entry]):
