@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from bitrawl.corpus.anonymising import Anonymiser
     from bitrawl.corpus.export import CorpusFolder, CorpusHeader, without_files
     from bitrawl.corpus.figures import HumanReview, MergedCounts, MergedSite, MergeFacts, SiteLack
-    from bitrawl.corpus.formats import FORMATS, TERM_PAIR_SCORE, TERM_PAIRS, Anonymise, ExportSection, TermFormat
+    from bitrawl.corpus.formats import FORMATS, Anonymise, ExportSection, TermFormat
     from bitrawl.corpus.jsonl import PLAIN, plain
-    from bitrawl.corpus.merger import keyed
-    from bitrawl.corpus.term_pairs import TermPair, write_terms
+    from bitrawl.corpus.shards import keyed
+    from bitrawl.corpus.term_pairs import TermPair, bilingual_terms, write_terms
     from bitrawl.corpus.tmx import tmx_text
-    from bitrawl.corpus.units import CorpusEntry, CorpusPage, CorpusParagraph, CorpusUnit, EntryTable
+    from bitrawl.corpus.units import Corpora, CorpusPage, CorpusParagraph, CorpusUnit, EntryTable
 else:
     __getattr__ = door(__name__)

@@ -1,4 +1,4 @@
-"""The datasheet that is published with a corpus, as Markdown, and `sites.tsv` of a merged corpus.
+"""The datasheet that is published with a corpus, as Markdown.
 
 It is the README.md of the folder, and its YAML header makes the folder a Hugging Face dataset: `load_dataset` reads there
 which files belong to "en-fr", and what their columns are.
@@ -8,15 +8,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 
-from bitrawl import files
 from bitrawl.corpus.export import MADE_BY, without_files
-from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, MergedSite, Origin, day, number
+from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, Origin, day, number
 from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
-from bitrawl.file_names import CARD
-from bitrawl.files import cell
 from bitrawl.languages import base_language, language_name
 from bitrawl.model import Method
 from bitrawl.text.personal_data import PersonalKind, placeholder
@@ -42,10 +38,6 @@ _ORIGINS = {
     Origin.REPLAY: "Crawled in web archives (WARC), with respect for the robots.txt files in them",
     Origin.ARCHIVE: "Taken from web archives (WARC), with all of their pages",
 }
-
-
-def write_card(folder: Path, facts: CardFacts) -> None:
-    files.write(folder / CARD, card(facts))
 
 
 def card(facts: CardFacts) -> str:
@@ -288,21 +280,6 @@ def _cell(value: str) -> str:
     text = one_line(value)
     text = text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[").replace("`", "\\`")
-
-
-COLUMNS = ("site", "job", "pages", "page_pairs", "segment_pairs", "units", "why")
-
-
-def site_table(sites: Iterable[MergedSite]) -> str:
-    """A header, then one line for each site. Nothing is quoted, because no value contains a tab or a line break."""
-    rows = (COLUMNS, *map(_row, sites))
-    return "".join("\t".join(cell(one_line(value)) for value in row) + "\n" for row in rows)
-
-
-def _row(site: MergedSite) -> tuple[str, ...]:
-    part = site.part
-    figures = (part.pages, part.page_pairs, part.segment_pairs, site.units)
-    return (part.site, site.job, *map(str, figures), str(part.why))
 
 
 # The header for Hugging Face

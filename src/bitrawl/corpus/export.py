@@ -33,6 +33,12 @@ class CorpusHeader(msgspec.Struct, frozen=True):
         """The beginning of its file names: "en-fr"."""
         return "-".join(self.languages)
 
+    @property
+    def in_order(self) -> tuple[Language, Language]:
+        """Its two languages, sorted: they name its shards, whichever of them comes first in a job."""
+        first, second = sorted(self.languages)
+        return first, second
+
     @classmethod
     def of(cls, languages: Sequence[Language], at: float = 0.0) -> "list[CorpusHeader]":
         """The corpora of a job: one for each pair of its languages, or one for its only language."""

@@ -15,10 +15,11 @@ import msgspec
 import numpy as np
 
 from bitrawl.corpus.export import CorpusFolder, CorpusHeader, Item
-from bitrawl.corpus.merger import different
+from bitrawl.files import cell
 from bitrawl.message import Wording
 from bitrawl.model import Page, PagePair, TranslationUnit
-from bitrawl.text.words import words
+from bitrawl.text.arrays import distinct
+from bitrawl.text.words import one_line, words
 from bitrawl.url import Url
 
 
@@ -152,12 +153,22 @@ class MergedCounts(msgspec.Struct, frozen=True):
         }
 
 
+SITE_COLUMNS = ("site", "job", "pages", "page_pairs", "segment_pairs", "units", "why")
+
+
 class MergedSite(msgspec.Struct, frozen=True):
     """One site of one job in a merged corpus."""
 
     job: str
     part: SitePart
     units: int  # that it represents in the merged corpora: where several sites have a unit, the best scored counts
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Of `SITE_COLUMNS`."""
+        part = self.part
+        figures = (part.pages, part.page_pairs, part.segment_pairs, self.units)
+        return (part.site, self.job, *map(str, figures), str(part.why))
 
 
 class MergeFacts(msgspec.Struct, frozen=True):
@@ -167,6 +178,11 @@ class MergeFacts(msgspec.Struct, frozen=True):
     corpora: Sequence[MergedCounts]
     sites: Sequence[MergedSite]
     notes: Sequence[str] = ()  # what was left out, or may be incomplete
+
+    def site_table(self) -> str:
+        """A header, then one line for each site. Nothing is quoted, because no value contains a tab or a line break."""
+        rows = (SITE_COLUMNS, *(row.cells for row in self.sites))
+        return "".join("\t".join(cell(one_line(value)) for value in row) + "\n" for row in rows)
 
 
 class FileFacts(msgspec.Struct, frozen=True):
@@ -352,7 +368,7 @@ class CorpusCounter:
         return CorpusFacts(
             name=self._header.name,
             sides=tuple(
-                LanguageFigures(language, different(np.array(pages)), segments, word_count, characters)
+                LanguageFigures(language, len(distinct(np.array(pages))), segments, word_count, characters)
                 for language, pages, segments, word_count, characters in zip(
                     self._header.languages, self.pages, self._segments, self._words, self._characters, strict=False
                 )

@@ -4,7 +4,7 @@ import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import msgspec
 
@@ -120,6 +120,22 @@ def _read(path: Path, kind: type[_Entry]) -> Iterator[_Entry]:
             raise StoreError(f"{path}, line {number} is not as bitrawl wrote it: {error}") from error
         except (OSError, EOFError, zlib.error) as error:
             raise StoreError(f"{path} is damaged: {error}; export the corpus again") from error
+
+
+class Corpora(Protocol):
+    """What a folder holds, in the languages of its corpora."""
+
+    @property
+    def headers(self) -> Sequence[CorpusHeader]: ...
+
+    def counts(self) -> dict[str, int]:
+        """Segment pairs by the name of the corpus; those of one language are not counted."""
+
+    def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
+        """Of all pairs of languages, or of that pair, in any order."""
+
+    def pages(self) -> Iterator[CorpusPage]:
+        """Of a corpus in one language."""
 
 
 class EntryTable(NamedTuple):

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 import msgspec
 
@@ -22,22 +22,6 @@ from bitrawl.store.ledger_facts import language_pairs
 from bitrawl.store.stored_findings import Findings
 
 _PAIRS, _PAGES = ".sentences.jsonl", ".documents.jsonl"
-
-
-class Corpora(Protocol):
-    """What a folder holds, in the languages of its corpora."""
-
-    @property
-    def headers(self) -> Sequence[CorpusHeader]: ...
-
-    def counts(self) -> dict[str, int]:
-        """Segment pairs by the name of the corpus; those of one language are not counted."""
-
-    def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
-        """Of all pairs of languages, or of that pair, in any order."""
-
-    def pages(self) -> Iterator[CorpusPage]:
-        """Of a corpus in one language."""
 
 
 class CorpusStatus(msgspec.Struct, frozen=True):

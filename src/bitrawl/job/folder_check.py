@@ -17,9 +17,9 @@ import msgspec
 from bitrawl import files
 from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
 from bitrawl.corpus import CorpusFolder
+from bitrawl.corpus.shards import ShardFolder
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
 from bitrawl.file_names import CARD, SHARD, SUMMARY, VERDICTS
-from bitrawl.job.exporting import check_shards
 from bitrawl.job.reporting import written_figures
 from bitrawl.show import counted
 from bitrawl.store.database import locked, recovered, verify
@@ -309,7 +309,7 @@ def _others(folder: JobFolder, *, repair: bool) -> Iterator[Checked]:
         wrong = check_index(folder.reading_index)
         yield _derived(folder.reading_index, wrong, "The web app makes it again.", repair=repair)
     if (path / SHARD).is_dir():
-        yield _derived(path / SHARD, check_shards(path / SHARD), "The next merge makes it again.", repair=repair)
+        yield _derived(path / SHARD, ShardFolder(path / SHARD).fault(), "The next merge makes it again.", repair=repair)
     corpus = check_corpus(folder.corpus)
     if corpus is not None:
         yield corpus

@@ -16,7 +16,7 @@ import msgspec
 
 from bitrawl import arguments
 from bitrawl.config import Group, Job, described
-from bitrawl.corpus import TERM_PAIR_SCORE, TERM_PAIRS, MergeFacts
+from bitrawl.corpus import MergeFacts
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import CARD, FOUND_SITES, MERGED, MINED_SITES, PARTS, REPORT, SHARD, SITES_TABLE
 from bitrawl.folder_files import named
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     import datasets
     import pandas as pd
 
-    from bitrawl.corpus import CorpusEntry, CorpusPage, CorpusParagraph, CorpusUnit, TermPair
+    from bitrawl.corpus import Corpora, CorpusPage, CorpusParagraph, CorpusUnit, TermPair
     from bitrawl.facts import JobFacts, LanguagePair, LogLine, SiteFacts
-    from bitrawl.job.corpora import Corpora, CorpusStatus
+    from bitrawl.job.corpora import CorpusStatus
     from bitrawl.job.folder_check import Checked
     from bitrawl.job.refreshing import RoundChanges
     from bitrawl.model import Page, PagePair
@@ -81,7 +81,7 @@ class OpenedFolder:
         """Raises `ConfigError` if there is no corpus yet."""
         raise no_job(self.folder)
 
-    def units(self, langs: str | Sequence[str] = ()) -> Iterator["CorpusEntry"]:
+    def units(self, langs: str | Sequence[str] = ()) -> Iterator["CorpusUnit | CorpusPage"]:
         """The corpus, entry by entry, as its JSON lines have it: by verdicts and thresholds, merged, in the same order.
 
         These are `CorpusUnit`s; of a job in one language, they are `CorpusPage`s. With `langs="en,fr"`, those of one
@@ -109,7 +109,9 @@ class OpenedFolder:
 
         return EntryTable(self.units(langs), self._has_pages()).to_dataset()
 
-    def sample(self, size: int = 50, *, seed: int = 0, langs: str | Sequence[str] = ()) -> "list[CorpusEntry]":
+    def sample(
+        self, size: int = 50, *, seed: int = 0, langs: str | Sequence[str] = ()
+    ) -> "list[CorpusUnit | CorpusPage]":
         """Some entries of the corpus to read, even over sites and scores; the same for the same seed."""
         from bitrawl.review import sampled
 
@@ -134,7 +136,11 @@ class OpenedFolder:
         return units, sampled(paragraphs, size, stratum_of, seed=seed)
 
     def terms(
-        self, langs: str | Sequence[str] = (), *, most: int = TERM_PAIRS, min_score: float = TERM_PAIR_SCORE
+        self,
+        langs: str | Sequence[str] = (),
+        *,
+        most: int = arguments.TERM_PAIRS,
+        min_score: float = arguments.TERM_PAIR_SCORE,
     ) -> "list[TermPair]":
         """The terms of the corpus with their translations, the most typical first; empty if it supports none.
 
@@ -147,13 +153,13 @@ class OpenedFolder:
     def term_pairs(
         self,
         name: str = "",
-        most: int = TERM_PAIRS,
+        most: int = arguments.TERM_PAIRS,
         *,
-        min_score: float = TERM_PAIR_SCORE,
+        min_score: float = arguments.TERM_PAIR_SCORE,
         tell: Tell = lambda _line: None,
     ) -> "list[TermPair]":
         """The terms of the corpus with that name: "en-fr", or "fr-en" for French first."""
-        from bitrawl.job.corpus_terms import bilingual_terms
+        from bitrawl.corpus import bilingual_terms
 
         return bilingual_terms(self.corpora(), self.folder, name, most, min_score=min_score, tell=tell)
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import pytest
 
 from bitrawl.model import Segment, SegmentPair, TranslationUnit
-from bitrawl.review.sampling import Place
-from bitrawl.review.sampling import sampled as sampled_by
+from bitrawl.review.results import Place
+from bitrawl.review.results import sampled as sampled_by
 from bitrawl.url import Url
 
 
