@@ -7,7 +7,8 @@ import pytest
 
 from bitrawl.corpus import TermPair
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.job import corpus_terms, open_folder
+from bitrawl.job import open_folder
+from bitrawl.job.corpus_terms import bilingual_terms
 from bitrawl.mining import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.ledger import Ledger
@@ -67,10 +68,9 @@ def test_the_only_pair_that_was_found_is_meant(tmp_path: Path):
     assert terms_of(job(tmp_path, '"en", "fr", "de"'))
 
 
-def test_a_large_corpus_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(corpus_terms, "MOST_SEGMENTS", 9)
+def test_a_large_corpus_is_read_in_part(tmp_path: Path):
     told: list[str] = []
-    terms_of(job(tmp_path), tell=told.append)
+    bilingual_terms(open_folder(job(tmp_path)).corpora(), tmp_path, tell=told.append, most_segments=9)
     assert told == ["reading one in 2 of the corpus, which has 18 segments", "looking for terms in 9 segments"]
 
 
