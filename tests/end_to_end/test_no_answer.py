@@ -12,7 +12,6 @@ import pytest
 from hostile.pathologies import pathology_server
 
 from bitrawl import config, demo
-from bitrawl.crawling import robots
 from bitrawl.endings import Ending
 from bitrawl.job import OpenedJob, running
 from bitrawl.reasons import Reason
@@ -23,12 +22,6 @@ from bitrawl.store.ledger import Ledger
 POLITE = {"delay": 0, "attempts": 1, "backoff": 0}
 PASSWORD = "correct-horse"
 TOKEN = base64.b64encode(f"me:{PASSWORD}".encode())
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host whose robots.txt cannot be fetched is asked again at once."""
-    monkeypatch.setattr(robots, "UNREACHABLE_FOR", 0.0)
 
 
 async def crawl(folder: Path, seed: str, **fetch: object) -> tuple[Ending, str]:

@@ -99,15 +99,22 @@ class FoundPair(NamedTuple):
     together: int
 
 
-def bilingual_terms(
-    corpora: Corpora, folder: Path, languages: str, most: int, *, min_score: float, tell: Tell
+def bilingual_terms(  # noqa: PLR0913 - what is asked, and how much it may take
+    corpora: Corpora,
+    folder: Path,
+    languages: str,
+    most: int,
+    *,
+    min_score: float,
+    tell: Tell,
+    most_segments: int = MOST_SEGMENTS,
 ) -> list[TermPair]:
     """The terms of a folder's corpus in two languages ("en-fr"), the most telling first; empty if it supports none.
 
     The languages may be left out if the folder has translations in one pair only; "fr-en" puts French first. Raises
     `ConfigError` if a job has not been mined, or if there is no such pair.
     """
-    with _segments(corpora, _chosen_languages(folder, corpora, languages), tell) as segments:
+    with _segments(corpora, _chosen_languages(folder, corpora, languages), tell, most_segments) as segments:
         tell(f"looking for terms in {len(segments):,} segments")
         sides = [Phrases(texts) for texts in segments.texts]
         a, b = (Keyness(side, general_rates(side.texts.language)) for side in sides)
@@ -171,11 +178,11 @@ class _SegmentFile:
 
 
 @contextmanager
-def _segments(corpora: Corpora, languages: Languages, tell: Tell) -> Iterator[_SegmentFile]:
+def _segments(corpora: Corpora, languages: Languages, tell: Tell, most: int) -> Iterator[_SegmentFile]:
     """All, or one in so many; their texts are in a temporary file."""
     counts = corpora.counts()
     total = max(counts.get("-".join(order), 0) for order in (languages, languages[::-1]))
-    step = max(1, -(-total // MOST_SEGMENTS))
+    step = max(1, -(-total // most))
     if step > 1:
         tell(f"reading one in {step} of the corpus, which has {total:,} segments")
     with tempfile.TemporaryFile() as file:

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
 from bitrawl.crawling import (
@@ -89,8 +87,8 @@ async def crawl(
         analyser.get_ready(1 + len(seeds) // MANY)
         await asyncio.sleep(0)  # They start while the rest is made.
     web = await open_web(job, folder, ledger, archives, stack, clock)
-    delay = 0.0 if archives is not None else job.politeness.delay
-    robots = RobotsFetcher(web.fetcher, clock, LedgerRobots(ledger), delay=delay, opt_outs=job.politeness.opt_outs)
+    politeness = job.politeness if archives is None else job.politeness.to_archives
+    robots = RobotsFetcher(web.fetcher, clock, politeness, LedgerRobots(ledger))
     topic = Topic(judge.model, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
@@ -187,8 +185,7 @@ def _frontier(  # noqa: PLR0913 - collaborators
         queue,
         clock,
         sites.of,
-        # An archive minds no delay, and no number of connections.
-        politeness if live else msgspec.structs.replace(politeness, delay=0.0, per_host=politeness.parallel),
+        politeness if live else politeness.to_archives,
         crawl_delay=robots.crawl_delay if live else lambda _host: 0.0,
         spending=Spending.resumed(budget, job.discovery.downloads, _spent(ledger), seconds),
         rules=HostRules(

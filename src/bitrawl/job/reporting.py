@@ -161,8 +161,8 @@ def is_stale(folder: JobFolder) -> bool:
     )
 
 
-def gather(folder: Path) -> JobFacts:
-    """All that a report says of a job, running or ended. Memory grows by 16 bytes per page."""
+def gather(folder: Path, *, pages_read: int = PAGES_READ) -> JobFacts:
+    """All that a report says of a job, running or ended; `pages_read` for the terms on them. Memory grows by 16 bytes per page."""
     where, request = JobFolder(folder), job_asked(JobFolder(folder))
     with _reading(where) as ledger:
         crawl = tables.crawl_facts(ledger, hosts=1)
@@ -176,7 +176,7 @@ def gather(folder: Path) -> JobFacts:
             declared_off_site=tables.sites_linked_to(ledger, ROWS, declared=True),
         )
         mining = _mining(where, ledger, request, fetches)
-        topic, killed = _topic(ledger, request, fetches), tables.killed_count(ledger)
+        topic, killed = _topic(ledger, request, fetches, pages_read), tables.killed_count(ledger)
         rounds = ledger.rounds.facts()
     found = JobFacts(
         folder=str(folder),
@@ -348,7 +348,7 @@ def _public(samples: SpreadSample[SegmentSample], request: Job) -> Iterator[Segm
 # The topic: which pages are about it, what says so and, if hardly any is, the evidence
 
 
-def _topic(ledger: Ledger, job: Job, fetches: int) -> TopicFacts | None:
+def _topic(ledger: Ledger, job: Job, fetches: int, pages_read: int) -> TopicFacts | None:
     """None in a job without a topic."""
     languages = tables.relevant_by_language(ledger)
     if not languages and not job.topic.is_set:
@@ -356,7 +356,8 @@ def _topic(ledger: Ledger, job: Job, fetches: int) -> TopicFacts | None:
     model = job.topic_model() or TopicModel.LEARNED
     threshold = job.topic.threshold if model is TopicModel.LEARNED else HALF
     growth, scores = _over_fetches(ledger, fetches)
-    read = _read_terms(ledger, job, sum(share.pages for share in languages.values()))
+    judged = sum(share.pages for share in languages.values())
+    read = _read_terms(ledger.some_pages(pages_read), job, judged)
     return TopicFacts(
         asked=job.topic,
         model=model,
@@ -385,10 +386,10 @@ def _over_fetches(ledger: Ledger, fetches: int) -> tuple[tuple[Points, Points], 
     return (pages.points(""), relevant_pages.points("")), scores.histogram()
 
 
-def _read_terms(ledger: Ledger, job: Job, judged: int) -> TermsRead:
+def _read_terms(pages_read: Iterable[Page], job: Job, judged: int) -> TermsRead:
     pages, relevant, classes, missed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     read = with_terms = refused = 0
-    for page in ledger.some_pages(PAGES_READ):
+    for page in pages_read:
         if page.relevance is None:
             continue
         read += 1

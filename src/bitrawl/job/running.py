@@ -41,7 +41,7 @@ from bitrawl.job.exporting import write_corpus
 from bitrawl.job.opened import StartOver
 from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
-from bitrawl.job.site_mining import SiteMiner, Watch, together
+from bitrawl.job.site_mining import USUAL, MiningPlan, SiteMiner, Watch, together
 from bitrawl.job.topics import read_examples, topic_judge
 from bitrawl.job.workers import Workers, pairing
 from bitrawl.languages import asked_language
@@ -63,10 +63,6 @@ from bitrawl.version import __version__
 
 LONG_REST = 5.0  # seconds: shorter ones are the usual delay between two visits
 COUNT_EVERY = 10.0  # seconds of a budget of minutes that a kill may cost
-FIRST = 8  # pages of a site before it is mined for the first time; judgement
-SOON = 10.0  # seconds of a run before anything is mined: an archive of a thousand pages is read in that time, and then mined once
-# Of a site since it was mined last, and of what it has to be yet: all rounds together then cost at most 1.3 times the last one.
-GROWTH = 4.5
 REST = 5  # times as long as writing the corpus took it is not written again: writing takes a sixth of the time at most
 SHORTEST_REST = 10.0  # seconds
 MOST_WORKERS = 2  # a child that mines holds a third of a gigabyte
@@ -111,6 +107,7 @@ async def mine(  # noqa: PLR0913 - who watches it
     watch: Watch = lambda _doing: None,
     fresh: StartOver = StartOver.NO,
     refresh: bool = False,
+    plan: MiningPlan = USUAL,
 ) -> Ending:
     """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawl`."""
     check(job)
@@ -119,7 +116,7 @@ async def mine(  # noqa: PLR0913 - who watches it
             _workers(job, folder) as workers,
             opened(job, folder, observe, verb="mine", fresh=fresh, refresh=refresh) as parts,
         ):
-            mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
+            mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, plan=plan, watch=watch)
             parts.crawl.observers.append(mining.growth_observer(parts.crawl.scope.sites.of))
             meanwhile = asyncio.ensure_future(mining.mine_due())
             started(parts)
@@ -148,8 +145,8 @@ async def mine_again(
         async with _workers(job, folder) as workers:
             config.write(job, folder.description)
             ledger.remember("verb", "align" if known_pairs else "pair")
-            ways = {"known_pairs": known_pairs, "learns_anew": True}
-            mining = _Mining(job, folder, ledger, workers, fetching.SystemClock(), **ways, watch=watch)
+            plan = MiningPlan(known_pairs=known_pairs, learns_anew=True)
+            mining = _Mining(job, folder, ledger, workers, fetching.SystemClock(), plan=plan, watch=watch)
             await mining.mine_all(again=True)
 
 
@@ -413,8 +410,7 @@ class _Mining:
         workers: Workers,
         clock: Clock,
         *,
-        known_pairs: bool = False,
-        learns_anew: bool = False,
+        plan: MiningPlan = USUAL,
         watch: Watch = lambda _doing: None,
     ) -> None:
         self.due: asyncio.Queue[str] = asyncio.Queue()  # sites that have grown enough to be mined; "" ends it
@@ -431,18 +427,18 @@ class _Mining:
             settings=self._settings,
             rejected=folder.path / "rejected",
             watch=self._tell,
-            learns_anew=learns_anew,
+            plan=plan,
         )
         self._workers = workers
         self._clock = clock
-        self._known_pairs = known_pairs
+        self._plan = plan
         self._watch = watch
         self._unwritten = False
         self._rest_until = 0.0
 
     def growth_observer(self, site_of: Callable[[str], str]) -> Observe:
         """Looks after each page whether its site is due."""
-        earliest = self._clock.now() + SOON
+        earliest = self._clock.now() + self._plan.soon
 
         def observe(visit: Visit) -> None:
             if not isinstance(visit.outcome, Page) or self._clock.now() < earliest:
@@ -460,9 +456,9 @@ class _Mining:
         earlier = self._findings.mined(site)
         before = max(earlier.pages if earlier else 0, self._tried.get(site, 0))
         pages = self._ledger.knowledge(site).pages
-        if pages < max(FIRST, GROWTH * before):
+        if pages < max(self._plan.first, self._plan.growth * before):
             return False
-        ahead = ceil((GROWTH - 1) * pages)
+        ahead = ceil((self._plan.growth - 1) * pages)
         if queued_links(self._ledger, ahead, host) < ahead:
             self._tried[site] = pages  # It is mined when it has been visited, or when it turns out to be much larger.
             return False
@@ -504,15 +500,17 @@ class _Mining:
 
     async def _mine(self, site: str) -> None:
         earlier = self._findings.mined(site)
-        if self._known_pairs and earlier is None:
+        if self._plan.known_pairs and earlier is None:
             return  # It has no pairs to align again.
-        findings, alignments, faults = await self._miner.mine(site, known_pairs=self._known_pairs)
+        findings, alignments, faults = await self._miner.mine(site)
         if findings is None:
             self._tried[site] = self._ledger.knowledge(site).pages
             self._findings.failed(site, faults)
             return
         killed = any(fault.reason is Reason.KILLED for fault in faults)
-        if self._known_pairs and earlier and not killed:  # The pairs were made of those pages, with those settings.
+        if (
+            self._plan.known_pairs and earlier and not killed
+        ):  # Its pairs were made of those pages, with those settings.
             findings = msgspec.structs.replace(findings, pages=earlier.pages, made_from=earlier.made_from)
         self._findings.replace(findings, alignments, faults)
         self._unwritten = True

@@ -3,7 +3,6 @@
 `open_backlinks` makes one source of all that a search may ask who links where: it recognises each file, folder or URL.
 """
 
-import gzip
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -29,7 +28,7 @@ from bitrawl.discover.backlinks import (
     read_wat,
 )
 from bitrawl.discover.graph_build import DEFAULT_CAPS, Progress, build_graph
-from bitrawl.discover.graph_files import graph_files, host_of, is_graph, without_www
+from bitrawl.discover.graph_files import blocks, graph_files, host_of, is_graph, without_www
 from bitrawl.discover.graph_index import Caps, GraphIndex, GraphMeta, is_index, no_seed_in
 from bitrawl.discover.settings import DiscoverySection
 from bitrawl.discover.site_lists import (
@@ -287,7 +286,7 @@ def _folder(path: Path) -> list[BacklinkPlace]:
 
 
 def _file(path: Path) -> SourceKind:
-    start = _start(path)
+    start = next(blocks(path), b"")
     if start.startswith(b"PAR1"):
         raise GraphError(_parquet(path))
     if start.startswith(b"WARC/"):
@@ -302,19 +301,6 @@ def _file(path: Path) -> SourceKind:
         kind = "edges" if second.isdigit() else "vertices"
         raise GraphError(f"{path} is a file of {kind}, one part of a graph; give the folder that has both parts")
     return SourceKind.TABLE if is_table(path) else SourceKind.WARC
-
-
-def _start(path: Path) -> bytes:
-    """The first bytes, unpacked if need be."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if packed else path.open("rb") as text:
-            return text.read(4096)
-    except EOFError as error:
-        raise GraphError(f"{path} is cut off: its gzip stream has no end; download it again") from error
-    except OSError as error:
-        raise GraphError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _parquet(path: Path) -> str:

@@ -173,14 +173,14 @@ class Refreshed(msgspec.Struct, frozen=True):
     removed: int = 0  # page pairs that are gone or were replaced
 
 
-def refresh(folder: Path) -> Refreshed | None:
-    """None if another process is doing the same now. An index that is broken or of another version is made again."""
+def refresh(folder: Path, *, batch: int = _BATCH) -> Refreshed | None:
+    """So many page pairs in a transaction. None if another process is doing the same now. An index that is broken or of another version is made again."""
     path = folder / INDEX
     if is_locked(path):
         return None
     with locked(path), Ledger(folder / LEDGER, read_only=True) as ledger:
         try:
-            return _refreshed(ledger, path)
+            return _refreshed(ledger, path, batch)
         except sqlite3.Error as error:
             raise fault(path, error) from error
 
@@ -210,17 +210,17 @@ def ledger_signature(ledger: Ledger) -> str:
     return digest.hexdigest()
 
 
-def _refreshed(ledger: Ledger, path: Path) -> Refreshed:
+def _refreshed(ledger: Ledger, path: Path, batch: int) -> Refreshed:
     try:
         with closing(connected(path, LAYOUT)) as index:
-            return _Refresh(ledger, index).run()
+            return _Refresh(ledger, index, batch).run()
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorname", "").startswith(_NOT_BROKEN):
             raise
     for ending in ("", "-wal", "-shm"):
         discard(path.with_name(path.name + ending))
     with closing(connected(path, LAYOUT)) as index:
-        return _Refresh(ledger, index).run()
+        return _Refresh(ledger, index, batch).run()
 
 
 class _Refresh:
@@ -230,8 +230,8 @@ class _Refresh:
     content. Texts are known by the key of their alignment, and are not read again when only the score of a pair changes.
     """
 
-    def __init__(self, ledger: Ledger, index: sqlite3.Connection) -> None:
-        self._ledger = ledger
+    def __init__(self, ledger: Ledger, index: sqlite3.Connection, batch: int) -> None:
+        self._ledger, self._batch = ledger, batch
         self._findings = Findings(ledger)
         self._index = index
         self._words: list[tuple[int, str, str, str]] = []
@@ -270,7 +270,7 @@ class _Refresh:
         rows = self._index.execute(
             "SELECT number, digest FROM temp.there WHERE number > ? AND digest NOT IN (SELECT digest FROM pairs)"
             " ORDER BY number LIMIT ?",
-            (after, _BATCH),
+            (after, self._batch),
         )
         return rows.fetchall()
 
@@ -341,7 +341,7 @@ class _Refresh:
             "SELECT id FROM alignments WHERE id > ? AND id NOT IN (SELECT alignment FROM pairs WHERE alignment NOT NULL)"
             " ORDER BY id LIMIT ?"
         )
-        while rows := self._index.execute(unused, (last, _BATCH)).fetchall():
+        while rows := self._index.execute(unused, (last, self._batch)).fetchall():
             with transaction(self._index):
                 for (number,) in rows:
                     self._drop(number)

@@ -169,15 +169,15 @@ def secret_of(jobs: Path) -> bytes:
 class RateLimit:
     """So many requests a minute from one user or address."""
 
-    MOST_KEYS = 10_000  # addresses that are remembered
-
-    def __init__(self, per_minute: int) -> None:
+    def __init__(self, per_minute: int, most_keys: int = 10_000) -> None:
+        """`most_keys` are remembered."""
         self._most = per_minute
+        self._most_keys = most_keys
         self._times: dict[str, deque[float]] = {}
 
     def wait(self, key: str, now: float) -> float:
         """Count one request; how many seconds to wait if there were too many, otherwise 0."""
-        if len(self._times) > self.MOST_KEYS:
+        if len(self._times) > self._most_keys:
             self._times = {other: times for other, times in self._times.items() if times and now - times[-1] < 60}
         times = self._times.setdefault(key, deque())
         while times and now - times[0] >= 60:

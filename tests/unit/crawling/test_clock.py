@@ -65,7 +65,7 @@ def parts(folder: Path, clock: FakeClock, web: Web, budget: Budget, delay: float
     sites = Sites()
     ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
     queue = LedgerQueue(ledger, sites.of)
-    robots = RobotsFetcher(web, clock, LedgerRobots(ledger), opt_outs=False)
+    robots = RobotsFetcher(web, clock, Politeness(opt_outs=False), LedgerRobots(ledger))
     crawl = Crawl(
         Frontier(queue, clock, sites.of, Politeness(delay=delay), robots.crawl_delay, Spending(budget)),
         PageSource(robots, InlineAnalyser(page_reader())),
