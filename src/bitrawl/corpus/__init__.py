@@ -11,7 +11,7 @@ from bitrawl.doors import door
 if TYPE_CHECKING:
     from bitrawl.corpus.anonymising import Anonymiser
     from bitrawl.corpus.card import card_of, review_sentence
-    from bitrawl.corpus.export import CARD, CorpusHeader, corpus_headers, without_files
+    from bitrawl.corpus.export import CARD, CorpusHeader, corpus_headers, paired_pages, without_files
     from bitrawl.corpus.figures import MergedCounts, MergedSite, MergeFacts, SiteLack
     from bitrawl.corpus.formats import (
         FORMATS,

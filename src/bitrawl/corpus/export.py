@@ -14,6 +14,7 @@ from bitrawl.corpus.formats import FORMATS, Part, corpus_format, corpus_formats
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.file_names import SUMMARY
 from bitrawl.files import NEW, OLD, discard
+from bitrawl.message import enumerated
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
 from bitrawl.packages import loaded
 
@@ -47,9 +48,15 @@ def without_files(names: Sequence[str]) -> str:
     """One sentence about the corpora for which nothing was found; empty if there are none."""
     if not names:
         return ""
-    *most, last = names
-    listed = f"{', '.join(most)} and {last}" if most else last
-    return f"Nothing was found for {listed}, so there are no files for {'them' if most else 'it'}."
+    return (
+        f"Nothing was found for {enumerated(names)}, so there are no files for {'it' if len(names) == 1 else 'them'}."
+    )
+
+
+def paired_pages(pairs: int, partial: int) -> str:
+    """The page pairs, and the partly translated ones if there are any: they are no page pairs anywhere."""
+    kinds = {"page pair": pairs, **({"partly translated pair": partial} if partial else {})}
+    return enumerated(f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in kinds.items())
 
 
 def compressed(name: str, *, compress: bool) -> str:

@@ -61,6 +61,13 @@ def merged(pairs: Iterable[SegmentPair], *, keep_duplicates: bool = False) -> It
             yield from groups.units()
 
 
+class SourcePair(msgspec.Struct, frozen=True):
+    """A row of a shard of page pairs: with the licences that the two pages state."""
+
+    pair: PagePair
+    licences: tuple[str, str]
+
+
 class UnitKeys(NamedTuple):
     """Nearly equal means the same letters, digits and symbols: case, punctuation and spaces do not count."""
 
@@ -270,9 +277,9 @@ class Groups:
             pair = unpack(data)
             yield self._unit(pair, members, unpack) if members else TranslationUnit.alone(pair)
 
-    def page_pairs(self) -> Iterator[PagePair]:
+    def page_pairs(self) -> Iterator[SourcePair]:
         """The best scored of equal ones."""
-        unpack: Unpacker[PagePair] = Unpacker(PagePair)
+        unpack: Unpacker[SourcePair] = Unpacker(SourcePair)
         for data, _ in self._in_order(lambda _: None):
             yield unpack(data)
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+import msgspec
 import numpy as np
 
 from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS
@@ -53,7 +54,7 @@ def bilingual_terms(
         tell(f"looking for terms in {len(segments):,} segments")
         sides = [Phrases(texts) for texts in segments.texts]
         a, b = (Keyness(side, general_rates(side.texts.language)) for side in sides)
-        pairs = [pair for pair in find_pairs(a, b) if pair.score >= min_score][:most]
+        pairs = [pair for pair in find_pairs(a, b) if pair.terms.score >= min_score][:most]
         return _described(pairs, segments, *sides)
 
 
@@ -132,19 +133,12 @@ def _segments(corpora: Corpora, languages: Languages, tell: Tell) -> Iterator[_S
 
 def _described(pairs: Sequence[FoundPair], segments: _SegmentFile, a: Phrases, b: Phrases) -> list[TermPair]:
     lengths = np.array(segments.lengths)
-    lang_a, lang_b = segments.languages
     return [
-        TermPair(
-            lang_a,
-            lang_b,
-            pair.term_a,
-            pair.term_b,
-            round(pair.score, 3),
-            max(1.0, round(100 * pair.weight)),
-            pair.count_a,
-            pair.count_b,
-            pair.together,
-            tuple(segments[number] for number in _examples(have_both, lengths)),
+        msgspec.structs.replace(
+            pair.terms,
+            score=round(pair.terms.score, 3),
+            weight=max(1.0, round(pair.terms.weight)),
+            examples=tuple(segments[number] for number in _examples(have_both, lengths)),
         )
         for pair, have_both in zip(pairs, segments_with(pairs, a, b), strict=True)
     ]

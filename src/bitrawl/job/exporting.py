@@ -37,15 +37,16 @@ from bitrawl.corpus.figures import (
     SitePart,
     SiteRows,
     SiteWhy,
+    SourcePages,
     file_facts,
     most_first,
-    pages_by_site,
     summary,
 )
 from bitrawl.corpus.formats import Anonymise, corpus_format
 from bitrawl.corpus.merger import (
     Block,
     Groups,
+    SourcePair,
     data_file,
     grouped,
     keyed,
@@ -91,7 +92,7 @@ from bitrawl.version import __version__
 
 PART = "part.json"
 SCRATCH = ".merging"
-_FORMAT = b"4"  # of the shards; another one is written anew
+_FORMAT = b"5"  # of the shards; another one is written anew
 
 Tell = Callable[[str], None]
 
@@ -148,8 +149,7 @@ def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -
         part = shard_corpora(job, ledger, to)
         part = msgspec.structs.replace(part, sums=_sums(to, part.corpora))
     else:
-        unchanged = {name: getattr(earlier, name) for name in ("corpora", "source_pages", "licences", "sums")}
-        part = msgspec.structs.replace(_figures(job, ledger), **unchanged)
+        part = msgspec.structs.replace(_figures(job, ledger), corpora=earlier.corpora, sums=earlier.sums)
     state = "running" if running else summarise(ledger).ended or "interrupted"
     sites = tuple(_sites(ledger, part.corpora))
     part = msgspec.structs.replace(part, fingerprint=fingerprint, state=state, sites=sites)
@@ -161,23 +161,12 @@ def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -
 def shard_corpora(job: Job, ledger: Ledger, to: Path, only: Collection[Language] = ()) -> JobPart:
     """Write the shards of a job's corpora, and no file about them; with `only`, those of two languages."""
     verdicts = _verdicts(ledger)
-    sources: set[Url] = set()
-    hide = Anonymiser(job.export.anonymise, job.languages())
     corpora = tuple(
-        _write_corpus(job, Findings(ledger), verdicts, header, to, sources)
+        _write_corpus(job, ledger, verdicts, header, to)
         for header in corpus_headers(job.languages(), 0.0)
         if len(header.languages) == 2 and (not only or set(header.languages) == set(only))
     )
-    licences = _licences(ledger, sources, hide)
-    return msgspec.structs.replace(_figures(job, ledger), corpora=corpora, source_pages=len(sources), licences=licences)
-
-
-def _licences(ledger: Ledger, sources: Collection[Url], hide: Anonymiser) -> dict[str, int]:
-    stated: Counter[str] = Counter()
-    hosts = {url.host for url in sources}
-    for licence, pages in ledger.licences(sources).items():
-        stated[hide.everywhere(licence, hosts)] += pages
-    return dict(stated)
+    return msgspec.structs.replace(_figures(job, ledger), corpora=corpora)
 
 
 def check_shards(folder: Path) -> str:
@@ -247,10 +236,8 @@ def _verdicts(ledger: Ledger) -> Verdicts:
     return VerdictHistory(ledger.path.with_name(VERDICTS)).standing()
 
 
-def _write_corpus(
-    job: Job, findings: Findings, verdicts: Verdicts, header: CorpusHeader, to: Path, sources: set[Url]
-) -> CorpusPart:
-    """The pages of what gets into the shards are added to `sources`."""
+def _write_corpus(job: Job, ledger: Ledger, verdicts: Verdicts, header: CorpusHeader, to: Path) -> CorpusPart:
+    findings = Findings(ledger)
     first, second = header.languages
     languages, turned = ((first, second), False) if first <= second else ((second, first), True)
     good_enough = ThresholdFilter(job.judge, verdicts, accepted_only=job.export.accepted_only)
@@ -261,7 +248,7 @@ def _write_corpus(
         shard_writer(segments_shard(to, languages)) as write_segment,
     ):
         for site in findings.paired_sites(first, second):
-            pairs = segments = 0
+            pairs = partial = segments = 0
             needed: set[tuple[Url, Url]] = set()
             good = good_enough.accepted(revised(findings.segments(first, second, site), verdicts))
             both = ((pair, public) for pair in good if (public := hide.public(pair, header.languages)) is not None)
@@ -273,13 +260,17 @@ def _write_corpus(
                     needed.add((as_found.url_a, as_found.url_b))
                 # What a person accepted represents others.
                 write_segment(keys, segment.score + accepted, pack(segment))
-                sources.update((as_found.url_a, as_found.url_b))
                 segments += 1
             good_pairs = good_enough.accepted_pairs(findings.pairs(first, second, site), needed)
             for pair in map(turned_pages, good_pairs) if turned else good_pairs:
-                write_pair(page_pair_keys(pair), pair.score, pack(hide.page_pair(pair)))
-                pairs += 1
-            rows.append(SiteRows(site, pairs, segments))
+                urls = pair.url_a, pair.url_b
+                licence_a, licence_b = (hide.everywhere(ledger.licence(url), [url.host]) for url in urls)
+                row = SourcePair(hide.page_pair(pair), (licence_a, licence_b))
+                # What another job found to be translated as a whole represents both.
+                write_pair(page_pair_keys(pair), pair.score - pair.partial, pack(row))
+                partial += pair.partial
+                pairs += not pair.partial
+            rows.append(SiteRows(site, pairs, segments, partial))
     counts = shard_counts(segments_shard(to, languages))
     good_enough.rejections += Counter({Rejection.PERSONAL_DATA: hide.dropped})
     rejected = {str(reason): count for reason, count in sorted(good_enough.rejections.items())}
@@ -291,7 +282,8 @@ def _write_corpus(
 
 def turned_pages(pair: PagePair) -> PagePair:
     """The same pair with its sides exchanged."""
-    return PagePair(pair.url_b, pair.url_a, pair.lang_b, pair.lang_a, pair.score, pair.evidence)
+    sides = {"url_a": pair.url_b, "url_b": pair.url_a, "lang_a": pair.lang_b, "lang_b": pair.lang_a}
+    return msgspec.structs.replace(pair, **sides)
 
 
 def turned_segments(pair: SegmentPair) -> SegmentPair:
@@ -367,7 +359,7 @@ class CorpusPlan(NamedTuple):
     headers: Sequence[CorpusHeader]
     formats: Sequence[str]
     compress: bool
-    sites: dict[str, int]  # the number of each site, given when it is met
+    sources: SourcePages  # that are met while the corpora are written
     keep_duplicates: bool = False
     pages: Callable[[Mapping[Url, Language]], Iterator[Page]] | None = None  # of the pairs, where a format wants them
 
@@ -376,7 +368,6 @@ class CorpusOutput(NamedTuple):
     """One corpus in its files."""
 
     facts: CorpusFacts
-    counter: CorpusCounter
     units: Mapping[tuple[str, str], int] = {}  # that each site of each job represents
 
 
@@ -402,10 +393,10 @@ def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
         pages = (
             partial(_pages_in, job, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
         )
-        plan = CorpusPlan(headers, settings.formats, settings.compress, {}, job.judge.duplicates, pages)
+        plan = CorpusPlan(headers, settings.formats, settings.compress, SourcePages(), job.judge.duplicates, pages)
         part = shard_corpora(job, ledger, scratch)
         if len(job.languages()) == 1:
-            written, part = _write_pages(job, ledger, plan, corpus, part)
+            written = [_write_pages(job, ledger, plan, corpus)]
         else:
             whole = Sharded(str(folder), scratch, part)
             written = [_alone(write_merged([whole], header, plan, corpus, scratch), part) for header in headers]
@@ -486,7 +477,6 @@ def write_merged(
     languages = _sorted(header)
     corpora = {job.name: corpus for job in parts if (corpus := job.part.corpus(languages))}
     folders = {job.name: job.folder for job in parts if job.name in corpora}.values()
-    wanted = len(plan.headers) == 1 or any(corpus.page_pairs or corpus.segment_pairs for corpus in corpora.values())
     sites = _site_by_site(corpora)
     tell(f"{header.name}: comparing the segments of {counted(len(corpora), 'job')}")
     pair_shards = [page_pairs_shard(folder, languages) for folder in folders]
@@ -500,16 +490,17 @@ def write_merged(
             keep_duplicates=plan.keep_duplicates,
         ) as segments,
     ):
+        wanted = len(plan.headers) == 1 or bool(len(pairs.shards) or len(segments.shards))
         counter, written = _write(_items(pairs, segments, header, plan, tell), header, plan, folder, wanted=wanted)
         rows, exact, near = segments.counts
-        counts = MergedCounts(header.languages, corpora, rows, rows - exact, exact - near, near, pairs.counts.near)
+        counts = MergedCounts(header.languages, corpora, rows, rows - exact, exact - near, near, counter.pairs)
         starts = [0, *accumulate(site.segments.last - site.segments.first for site in sites)][: len(sites)]
         represented = segments.represented(starts) if sites else []
     rejected = sum((Counter(corpus.rejected) for corpus in corpora.values()), Counter[str]())
     units = {(site.job, site.site): count for site, count in zip(sites, represented, strict=True)}
     personal = sum((Counter(corpus.personal_data) for corpus in corpora.values()), Counter[str]())
     facts = msgspec.structs.replace(counter.facts(rejected, written, counts), personal_data=most_first(personal))
-    return CorpusOutput(facts, counter, units)
+    return CorpusOutput(facts, units)
 
 
 class _SiteBlocks(NamedTuple):
@@ -528,7 +519,7 @@ def _site_by_site(corpora: Mapping[str, CorpusPart]) -> list[_SiteBlocks]:
         pairs = segments = 0
         for rows in corpus.sites:
             first_pair, first_segment = pairs, segments
-            pairs, segments = pairs + rows.page_pairs, segments + rows.segment_pairs
+            pairs, segments = pairs + rows.page_pairs + rows.partial, segments + rows.segment_pairs
             blocks.append(
                 _SiteBlocks(rows.site, job, Block(shard, first_pair, pairs), Block(shard, first_segment, segments))
             )
@@ -536,7 +527,6 @@ def _site_by_site(corpora: Mapping[str, CorpusPart]) -> list[_SiteBlocks]:
 
 
 def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[CorpusOutput]) -> CardFacts:
-    licences = sum((Counter(job.licences) for job in jobs), Counter[str]())
     origins = {Origin(job.origin) for job in jobs}
     origin = next(origin for origin in (Origin.CRAWL, Origin.REPLAY, Origin.ARCHIVE) if origin in origins)
     # When archives were read says nothing; when they were made the ledger does not know.
@@ -548,10 +538,9 @@ def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[Corp
         origin=origin,
         first_fetch=min((job.first_fetch for job in fetched), default=0.0),
         last_fetch=max((job.last_fetch for job in fetched), default=0.0),
-        sites=pages_by_site([corpus.counter for corpus in written], plan.sites),
+        sites=plan.sources.by_site(),
         thresholds=_thresholds(jobs),
-        source_pages=sum(job.source_pages for job in jobs),
-        licences=licences,
+        licences=plan.sources.by_licence(),
         opt_outs=sum(job.opt_outs for job in jobs),
         robots=sum(job.robots for job in jobs),
         machine_translated=sum(job.machine_translated for job in jobs),
@@ -587,30 +576,26 @@ def _sorted(corpus: CorpusHeader | MergedCounts) -> tuple[str, str]:
     return first, second
 
 
-def _write_pages(
-    job: Job, ledger: Ledger, plan: CorpusPlan, folder: Path, part: JobPart
-) -> tuple[list[CorpusOutput], JobPart]:
-    """The corpus of one language, and the part with what its pages state."""
+def _write_pages(job: Job, ledger: Ledger, plan: CorpusPlan, folder: Path) -> CorpusOutput:
+    """The corpus of one language."""
     (header,) = plan.headers
     hide = Anonymiser(job.export.anonymise, job.languages())
-    sources = set[Url]()
 
     def pages() -> Iterator[Page]:
-        for page in _chosen_pages(job, ledger):
-            sources.add(page.url)
-            yield hide.page(page)
+        for page in map(hide.page, _chosen_pages(job, ledger)):
+            plan.sources.add(page.url, page.metadata.licence)
+            yield page
 
     counter, written = _write(pages(), header, plan, folder, wanted=True)
-    part = msgspec.structs.replace(part, source_pages=len(sources), licences=_licences(ledger, sources, hide))
     dropped = {str(Rejection.PERSONAL_DATA): hide.dropped} if hide.dropped else {}
     facts = msgspec.structs.replace(counter.facts(dropped, written), personal_data=most_first(hide.counts))
-    return [CorpusOutput(facts, counter)], part
+    return CorpusOutput(facts)
 
 
 def _write(
     items: Iterable[Item], header: CorpusHeader, plan: CorpusPlan, folder: Path, *, wanted: bool
 ) -> tuple[CorpusCounter, list[FileFacts]]:
-    counter = CorpusCounter(header, plan.sites)
+    counter = CorpusCounter(header)
     if not wanted:
         remove_files(folder, header)
         return counter, []
@@ -624,11 +609,12 @@ def _write(
 def _items(pairs: Groups, segments: Groups, header: CorpusHeader, plan: CorpusPlan, tell: Tell) -> Iterator[Item]:
     """Pairs, then pages where a format wants them, then units."""
     languages: dict[Url, Language] = {}
-    for stored in pairs.page_pairs():
-        pair = stored if header.languages == _sorted(header) else turned_pages(stored)
+    for pair, licences in ((row.pair, row.licences) for row in pairs.page_pairs()):
+        for url, licence in zip((pair.url_a, pair.url_b), licences, strict=True):
+            plan.sources.add(url, licence)
         if plan.pages is not None:
             languages |= {pair.url_a: pair.lang_a, pair.url_b: pair.lang_b}
-        yield pair
+        yield pair if header.languages == _sorted(header) else turned_pages(pair)
     if plan.pages is not None:
         yield from plan.pages(languages)
     rows = len(segments.shards)

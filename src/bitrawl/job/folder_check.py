@@ -17,7 +17,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
 from bitrawl.corpus.card import card_of, is_foreign_card
-from bitrawl.corpus.export import CARD
+from bitrawl.corpus.export import CARD, paired_pages
 from bitrawl.corpus.figures import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
 from bitrawl.file_names import SHARD, SUMMARY, VERDICTS
@@ -203,8 +203,9 @@ def _verified(folder: JobFolder) -> str:
         if not is_sealed(folder.ledger):
             _read_all(ledger)
         pages = sum(site.pages for site in ledger.sites())
-        pairs = sum(pair.pairs for pair in language_pairs(ledger))
-        return f"{counted(pages, 'page')}, {counted(pairs, 'page pair')}"
+        found = language_pairs(ledger)
+        pairs = paired_pages(sum(both.pairs for both in found), sum(both.partial for both in found))
+        return f"{counted(pages, 'page')}, {pairs}"
 
 
 def _read_all(ledger: Ledger) -> None:

@@ -12,7 +12,7 @@ import msgspec
 from bitrawl import config, files
 from bitrawl.corpus.card import check_card, site_table
 from bitrawl.corpus.export import CorpusHeader, remove_files, with_present, without_files
-from bitrawl.corpus.figures import MergedSite, MergeFacts
+from bitrawl.corpus.figures import MergedSite, MergeFacts, SourcePages
 from bitrawl.corpus.formats import FORMATS, Format, check_formats, corpus_format, corpus_formats
 from bitrawl.errors import ConfigError
 from bitrawl.file_names import CORPUS, DESCRIPTION, LEDGER, MERGE, REPORT, SITES_TABLE
@@ -162,7 +162,7 @@ def _plan(jobs: Sequence[Sharded], settings: Mapping[str, Any], langs: Sequence[
         *([f"{', '.join(unmerged)} is left out: it has one file for each page. Each job has it."] if unmerged else []),
     ]
     headers = [CorpusHeader((Language(a), Language(b)), at) for a, b in chosen.values()]
-    return CorpusPlan(headers, formats, bool(settings.get("export", {}).get("compress")), {}), notes
+    return CorpusPlan(headers, formats, bool(settings.get("export", {}).get("compress")), SourcePages()), notes
 
 
 def _orders(jobs: Sequence[Sharded]) -> dict[Pair, Pair]:
