@@ -214,7 +214,6 @@ def test_the_summary_adds_up(mined):
         "units": 1,
         "occurrences": 2,
         "pairs": 2,
-        "partial": 0,
         "refused": {"score": 1},
         "near_duplicates": 1,
     }
