@@ -20,11 +20,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from bitrawl.corpus.figures import CorpusPart, JobPart, Origin, SitePart, SiteRows
-from bitrawl.corpus.merger import SourcePair, grouped, keyed, merged, page_pair_keys, shard_counts, shard_writer
-from bitrawl.job.exporting import PART, page_pairs_shard, segments_shard
+from bitrawl.corpus.merger import grouped, merged
+from bitrawl.corpus.shards import ShardFolder, SourcePair, keyed, page_pair_keys, shard_counts, shard_writer
 from bitrawl.job.job_merge import merge
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, pack
 from bitrawl.url import Url
@@ -120,8 +118,8 @@ def _write_job(folder: Path, pairs: Sequence[SegmentPair], site: str) -> None:
     first, second = map(Language, LANGUAGES)
     last = None
     with (
-        shard_writer(segments_shard(folder, LANGUAGES)) as write,
-        shard_writer(page_pairs_shard(folder, LANGUAGES)) as write_pages,
+        shard_writer(ShardFolder(folder).segments(LANGUAGES)) as write,
+        shard_writer(ShardFolder(folder).page_pairs(LANGUAGES)) as write_pages,
     ):
         for pair, keys in keyed(pairs):
             write(keys, pair.score, pack(pair))
@@ -129,8 +127,8 @@ def _write_job(folder: Path, pairs: Sequence[SegmentPair], site: str) -> None:
                 last = pair.url_a
                 pages = PagePair(pair.url_a, pair.url_b, first, second, 0.9, {"u": 0.9})
                 write_pages(page_pair_keys(pages), pages.score, pack(SourcePair(pages, ("", ""))))
-    rows, _, near = shard_counts(segments_shard(folder, LANGUAGES))
-    page_pairs = shard_counts(page_pairs_shard(folder, LANGUAGES)).rows
+    rows, _, near = shard_counts(ShardFolder(folder).segments(LANGUAGES))
+    page_pairs = shard_counts(ShardFolder(folder).page_pairs(LANGUAGES)).rows
     corpus = CorpusPart(LANGUAGES, rows, near, page_pairs, {}, (SiteRows(site, page_pairs, rows),))
     part = JobPart(
         fingerprint="",
@@ -142,7 +140,7 @@ def _write_job(folder: Path, pairs: Sequence[SegmentPair], site: str) -> None:
         corpora=(corpus,),
         sites=(SitePart(site, 2 * page_pairs, 2 * page_pairs, page_pairs, rows),),
     )
-    (folder / PART).write_bytes(msgspec.json.encode(part))
+    ShardFolder(folder).write(part)
 
 
 def _merge_sample(pairs: int) -> float:
@@ -166,7 +164,7 @@ def _merge_units(folder: Path) -> None:
 
 
 def _shards(folder: Path) -> list[Path]:
-    return [segments_shard(folder / f"job-{job}", LANGUAGES) for job in range(JOBS)]
+    return [ShardFolder(folder / f"job-{job}").segments(LANGUAGES) for job in range(JOBS)]
 
 
 def _merge(folder: Path, formats: list[str]) -> None:

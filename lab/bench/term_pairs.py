@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from bitrawl.corpus import TERM_PAIR_SCORE
+from bitrawl.arguments import TERM_PAIR_SCORE
 from bitrawl.corpus.term_pairs import TermPair, find_pairs
 from bitrawl.demo.sites import sites
 from bitrawl.job import open_folder

@@ -18,8 +18,9 @@ import pytest
 
 from bitrawl import files
 from bitrawl.corpus import CorpusHeader, jsonl
-from bitrawl.corpus.export import Exporter, export, exporting, file_names, with_present
-from bitrawl.corpus.formats import Format, corpus_formats
+from bitrawl.corpus.export import CorpusFolder, Exporter, export, exporting
+from bitrawl.corpus.formats import FORMATS as ALL_FORMATS
+from bitrawl.corpus.formats import Format
 from bitrawl.corpus.jsonl import DOCUMENTS, parquet
 from bitrawl.corpus.plain_text import moses, text, tsv
 from bitrawl.corpus.tmx import tmx
@@ -30,7 +31,7 @@ from bitrawl.model import Language, Page, PagePair, Paragraph, Segment, SegmentP
 from bitrawl.packages import loaded
 from bitrawl.url import Url
 
-BILINGUAL, MONOLINGUAL = corpus_formats(2), corpus_formats(1)
+BILINGUAL, MONOLINGUAL = ALL_FORMATS.parts(2), ALL_FORMATS.parts(1)
 EN_FR = CorpusHeader((Language("en"), Language("fr")), at=1_800_000_000.0)
 EN = CorpusHeader((Language("en"),), at=1_800_000_000.0)
 XML = "{http://www.w3.org/XML/1998/namespace}"
@@ -185,11 +186,11 @@ def test_every_format_that_can_be_asked_for_is_under_this_contract():
 def test_a_format_writes_what_it_says_and_leaves_nothing_of_another(tmp_path, header, table, compress):
     (tmp_path / "en-fr.notes.txt").write_text("not ours")
     export(tmp_path, header, list(table), [], compress=not compress)
-    (tmp_path / file_names(header, [Format.JSONL])[0]).with_suffix(".jsonl.new").write_text("left by a kill")
+    (tmp_path / header.files([Format.JSONL])[0]).with_suffix(".jsonl.new").write_text("left by a kill")
     for name in table:
         export(tmp_path, header, [name], [], compress=compress)
         found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")} - {"en-fr.notes.txt", "xces"}
-        assert found == set(file_names(header, [name], compress=compress))
+        assert found == set(header.files([name], compress=compress))
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -199,18 +200,18 @@ def test_another_format_is_added_to_those_that_are_there_and_takes_their_place_o
 ):
     first, *_, last = table
     export(tmp_path, header, [first], [], compress=compress)
-    assert with_present(tmp_path, [header], [last]) == [first, last]
-    assert with_present(tmp_path, [header], [last], only=True) == [last]
-    assert with_present(tmp_path, [header], [first]) == [first]
-    assert with_present(tmp_path / "nowhere", [header], [last, first, last]) == [last, first]
+    assert CorpusFolder(tmp_path).formats([header], [last]) == [first, last]
+    assert CorpusFolder(tmp_path).formats([header], [last], only=True) == [last]
+    assert CorpusFolder(tmp_path).formats([header], [first]) == [first]
+    assert CorpusFolder(tmp_path / "nowhere").formats([header], [last, first, last]) == [last, first]
 
 
 def test_what_one_of_several_corpora_has_is_written_for_all(tmp_path):
     en_de = CorpusHeader((Language("en"), Language("de")), at=0.0)
     export(tmp_path, en_de, [Format.TMX], [])
     (tmp_path / "en-fr.notes.tsv").write_text("not ours")
-    assert with_present(tmp_path, [EN_FR, en_de], [Format.MOSES]) == [Format.TMX, Format.MOSES]
-    assert with_present(tmp_path, [EN_FR], [Format.MOSES]) == [Format.MOSES]
+    assert CorpusFolder(tmp_path).formats([EN_FR, en_de], [Format.MOSES]) == [Format.TMX, Format.MOSES]
+    assert CorpusFolder(tmp_path).formats([EN_FR], [Format.MOSES]) == [Format.MOSES]
 
 
 def test_sentences_and_parquet_name_the_languages_after_the_columns_that_they_had(tmp_path):

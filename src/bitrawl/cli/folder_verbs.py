@@ -16,10 +16,11 @@ from rich.table import Table
 from rich.text import Text
 from typer import Option
 
+from bitrawl.arguments import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.cli.console import out, print_err, print_out, size
 from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
 from bitrawl.config import described
-from bitrawl.corpus import TERM_PAIR_SCORE, TERM_PAIRS, TermFormat
+from bitrawl.corpus import TermFormat
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing
 

@@ -1,4 +1,4 @@
-"""The datasheet that is published with a corpus, as Markdown, and `sites.tsv` of a merged corpus.
+"""The datasheet that is published with a corpus, as Markdown.
 
 It is the README.md of the folder, and its YAML header makes the folder a Hugging Face dataset: `load_dataset` reads there
 which files belong to "en-fr", and what their columns are.
@@ -7,18 +7,12 @@ which files belong to "en-fr", and what their columns are.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
 
-from bitrawl import files
-from bitrawl.corpus.export import CARD, paired_pages, without_files
-from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, MergedSite, Origin
+from bitrawl.corpus.export import MADE_BY, without_files
+from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, Origin, day, number, paired_pages
 from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
-from bitrawl.corpus.sampling import HumanReview
-from bitrawl.errors import ConfigError
-from bitrawl.files import cell
 from bitrawl.languages import base_language, language_name
 from bitrawl.message import enumerated
 from bitrawl.model import Method
@@ -47,36 +41,6 @@ _ORIGINS = {
 }
 
 
-_OURS = "written by bitrawl"  # stands in every card, twice
-
-
-def card_of(folder: Path) -> Path | None:
-    """The card of the corpus in that folder; None if there is none."""
-    return path if (path := folder / CARD).is_file() else None
-
-
-def check_card(folder: Path) -> None:
-    """Raise `ConfigError` if the card would replace a README.md that somebody else wrote."""
-    if is_foreign_card(folder / CARD):
-        raise ConfigError(
-            f"{folder / CARD} does not say that bitrawl wrote it, so it may be yours, and the card needs this name."
-            " Move it elsewhere, then give the same command again"
-        )
-
-
-def write_card(folder: Path, facts: CardFacts) -> None:
-    files.write(folder / CARD, card(facts))
-
-
-def is_foreign_card(path: Path) -> bool:
-    """Whether it is a text without our mark. What is no text any more, or empty, is a card that was damaged."""
-    try:
-        text = path.read_text("utf-8")
-        return _OURS not in text and bool(text.strip("\0 \t\r\n"))
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
 def card(facts: CardFacts) -> str:
     title = _title(facts)
     sections = (
@@ -100,16 +64,16 @@ def _title(facts: CardFacts) -> str:
 
 def _summary(facts: CardFacts) -> str:
     version = facts.versions.get("bitrawl", "")
-    origin = f" from {_number(facts.pages, 'page')} of {_number(len(facts.sites), 'site')}" if facts.sites else ""
+    origin = f" from {number(facts.pages, 'page')} of {number(len(facts.sites), 'site')}" if facts.sites else ""
     units, pairs, partial = (
         sum(getattr(c, name) for c in facts.corpora) for name in ("units", "document_pairs", "partial")
     )
     size = (
-        f"{_number(units, 'translation unit')} in {paired_pages(pairs, partial)}"
+        f"{number(units, 'translation unit')} in {paired_pages(pairs, partial)}"
         if facts.bilingual
-        else _number(sum(side.documents for corpus in facts.corpora for side in corpus.sides), "document")
+        else number(sum(side.documents for corpus in facts.corpora for side in corpus.sides), "document")
     )
-    return f"{size}{origin}, {_OURS} {version} on {_day(facts.at)}. {without_files(facts.empty)}".rstrip()
+    return f"{size}{origin}, {MADE_BY} {version} on {day(facts.at)}. {without_files(facts.empty)}".rstrip()
 
 
 def _corpora(facts: CardFacts) -> Iterable[str]:
@@ -139,7 +103,7 @@ def _contents(corpus: CorpusFacts) -> str:
     text = _table(names, rows)
     if bilingual:
         pairs = paired_pages(corpus.document_pairs, corpus.partial)
-        text += f"\n\n{_number(corpus.units, 'translation unit')} in {pairs}."
+        text += f"\n\n{number(corpus.units, 'translation unit')} in {pairs}."
     if corpus.partial:
         text += " Only the translated segments of a partly translated pair are in the corpus."
     if corpus.occurrences > corpus.units:
@@ -154,24 +118,13 @@ def _contents(corpus: CorpusFacts) -> str:
 
 def _quality(facts: CardFacts, corpus: CorpusFacts) -> str:
     review = facts.reviewed.get(corpus.name)
-    return review_sentence(review) if review else ""
-
-
-def review_sentence(review: HumanReview) -> str:
-    """What people found in a random sample."""
-    by = "one person" if review.people == 1 else f"{review.people} people"
-    kappa = f", who agree with a kappa of {review.kappa + 0.0:.2f}" if review.kappa is not None else ""
-    return (
-        f"Precision by human review: {review.precision:.2f} ({review.low:.2f}–{review.high:.2f} with 95 % confidence)."
-        f" {_number(review.units, 'unit')}, drawn at random on {_day(review.at)} from those that scored at least"
-        f" {review.least:.2f}, {'was' if review.units == 1 else 'were'} judged by {by}{kappa}."
-    )
+    return review.sentence if review else ""
 
 
 def _files(files: Sequence[FileFacts]) -> str:
     rows = [
         (
-            f"{file.name}/ ({_number(file.members, 'file')})" if file.members else file.name,
+            f"{file.name}/ ({number(file.members, 'file')})" if file.members else file.name,
             f"{file.bytes:,}",
             file.sha256,
         )
@@ -235,17 +188,17 @@ def _merged_from(merged: MergedCounts | None) -> str:
         ("job", "page pairs", "segment pairs", "units"), [(name, *(f"{n:,}" for n in row)) for name, *row in rows]
     )
     return (
-        f"{table}\n\n{_number(merged.segment_pairs, 'segment pair')} became {_number(merged.units, 'unit')}:"
+        f"{table}\n\n{number(merged.segment_pairs, 'segment pair')} became {number(merged.units, 'unit')}:"
         f" {merged.duplicates:,} have the same texts as another one, {merged.near_duplicates:,} differ from another one only"
-        f" in case, punctuation or spaces. {_number(merged.unit_sum - merged.units, 'unit')} and"
-        f" {_number(merged.page_pair_sum - merged.page_pairs, 'page pair')} of a job were found by another job too."
+        f" in case, punctuation or spaces. {number(merged.unit_sum - merged.units, 'unit')} and"
+        f" {number(merged.page_pair_sum - merged.page_pairs, 'page pair')} of a job were found by another job too."
     )
 
 
 def _sources(facts: CardFacts) -> str:
     when = ""
     if facts.first_fetch:
-        first, last = _day(facts.first_fetch), _day(facts.last_fetch or facts.first_fetch)
+        first, last = day(facts.first_fetch), day(facts.last_fetch or facts.first_fetch)
         verb = "Fetched" if facts.origin is Origin.CRAWL else "Archived"
         when = f"{verb} on {first}.\n\n" if first == last else f"{verb} from {first} to {last}.\n\n"
     return when + (_counts(("site", "pages"), facts.sites) if facts.sites else "")
@@ -259,10 +212,10 @@ def _rights(facts: CardFacts) -> str:
     )
     if facts.licences:
         text += _counts(("licence as stated by the page", "pages"), facts.licences) + "\n\n"
-    text += f"- Without a licence statement: {_number(silent, 'page')}.\n"
-    text += f"- Left out because the site opts out of text and data mining: {_number(facts.opt_outs, 'page')}.\n"
+    text += f"- Without a licence statement: {number(silent, 'page')}.\n"
+    text += f"- Left out because the site opts out of text and data mining: {number(facts.opt_outs, 'page')}.\n"
     if facts.origin is not Origin.ARCHIVE:
-        text += f"- Not followed because robots.txt forbids it: {_number(facts.robots, 'link')}."
+        text += f"- Not followed because robots.txt forbids it: {number(facts.robots, 'link')}."
     return text
 
 
@@ -270,9 +223,9 @@ def _methods(facts: CardFacts) -> str:
     text = f"{_ORIGINS[facts.origin]}. Boilerplate was removed, and the language was identified from the text.\n"
     if facts.bilingual:
         text += "Pages were paired by all evidence together, then aligned sentence by sentence and filtered by thresholds.\n"
-    text += f"\n- Left out as duplicates: {_number(facts.duplicate_pages, 'page')}."
+    text += f"\n- Left out as duplicates: {number(facts.duplicate_pages, 'page')}."
     if facts.bilingual:
-        text += f"\n- Left out because of marks of machine translation: {_number(facts.machine_translated, 'pair')}."
+        text += f"\n- Left out because of marks of machine translation: {number(facts.machine_translated, 'pair')}."
     return text
 
 
@@ -297,7 +250,9 @@ def _limits(facts: CardFacts) -> str:
 
 def _reproduction(facts: CardFacts) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in facts.versions.items())
-    text = f"Made with {versions}. To cite it, give the name of the corpus, the sites above and the date, {_day(facts.at)}."
+    text = (
+        f"Made with {versions}. To cite it, give the name of the corpus, the sites above and the date, {day(facts.at)}."
+    )
     if facts.job:
         fence = "```" if "```" not in facts.job else "~~~~"
         text += f"\n\nThe job, for `bitrawl mine --job job.toml`:\n\n{fence}toml\n{facts.job.strip()}\n{fence}"
@@ -331,29 +286,6 @@ def _cell(value: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[").replace("`", "\\`")
 
 
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _day(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).date().isoformat()
-
-
-COLUMNS = ("site", "job", "pages", "page_pairs", "segment_pairs", "units", "why")
-
-
-def site_table(sites: Iterable[MergedSite]) -> str:
-    """A header, then one line for each site. Nothing is quoted, because no value contains a tab or a line break."""
-    rows = (COLUMNS, *map(_row, sites))
-    return "".join("\t".join(cell(one_line(value)) for value in row) + "\n" for row in rows)
-
-
-def _row(site: MergedSite) -> tuple[str, ...]:
-    part = site.part
-    figures = (part.pages, part.page_pairs, part.segment_pairs, site.units)
-    return (part.site, site.job, *map(str, figures), str(part.why))
-
-
 # The header for Hugging Face
 
 
@@ -379,7 +311,7 @@ def dataset_header(facts: CardFacts, title: str) -> str:
         # units tried, 2026-11). With types, it loads JSON, gzipped JSON and Parquet.
         "dataset_info": [{"config_name": name, "features": _features(file.name)} for name, file in _data_files(facts)],
     }
-    return "\n".join(("---", f"# {_OURS}", *_lines(fields), "---"))
+    return "\n".join(("---", f"# {MADE_BY}", *_lines(fields), "---"))
 
 
 def _configuration(name: str, file: FileFacts) -> dict[str, object]:

@@ -3,10 +3,10 @@
 `CorpusCounter` counts them while the items are written. `file_facts` lists the files, with size and SHA-256.
 """
 
-import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -14,12 +14,12 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from bitrawl.corpus.export import CorpusHeader, Item
-from bitrawl.corpus.merger import different
-from bitrawl.corpus.sampling import HumanReview
+from bitrawl.corpus.export import CorpusFolder, CorpusHeader, Item
+from bitrawl.files import cell
 from bitrawl.message import Wording
 from bitrawl.model import Page, PagePair, TranslationUnit
-from bitrawl.text.words import words
+from bitrawl.text.arrays import distinct
+from bitrawl.text.words import one_line, words
 from bitrawl.url import Url
 
 
@@ -152,12 +152,22 @@ class MergedCounts(msgspec.Struct, frozen=True):
         }
 
 
+SITE_COLUMNS = ("site", "job", "pages", "page_pairs", "segment_pairs", "units", "why")
+
+
 class MergedSite(msgspec.Struct, frozen=True):
     """One site of one job in a merged corpus."""
 
     job: str
     part: SitePart
     units: int  # that it represents in the merged corpora: where several sites have a unit, the best scored counts
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Of `SITE_COLUMNS`."""
+        part = self.part
+        figures = (part.pages, part.page_pairs, part.segment_pairs, self.units)
+        return (part.site, self.job, *map(str, figures), str(part.why))
 
 
 class MergeFacts(msgspec.Struct, frozen=True):
@@ -167,6 +177,11 @@ class MergeFacts(msgspec.Struct, frozen=True):
     corpora: Sequence[MergedCounts]
     sites: Sequence[MergedSite]
     notes: Sequence[str] = ()  # what was left out, or may be incomplete
+
+    def site_table(self) -> str:
+        """A header, then one line for each site. Nothing is quoted, because no value contains a tab or a line break."""
+        rows = (SITE_COLUMNS, *(row.cells for row in self.sites))
+        return "".join("\t".join(cell(one_line(value)) for value in row) + "\n" for row in rows)
 
 
 class FileFacts(msgspec.Struct, frozen=True):
@@ -180,24 +195,15 @@ class FileFacts(msgspec.Struct, frozen=True):
 
 def file_facts(folder: Path, names: Iterable[str]) -> list[FileFacts]:
     """The facts about existing files, by their names in that folder."""
-    return [_of_folder(folder, name) if (folder / name).is_dir() else _of_file(folder, name) for name in names]
+    return [_file_facts(CorpusFolder(folder), name) for name in names]
 
 
-def _of_file(folder: Path, name: str) -> FileFacts:
-    path = folder / name
-    return FileFacts(name, path.stat().st_size, _sha256(path))
-
-
-def _of_folder(folder: Path, name: str) -> FileFacts:
-    paths = sorted(path for path in (folder / name).iterdir() if path.is_file())
-    lines = "".join(f"{_sha256(path)}  {path.name}\n" for path in paths)
-    size = sum(path.stat().st_size for path in paths)
-    return FileFacts(name, size, hashlib.sha256(lines.encode()).hexdigest(), len(paths))
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _file_facts(folder: CorpusFolder, name: str) -> FileFacts:
+    path = folder.path / name
+    if not path.is_dir():
+        return FileFacts(name, path.stat().st_size, folder.sha256(name))
+    sizes = [member.stat().st_size for member in path.iterdir() if member.is_file()]
+    return FileFacts(name, sum(sizes), folder.sha256(name), len(sizes))
 
 
 class Origin(StrEnum):
@@ -233,6 +239,45 @@ class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[FileFacts, ...] = ()
     personal_data: Mapping[str, int] = {}  # by kind: replaced, or in what was left out, before duplicates were merged
     merged: MergedCounts | None = None  # if it was merged from the corpora of several jobs
+
+
+class HumanReview(msgspec.Struct, frozen=True):
+    """The precision of a corpus, by people who judged a random sample of it."""
+
+    precision: float
+    low: float  # of the interval of 95 %
+    high: float
+    units: int  # that were judged
+    people: int
+    kappa: (
+        float | None
+    )  # Cohen's, the mean of all pairs of people; None for one person, or if chance explains everything
+    least: float  # only units with this score or more were drawn
+    at: float  # when it was drawn, in seconds since the epoch
+
+    @property
+    def sentence(self) -> str:
+        """What they found."""
+        by = "one person" if self.people == 1 else f"{self.people} people"
+        kappa = f", who agree with a kappa of {self.kappa + 0.0:.2f}" if self.kappa is not None else ""
+        return (
+            f"Precision by human review: {self.precision:.2f} ({self.low:.2f}–{self.high:.2f} with 95 % confidence)."
+            f" {number(self.units, 'unit')}, drawn at random on {day(self.at)} from those that scored at least"
+            f" {self.least:.2f}, {'was' if self.units == 1 else 'were'} judged by {by}{kappa}."
+        )
+
+
+def number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def paired_pages(pairs: int, partial: int) -> str:
+    """The page pairs, and the partly translated ones if there are any: they are no page pairs anywhere."""
+    return number(pairs, "page pair") + (f" and {number(partial, 'partly translated pair')}" if partial else "")
+
+
+def day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).date().isoformat()
 
 
 class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -356,7 +401,7 @@ class CorpusCounter:
         return CorpusFacts(
             name=self._header.name,
             sides=tuple(
-                LanguageFigures(language, different(np.array(pages)), segments, word_count, characters)
+                LanguageFigures(language, len(distinct(np.array(pages))), segments, word_count, characters)
                 for language, pages, segments, word_count, characters in zip(
                     self._header.languages, self._pages, self._segments, self._words, self._characters, strict=False
                 )

@@ -1,39 +1,61 @@
 """The one merger: each text once, with every place where it was found, in memory that does not grow with the corpus.
 
-What is merged stands in shards: rows of keys that have a fixed width, and beside them what each row stands for. A shard is two
-files, `NAME.keys` and `NAME.data`. Both are written once and read many times, also far from the job.
-
 The rows of all shards are distributed over buckets by their key, so that nearly equal ones meet in the same bucket. A bucket is
 sorted in memory. What it finds goes into files on disk, by the number of the row.
 """
 
+import platform
 import tempfile
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from hashlib import blake2b
-from itertools import accumulate, islice, pairwise
-from os import pread
+from itertools import accumulate
 from pathlib import Path
-from struct import Struct
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bitrawl.errors import StoreError
-from bitrawl.files import replacing, write_fault
-from bitrawl.model import PagePair, SegmentPair, TranslationUnit, UnitSource, Unpacker, pack
-from bitrawl.text.words import bare_texts
+from bitrawl import files
+from bitrawl.corpus.anonymising import Anonymiser
+from bitrawl.corpus.card import card
+from bitrawl.corpus.export import CorpusFolder, CorpusHeader, Item, exporting
+from bitrawl.corpus.figures import (
+    CardFacts,
+    CorpusCounter,
+    CorpusFacts,
+    CorpusPart,
+    FileFacts,
+    JobPart,
+    MergedCounts,
+    Origin,
+    SourcePages,
+    file_facts,
+    most_first,
+    summary,
+)
+from bitrawl.corpus.shards import (
+    Block,
+    Counts,
+    Sharded,
+    ShardFolder,
+    Shards,
+    SourcePair,
+    keyed,
+    shard_writer,
+    turned_pages,
+    turned_unit,
+)
+from bitrawl.file_names import CARD, SUMMARY
+from bitrawl.files import write_fault
+from bitrawl.mining import Rejection
+from bitrawl.model import Language, Page, SegmentPair, TranslationUnit, UnitSource, Unpacker, pack
+from bitrawl.text.arrays import distinct
+from bitrawl.url import Url
+from bitrawl.version import __version__
 
 DUPLICATE, NEAR_DUPLICATE = "duplicate", "near-duplicate"  # flags, with ILSP-FC's names
-ROW = np.dtype([("exact", "<i8"), ("near", "<i8"), ("score", "<f8"), ("end", "<i8")])
-_PACKED_ROW = Struct("<qqdq")
-_OPEN_FILES = 64  # many systems allow a process 256 or 1,024
-# `bare_texts` of 20,000 made-up pairs (2026-11), CPU µs per pair: 81 one by one, 6.4 in batches of 20 and of 128 pairs,
-# 9.7 of 512. The two hashes of a pair take 2.6.
-_BATCH = 128  # pairs
 # Judgement. One bucket of a million rows took 150 MB more than the program alone (2026-11); larger ones were not measured.
 BUCKET_ROWS = 2_000_000
 _CHUNK = 4096  # rows that are read together
@@ -41,7 +63,7 @@ _FOUND = np.dtype([("exact", "<i8"), ("near", "<i8"), ("score", "<f8"), ("number
 
 Numbers = npt.NDArray[np.int64]
 Told = Callable[[int], None]
-WriteRow = Callable[["UnitKeys", float, bytes], None]
+Tell = Callable[[str], None]
 
 
 def merged(pairs: Iterable[SegmentPair], *, keep_duplicates: bool = False) -> Iterator[TranslationUnit]:
@@ -61,175 +83,6 @@ def merged(pairs: Iterable[SegmentPair], *, keep_duplicates: bool = False) -> It
             yield from groups.units()
 
 
-class SourcePair(msgspec.Struct, frozen=True):
-    """A row of a shard of page pairs: with the licences that the two pages state."""
-
-    pair: PagePair
-    licences: tuple[str, str]
-
-
-class UnitKeys(NamedTuple):
-    """Nearly equal means the same letters, digits and symbols: case, punctuation and spaces do not count."""
-
-    exact: int
-    near: int
-
-
-def keyed(pairs: Iterable[SegmentPair]) -> Iterator[tuple[SegmentPair, UnitKeys]]:
-    """Each pair with its keys, in order."""
-    rest = iter(pairs)
-    while batch := list(islice(rest, _BATCH)):
-        texts = [text for pair in batch for text in (pair.a.text, pair.b.text)]
-        bare = bare_texts(texts)
-        for number, pair in enumerate(batch):
-            a, b = 2 * number, 2 * number + 1
-            yield pair, UnitKeys(_key(texts[a], texts[b]), _key(bare[a], bare[b]))
-
-
-def page_pair_keys(pair: PagePair) -> UnitKeys:
-    """A pair of pages is equal to another if the URLs are, whatever the evidence says."""
-    key = _key(pair.url_a, pair.url_b)
-    return UnitKeys(key, key)
-
-
-def _key(a: str, b: str) -> int:
-    # 64 bits: among ten million pairs, the probability that any two share a key by accident is 3 in a million.
-    data = f"{a}\0{b}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
-
-
-@contextmanager
-def shard_writer(path: Path) -> Iterator[WriteRow]:
-    """`path` is the name without an ending. Nothing is there under that name unless the block ends without error."""
-    end = 0
-    with replacing(keys_file(path)) as keys, replacing(data_file(path)) as data:
-
-        def write(unit_keys: UnitKeys, score: float, packed: bytes) -> None:
-            nonlocal end
-            end += len(packed)
-            data.write(packed)
-            keys.write(_PACKED_ROW.pack(unit_keys.exact, unit_keys.near, score, end))
-
-        yield write
-
-
-def keys_file(path: Path) -> Path:
-    return path.with_name(path.name + ".keys")
-
-
-def data_file(path: Path) -> Path:
-    return path.with_name(path.name + ".data")
-
-
-class Block(NamedTuple):
-    """Rows of a shard that follow each other."""
-
-    shard: int
-    first: int
-    last: int  # is not among them
-
-
-class Counts(NamedTuple):
-    """How many rows there are, how many different texts, and how many that are not even nearly equal."""
-
-    rows: int
-    exact: int
-    near: int
-
-
-def read_keys(path: Path) -> npt.NDArray[np.void]:
-    """The rows of a shard, not yet read from disk. Raises `StoreError` if the files are not what a writer leaves."""
-    keys, data = keys_file(path), data_file(path)
-    try:
-        size = keys.stat().st_size
-        rows = np.memmap(keys, dtype=ROW, mode="r") if size else np.empty(0, dtype=ROW)
-        complete = data.stat().st_size == (int(rows["end"][-1]) if size else 0)
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{keys} cannot be read: {error}; delete {path.parent} and merge again") from error
-    if not complete:
-        raise StoreError(f"{data} is not complete; delete {path.parent} and merge again")
-    return rows
-
-
-def shard_counts(path: Path) -> Counts:
-    rows = read_keys(path)
-    return Counts(len(rows), different(rows["exact"]), different(rows["near"]))
-
-
-def different(keys: npt.NDArray[np.int64]) -> int:
-    """How many different keys there are. `np.unique` of numpy 2.4 took 20 times as long for a million (2026-11)."""
-    ordered = np.sort(keys)
-    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(ordered))
-
-
-class Shards:
-    """Several shards as one: a row has a number that counts through all of their blocks, which need not be in order."""
-
-    def __init__(self, paths: Sequence[Path], blocks: Sequence[Block] = ()) -> None:
-        """Without `blocks`, each shard is one."""
-        self._paths = paths
-        self.keys = [read_keys(path) for path in paths]
-        self.blocks = _joined(blocks or [Block(shard, 0, len(keys)) for shard, keys in enumerate(self.keys)])
-        # Plain arrays: a look-up in a memmap of rows takes 4 µs, in one of its columns 0.1 µs.
-        self._exact = [np.asarray(keys["exact"]) for keys in self.keys]
-        self._ends = [np.asarray(keys["end"]) for keys in self.keys]
-        self.starts = [0, *accumulate(last - first for _, first, last in self.blocks)]
-        self._open: dict[int, IO[bytes]] = {}
-        if len(self) != sum(map(len, self.keys)):
-            raise StoreError(f"{paths[0].parent} does not have the rows that are told of it; delete it and merge again")
-
-    def __len__(self) -> int:
-        return self.starts[-1]
-
-    def close(self) -> None:
-        for file in self._open.values():
-            file.close()
-        self._open.clear()
-
-    def exact(self, number: int) -> int:
-        """The key of the texts of a row."""
-        shard, row = self._row(number)
-        return int(self._exact[shard][row])
-
-    def data(self, number: int) -> bytes:
-        """What a row stands for, wherever it is."""
-        shard, row = self._row(number)
-        ends = self._ends[shard]
-        start = int(ends[row - 1]) if row else 0
-        return self._read(shard, start, int(ends[row]))
-
-    def read(self, block: Block) -> list[bytes]:
-        """What its rows stand for."""
-        shard, first, last = block
-        ends = self._ends[shard]
-        start = int(ends[first - 1]) if first else 0
-        places = [0, *(ends[first:last] - start).tolist()]
-        data = self._read(shard, start, start + places[-1])
-        return [data[a:b] for a, b in pairwise(places)]
-
-    def _row(self, number: int) -> tuple[int, int]:
-        """The shard of a row, and its place there."""
-        block = bisect_right(self.starts, number) - 1
-        shard, first, _ = self.blocks[block]
-        return shard, first + number - self.starts[block]
-
-    def _read(self, shard: int, start: int, end: int) -> bytes:
-        try:
-            data = pread(self._file(shard).fileno(), end - start, start)
-        except OSError as error:
-            raise StoreError(f"{data_file(self._paths[shard])} cannot be read: {error}") from error
-        if len(data) != end - start:
-            raise StoreError(f"{data_file(self._paths[shard])} was cut off while it was read; merge again")
-        return data
-
-    def _file(self, shard: int) -> IO[bytes]:
-        if shard not in self._open:
-            if len(self._open) >= _OPEN_FILES:
-                self._open.pop(next(iter(self._open))).close()
-            self._open[shard] = data_file(self._paths[shard]).open("rb", buffering=0)
-        return self._open[shard]
-
-
 class Groups:
     """Which rows are nearly equal. Row numbers are stored plus one, because a new file is full of zeros."""
 
@@ -243,7 +96,7 @@ class Groups:
 
     def add(self, rows: npt.NDArray[np.void]) -> None:
         """All rows of some groups."""
-        self._exact += different(rows["exact"])
+        self._exact += len(distinct(rows["exact"]))
         first, best, inside = _runs(rows["near"], rows)
         self._best[first] = best + 1
         self._following[inside[0]] = inside[1] + 1
@@ -390,17 +243,6 @@ def _found(shards: Shards) -> Iterator[npt.NDArray[np.void]]:
             yield rows
 
 
-def _joined(blocks: Iterable[Block]) -> list[Block]:
-    """The same rows in the same order, in as few blocks as possible."""
-    joined: list[Block] = []
-    for block in blocks:
-        if joined and (joined[-1].shard, joined[-1].last) == (block.shard, block.first):
-            joined[-1] = joined[-1]._replace(last=block.last)
-        elif block.first < block.last:
-            joined.append(block)
-    return joined
-
-
 def _parts(block: Block, rows: int) -> Iterator[Block]:
     """Of at most so many rows."""
     for first in range(block.first, block.last, rows):
@@ -429,3 +271,190 @@ def _runs(key: Numbers, rows: npt.NDArray[np.void]) -> _Runs:
     first_highest = highest[np.concatenate(([True], run[1:] != run[:-1]))]
     inside = np.flatnonzero(~is_first)
     return _Runs(number[starts], number[first_highest], (number[inside - 1], number[inside]))
+
+
+class CorpusPlan(NamedTuple):
+    """Which corpora are written into which folder, in which formats."""
+
+    folder: Path
+    headers: Sequence[CorpusHeader]
+    formats: Sequence[str]
+    compress: bool
+    keep_duplicates: bool = False
+    pages: Callable[[Mapping[Url, Language]], Iterator[Page]] | None = None  # of the pairs, where a format wants them
+
+
+class CorpusOutput(NamedTuple):
+    """One corpus in its files."""
+
+    facts: CorpusFacts
+    units: Mapping[tuple[str, str], int] = {}  # that each site of each job represents
+
+
+class _SiteBlocks(NamedTuple):
+    """The rows of one site of one job."""
+
+    site: str
+    job: str
+    page_pairs: Block
+    segments: Block
+
+
+class CorpusWriter:
+    """Writes the files of corpora, then what is said of them. `scratch` is a folder for files of its own."""
+
+    def __init__(self, plan: CorpusPlan, scratch: Path, tell: Tell = lambda _: None) -> None:
+        self.written: list[CorpusOutput] = []
+        self._plan = plan
+        self._scratch = scratch
+        self._tell = tell
+        self._sources = SourcePages()
+
+    def merge(self, jobs: Sequence[Sharded], *, alone: bool = False) -> None:
+        """Write the corpora of two languages, from all of these jobs. With `alone`, what a merge tells is left out."""
+        for header in self._plan.headers:
+            corpora = {job.name: corpus for job in jobs if (corpus := job.part.corpus(header.in_order))}
+            folders = list({job.name: job.folder for job in jobs if job.name in corpora}.values())
+            output = self._merged(header, corpora, folders)
+            if alone:
+                own = corpora.get(jobs[0].name)
+                rejected_pairs = most_first(own.rejected_pairs) if own else {}
+                facts = msgspec.structs.replace(output.facts, merged=None, rejected_pairs=rejected_pairs)
+                output = output._replace(facts=facts)
+            self.written.append(output)
+
+    def write_pages(self, pages: Iterable[Page], hide: Anonymiser) -> None:
+        """Write the corpus of one language."""
+        (header,) = self._plan.headers
+        counter, written = self._write(map(self._counted, map(hide.page, pages)), header, wanted=True)
+        dropped = {str(Rejection.PERSONAL_DATA): hide.dropped} if hide.dropped else {}
+        facts = msgspec.structs.replace(counter.facts(dropped, written), personal_data=most_first(hide.counts))
+        self.written.append(CorpusOutput(facts))
+
+    def _counted(self, page: Page) -> Page:
+        self._sources.add(page.url, page.metadata.licence)
+        return page
+
+    def facts(self, jobs: Sequence[JobPart]) -> CardFacts:
+        """What the card says of the corpora of these jobs."""
+        origins = {Origin(job.origin) for job in jobs}
+        origin = next(origin for origin in (Origin.CRAWL, Origin.REPLAY, Origin.ARCHIVE) if origin in origins)
+        # When archives were read says nothing; when they were made the ledger does not know.
+        fetched = [job for job in jobs if job.first_fetch] if origin is Origin.CRAWL else []
+        return CardFacts(
+            at=self._plan.headers[0].at,
+            versions={"bitrawl": __version__, "python": platform.python_version()},
+            corpora=tuple(corpus.facts for corpus in self.written),
+            origin=origin,
+            first_fetch=min((job.first_fetch for job in fetched), default=0.0),
+            last_fetch=max((job.last_fetch for job in fetched), default=0.0),
+            sites=self._sources.by_site(),
+            thresholds=_thresholds(jobs),
+            licences=self._sources.by_licence(),
+            opt_outs=sum(job.opt_outs for job in jobs),
+            robots=sum(job.robots for job in jobs),
+            machine_translated=sum(job.machine_translated for job in jobs),
+            duplicate_pages=sum(job.duplicate_pages for job in jobs),
+        )
+
+    def describe(self, facts: CardFacts, verdicts: int = 0) -> dict[str, str]:
+        """Write the figures and the card; the SHA-256 of all files that were written, by name.
+
+        `verdicts` counts what people had said and taken back before.
+        """
+        about: dict[str, object] = {"verdicts": verdicts} if verdicts else {}
+        about |= {"thresholds": facts.thresholds} if facts.bilingual else {}
+        figures = {corpus.name: {**summary(corpus), **about} for corpus in facts.corpora}
+        folder = self._plan.folder
+        files.write(folder / SUMMARY, msgspec.json.format(msgspec.json.encode(figures)))
+        files.write(folder / CARD, card(facts))
+        written = [*file_facts(folder, [SUMMARY, CARD]), *(file for corpus in facts.corpora for file in corpus.files)]
+        return {file.name: file.sha256 for file in written}
+
+    def _merged(
+        self, header: CorpusHeader, corpora: Mapping[str, CorpusPart], folders: Sequence[ShardFolder]
+    ) -> CorpusOutput:
+        """One corpus. An empty one has no files among others."""
+        languages, plan, sites = header.in_order, self._plan, _site_by_site(corpora)
+        jobs = f"{len(corpora):,} job{'' if len(corpora) == 1 else 's'}"
+        self._tell(f"{header.name}: comparing the segments of {jobs}")
+        pair_shards = [folder.page_pairs(languages) for folder in folders]
+        shards = [folder.segments(languages) for folder in folders]
+        with (
+            grouped(pair_shards, self._scratch / "page_pairs", blocks=[site.page_pairs for site in sites]) as pairs,
+            grouped(
+                shards,
+                self._scratch / "segments",
+                blocks=[site.segments for site in sites],
+                keep_duplicates=plan.keep_duplicates,
+            ) as segments,
+        ):
+            wanted = len(plan.headers) == 1 or bool(len(pairs.shards) or len(segments.shards))
+            counter, written = self._write(self._items(pairs, segments, header), header, wanted=wanted)
+            rows, exact, near = segments.counts
+            counts = MergedCounts(header.languages, corpora, rows, rows - exact, exact - near, near, counter.pairs)
+            starts = [0, *accumulate(site.segments.last - site.segments.first for site in sites)][: len(sites)]
+            represented = segments.represented(starts) if sites else []
+        rejected = sum((Counter(corpus.rejected) for corpus in corpora.values()), Counter[str]())
+        units = {(site.job, site.site): count for site, count in zip(sites, represented, strict=True)}
+        personal = sum((Counter(corpus.personal_data) for corpus in corpora.values()), Counter[str]())
+        facts = msgspec.structs.replace(counter.facts(rejected, written, counts), personal_data=most_first(personal))
+        return CorpusOutput(facts, units)
+
+    def _write(
+        self, items: Iterable[Item], header: CorpusHeader, *, wanted: bool
+    ) -> tuple[CorpusCounter, list[FileFacts]]:
+        plan, counter = self._plan, CorpusCounter(header)
+        if not wanted:
+            CorpusFolder(plan.folder).remove(header)
+            return counter, []
+        with exporting(plan.folder, header, plan.formats, compress=plan.compress) as write:
+            for item in items:
+                counter.count(item)
+                write(item)
+        return counter, file_facts(plan.folder, header.files(plan.formats, compress=plan.compress))
+
+    def _items(self, pairs: Groups, segments: Groups, header: CorpusHeader) -> Iterator[Item]:
+        """Pairs, then pages where a format wants them, then units."""
+        languages: dict[Url, Language] = {}
+        for pair, licences in ((row.pair, row.licences) for row in pairs.page_pairs()):
+            for url, licence in zip((pair.url_a, pair.url_b), licences, strict=True):
+                self._sources.add(url, licence)
+            if self._plan.pages is not None:
+                languages |= {pair.url_a: pair.lang_a, pair.url_b: pair.lang_b}
+            yield pair if header.languages == header.in_order else turned_pages(pair)
+        if self._plan.pages is not None:
+            yield from self._plan.pages(languages)
+        rows = len(segments.shards)
+        told = f"{header.name}: {{done:,}} of {rows:,} segment pairs written"
+        yield from units_of(segments, header, lambda done: self._tell(told.format(done=done)))
+
+
+def units_of(segments: Groups, header: CorpusHeader, tell: Told = lambda _: None) -> Iterator[TranslationUnit]:
+    """In the order of the languages of the corpus."""
+    units = segments.units(tell)
+    return units if header.languages == header.in_order else map(turned_unit, units)
+
+
+def _site_by_site(corpora: Mapping[str, CorpusPart]) -> list[_SiteBlocks]:
+    """The rows of all jobs in the order of the corpus: it is the same however the sites are divided into jobs."""
+    blocks: list[_SiteBlocks] = []
+    for shard, (job, corpus) in enumerate(corpora.items()):
+        pairs = segments = 0
+        for rows in corpus.sites:
+            first_pair, first_segment = pairs, segments
+            pairs, segments = pairs + rows.page_pairs + rows.partial, segments + rows.segment_pairs
+            blocks.append(
+                _SiteBlocks(rows.site, job, Block(shard, first_pair, pairs), Block(shard, first_segment, segments))
+            )
+    return sorted(blocks, key=lambda rows: rows.site)
+
+
+def _thresholds(jobs: Sequence[JobPart]) -> dict[str, object]:
+    """A threshold that differs between jobs is given with all of its values."""
+    values: dict[str, list[object]] = {}
+    for job in jobs:
+        for name, value in job.thresholds.items():
+            if value not in values.setdefault(name, []):
+                values[name].append(value)
+    return {name: several[0] if len(several) == 1 else {"by job": several} for name, several in values.items()}

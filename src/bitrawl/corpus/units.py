@@ -2,14 +2,14 @@
 
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import msgspec
 
 from bitrawl.corpus.export import CorpusHeader
-from bitrawl.corpus.jsonl import DOCUMENTS, SENTENCES, arrow_schema, page_row, row
+from bitrawl.corpus.jsonl import DOCUMENTS, SENTENCES, Column, arrow_schema, page_row, row
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import NO_JSON
 from bitrawl.model import Page, TranslationUnit
@@ -50,6 +50,20 @@ class CorpusUnit(msgspec.Struct, frozen=True, omit_defaults=True):
     lang_b: str
     sources: tuple[CorpusPlace, ...] = ()  # all places, where there are several
 
+    @classmethod
+    def of(cls, unit: TranslationUnit, header: CorpusHeader) -> Self:
+        return msgspec.convert(row(unit, header), cls)
+
+    @classmethod
+    def read(cls, folder: Path, name: str) -> Iterator[Self]:
+        """Those of a corpus that was written as JSON lines ("en-fr"). One without files is empty."""
+        return _read(folder / f"{name}.sentences.jsonl", cls)
+
+    @property
+    def stratum(self) -> tuple[str, float, tuple[str, ...]]:
+        """For samples: the site and the score, and what tells it from others."""
+        return Url.known(self.url_a).site, self.score, (self.url_a, self.url_b, self.text_a, self.text_b)
+
 
 class CorpusParagraph(msgspec.Struct, frozen=True, gc=False):
     id: str
@@ -67,6 +81,20 @@ class CorpusPage(msgspec.Struct, frozen=True):
     licence: str
     paragraphs: tuple[CorpusParagraph, ...]
 
+    @classmethod
+    def of(cls, page: Page) -> Self:
+        return msgspec.convert(page_row(page), cls)
+
+    @classmethod
+    def read(cls, folder: Path, name: str) -> Iterator[Self]:
+        """Those of a corpus in one language that was written as JSON lines ("en")."""
+        return _read(folder / f"{name}.documents.jsonl", cls)
+
+    @property
+    def stratum(self) -> tuple[str, float, tuple[str, ...]]:
+        """For samples: the site and the score, and what tells it from others."""
+        return Url.known(self.url).site, 1.0, (self.url,)
+
     @property
     def text(self) -> str:
         """One paragraph per line."""
@@ -74,25 +102,7 @@ class CorpusPage(msgspec.Struct, frozen=True):
 
 
 CorpusEntry: TypeAlias = CorpusUnit | CorpusPage
-_Entry = TypeVar("_Entry", CorpusUnit, CorpusPage)
-
-
-def unit_of(unit: TranslationUnit, header: CorpusHeader) -> CorpusUnit:
-    return msgspec.convert(row(unit, header), CorpusUnit)
-
-
-def page_of(page: Page) -> CorpusPage:
-    return msgspec.convert(page_row(page), CorpusPage)
-
-
-def read_units(folder: Path, name: str) -> Iterator[CorpusUnit]:
-    """The units of a corpus that was written as JSON lines ("en-fr"). One without files is empty."""
-    return _read(folder / f"{name}.sentences.jsonl", CorpusUnit)
-
-
-def read_pages(folder: Path, name: str) -> Iterator[CorpusPage]:
-    """The same for a corpus in one language."""
-    return _read(folder / f"{name}.documents.jsonl", CorpusPage)
+_Entry = TypeVar("_Entry", bound=msgspec.Struct)
 
 
 def _read(path: Path, kind: type[_Entry]) -> Iterator[_Entry]:
@@ -112,31 +122,49 @@ def _read(path: Path, kind: type[_Entry]) -> Iterator[_Entry]:
             raise StoreError(f"{path} is damaged: {error}; export the corpus again") from error
 
 
-def strata(entry: CorpusEntry) -> tuple[str, float, tuple[str, ...]]:
-    """For `sampled`: the site and the score of an entry, and what tells it from others."""
-    if isinstance(entry, CorpusPage):
-        return Url.known(entry.url).site, 1.0, (entry.url,)
-    return Url.known(entry.url_a).site, entry.score, (entry.url_a, entry.url_b, entry.text_a, entry.text_b)
+class Corpora(Protocol):
+    """What a folder holds, in the languages of its corpora."""
+
+    @property
+    def headers(self) -> Sequence[CorpusHeader]: ...
+
+    def counts(self) -> dict[str, int]:
+        """Segment pairs by the name of the corpus; those of one language are not counted."""
+
+    def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
+        """Of all pairs of languages, or of that pair, in any order."""
+
+    def pages(self) -> Iterator[CorpusPage]:
+        """Of a corpus in one language."""
 
 
-def data_frame(entries: Iterable[CorpusEntry], *, pages: bool) -> "pd.DataFrame":
-    """With the columns of the JSON lines. Raises `ConfigError` if pandas is not installed."""
-    try:
-        import pandas as pd  # noqa: PLC0415 - not a dependency
-    except ModuleNotFoundError as error:
-        raise ConfigError("to_pandas needs pandas. Run: pip install pandas") from error
-    return pd.DataFrame(list(_rows(entries)), columns=[column.name for column in (DOCUMENTS if pages else SENTENCES)])
+class EntryTable(NamedTuple):
+    """Entries with the columns of their JSON lines."""
 
+    entries: Iterable[CorpusEntry]
+    has_pages: bool
 
-def data_set(entries: Iterable[CorpusEntry], *, pages: bool) -> "datasets.Dataset":
-    """With the same columns, in memory. Raises `ConfigError` if Hugging Face's `datasets` is not installed."""
-    try:
-        import datasets  # noqa: PLC0415 - not a dependency
-        import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 - datasets depends on it
-    except ModuleNotFoundError as error:
-        raise ConfigError("to_dataset needs Hugging Face's datasets. Run: pip install datasets") from error
-    schema = arrow_schema(pa, DOCUMENTS if pages else SENTENCES)
-    return datasets.Dataset(pa.Table.from_pylist(list(_rows(entries)), schema))
+    def to_pandas(self) -> "pd.DataFrame":
+        """Raises `ConfigError` if pandas is not installed."""
+        try:
+            import pandas as pd  # noqa: PLC0415 - not a dependency
+        except ModuleNotFoundError as error:
+            raise ConfigError("to_pandas needs pandas. Run: pip install pandas") from error
+        return pd.DataFrame(list(_rows(self.entries)), columns=[column.name for column in self._columns])
+
+    def to_dataset(self) -> "datasets.Dataset":
+        """In memory. Raises `ConfigError` if Hugging Face's `datasets` is not installed."""
+        try:
+            import datasets  # noqa: PLC0415 - not a dependency
+            import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 - datasets depends on it
+        except ModuleNotFoundError as error:
+            raise ConfigError("to_dataset needs Hugging Face's datasets. Run: pip install datasets") from error
+        rows = list(_rows(self.entries))
+        return datasets.Dataset(pa.Table.from_pylist(rows, arrow_schema(pa, self._columns)))
+
+    @property
+    def _columns(self) -> Sequence[Column]:
+        return DOCUMENTS if self.has_pages else SENTENCES
 
 
 def _rows(entries: Iterable[CorpusEntry]) -> Iterator[dict[str, Any]]:

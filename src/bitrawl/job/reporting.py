@@ -11,8 +11,7 @@ import msgspec
 
 from bitrawl import config, files
 from bitrawl.config import Job
-from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.sampling import SpreadSample
+from bitrawl.corpus import Anonymiser
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.facts import (
     LITTLE_RELEVANT,
@@ -42,8 +41,7 @@ from bitrawl.languages import same_language
 from bitrawl.mining import ThresholdFilter, revised
 from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Relevance, SegmentPair, Verdict, Verdicts
 from bitrawl.reasons import Reason
-from bitrawl.review.results import human_reviews
-from bitrawl.review.reviewing import Reading
+from bitrawl.review import Reading, SpreadSample, human_reviews
 from bitrawl.show import report_of_job
 from bitrawl.store import ledger_facts as tables
 from bitrawl.store.database import is_locked

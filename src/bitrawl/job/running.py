@@ -17,9 +17,7 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.corpus.card import check_card
-from bitrawl.corpus.export import corpus_headers, with_present
-from bitrawl.corpus.formats import Anonymise, check_formats
+from bitrawl.corpus import FORMATS, Anonymise, CorpusFolder, CorpusHeader
 from bitrawl.crawling import Crawl, Preview
 from bitrawl.discover.backlinks import Backlinks
 from bitrawl.endings import CrawlEnd, Doing, Ending, HostRest, MiningStep, crawl_end, ending, seed_skips
@@ -151,7 +149,7 @@ def export(folder: JobFolder, settings: Mapping[str, Any], *, only: bool = False
     with folder.writing() as ledger:
         job = _with_present(folder.changed(settings), folder.corpus, only=only)
         check(job)
-        check_card(folder.corpus)
+        CorpusFolder(folder.corpus).check_card()
         _check_mined(folder, ledger)
         config.write(job, folder.description)  # The report reads it.
         with models_from(job.models):
@@ -177,7 +175,7 @@ def export_copy(job: Job, folder: JobFolder, to: Path, *, only: bool = False) ->
 
 def _with_present(job: Job, corpus: Path, *, only: bool) -> Job:
     """With the formats that a corpus folder has, so that none is lost or outdated."""
-    formats = with_present(corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
+    formats = CorpusFolder(corpus).formats(CorpusHeader.of(job.languages()), job.export.formats, only=only)
     return msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
 
 
@@ -195,7 +193,7 @@ def check(job: Job) -> None:
     pairing(job)
     if job.export.anonymise is not Anonymise.OFF:
         check_libraries()
-    check_formats(job.export.formats, len(job.languages()), "leave the format out (bitrawl export --only)")
+    FORMATS.check(job.export.formats, len(job.languages()), "leave the format out (bitrawl export --only)")
 
 
 def _check_mined(folder: JobFolder, ledger: Ledger) -> None:

@@ -1,6 +1,6 @@
 """Which segments a reader wants to see, on two pages or in a whole job.
 
-Those of a job are filtered by the rows of numbers that the index has for them (`corpus/selection.py`). Segments that people
+Those of a job are filtered by the rows of numbers that the index has for them (`selection.py`). Segments that people
 wrote anew have none there: they are added when somebody asks.
 """
 
@@ -13,7 +13,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bitrawl.corpus.selection import ROW, by_kind, signed, written_key
 from bitrawl.errors import FieldError
 from bitrawl.mining import RevisionPlaces, SegmentKind, rewritten
 from bitrawl.model import Language, Revision, Segment, SegmentPair, Verdict, segment_key
@@ -21,8 +20,9 @@ from bitrawl.review.reviewing import ListedSegment, Reading
 from bitrawl.review.search_query import Search, SearchedSide, SearchQuery, read_query
 from bitrawl.review.searching import query_languages, word_search
 from bitrawl.review.segment_review import ReadSegment, subject_of
+from bitrawl.review.selection import by_kind
 from bitrawl.store.index_reader import MOST_ROWS, IndexedPair, IndexReader, LanguageOrder, opened_index
-from bitrawl.store.reading_index import PLACE_BITS
+from bitrawl.store.reading_index import PLACE_BITS, ROW, signed, written_key
 from bitrawl.store.revisions import RevisionHistory
 from bitrawl.store.verdicts import Subject, SubjectKind, VerdictHistory
 from bitrawl.text.search_words import search_words

@@ -13,27 +13,18 @@ import numpy as np
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.corpus.export import corpus_headers
-from bitrawl.corpus.formats import Anonymise
-from bitrawl.corpus.selection import (
-    ROW,
-    FoundSegments,
-    Rule,
-    Selection,
-    SelectionFacts,
-    rows_of,
-    said_number,
-    signed,
-)
+from bitrawl.corpus import Anonymise, CorpusHeader
 from bitrawl.errors import OutdatedError
 from bitrawl.mining import SegmentKind, Thresholds, rejection, revised
 from bitrawl.model import Language, SegmentPair, Verdicts, segment_key
 from bitrawl.review.reviewing import ListedSegment, Reading
 from bitrawl.review.segment_review import ReadSegment
+from bitrawl.review.selection import FoundSegments, Rule, Selection, SelectionFacts, said_number
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.index_reader import CorpusRows, PairRow, opened_index
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.reading_index import ROW, rows_of, signed
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
 
@@ -184,7 +175,7 @@ class _IndexedCorpus(NamedTuple):
 
 
 def _language_pairs(job: Job) -> list[tuple[Language, Language]]:
-    headers = corpus_headers(job.languages(), 0.0)
+    headers = CorpusHeader.of(job.languages())
     return [(header.languages[0], header.languages[1]) for header in headers if len(header.languages) == 2]
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from bitrawl import config, files
 from bitrawl.config import Job
-from bitrawl.corpus.export import drafts
+from bitrawl.corpus import CorpusFolder
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import (
     ARCHIVE,
@@ -127,7 +127,7 @@ class JobFolder(NamedTuple):
         named = (self.path / f"{name}{files.NEW}" for name in (DESCRIPTION, "job.seal", "corpus.seal", REPORT))
         return [
             *(path for path in named if path.exists()),
-            *drafts(self.corpus),
+            *CorpusFolder(self.corpus).drafts(),
             *self.path.glob(f"shard/*{files.NEW}"),
             *self.path.glob(f"{SHARED}*"),
         ]

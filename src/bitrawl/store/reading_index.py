@@ -7,20 +7,23 @@ removes what is gone. `reviewing.py` asks it.
 import os
 import sqlite3
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import cached_property
 from hashlib import blake2b
+from math import inf
 from pathlib import Path
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from bitrawl.corpus.selection import ROW, rows_of, written_key
+from bitrawl.corpus import Anonymise, Anonymiser, keyed
 from bitrawl.errors import BitrawlError, DamagedError, StoreError
 from bitrawl.file_names import INDEX, LEDGER
 from bitrawl.files import discard
-from bitrawl.mining import SegmentKind
-from bitrawl.model import Language, pair_key
+from bitrawl.mining import Measures, SegmentKind, as_written
+from bitrawl.model import Language, SegmentPair, pair_key, segment_key
 from bitrawl.store.database import (
     Layout,
     connected,
@@ -42,10 +45,17 @@ from bitrawl.text.search_words import folded, search_words
 # A segment's number is that of its alignment, then its place in it: at most a million segments in a page pair.
 PLACE_BITS = 20
 _NUMBER_BITS = 49
+ROW = np.dtype([
+    ("near", "<i8"), ("public", "<i8"), ("key", "<i8"), ("score", "<f8"), ("coverage", "<f8"), ("length_ratio", "<f8"), ("language", "<f8"),
+    ("words_a", "<f4"), ("words_b", "<f4"), ("characters_a", "<i4"), ("characters_b", "<i4"), ("kind", "<i4"),
+])  # fmt: skip
+
+Rows = npt.NDArray[np.void]
+LEFT_OUT = np.iinfo(np.int64).min  # in place of a key
 _LEVELS = 100  # of scores: more make the index larger, and slower to write
 # `words` has what `search_words` makes of the texts, with a space after each, and the two languages as one word. Its rows
 # have the level of the score before the segment's number, so that SQLite finds the best first and need not sort.
-# `alignments.rows` is what segments are counted and filtered by (`corpus/selection.py`): a row of numbers for each, of which
+# `alignments.rows` is what segments are counted and filtered by (`review/selection.py`): a row of numbers for each, of which
 # one is that of its kind.
 LAYOUT = Layout(
     """
@@ -103,6 +113,46 @@ def _row_of_words(segment: int, score: float) -> int:
 
 SEGMENT_BITS = (1 << _NUMBER_BITS) - 1
 """Of the number of a row of `words`: those that are the number of its segment."""
+
+
+def rows_of(
+    pairs: Iterable[SegmentPair], kind_number: Callable[[SegmentKind], int], languages: Sequence[Language] = ()
+) -> Rows:
+    """A row for each segment pair, in order. `kind_number` gives equal kinds the same number.
+
+    With their languages, a pair with personal data has two different keys: that of its texts, and that of placeholders in
+    their place, `public`, or `LEFT_OUT`.
+    """
+    rows = []
+    written = list(map(as_written, listed := list(pairs)))
+    public = _public_keys(written, languages) if languages else {}
+    for number, (pair, (_, keys)) in enumerate(zip(listed, keyed(written), strict=True)):
+        measures, words = Measures.of(pair), (pair.scores.get(f"words_{side}", inf) for side in "ab")
+        key = signed(segment_key(pair.a.text, pair.b.text))
+        characters = len(pair.a.text), len(pair.b.text)
+        near = keys.near, public.get(number, keys.near)
+        rows.append((*near, key, *measures[:4], *words, *characters, kind_number(SegmentKind.of(pair))))
+    return np.array(rows, dtype=ROW)
+
+
+def _public_keys(pairs: Sequence[SegmentPair], languages: Sequence[Language]) -> dict[int, int]:
+    """By the number of a pair with personal data."""
+    hide = Anonymiser(Anonymise.REPLACE)
+    public = {number: hide.public(pair, languages) for number, pair in enumerate(pairs)}
+    left_out = {number: LEFT_OUT for number, pair in public.items() if pair is None}
+    replaced = {number: pair for number, pair in public.items() if pair is not None and pair is not pairs[number]}
+    keys = zip(replaced, keyed(replaced.values()), strict=True)
+    return left_out | {number: keys.near for number, (_, keys) in keys}
+
+
+def signed(key: str) -> int:
+    """A key of 16 hexadecimal digits as a number of 64 bits."""
+    return int.from_bytes(bytes.fromhex(key), "big", signed=True)
+
+
+def written_key(number: int) -> str:
+    """The key that `signed` made that number of."""
+    return f"{number & (1 << 64) - 1:016x}"
 
 
 def keys_in(rows: bytes) -> list[str]:

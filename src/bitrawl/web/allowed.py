@@ -18,7 +18,7 @@ import msgspec
 from bitrawl import config, demo, files
 from bitrawl.config import DISCOVER, MINE, SETTINGS, Group, Job, Setting, broken, listed, tables, value_of
 from bitrawl.config import keys as schema_keys
-from bitrawl.corpus import FORMATS, fitting
+from bitrawl.corpus import FORMATS
 from bitrawl.crawling import Politeness, user_agent
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
@@ -275,7 +275,7 @@ def _check_together(read: "ReadFields", uploads: Uploads) -> None:
         "topic": {"terms": "uploaded" if uploads.terms else None, "texts": ["uploaded"] if uploads.texts else None},
     }
     job = config.typed(config.merged(tables(read.values), uploaded))
-    formats = fitting(len(job.langs))
+    formats = FORMATS.ours(len(job.langs))
     unfit = next((name for name in job.export.formats if name not in formats), "")
     values = {"format": unfit, "known": ", ".join(formats)}
     for rule in broken(job):

@@ -17,19 +17,18 @@ from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
 from bitrawl.corpus import (
-    CARD,
+    FORMATS,
     PLAIN,
     Anonymise,
     Anonymiser,
     CorpusHeader,
     TermFormat,
     TermPair,
-    corpus_headers,
     plain,
-    ready_formats,
     tmx_text,
 )
 from bitrawl.errors import ConfigError, FieldError
+from bitrawl.file_names import CARD
 from bitrawl.files import cell
 from bitrawl.job import OpenedJob
 from bitrawl.model import Language, TranslationUnit, Verdict
@@ -70,7 +69,7 @@ def _still_there() -> Iterator[None]:
 
 def filled_corpora(job: ServedJob, langs: Sequence[Language]) -> list[CorpusHeader]:
     """The corpora for which something was found; all of them if nothing was."""
-    headers, counts = corpus_headers(langs, 0.0), OpenedJob(job.folder.path).found()
+    headers, counts = CorpusHeader.of(langs), OpenedJob(job.folder.path).found()
     return [header for header in headers if header.name in counts] or headers
 
 
@@ -85,10 +84,10 @@ async def export(request: Request) -> Response:
     """One corpus in one format, with the thresholds asked for, as it is now."""
     job, query = await find_mining_job(request), request.query_params
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
-    header = next((header for header in corpus_headers(langs, 0.0) if header.name == query.get("languages")), None)
+    header = next((header for header in CorpusHeader.of(langs) if header.name == query.get("languages")), None)
     header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
     fields = Fields({"format": "tmx", **query})
-    name, score = fields.one_of("format", ready_formats(len(langs)), ""), fields.share("min_score", 0.0)
+    name, score = fields.one_of("format", FORMATS.ready(len(langs)), ""), fields.share("min_score", 0.0)
     how = fields.one_of("anonymise", ["", *Anonymise], "")  # what the job does, if nothing is said
     fields.check()
     flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if fields.text("min_score") else [])]
@@ -237,7 +236,7 @@ async def terms_file(request: Request) -> Response:
 
 async def bilingual_corpora(job: ServedJob) -> list[CorpusHeader]:
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
-    return [header for header in corpus_headers(langs, 0.0) if len(header.languages) == 2]
+    return [header for header in CorpusHeader.of(langs) if len(header.languages) == 2]
 
 
 def chosen_corpus(request: Request, headers: Sequence[CorpusHeader]) -> CorpusHeader | None:

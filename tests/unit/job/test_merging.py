@@ -16,7 +16,6 @@ from bitrawl.corpus import MergeFacts
 from bitrawl.corpus.merger import merged
 from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.errors import ConfigError, DiskFullError
-from bitrawl.job import exporting
 from bitrawl.job.exporting import corpus_units, write_corpus
 from bitrawl.job.job_merge import merge
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit
@@ -160,7 +159,7 @@ def test_lines_are_in_the_order_of_their_sites_whichever_job_comes_first(jobs, t
 
 def test_shards_are_kept_while_the_job_stays_as_it_is(jobs, two, monkeypatch):
     jobs.merge(*two)
-    monkeypatch.setattr(exporting, "keyed", None)
+    monkeypatch.setattr("bitrawl.corpus.shards.keyed", None)
     jobs.merge(*two)
     monkeypatch.undo()
     jobs.job("two", {"b.org": [("Water", "Eau", 0.9)]})

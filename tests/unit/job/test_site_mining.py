@@ -318,7 +318,7 @@ async def test_a_worker_that_is_killed_at_each_attempt_costs_its_site_and_not_th
     site = Site(tmp_path, 9)
     job = config.resolve({"langs": ["en", "fr"], "seeds": ["http://s.test/"], "mining": {"megabytes": 256}})
     async with Workers(job, tmp_path) as workers:
-        workers._children._factory = dying_service  # instead of `service`
+        workers._children._factory = dying_service  # instead of `mining_service`
         site.workers = workers  # type: ignore[assignment]
         await site.mine()
     [fault] = Findings(site.ledger).faults()

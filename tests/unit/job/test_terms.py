@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from bitrawl.corpus import TermPair
+from bitrawl.corpus import TermPair, term_pairs
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.job import corpus_terms, open_folder
+from bitrawl.job import open_folder
 from bitrawl.mining import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.ledger import Ledger
@@ -68,7 +68,7 @@ def test_the_only_pair_that_was_found_is_meant(tmp_path: Path):
 
 
 def test_a_large_corpus_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(corpus_terms, "MOST_SEGMENTS", 9)
+    monkeypatch.setattr(term_pairs, "MOST_SEGMENTS", 9)
     told: list[str] = []
     terms_of(job(tmp_path), tell=told.append)
     assert told == ["reading one in 2 of the corpus, which has 18 segments", "looking for terms in 9 segments"]

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus import TermPair, fitting
+from bitrawl.corpus import FORMATS, TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
 from bitrawl.job import BootstrapFolder, BootstrapSummary
@@ -237,7 +237,7 @@ def _tool(name: str) -> Handle:
 
 _EXPORT = {
     **_LANGUAGES,
-    "format": f"{', '.join(fitting(2))}; for one language {', '.join(fitting(1))}.",
+    "format": f"{', '.join(FORMATS.ours(2))}; for one language {', '.join(FORMATS.ours(1))}.",
     "min_score": "Only segments that score at least this, from 0 to 1.",
     "accepted_only": "true: only what people have accepted.",
     "anonymise": "What becomes of personal data: off, replace or drop. If it is not given, what the job does.",

@@ -13,10 +13,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus import Rule, RuleFacts
 from bitrawl.errors import FieldError, OutdatedError, RefusedError
 from bitrawl.mining import Flag, Thresholds
-from bitrawl.review import CorpusSelection, JobReview
+from bitrawl.review import CorpusSelection, JobReview, Rule, RuleFacts
 from bitrawl.show import histogram
 from bitrawl.web import allowed, threshold_choice
 from bitrawl.web.actions import server_of, words_of
