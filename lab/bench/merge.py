@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from bitrawl.corpus.figures import CorpusPart, JobPart, Origin, SitePart, SiteRows
 from bitrawl.corpus.merger import grouped, merged
-from bitrawl.corpus.shards import ShardFolder, keyed, page_pair_keys, shard_counts, shard_writer
+from bitrawl.corpus.shards import ShardFolder, SourcePair, keyed, page_pair_keys, shard_counts, shard_writer
 from bitrawl.job.job_merge import merge
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, pack
 from bitrawl.url import Url
@@ -126,7 +126,7 @@ def _write_job(folder: Path, pairs: Sequence[SegmentPair], site: str) -> None:
             if pair.url_a != last:
                 last = pair.url_a
                 pages = PagePair(pair.url_a, pair.url_b, first, second, 0.9, {"u": 0.9})
-                write_pages(page_pair_keys(pages), pages.score, pack(pages))
+                write_pages(page_pair_keys(pages), pages.score, pack(SourcePair(pages, ("", ""))))
     rows, _, near = shard_counts(ShardFolder(folder).segments(LANGUAGES))
     page_pairs = shard_counts(ShardFolder(folder).page_pairs(LANGUAGES)).rows
     corpus = CorpusPart(LANGUAGES, rows, near, page_pairs, {}, (SiteRows(site, page_pairs, rows),))

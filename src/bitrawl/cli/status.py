@@ -18,6 +18,7 @@ from typer import Option
 from bitrawl.cli.console import complain, duration, out, print_out, print_rows, size
 from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
+from bitrawl.corpus import paired_pages
 from bitrawl.endings import EndKind, State
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
 from bitrawl.mining import Thresholds
@@ -34,7 +35,7 @@ KEYS = (
     "links queued pages skipped languages types skips fetches bytes hosts ended seconds mining own_requests answers"
     " unanswered relevant"
 ).split()
-CORPUS_KEYS = ("pairs", "segments", "units")
+CORPUS_KEYS = ("pairs", "partial", "segments", "units")
 _CONDITIONS = {"sound": "green", "damaged": "bold red", "repaired": "yellow"}
 _BEGINNINGS = {State.ENDED: "done. ", State.FAILED: "failed. ", State.NOTHING_FOUND: "nothing found. "}
 _wait = time.sleep
@@ -168,7 +169,7 @@ def _show_corpus(now: CorpusStatus) -> None:
 
 
 _OF_PAGES = {"documents": "document", "paragraphs": "paragraph", "words": "word"}
-_OF_BOTH = {"pairs": "page pair", "units": "unit", **_OF_PAGES}
+_OF_BOTH = {"pairs": "page pair", "partial": "partly translated pair", "units": "unit", **_OF_PAGES}
 
 
 def _written(counts: Mapping[str, object], nouns: Mapping[str, str] = _OF_BOTH) -> str:
@@ -272,14 +273,14 @@ def _block(label: str, values: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def corpus_figures(pair: LanguagePair) -> str:
-    pairs = counted(pair.pairs, "page pair")
+    pairs = paired_pages(pair.pairs, pair.partial)
     return f"{pairs}, {counted(pair.segments, 'segment pair')}, {counted(pair.units, 'unit')} in the corpus"
 
 
 def _state(now: JobFacts) -> str:
     if now.state is State.RUNNING:
         crawled = f"; the crawl has ended. {now.ended}" if now.ended else ""
-        return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
+        return f"running{f', {now.crawl.mining}' if now.crawl.mining else ''}{crawled}"
     if now.state is State.INTERRUPTED:
         return f"interrupted (resume with: {_resume(now)})"
     end = now.crawl.run.ended
@@ -317,8 +318,7 @@ def _host(host: HostCount) -> str:
 
 def tell_of_kills(job: OpenedJob) -> None:
     """What is missing only because the system killed our processes, and what to type; also after a quiet command."""
-    now = job.status()
-    if now.killed:
+    if (now := job.status()).killed:
         complain(_kills(now))
 
 

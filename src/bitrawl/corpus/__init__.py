@@ -7,7 +7,7 @@ from bitrawl.doors import door
 if TYPE_CHECKING:
     from bitrawl.corpus.anonymising import Anonymiser
     from bitrawl.corpus.export import CorpusFolder, CorpusHeader, without_files
-    from bitrawl.corpus.figures import HumanReview, MergedCounts, MergedSite, MergeFacts, SiteLack
+    from bitrawl.corpus.figures import HumanReview, MergedCounts, MergedSite, MergeFacts, SiteLack, paired_pages
     from bitrawl.corpus.formats import FORMATS, Anonymise, ExportSection, TermFormat
     from bitrawl.corpus.jsonl import PLAIN, plain
     from bitrawl.corpus.shards import keyed

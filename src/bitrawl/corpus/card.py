@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from bitrawl.corpus.export import MADE_BY, without_files
-from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, Origin, day, number
+from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, Origin, day, number, paired_pages
 from bitrawl.corpus.formats import Anonymise
 from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
 from bitrawl.languages import base_language, language_name
+from bitrawl.message import enumerated
 from bitrawl.model import Method
 from bitrawl.text.personal_data import PersonalKind, placeholder
 from bitrawl.text.words import one_line
@@ -57,18 +58,18 @@ def card(facts: CardFacts) -> str:
 
 def _title(facts: CardFacts) -> str:
     languages = dict.fromkeys(side.language for corpus in facts.filled or facts.corpora for side in corpus.sides)
-    *most, last = [f"{language_name(language)} ({language})" for language in languages] or ["no language"]
-    names = f"{', '.join(most)} and {last}" if most else last
+    names = enumerated([f"{language_name(language)} ({language})" for language in languages] or ["no language"])
     return f"{'Parallel' if facts.bilingual else 'Monolingual'} web corpus, {names}"
 
 
 def _summary(facts: CardFacts) -> str:
     version = facts.versions.get("bitrawl", "")
-    pages = sum(facts.sites.values())
-    origin = f" from {number(pages, 'page')} of {number(len(facts.sites), 'site')}" if facts.sites else ""
-    units, pairs = (sum(getattr(c, name) for c in facts.corpora) for name in ("units", "document_pairs"))
+    origin = f" from {number(facts.pages, 'page')} of {number(len(facts.sites), 'site')}" if facts.sites else ""
+    units, pairs, partial = (
+        sum(getattr(c, name) for c in facts.corpora) for name in ("units", "document_pairs", "partial")
+    )
     size = (
-        f"{number(units, 'translation unit')} in {number(pairs, 'page pair')}"
+        f"{number(units, 'translation unit')} in {paired_pages(pairs, partial)}"
         if facts.bilingual
         else number(sum(side.documents for corpus in facts.corpora for side in corpus.sides), "document")
     )
@@ -101,7 +102,10 @@ def _contents(corpus: CorpusFacts) -> str:
     ]
     text = _table(names, rows)
     if bilingual:
-        text += f"\n\n{number(corpus.units, 'translation unit')} in {number(corpus.document_pairs, 'page pair')}."
+        pairs = paired_pages(corpus.document_pairs, corpus.partial)
+        text += f"\n\n{number(corpus.units, 'translation unit')} in {pairs}."
+    if corpus.partial:
+        text += " Only the translated segments of a partly translated pair are in the corpus."
     if corpus.occurrences > corpus.units:
         text += f" They were found {corpus.occurrences:,} times in total: equal ones are merged"
         if corpus.near_duplicates:
@@ -201,10 +205,10 @@ def _sources(facts: CardFacts) -> str:
 
 
 def _rights(facts: CardFacts) -> str:
-    silent = max(0, facts.source_pages - sum(facts.licences.values()))
+    silent = facts.pages - sum(facts.licences.values())
     text = (
-        "The texts belong to their authors. This card reports what the pages whose texts are in the corpus say about"
-        " themselves. It grants no permission: if you pass the corpus on, make sure that you may.\n\n"
+        "The texts belong to their authors. This card reports what the pages say about themselves. It grants no permission:"
+        " if you pass the corpus on, make sure that you may.\n\n"
     )
     if facts.licences:
         text += _counts(("licence as stated by the page", "pages"), facts.licences) + "\n\n"
@@ -300,7 +304,7 @@ def dataset_header(facts: CardFacts, title: str) -> str:
         **({"language_bcp47": regional} if regional else {}),
         "multilinguality": ["translation" if facts.bilingual else "monolingual"],
         "task_categories": ["translation" if facts.bilingual else "text-generation"],
-        "license": licence(facts.licences, facts.source_pages),
+        "license": licence(facts.licences, facts.pages),
         "size_categories": [size_category(units)],
         "configs": [_configuration(name, file) for name, file in _data_files(facts)],
         # Without types, datasets 5.2 loads no JSON file whose first units lack a key that later units have (20,000

@@ -15,6 +15,7 @@ from bitrawl.corpus.formats import FORMATS, Part
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.file_names import CARD, SUMMARY
 from bitrawl.files import NEW, OLD, discard
+from bitrawl.message import enumerated
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
 from bitrawl.packages import loaded
 
@@ -75,9 +76,9 @@ def without_files(names: Sequence[str]) -> str:
     """One sentence about the corpora for which nothing was found; empty if there are none."""
     if not names:
         return ""
-    *most, last = names
-    listed = f"{', '.join(most)} and {last}" if most else last
-    return f"Nothing was found for {listed}, so there are no files for {'them' if most else 'it'}."
+    return (
+        f"Nothing was found for {enumerated(names)}, so there are no files for {'it' if len(names) == 1 else 'them'}."
+    )
 
 
 def compressed(name: str, *, compress: bool) -> str:

@@ -71,6 +71,7 @@ class SiteRows(msgspec.Struct, frozen=True):
     site: str
     page_pairs: int
     segment_pairs: int
+    partial: int = 0  # partly translated pairs: their rows are among those of the page pairs
 
 
 class CorpusPart(msgspec.Struct, frozen=True):
@@ -79,7 +80,7 @@ class CorpusPart(msgspec.Struct, frozen=True):
     languages: tuple[str, str]  # sorted
     segment_pairs: int  # good enough for the corpus, before duplicates are merged
     units: int  # of the job alone
-    page_pairs: int
+    page_pairs: int  # without the partly translated ones, which the rows of the sites count
     rejected: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
     rejected_pairs: Mapping[str, int] = {}  # page pairs by the same
     sites: tuple[SiteRows, ...] = ()
@@ -98,8 +99,6 @@ class JobPart(msgspec.Struct, frozen=True, kw_only=True):
     state: str = ""  # why it ended, or that it runs
     first_fetch: float = 0.0
     last_fetch: float = 0.0
-    source_pages: int = 0  # whose texts are in the shards
-    licences: dict[str, int] = {}  # that they state
     opt_outs: int = 0
     robots: int = 0
     machine_translated: int = 0
@@ -229,6 +228,7 @@ class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
     name: str  # "en-fr"
     sides: tuple[LanguageFigures, ...]
     document_pairs: int = 0
+    partial: int = 0  # pairs that are translated in part
     units: int = 0
     occurrences: int = 0  # of the units, before duplicates were merged
     near_duplicates: int = 0  # texts that were merged with a nearly equal one
@@ -271,6 +271,11 @@ def number(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def paired_pages(pairs: int, partial: int) -> str:
+    """The page pairs, and the partly translated ones if there are any: they are no page pairs anywhere."""
+    return number(pairs, "page pair") + (f" and {number(partial, 'partly translated pair')}" if partial else "")
+
+
 def day(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).date().isoformat()
 
@@ -286,8 +291,7 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
     last_fetch: float = 0.0
     sites: Mapping[str, int] = {}  # pages of the corpora by site, each counted once
     thresholds: Mapping[str, object] = {}
-    source_pages: int = 0  # pages whose texts are in the corpora: of these, the licences are counted
-    licences: Mapping[str, int] = {}  # pages by the licence that they state; pages that state none are not included
+    licences: Mapping[str, int] = {}  # the same pages by the licence that they state; without those that state none
     opt_outs: int = 0  # pages left out because their site reserves text and data mining
     robots: int = 0  # links that robots.txt forbade
     machine_translated: int = 0  # pairs left out because one side has marks of machine translation
@@ -306,22 +310,53 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
         return [corpus.name for corpus in self.corpora if corpus not in self.filled]
 
     @property
+    def pages(self) -> int:
+        """Of all corpora, each counted once."""
+        return sum(self.sites.values())
+
+    @property
     def bilingual(self) -> bool:
         """Whether there are language pairs."""
         return any(len(corpus.sides) > 1 for corpus in self.corpora)
 
 
-class CorpusCounter:
-    """Pages take 16 bytes each. `sites`, the number of each site that was met, is shared by all corpora."""
+class SourcePages:
+    """The pages of all corpora of a card, each counted once, also if it has translations into several languages.
 
-    def __init__(self, header: CorpusHeader, sites: dict[str, int]) -> None:
+    A page takes 24 bytes.
+    """
+
+    def __init__(self) -> None:
+        self._pages, self._sites, self._licences = array("q"), array("q"), array("q")
+        self._names: dict[str, int] = {}
+
+    def add(self, url: Url, licence: str) -> None:
+        """With the licence that the page states, if any."""
+        self._pages.append(hash(url))  # It differs between processes and is never stored.
+        self._sites.append(self._names.setdefault(url.site, len(self._names)))
+        self._licences.append(self._names.setdefault(licence, len(self._names)))
+
+    def by_site(self) -> dict[str, int]:
+        return self._counts(self._sites)
+
+    def by_licence(self) -> dict[str, int]:
+        return self._counts(self._licences)
+
+    def _counts(self, column: "array[int]") -> dict[str, int]:
+        _, places = np.unique(np.array(self._pages), return_index=True)
+        counts = np.bincount(np.array(column)[places], minlength=len(self._names)).tolist()
+        return {name: count for name, count in zip(self._names, counts, strict=True) if name and count}
+
+
+class CorpusCounter:
+    """A page takes 8 bytes."""
+
+    def __init__(self, header: CorpusHeader) -> None:
         self._header = header
-        self._numbers = sites
-        self.pages = [array("q") for _ in header.languages]  # by side
-        self.sites = [array("q") for _ in header.languages]
+        self._pages = [array("q") for _ in header.languages]  # by side
         self._methods: Counter[str] = Counter()
         self._flags: Counter[str] = Counter()
-        self._pairs = self._units = self._occurrences = self._near_duplicates = 0
+        self.pairs = self._partial = self._units = self._occurrences = self._near_duplicates = 0
         self._segments = [0, 0]
         self._words = [0, 0]
         self._characters = [0, 0]
@@ -333,10 +368,12 @@ class CorpusCounter:
         """
         match item:
             case PagePair():
-                self._pairs += 1
-                self._methods.update(item.evidence.keys())
-                self._add(0, item.url_a)
-                self._add(1, item.url_b)
+                self._partial += item.partial
+                if not item.partial:
+                    self.pairs += 1
+                    self._methods.update(item.evidence.keys())
+                self._pages[0].append(hash(item.url_a))
+                self._pages[1].append(hash(item.url_b))
             case TranslationUnit():
                 self._units += 1
                 self._occurrences += len(item.sources)
@@ -346,14 +383,10 @@ class CorpusCounter:
                 self._measure(0, item.pair.a.text, item.pair.scores.get("words_a"))
                 self._measure(1, item.pair.b.text, item.pair.scores.get("words_b"))
             case Page() if len(self._header.languages) == 1:
-                self._add(0, item.url)
+                self._pages[0].append(hash(item.url))
                 for paragraph in item.paragraphs:
                     if not paragraph.boilerplate:
                         self._measure(0, paragraph.text)
-
-    def _add(self, side: int, url: Url) -> None:
-        self.pages[side].append(hash(url))  # It differs between processes and is never stored.
-        self.sites[side].append(self._numbers.setdefault(url.site, len(self._numbers)))
 
     def _measure(self, side: int, text: str, counted: float | None = None) -> None:
         """The judge has counted the words of most segments, which takes as long as all the rest here."""
@@ -370,10 +403,11 @@ class CorpusCounter:
             sides=tuple(
                 LanguageFigures(language, len(distinct(np.array(pages))), segments, word_count, characters)
                 for language, pages, segments, word_count, characters in zip(
-                    self._header.languages, self.pages, self._segments, self._words, self._characters, strict=False
+                    self._header.languages, self._pages, self._segments, self._words, self._characters, strict=False
                 )
             ),
-            document_pairs=self._pairs,
+            document_pairs=self.pairs,
+            partial=self._partial,
             units=self._units,
             occurrences=self._occurrences,
             near_duplicates=self._near_duplicates,
@@ -383,14 +417,6 @@ class CorpusCounter:
             files=tuple(files),
             merged=merged,
         )
-
-
-def pages_by_site(counters: Sequence[CorpusCounter], numbers: Mapping[str, int]) -> dict[str, int]:
-    """A page counts once, also if it has translations into several languages."""
-    pages = np.concatenate([np.array(side) for counter in counters for side in counter.pages])
-    sites = np.concatenate([np.array(side) for counter in counters for side in counter.sites])
-    _, places = np.unique(pages, return_index=True)
-    return dict(zip(numbers, np.bincount(sites[places], minlength=len(numbers)).tolist(), strict=True))
 
 
 def most_first(rejected: Mapping[str, int]) -> dict[str, int]:
@@ -407,6 +433,7 @@ def summary(facts: CorpusFacts) -> dict[str, object]:
         "units": facts.units,
         "occurrences": facts.occurrences,
         "pairs": facts.document_pairs,
+        **({"partial": facts.partial} if facts.partial else {}),
         "refused": dict(facts.rejected),
         "near_duplicates": facts.near_duplicates,
         **({"refused_pairs": dict(facts.rejected_pairs)} if facts.rejected_pairs else {}),

@@ -202,6 +202,7 @@ def _document(pair: PagePair) -> dict[str, Any]:
         "lang_b": pair.lang_b,
         "score": round(pair.score, _DIGITS),
         "evidence": {method: round(score, _DIGITS) for method, score in pair.evidence.items()},
+        "partial": pair.partial,
     }
 
 

@@ -30,9 +30,9 @@ from bitrawl.corpus.figures import (
     JobPart,
     MergedCounts,
     Origin,
+    SourcePages,
     file_facts,
     most_first,
-    pages_by_site,
     summary,
 )
 from bitrawl.corpus.shards import (
@@ -41,6 +41,7 @@ from bitrawl.corpus.shards import (
     Sharded,
     ShardFolder,
     Shards,
+    SourcePair,
     keyed,
     shard_writer,
     turned_pages,
@@ -49,7 +50,7 @@ from bitrawl.corpus.shards import (
 from bitrawl.file_names import CARD, SUMMARY
 from bitrawl.files import write_fault
 from bitrawl.mining import Rejection
-from bitrawl.model import Language, Page, PagePair, SegmentPair, TranslationUnit, UnitSource, Unpacker, pack
+from bitrawl.model import Language, Page, SegmentPair, TranslationUnit, UnitSource, Unpacker, pack
 from bitrawl.text.arrays import distinct
 from bitrawl.url import Url
 from bitrawl.version import __version__
@@ -129,9 +130,9 @@ class Groups:
             pair = unpack(data)
             yield self._unit(pair, members, unpack) if members else TranslationUnit.alone(pair)
 
-    def page_pairs(self) -> Iterator[PagePair]:
+    def page_pairs(self) -> Iterator[SourcePair]:
         """The best scored of equal ones."""
-        unpack: Unpacker[PagePair] = Unpacker(PagePair)
+        unpack: Unpacker[SourcePair] = Unpacker(SourcePair)
         for data, _ in self._in_order(lambda _: None):
             yield unpack(data)
 
@@ -287,7 +288,6 @@ class CorpusOutput(NamedTuple):
     """One corpus in its files."""
 
     facts: CorpusFacts
-    counter: CorpusCounter
     units: Mapping[tuple[str, str], int] = {}  # that each site of each job represents
 
 
@@ -308,7 +308,7 @@ class CorpusWriter:
         self._plan = plan
         self._scratch = scratch
         self._tell = tell
-        self._sites: dict[str, int] = {}  # the number of each site, given when it is met
+        self._sources = SourcePages()
 
     def merge(self, jobs: Sequence[Sharded], *, alone: bool = False) -> None:
         """Write the corpora of two languages, from all of these jobs. With `alone`, what a merge tells is left out."""
@@ -326,14 +326,17 @@ class CorpusWriter:
     def write_pages(self, pages: Iterable[Page], hide: Anonymiser) -> None:
         """Write the corpus of one language."""
         (header,) = self._plan.headers
-        counter, written = self._write(map(hide.page, pages), header, wanted=True)
+        counter, written = self._write(map(self._counted, map(hide.page, pages)), header, wanted=True)
         dropped = {str(Rejection.PERSONAL_DATA): hide.dropped} if hide.dropped else {}
         facts = msgspec.structs.replace(counter.facts(dropped, written), personal_data=most_first(hide.counts))
-        self.written.append(CorpusOutput(facts, counter))
+        self.written.append(CorpusOutput(facts))
+
+    def _counted(self, page: Page) -> Page:
+        self._sources.add(page.url, page.metadata.licence)
+        return page
 
     def facts(self, jobs: Sequence[JobPart]) -> CardFacts:
         """What the card says of the corpora of these jobs."""
-        licences = sum((Counter(job.licences) for job in jobs), Counter[str]())
         origins = {Origin(job.origin) for job in jobs}
         origin = next(origin for origin in (Origin.CRAWL, Origin.REPLAY, Origin.ARCHIVE) if origin in origins)
         # When archives were read says nothing; when they were made the ledger does not know.
@@ -345,10 +348,9 @@ class CorpusWriter:
             origin=origin,
             first_fetch=min((job.first_fetch for job in fetched), default=0.0),
             last_fetch=max((job.last_fetch for job in fetched), default=0.0),
-            sites=pages_by_site([corpus.counter for corpus in self.written], self._sites),
+            sites=self._sources.by_site(),
             thresholds=_thresholds(jobs),
-            source_pages=sum(job.source_pages for job in jobs),
-            licences=licences,
+            licences=self._sources.by_licence(),
             opt_outs=sum(job.opt_outs for job in jobs),
             robots=sum(job.robots for job in jobs),
             machine_translated=sum(job.machine_translated for job in jobs),
@@ -374,7 +376,6 @@ class CorpusWriter:
     ) -> CorpusOutput:
         """One corpus. An empty one has no files among others."""
         languages, plan, sites = header.in_order, self._plan, _site_by_site(corpora)
-        wanted = len(plan.headers) == 1 or any(one.page_pairs or one.segment_pairs for one in corpora.values())
         jobs = f"{len(corpora):,} job{'' if len(corpora) == 1 else 's'}"
         self._tell(f"{header.name}: comparing the segments of {jobs}")
         pair_shards = [folder.page_pairs(languages) for folder in folders]
@@ -388,21 +389,22 @@ class CorpusWriter:
                 keep_duplicates=plan.keep_duplicates,
             ) as segments,
         ):
+            wanted = len(plan.headers) == 1 or bool(len(pairs.shards) or len(segments.shards))
             counter, written = self._write(self._items(pairs, segments, header), header, wanted=wanted)
             rows, exact, near = segments.counts
-            counts = MergedCounts(header.languages, corpora, rows, rows - exact, exact - near, near, pairs.counts.near)
+            counts = MergedCounts(header.languages, corpora, rows, rows - exact, exact - near, near, counter.pairs)
             starts = [0, *accumulate(site.segments.last - site.segments.first for site in sites)][: len(sites)]
             represented = segments.represented(starts) if sites else []
         rejected = sum((Counter(corpus.rejected) for corpus in corpora.values()), Counter[str]())
         units = {(site.job, site.site): count for site, count in zip(sites, represented, strict=True)}
         personal = sum((Counter(corpus.personal_data) for corpus in corpora.values()), Counter[str]())
         facts = msgspec.structs.replace(counter.facts(rejected, written, counts), personal_data=most_first(personal))
-        return CorpusOutput(facts, counter, units)
+        return CorpusOutput(facts, units)
 
     def _write(
         self, items: Iterable[Item], header: CorpusHeader, *, wanted: bool
     ) -> tuple[CorpusCounter, list[FileFacts]]:
-        plan, counter = self._plan, CorpusCounter(header, self._sites)
+        plan, counter = self._plan, CorpusCounter(header)
         if not wanted:
             CorpusFolder(plan.folder).remove(header)
             return counter, []
@@ -415,11 +417,12 @@ class CorpusWriter:
     def _items(self, pairs: Groups, segments: Groups, header: CorpusHeader) -> Iterator[Item]:
         """Pairs, then pages where a format wants them, then units."""
         languages: dict[Url, Language] = {}
-        for stored in pairs.page_pairs():
-            pair = stored if header.languages == header.in_order else turned_pages(stored)
+        for pair, licences in ((row.pair, row.licences) for row in pairs.page_pairs()):
+            for url, licence in zip((pair.url_a, pair.url_b), licences, strict=True):
+                self._sources.add(url, licence)
             if self._plan.pages is not None:
                 languages |= {pair.url_a: pair.lang_a, pair.url_b: pair.lang_b}
-            yield pair
+            yield pair if header.languages == header.in_order else turned_pages(pair)
         if self._plan.pages is not None:
             yield from self._plan.pages(languages)
         rows = len(segments.shards)
@@ -440,7 +443,7 @@ def _site_by_site(corpora: Mapping[str, CorpusPart]) -> list[_SiteBlocks]:
         pairs = segments = 0
         for rows in corpus.sites:
             first_pair, first_segment = pairs, segments
-            pairs, segments = pairs + rows.page_pairs, segments + rows.segment_pairs
+            pairs, segments = pairs + rows.page_pairs + rows.partial, segments + rows.segment_pairs
             blocks.append(
                 _SiteBlocks(rows.site, job, Block(shard, first_pair, pairs), Block(shard, first_segment, segments))
             )

@@ -34,7 +34,7 @@ from bitrawl.text.words import bare_texts
 from bitrawl.url import Url
 
 PART = "part.json"
-_FORMAT = b"5"  # of the shards; another one is written anew
+_FORMAT = b"6"  # of the shards; another one is written anew
 ROW = np.dtype([("exact", "<i8"), ("near", "<i8"), ("score", "<f8"), ("end", "<i8")])
 _PACKED_ROW = Struct("<qqdq")
 _OPEN_FILES = 64  # many systems allow a process 256 or 1,024
@@ -66,6 +66,13 @@ class SitePairs(NamedTuple):
     site: str
     segments: Iterable[SegmentPair]
     page_pairs: Iterable[PagePair]
+
+
+class SourcePair(msgspec.Struct, frozen=True):
+    """A row of a shard of page pairs: with the licences that the two pages state."""
+
+    pair: PagePair
+    licences: tuple[str, str]
 
 
 class Sharded(NamedTuple):
@@ -129,9 +136,9 @@ class ShardFolder(NamedTuple):
         return ""
 
     def write_corpus(
-        self, header: CorpusHeader, choice: Choice, sites: Iterable[SitePairs], sources: set[Url]
+        self, header: CorpusHeader, choice: Choice, sites: Iterable[SitePairs], licence: Callable[[Url], str]
     ) -> CorpusPart:
-        """Write the shards of one corpus. The pages of what gets into them are added to `sources`."""
+        """Write the shards of one corpus. `licence` says what a page states."""
         languages = header.in_order
         turned, verdicts = languages != header.languages, choice.verdicts
         good_enough = ThresholdFilter(choice.thresholds, verdicts, accepted_only=choice.accepted_only)
@@ -142,7 +149,7 @@ class ShardFolder(NamedTuple):
             shard_writer(self.segments(languages)) as write_segment,
         ):
             for site in sites:
-                pairs = segments = 0
+                pairs = partial = segments = 0
                 needed: set[tuple[Url, Url]] = set()
                 good = good_enough.accepted(revised(site.segments, verdicts))
                 both = ((pair, public) for pair in good if (public := hide.public(pair, header.languages)) is not None)
@@ -154,13 +161,16 @@ class ShardFolder(NamedTuple):
                         needed.add((as_found.url_a, as_found.url_b))
                     # What a person accepted represents others.
                     write_segment(keys, segment.score + accepted, pack(segment))
-                    sources.update((as_found.url_a, as_found.url_b))
                     segments += 1
                 good_pairs = good_enough.accepted_pairs(site.page_pairs, needed)
                 for pair in map(turned_pages, good_pairs) if turned else good_pairs:
-                    write_pair(page_pair_keys(pair), pair.score, pack(hide.page_pair(pair)))
-                    pairs += 1
-                rows.append(SiteRows(site.site, pairs, segments))
+                    a, b = (hide.everywhere(licence(url), [url.host]) for url in (pair.url_a, pair.url_b))
+                    # What another job found to be translated as a whole represents both.
+                    row = pack(SourcePair(hide.page_pair(pair), (a, b)))
+                    write_pair(page_pair_keys(pair), pair.score - pair.partial, row)
+                    partial += pair.partial
+                    pairs += not pair.partial
+                rows.append(SiteRows(site.site, pairs, segments, partial))
         counts = shard_counts(self.segments(languages))
         good_enough.rejections += Counter({Rejection.PERSONAL_DATA: hide.dropped})
         return CorpusPart(
@@ -181,7 +191,8 @@ def _by_name(rejections: Counter[Rejection]) -> dict[str, int]:
 
 def turned_pages(pair: PagePair) -> PagePair:
     """The same pair with its sides exchanged."""
-    return PagePair(pair.url_b, pair.url_a, pair.lang_b, pair.lang_a, pair.score, pair.evidence)
+    sides = {"url_a": pair.url_b, "url_b": pair.url_a, "lang_a": pair.lang_b, "lang_b": pair.lang_a}
+    return msgspec.structs.replace(pair, **sides)
 
 
 def turned_segments(pair: SegmentPair) -> SegmentPair:

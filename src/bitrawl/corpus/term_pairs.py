@@ -86,17 +86,11 @@ class TermPair(msgspec.Struct, frozen=True):
 
 
 class FoundPair(NamedTuple):
-    """Two terms as they are mostly written, and what speaks for them."""
+    """Two terms, and the numbers of their phrases."""
 
-    term_a: str
-    term_b: str
-    a: int  # the numbers of the phrases
+    a: int
     b: int
-    score: float  # how surely they translate each other, from 0 to 1
-    weight: float  # how much more frequent they are than in general, from 0 to 1
-    count_a: int  # segments that have the first, the second, both
-    count_b: int
-    together: int
+    terms: TermPair  # not rounded, and without examples
 
 
 def bilingual_terms(  # noqa: PLR0913 - what is asked, and how much it may take
@@ -118,7 +112,7 @@ def bilingual_terms(  # noqa: PLR0913 - what is asked, and how much it may take
         tell(f"looking for terms in {len(segments):,} segments")
         sides = [Phrases(texts) for texts in segments.texts]
         a, b = (Keyness(side, general_rates(side.texts.language)) for side in sides)
-        pairs = [pair for pair in find_pairs(a, b) if pair.score >= min_score][:most]
+        pairs = [pair for pair in find_pairs(a, b) if pair.terms.score >= min_score][:most]
         return _described(pairs, segments, *sides)
 
 
@@ -197,19 +191,12 @@ def _segments(corpora: Corpora, languages: Languages, tell: Tell, most: int) -> 
 
 def _described(pairs: Sequence[FoundPair], segments: _SegmentFile, a: Phrases, b: Phrases) -> list[TermPair]:
     lengths = np.array(segments.lengths)
-    lang_a, lang_b = segments.languages
     return [
-        TermPair(
-            lang_a,
-            lang_b,
-            pair.term_a,
-            pair.term_b,
-            round(pair.score, 3),
-            max(1.0, round(100 * pair.weight)),
-            pair.count_a,
-            pair.count_b,
-            pair.together,
-            tuple(segments[number] for number in _examples(have_both, lengths)),
+        msgspec.structs.replace(
+            pair.terms,
+            score=round(pair.terms.score, 3),
+            weight=max(1.0, round(pair.terms.weight)),
+            examples=tuple(segments[number] for number in _examples(have_both, lengths)),
         )
         for pair, have_both in zip(pairs, segments_with(pairs, a, b), strict=True)
     ]
@@ -234,9 +221,8 @@ def find_pairs(a: Keyness, b: Keyness) -> list[FoundPair]:
     forms_a = a.phrases.forms(a.phrases.numbered({link.a for link in links}))
     forms_b = b.phrases.forms(b.phrases.numbered({link.b for link in links}))
     pairs = [_found(link, forms_a[link.a], forms_b[link.b], *sides) for link in links]
-    languages = a.phrases.texts.language, b.phrases.texts.language
-    terms = [pair for pair in pairs if not _are_numbers(pair, languages)]
-    return sorted(terms, key=lambda pair: (-pair.score * pair.weight, pair.a))
+    terms = [pair for pair in pairs if not _are_numbers(pair.terms)]
+    return sorted(terms, key=lambda pair: (-pair.terms.score * pair.terms.weight, pair.a))
 
 
 class _Linked(NamedTuple):
@@ -265,19 +251,18 @@ def _linked(a: "_Side", b: "_Side") -> list[_Linked]:
 
 
 def _found(link: _Linked, term_a: str, term_b: str, a: "_Side", b: "_Side") -> FoundPair:
-    weight: float = float(a.strength[link.a] * b.strength[link.b]) ** 0.5
+    weight: float = 100 * float(a.strength[link.a] * b.strength[link.b]) ** 0.5
     if term_a.casefold() == term_b.casefold():
         weight *= SAME
-    return FoundPair(
-        *(term_a, term_b, link.a, link.b, link.score, weight),
-        *(int(a.count[link.a]), int(b.count[link.b]), link.together),
-    )
+    languages = a.phrases.texts.language, b.phrases.texts.language
+    counts = int(a.count[link.a]), int(b.count[link.b]), link.together
+    return FoundPair(link.a, link.b, TermPair(*languages, term_a, term_b, link.score, weight, *counts))
 
 
-def _are_numbers(pair: FoundPair, languages: tuple[Language, Language]) -> bool:
+def _are_numbers(pair: TermPair) -> bool:
     """As "four" and "quatre" are: one word, and the same value."""
     return " " not in pair.term_a and bool(
-        values(pair.term_a, languages[0]).keys() & values(pair.term_b, languages[1]).keys()
+        values(pair.term_a, pair.lang_a).keys() & values(pair.term_b, pair.lang_b).keys()
     )
 
 

@@ -84,8 +84,7 @@ def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -
         part = shard_corpora(job, ledger, to)
         part = msgspec.structs.replace(part, sums=folder.sums(part.corpora))
     else:
-        unchanged = {name: getattr(earlier, name) for name in ("corpora", "source_pages", "licences", "sums")}
-        part = msgspec.structs.replace(_figures(job, ledger), **unchanged)
+        part = msgspec.structs.replace(_figures(job, ledger), corpora=earlier.corpora, sums=earlier.sums)
     state = "running" if running else summarise(ledger).ended or "interrupted"
     sites = tuple(_sites(ledger, part.corpora))
     part = msgspec.structs.replace(part, fingerprint=fingerprint, state=state, sites=sites)
@@ -96,28 +95,19 @@ def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -
 
 def shard_corpora(job: Job, ledger: Ledger, to: Path, only: Collection[Language] = ()) -> JobPart:
     """Write the shards of a job's corpora, and no file about them; with `only`, those of two languages."""
-    choice, sources = _choice(job, ledger), set[Url]()
+    choice = _choice(job, ledger)
     corpora = tuple(
-        ShardFolder(to).write_corpus(header, choice, _found(Findings(ledger), header), sources)
+        ShardFolder(to).write_corpus(header, choice, _found(Findings(ledger), header), ledger.licence)
         for header in CorpusHeader.of(job.languages())
         if len(header.languages) == 2 and (not only or set(header.languages) == set(only))
     )
-    licences = _licences(ledger, sources, Anonymiser(job.export.anonymise, job.languages()))
-    return msgspec.structs.replace(_figures(job, ledger), corpora=corpora, source_pages=len(sources), licences=licences)
+    return msgspec.structs.replace(_figures(job, ledger), corpora=corpora)
 
 
 def _found(findings: Findings, header: CorpusHeader) -> Iterator[SitePairs]:
     a, b = header.languages
     for site in findings.paired_sites(a, b):
         yield SitePairs(site, findings.segments(a, b, site), findings.pairs(a, b, site))
-
-
-def _licences(ledger: Ledger, sources: Collection[Url], hide: Anonymiser) -> dict[str, int]:
-    stated: Counter[str] = Counter()
-    hosts = {url.host for url in sources}
-    for licence, pages in ledger.licences(sources).items():
-        stated[hide.everywhere(licence, hosts)] += pages
-    return dict(stated)
 
 
 def _without_ledger(folder: Path, settings: Mapping[str, Any]) -> Sharded:
@@ -225,7 +215,7 @@ def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
         writer = CorpusWriter(plan, scratch)
         part = shard_corpora(job, ledger, scratch)
         if len(job.languages()) == 1:
-            part = _write_pages(job, ledger, writer, part)
+            writer.write_pages(_chosen_pages(job, ledger), Anonymiser(settings.anonymise, job.languages()))
         else:
             writer.merge([Sharded(str(folder), ShardFolder(scratch), part)], alone=True)
         facts = writer.facts([part])
@@ -238,19 +228,6 @@ def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
         written = writer.describe(msgspec.structs.replace(facts, **known), verdicts)
     if to is None:
         seal_files(corpus.path, written)
-
-
-def _write_pages(job: Job, ledger: Ledger, writer: CorpusWriter, part: JobPart) -> JobPart:
-    """Write the corpus of one language. Returns the part with what its pages state."""
-    hide, sources = Anonymiser(job.export.anonymise, job.languages()), set[Url]()
-
-    def pages() -> Iterator[Page]:
-        for page in _chosen_pages(job, ledger):
-            sources.add(page.url)
-            yield page
-
-    writer.write_pages(pages(), hide)
-    return msgspec.structs.replace(part, source_pages=len(sources), licences=_licences(ledger, sources, hide))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
-from bitrawl.corpus import CorpusFolder
+from bitrawl.corpus import CorpusFolder, paired_pages
 from bitrawl.corpus.shards import ShardFolder
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
 from bitrawl.file_names import CARD, SHARD, SUMMARY, VERDICTS
@@ -202,8 +202,9 @@ def _verified(folder: JobFolder) -> str:
         if not is_sealed(folder.ledger):
             _read_all(ledger)
         pages = sum(site.pages for site in ledger.sites())
-        pairs = sum(pair.pairs for pair in language_pairs(ledger))
-        return f"{counted(pages, 'page')}, {counted(pairs, 'page pair')}"
+        found = language_pairs(ledger)
+        pairs = paired_pages(sum(both.pairs for both in found), sum(both.partial for both in found))
+        return f"{counted(pages, 'page')}, {pairs}"
 
 
 def _read_all(ledger: Ledger) -> None:

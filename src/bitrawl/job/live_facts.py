@@ -24,6 +24,7 @@ from bitrawl.store.ledger_facts import (
     last_fetches,
     links_left,
     pair_counts,
+    partial_count,
     segment_count,
     site_count,
 )
@@ -102,6 +103,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float, most_cou
         languages=dict(languages.most_common()),
         relevant=counts.relevant,
         pairs=pair_counts(ledger),
+        partial=partial_count(ledger),
         segments=segment_count(ledger),
         units={name: corpus.units for name, corpus in written.items() if corpus.documents is None},
         queued=links_left(ledger, MOST_QUEUED),

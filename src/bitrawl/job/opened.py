@@ -255,7 +255,7 @@ class OpenedJob(OpenedFolder):
         return job_pages(self.files)
 
     def pairs(self) -> Iterator["PagePair"]:
-        """The pairs of pages that were found, whatever people said about them, by languages and site by site."""
+        """The pairs of pages that were found, also partial ones, whatever people said, by languages and site by site."""
         from bitrawl.store.stored_findings import Findings
 
         with self.files.reading() as ledger:

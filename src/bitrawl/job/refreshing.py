@@ -72,7 +72,8 @@ def _pairs(ledger: Ledger) -> Iterator[HistoryEntry]:
     findings = Findings(ledger)
     for languages in findings.language_pairs():
         for pair in findings.pairs(*languages):
-            yield HistoryEntry(pair_key(pair.url_a, pair.url_b), f"{pair.url_a} {pair.url_b}")
+            if not pair.partial:
+                yield HistoryEntry(pair_key(pair.url_a, pair.url_b), f"{pair.url_a} {pair.url_b}")
 
 
 class Since(NamedTuple):

@@ -255,6 +255,8 @@ class _Pairs:
     def count(self, languages: tuple[Language, Language], pairs: Iterable[PagePair]) -> None:
         sample = self.samples[languages] = SpreadSample[PagePair](PAIR_SAMPLES)
         for pair in pairs:
+            if pair.partial:
+                continue
             if self._verdicts.of_pair(pair) is not Verdict.REJECT:
                 sample.offer(pair, "", 0.0, (pair.url_a, pair.url_b))
             self.scores.add(pair.score)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
-from bitrawl.corpus import without_files
+from bitrawl.corpus import paired_pages, without_files
 from bitrawl.endings import EndSentence
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
@@ -90,10 +90,10 @@ def _lead(facts: JobFacts) -> str:
         return f"{read}."
     if not mined.begun:
         return f"{read}. They have not been paired yet."
-    if not mined.pairs:
+    if not mined.pairs and not mined.partial:
         return f"{read}. It found no pair of translations."
     aligned = f" with {counted(mined.segments, 'segment pair')}" if mined.segments else ""
-    return f"{read}. It found {counted(mined.pairs, 'page pair')}{aligned}."
+    return f"{read}. It found {paired_pages(mined.pairs, mined.partial)}{aligned}."
 
 
 def _tiles(facts: JobFacts) -> list[tuple[str, str]]:
@@ -233,8 +233,8 @@ def _found(facts: JobFacts) -> Iterator[str]:
         return
     if len(facts.asked.langs) != 1:
         pairs = _listed({f"{pair.lang_a}-{pair.lang_b}": pair.pairs for pair in mined.language_pairs})
-        segments = f"; {counted(mined.segments, 'segment pair')}" if mined.pairs else ""
-        yield f"{counted(mined.pairs, 'page pair')}{pairs}{segments}"
+        partial = f"; {counted(mined.partial, 'partly translated pair')}" if mined.partial else ""
+        yield f"{counted(mined.pairs, 'page pair')}{pairs}{partial}; {counted(mined.segments, 'segment pair')}"
     yield from _corpora(facts)
     if facts.without_files:
         yield without_files(facts.without_files)

@@ -5,7 +5,6 @@ file in `stored_findings.py`.
 """
 
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -355,14 +354,10 @@ class Ledger:
             if row:
                 yield self._page(row[0])
 
-    def licences(self, urls: Iterable[Url]) -> Counter[str]:
-        """How many of these pages state each licence."""
-        stated: Counter[str] = Counter()
-        for url in urls:
-            row = self.database.one("SELECT page FROM stored_pages WHERE url = ?", (url,))
-            if row and (licence := self._described(row[0]).metadata.licence):
-                stated[licence] += 1
-        return Counter(dict(sorted(stated.items(), key=lambda item: (-item[1], item[0]))))
+    def licence(self, url: Url) -> str:
+        """What that page states; empty if it states none."""
+        row = self.database.one("SELECT page FROM stored_pages WHERE url = ?", (url,))
+        return self._described(row[0]).metadata.licence if row else ""
 
     def digest(self, url: Url) -> str:
         """Of a page's text; empty for what is not kept."""

@@ -138,9 +138,9 @@ def killed_count(ledger: Ledger) -> int:
 
 
 def language_pairs(ledger: Ledger) -> list[LanguagePair]:
-    """Page pairs, without partial ones, and all segment pairs, by languages in the order of their codes."""
+    """Pairs and all segment pairs, by languages in the order of their codes."""
     rows = ledger.database.query(
-        "SELECT lang_a, lang_b, sum(NOT partial), coalesce(sum(count), 0) FROM pairs"
+        "SELECT lang_a, lang_b, sum(NOT partial), sum(partial), coalesce(sum(count), 0) FROM pairs"
         " LEFT JOIN alignments ON alignments.key = pairs.alignment GROUP BY 1, 2 ORDER BY 1, 2"
     )
     return [LanguagePair(*row) for row in rows]
@@ -213,6 +213,11 @@ def pair_counts(ledger: Ledger) -> dict[str, int]:
     """Pairs of pages, by languages ("en-fr")."""
     question = "SELECT lang_a || '-' || lang_b, count(*) FROM pairs WHERE NOT partial GROUP BY lang_a, lang_b"
     return dict(ledger.database.query(question).fetchall())
+
+
+def partial_count(ledger: Ledger) -> int:
+    """Pairs of pages that are translated in part."""
+    return int(ledger.database.one("SELECT coalesce(sum(partial), 0) FROM pairs")[0])
 
 
 def segment_count(ledger: Ledger) -> int:

@@ -35,7 +35,6 @@ FACTS = CardFacts(
     last_fetch=1_799_990_000.0,
     sites={"example.org": 15, "exemple.fr": 5},
     thresholds={"score": 0.3, "words": 1, "types": (), "refuse": ("code", "url"), "duplicates": False},
-    source_pages=20,
     licences={"https://creativecommons.org/licenses/by/4.0/": 4},
     opt_outs=2,
     robots=1,

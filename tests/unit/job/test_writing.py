@@ -210,7 +210,13 @@ def test_the_summary_adds_up(mined):
     first, second = paired(EN, FR, 0, *segments), paired(EN, FR, 1, segments[0])
     written = mined.found(first, second).written(job())["en-fr"]
     assert written.pop("thresholds")["score"] == job().judge.score
-    assert written == {"units": 1, "occurrences": 2, "pairs": 2, "refused": {"score": 1}, "near_duplicates": 1}
+    assert written == {
+        "units": 1,
+        "occurrences": 2,
+        "pairs": 2,
+        "refused": {"score": 1},
+        "near_duplicates": 1,
+    }
 
 
 def licensed(language: Language, number: int, licence: str) -> Page:
@@ -226,14 +232,15 @@ def test_licences_are_those_that_the_pages_of_the_corpus_state(mined):
     assert "- Without a licence statement: 1 page." in mined.card()
 
 
-def test_licences_of_pages_whose_texts_are_not_in_the_corpus_are_not_counted(mined):
-    """Pages of a pair that a person rejected, whose segments are not good enough, or that nobody paired."""
+def test_licences_are_counted_of_the_pages_that_the_card_counts_and_of_no_others(mined):
+    """Not those of a pair that a person rejected, or that nobody paired."""
     rejected, bad = good(EN, FR, 1), paired(EN, FR, 2, ("Bad", "Mauvais", 0.0))
     stated = [licensed(language, number, f"{BY}?{number}") for language in (EN, FR) for number in range(4)]
     mined.visited(*stated).found(good(EN, FR), rejected, bad).said(Verdict.REJECT, rejected.pair).written(job())
+    assert "in 2 page pairs from 4 pages" in mined.card()
     assert f"| {BY}?0 | 2 |" in mined.card()
     assert f"{BY}?1" not in mined.card()
-    assert f"{BY}?2" not in mined.card()
+    assert f"| {BY}?2 | 2 |" in mined.card()
     assert f"{BY}?3" not in mined.card()
     assert "- Without a licence statement: 0 pages." in mined.card()
     assert 'license: "cc-by-4.0"' in mined.card()

@@ -57,9 +57,7 @@ async def pairs(request: Request) -> Response:
         methods=words.choices({"": marked("any"), **METHODS}),
         sorts=words.choices({name: label for name, (_, _, label) in SORTS.items()}),
         sort_links=_sort_links(request, values),
-        pairs=page.pairs,
-        page_pairs=page.page_pairs,
-        partial=page.partial,
+        listed=page,
         **list_part(request, values, offset, PAIRS, page.total),
     )
 
