@@ -38,7 +38,7 @@ def retrieval(a: Sequence[str], b: Sequence[str], languages: tuple[Language, Lan
     """In which share the partner is the nearest, in the mean of both directions."""
     texts = [[words(text, language) for text in side] for side, language in zip((a, b), languages, strict=True)]
     forward = cosines(texts[0], texts[1], {w: forward_of(lexicon, w) for text in texts[0] for w in text})
-    turned = lexicon.turned()
+    turned = lexicon.back
     backward = cosines(texts[1], texts[0], {w: forward_of(turned, w) for text in texts[1] for w in text})
     likeness = forward + backward.T
     own = np.arange(len(likeness))

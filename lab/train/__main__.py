@@ -30,6 +30,7 @@ Cache = Annotated[
     Path | None,
     typer.Option(help="Keep analysed pages and downloads in this folder, so that the next run is quick."),
 ]
+Only = Annotated[str, typer.Option(help="Make only these languages: fi,th")]
 Base = Annotated[str, typer.Option(help="Fine-tune this transformer, by name or path.")]
 
 
@@ -39,6 +40,10 @@ def _plain(context: typer.Context, *, data: Data, out: Out) -> None:
 
 def _cached(context: typer.Context, *, data: Data, out: Out, cache: Cache = None) -> None:
     _train(context, data, out, cache=cache)
+
+
+def _chosen(context: typer.Context, *, data: Data, out: Out, cache: Cache = None, only: Only = "") -> None:
+    _train(context, data, out, cache=cache, only=only)
 
 
 def _fine_tuned(context: typer.Context, *, data: Data, out: Out, base: Base = "xlm-roberta-base") -> None:
@@ -62,6 +67,7 @@ def _summary(recipe: Recipe) -> str:
 
 for _name, _recipe in RECIPES.items():
     _command = _cached if "cache" in _recipe.options else _fine_tuned if "base" in _recipe.options else _plain
+    _command = _chosen if "only" in _recipe.options else _command
     app.command(_name, cls=HelpfulCommand, help=_help(_recipe), short_help=_summary(_recipe))(_command)
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class Recipe(NamedTuple):
     files: tuple[str, ...] = ()  # patterns of files that the data folder must contain; none if the data is a file
     packages: tuple[str, ...] = ()
     group: str = "--group lab"  # what pip installs them with
-    options: frozenset[str] = frozenset()  # those of `cache` and `base` that the function takes
+    options: frozenset[str] = frozenset()  # those of `cache`, `only` and `base` that the function takes
 
 
 RECIPES = {
@@ -76,7 +76,7 @@ RECIPES = {
         "src/bitrawl/models/words.md",
         ("*+*", "debian/*.deb"),
         packages=("babel",),
-        options=frozenset({"cache"}),
+        options=frozenset({"cache", "only"}),
     ),
     "url-language": Recipe(
         "url_language.train",

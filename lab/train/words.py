@@ -4,6 +4,7 @@
 `word_sources.py` reads them. `Lexicon.learn` learns of each language from all of them together.
 """
 
+import lzma
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,10 +17,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitrawl.files import replacing
 from bitrawl.model import Language
-from bitrawl.text.known_words import ENGLISH, SUFFIX, WordTable, levels
+from bitrawl.text.arrays import Floats, bounds
+from bitrawl.text.known_words import ENGLISH, FILTERS, FOLDER, HEADER, LEVELS, STEP, SUFFIX, WordTable
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
 from lab.train import Tell, silent
@@ -47,14 +50,18 @@ class Learned(NamedTuple):
     links: list[tuple[str, list[tuple[str, float, float]]]]  # of each word, English, forward, backward
 
 
-def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = silent) -> None:
-    """Write a file for each language, and one of the English words that they name, into that folder."""
+def train(data: Path, out: Path, *, cache: Path | None = None, only: str = "", tell: Tell = silent) -> None:
+    """Write a file for each language, and one of the English words that they name, into that folder.
+
+    Of `only` some languages (fi,th), the English words are those of the package: the files are what they are among all.
+    """
     with TemporaryDirectory() as folder:
         texts = cache or Path(folder)
         collect(data, texts, tell)
         with ProcessPoolExecutor(_PROCESSES) as processes:
-            learned = list(processes.map(partial(learn, texts), _languages(texts)))
-    write(learned, out)
+            wanted = list(map(Language, only.split(","))) if only else _languages(texts)
+            learned = list(processes.map(partial(learn, texts), wanted))
+    write(learned, out, _english_of_package() if only else _english(learned))
     for language, examples, links in learned:
         tell(f"{language}: {examples} examples, {len(links)} words, {sum(len(of_word) for _, of_word in links)} links")
 
@@ -137,10 +144,18 @@ def _chosen(lexicon: Lexicon, counts: Counter[str]) -> Iterator[tuple[str, list[
         yield word, links
 
 
-def write(learned: Sequence[Learned], out: Path) -> None:
+def _english(learned: Sequence[Learned]) -> list[str]:
     """The English words that most links name come first: small numbers take little room."""
     counts = Counter(english for _, _, links in learned for _, of_word in links for english, *_ in of_word)
-    ordered = [word for word, _ in islice(sorted(counts.items(), key=lambda item: (-item[1], item[0])), MOST_ENGLISH)]
+    return [word for word, _ in islice(sorted(counts.items(), key=lambda item: (-item[1], item[0])), MOST_ENGLISH)]
+
+
+def _english_of_package() -> list[str]:
+    return WordTable.unpacked((FOLDER / f"{ENGLISH}{SUFFIX}").read_bytes()).words
+
+
+def write(learned: Sequence[Learned], out: Path, ordered: Sequence[str]) -> None:
+    """A file for each, and one of the English words in that order."""
     numbers = {word: number for number, word in enumerate(ordered)}
     out.mkdir(parents=True, exist_ok=True)
     _write(out, ENGLISH, _table([(word, []) for word in ordered], {}))
@@ -162,4 +177,33 @@ def _table(links: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], numb
 
 def _write(out: Path, language: Language, table: WordTable) -> None:
     with replacing(out / f"{language}{SUFFIX}") as file:
-        file.write(table.packed())
+        file.write(packed(table))
+
+
+def packed(table: WordTable) -> bytes:
+    """As a file, which `WordTable.unpacked` reads: the same table is the same bytes."""
+    shared = bytes(map(_shared, ["", *table.words[:-1]], table.words))
+    ends = "\n".join(word[count:] for word, count in zip(table.words, shared, strict=True)).encode()
+    steps = np.diff(table.english.astype(np.int32), prepend=0).astype(np.uint16)
+    starts = bounds(table.counts.astype(np.int64))[:-1][table.counts > 0]
+    steps[starts] = table.english[starts]
+    planes = (steps >> 8).astype(np.uint8).tobytes() + (steps & 255).astype(np.uint8).tobytes()
+    scores = (table.forward << 4 | table.backward).astype(np.uint8).tobytes()
+    body = b"".join((shared, table.counts.astype(np.uint8).tobytes(), planes, scores, ends))
+    return lzma.compress(
+        HEADER.pack(len(table.words), len(table.english)) + body, format=lzma.FORMAT_RAW, filters=FILTERS
+    )
+
+
+def levels(probabilities: Floats) -> NDArray[np.uint8]:
+    """The nearest level of each; 0 is next to nothing."""
+    rounded = np.rint(LEVELS - 1 + np.log(np.maximum(probabilities, 1e-9)) / STEP)
+    return np.clip(rounded, 0, LEVELS - 1).astype(np.uint8)
+
+
+def _shared(before: str, word: str) -> int:
+    """With how many letters of the word before it begins."""
+    count = 0
+    while count < min(len(before), len(word), 255) and before[count] == word[count]:
+        count += 1
+    return count

@@ -12,7 +12,7 @@ Everything else may change.
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from os import PathLike
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from bitrawl.errors import BitrawlError, ConfigError
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from bitrawl.mining import TextPair
     from bitrawl.model import Page
 
+Text = str | Iterable[str]
+Folder = str | PathLike[str]
+Codes = str | Sequence[str]
+
 # fmt: off
 __all__ = [
     "BitrawlError", "ConfigError", "align", "crawl", "extract", "merge", "mine", "open", "sample", "terms",
@@ -34,10 +38,10 @@ __all__ = [
 
 
 def mine(
-    seeds: str | Iterable[str] = (),
+    seeds: Text = (),
     *,
-    langs: str | Sequence[str],
-    out: str | PathLike[str],
+    langs: Codes,
+    out: Folder,
     fresh: bool = False,
     refresh: bool = False,
     progress: "bool | Callable[[JobProgress], None]" = False,
@@ -56,10 +60,10 @@ def mine(
 
 
 def crawl(
-    seeds: str | Iterable[str] = (),
+    seeds: Text = (),
     *,
-    langs: str | Sequence[str],
-    out: str | PathLike[str],
+    langs: Codes,
+    out: Folder,
     fresh: bool = False,
     refresh: bool = False,
     progress: "bool | Callable[[JobProgress], None]" = False,
@@ -71,7 +75,7 @@ def crawl(
     return aio.run(aio.crawl(seeds, langs=langs, out=out, fresh=fresh, refresh=refresh, progress=progress, **settings))
 
 
-def open(folder: str | PathLike[str]) -> "OpenedJob | OpenedMerge | OpenedCopy | MinedRun":  # noqa: A001 - like gzip.open
+def open(folder: Folder) -> "OpenedJob | OpenedMerge | OpenedCopy | MinedRun":  # noqa: A001 - like gzip.open
     """Open a job folder, even while the job runs, or another folder with a corpus: its units are the corpus.
 
     Raises `StoreError` if there is neither.
@@ -84,13 +88,7 @@ def open(folder: str | PathLike[str]) -> "OpenedJob | OpenedMerge | OpenedCopy |
     return opened
 
 
-def merge(
-    folders: str | PathLike[str] | Iterable[str | PathLike[str]],
-    *,
-    out: str | PathLike[str],
-    langs: str | Sequence[str] = (),
-    **settings: Any,
-) -> "MergeResult":
+def merge(folders: Folder | Iterable[Folder], *, out: Folder, langs: Codes = (), **settings: Any) -> "MergeResult":
     """Merge the corpora of several jobs into one, each text once, like `bitrawl merge`.
 
     Settings are its flags: `formats="jsonl,tmx"`, `compress=True`, `min_score=0.6`. With `langs="en,fr"`, only the
@@ -109,14 +107,12 @@ def merge(
     return MergeResult(target, merge_folders(jobs, target, tables, langs=languages, tell=lambda _: None))
 
 
-def sample(
-    folder: str | PathLike[str], size: int = 50, *, seed: int = 0, langs: str | Sequence[str] = ()
-) -> "list[CorpusUnit | CorpusPage]":
+def sample(folder: Folder, size: int = 50, *, seed: int = 0, langs: Codes = ()) -> "list[CorpusUnit | CorpusPage]":
     """Some entries of a corpus to read, like `bitrawl sample`: `open(folder).sample(size)`."""
     return open(folder).sample(size, seed=seed, langs=langs)
 
 
-def terms(folder: str | PathLike[str], langs: str | Sequence[str] = (), **limits: Any) -> "list[TermPair]":
+def terms(folder: Folder, langs: Codes = (), **limits: Any) -> "list[TermPair]":
     """The terms of a corpus with their translations, like `bitrawl terms`: `open(folder).terms(langs)`.
 
     `most=100` and `min_score=0.7` limit them.
@@ -140,14 +136,15 @@ def extract(html: str | bytes, url: str | None = None) -> "Page":
     return read_html(html) if url is None else read_html(html, Url.parse(arguments.text("url", url, "a URL")))
 
 
-def align(text_a: str | Iterable[str], text_b: str | Iterable[str], langs: str | Sequence[str]) -> "list[TextPair]":
+def align(text_a: Text, text_b: Text, langs: Codes, *, dictionary: str | PathLike[str] = "") -> "list[TextPair]":
     """Align the sentences of two texts. You need no dictionary and no model.
 
     A text is split into sentences; a list has one sentence in each item. The score of a pair is that of a corpus; a
-    sentence without a counterpart has None.
+    sentence without a counterpart has None. A `dictionary` is a file of word pairs, as of `bitrawl align --dictionary`.
     """
     from bitrawl import arguments  # noqa: PLC0415
     from bitrawl.mining import align_sentences, listed_sentences, text_sentences  # noqa: PLC0415
+    from bitrawl.text.known_words import Dictionary  # noqa: PLC0415
 
     languages, takes = arguments.two_languages("langs", langs), "a text, or a list of sentences"
     a, b = (
@@ -156,7 +153,9 @@ def align(text_a: str | Iterable[str], text_b: str | Iterable[str], langs: str |
         else listed_sentences(arguments.texts(name, text, takes), language)
         for name, text, language in zip(("text_a", "text_b"), (text_a, text_b), languages, strict=True)
     )
-    return [pair for _bead, pair in align_sentences([(a, b)], languages)[0]]
+    path = fspath(dictionary) if isinstance(dictionary, PathLike) else dictionary
+    words = Dictionary.of(arguments.text("dictionary", path, "the path of a file"), languages)
+    return [pair for _bead, pair in align_sentences([(a, b)], languages, dictionary=words)[0]]
 
 
 def __getattr__(name: str) -> Any:

@@ -143,6 +143,8 @@ def test_a_mistake_is_named_and_leaves_nothing_behind(tmp_path: Path, asked: dic
         (lambda: bitrawl.align(["One.", 2], ["Un."], "en,fr"), "text_a is ['One.', 2]; give a text, or a list of"),
         (lambda: bitrawl.align("One.", "Un.", 5), "langs is 5; give codes, as in 'en,fr'"),
         (lambda: bitrawl.align("One.", "Un.", "en"), "langs is 'en'; give two languages, as in 'en,fr'"),
+        (lambda: bitrawl.align("One.", "Un.", "en,fr", dictionary=5), "dictionary is 5; give the path of a file"),
+        (lambda: bitrawl.align("One.", "Un.", "en,fr", dictionary="none.tsv"), "none.tsv cannot be read"),
         (lambda: bitrawl.merge(5, out="out"), "folders is 5; give the folders of jobs, as in ['jobs/one', 'jobs/two']"),
         (lambda: bitrawl.merge([], out="out"), "folders is []; give at least one folder of a job"),
         (lambda: bitrawl.merge(["job"], out=5), "out is 5; give the path of a folder"),
@@ -180,6 +182,14 @@ def test_a_page_and_two_texts_need_no_job():
     assert page.text == "The harbour opens at six in the morning, and it closes at ten in the evening."
     [listed] = bitrawl.align(["It rains. We stay."], ["Il pleut. Nous restons."], "en,fr")
     assert (listed.text_a, listed.text_b, listed.type) == ("It rains. We stay.", "Il pleut. Nous restons.", "1:1")
+
+
+def test_a_dictionary_tells_what_two_texts_alone_cannot(tmp_path: Path):
+    (tmp_path / "words.tsv").write_text("brakno\tship\nvoldi\tsails\nmurta\thouse\npellin\tburns\n", "utf-8")
+    texts = ["Brakno voldi.", "Murta pellin."], ["The ship sails.", "The house burns."]
+    bare = bitrawl.align(*texts, "tlh,en")
+    told = bitrawl.align(*texts, "tlh,en", dictionary=tmp_path / "words.tsv")
+    assert min(pair.score for pair in told) > 0.8 > max(pair.score for pair in bare)
 
 
 def test_the_package_and_its_version_load_none_of_the_rooms():

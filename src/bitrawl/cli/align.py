@@ -146,12 +146,11 @@ def _aligner(languages: Languages, dictionary: Path | None, encoder: str | None)
     from bitrawl.mining.embedding_aligner import EmbeddingAligner
     from bitrawl.mining.lexical_aligner import LexicalAligner
     from bitrawl.text.encoder import load_encoder
-    from bitrawl.text.known_words import known_words
-    from bitrawl.text.lexicon import read_dictionary
+    from bitrawl.text.known_words import Dictionary, known_words
 
     if not encoder:
-        entries = read_dictionary(dictionary, languages) if dictionary else ()
-        return LexicalAligner(dictionary=entries, prior=known_words(*languages))
+        words = Dictionary.of(str(dictionary or ""), languages)
+        return LexicalAligner(prior=known_words(*languages, words))
     if dictionary:
         raise ConfigError("an encoder takes no dictionary; leave out --dictionary or --encoder")
     return EmbeddingAligner(load_encoder(encoder))

@@ -19,7 +19,6 @@ from bitrawl.errors import ChildError
 from bitrawl.file_names import LEDGER
 from bitrawl.files import discard
 from bitrawl.mining.aligned_pages import translated_part
-from bitrawl.mining.content import Lexicons
 from bitrawl.mining.judging import from_partial_pages
 from bitrawl.mining.pairing import Pairing
 from bitrawl.mining.stages import AlignedPair, Miner, PagePass, PairedSite, PassedPages
@@ -30,6 +29,7 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.own_files import SHARED
 from bitrawl.store.stored_findings import Findings, PackedAlignment
 from bitrawl.text.encoder import load_encoder
+from bitrawl.text.known_words import Dictionary
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.template import Template, relabel
 from bitrawl.url import Url
@@ -314,4 +314,4 @@ _load_encoder_once = cache(load_encoder)
 
 def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
     """The pairing that the job asks for. Raises `ConfigError`."""
-    return Pairing(job.pair, lexicons=Lexicons.read(job.pair.dictionary, job.languages()), encoder=sentences)
+    return Pairing(job.pair, dictionary=Dictionary.of(job.pair.dictionary, job.languages()), encoder=sentences)

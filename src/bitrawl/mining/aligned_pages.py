@@ -15,7 +15,7 @@ from bitrawl.mining.judging import Judge
 from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.mining.settings import AlignSection
 from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
-from bitrawl.text.known_words import known_words
+from bitrawl.text.known_words import Dictionary, known_words
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.sentences import LEVELS, LINE_END, clauses, is_long, sentences, shortened
@@ -307,13 +307,18 @@ BothSentences = tuple[Sequence[Sentence], Sequence[Sentence]]
 
 
 def align_sentences(
-    texts: Sequence[BothSentences], languages: Languages, aligner: DocumentAligner | None = None
+    texts: Sequence[BothSentences],
+    languages: Languages,
+    aligner: DocumentAligner | None = None,
+    *,
+    dictionary: Dictionary | None = None,
 ) -> list[list[tuple[Bead, TextPair]]]:
     """For each two texts, in order; every sentence of both is in exactly one bead. All share a lexicon.
 
-    Without an `aligner`, words are learned from these texts and from nothing but the words that ship. Scores are those of a corpus (`Judge`).
+    Without an `aligner`, words are known from those that ship and a `dictionary`, and learned from these texts. Scores are
+    those of a corpus (`Judge`).
     """
-    aligner = aligner or LexicalAligner(prior=known_words(*languages))
+    aligner = aligner or LexicalAligner(prior=known_words(*languages, dictionary))
     documents = [Document.plain([s.line for s in a], [s.line for s in b], languages) for a, b in texts]
     aligned = aligner.align_documents(documents)
     judge = Judge(languages, NgramLanguageIdentifier(asked=languages), aligner.lexicon)

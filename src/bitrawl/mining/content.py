@@ -2,9 +2,8 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, combinations, groupby
-from pathlib import Path
 
 import numpy as np
 
@@ -12,8 +11,8 @@ from bitrawl.mining.evidence import KnownPairs, PageNumbers, both_ends, pair_key
 from bitrawl.mining.site import LEARNED_TEXT, Numbers, Rows, Site, SiteVocabulary, hashed
 from bitrawl.model import Language
 from bitrawl.text.arrays import Floats, Floats32, Ints, Ints32, bounds, distinct, places_in, ranges
-from bitrawl.text.known_words import ENGLISH, known_words
-from bitrawl.text.lexicon import Lexicon, TokenPair, read_dictionary
+from bitrawl.text.known_words import ENGLISH, Dictionary, known_words
+from bitrawl.text.lexicon import Lexicon, TokenPair
 from bitrawl.text.words import words
 
 # Judgements, except where a line names its evidence.
@@ -146,33 +145,18 @@ class TermSpace:
         return Inverted(keys, pages)
 
 
-class Lexicons:
-    """Dictionaries that the user brings, by the two languages; entries are words of the first and of the second."""
-
-    def __init__(self, entries: Mapping[Languages, Sequence[TokenPair]] | None = None) -> None:
-        self.entries = dict(entries or {})
-
-    @classmethod
-    def read(cls, dictionary: str, languages: Sequence[Language]) -> "Lexicons | None":
-        """From a file of words of the first two of the languages; None without a file or a second language."""
-        if not dictionary or len(languages) < 2:
-            return None
-        both = (languages[0], languages[1])
-        return cls({both: read_dictionary(Path(dictionary), both)})
-
-    def of(self, languages: Languages) -> list[TokenPair]:
-        """In that direction, whichever way the user wrote it."""
-        forward = list(self.entries.get(languages, ()))
-        return forward + [(b, a) for a, b in self.entries.get((languages[1], languages[0]), ())]
-
-
 class LexiconSpace:
     """For every two languages with known pairs, a lexicon learned from them, and pages as vectors of its words."""
 
     def __init__(
-        self, index: "WordIndex", known_pairs: KnownPairs, lexicons: Lexicons, *, shipped: bool = False
+        self,
+        index: "WordIndex",
+        known_pairs: KnownPairs,
+        dictionary: Dictionary | None = None,
+        *,
+        shipped: bool = False,
     ) -> None:
-        """`shipped`: with the words that ship, where few pairs are known."""
+        """With the user's `dictionary`. `shipped`: with the words that ship too, where few pairs are known."""
         self._site = site = index.site
         by_languages: dict[Languages, list[PageNumbers]] = defaultdict(list)
         for pair in known_pairs.pairs:
@@ -180,7 +164,8 @@ class LexiconSpace:
             by_languages[first.language, second.language].append((first.number, second.number))
         self._bridges: dict[Languages, Bridge] = {}
         wanted = {languages for languages, pairs in by_languages.items() if len(pairs) >= MIN_PAIRS}
-        wanted.update((min(languages), max(languages)) for languages in lexicons.entries)
+        if dictionary:
+            wanted.add((min(dictionary.languages), max(dictionary.languages)))
         most = sorted(wanted, key=lambda languages: (-len(by_languages.get(languages, ())), languages))
         if shipped:
             others = set(combinations(sorted(site.languages), 2)) - wanted
@@ -193,7 +178,7 @@ class LexiconSpace:
             pairs = by_languages.get(languages, [])
             if len(pairs) > MAX_LEARNED:  # from all over the list
                 pairs = [pairs[i * len(pairs) // MAX_LEARNED] for i in range(MAX_LEARNED)]
-            self._bridges[languages] = Bridge(index, languages, pairs, lexicons.of(languages), shipped=shipped)
+            self._bridges[languages] = Bridge(index, languages, pairs, dictionary, shipped=shipped)
 
     def candidates(self) -> Ints:
         """Pairs that share rare words through the lexicon."""
@@ -257,18 +242,20 @@ class Bridge:
         index: WordIndex,
         languages: Languages,
         pairs: Sequence[PageNumbers],
-        dictionary: Sequence[TokenPair],
+        dictionary: Dictionary | None,
         *,
         shipped: bool,
     ) -> None:
         self._index = index
         self._languages = languages
         self._idf = index.idf(languages[1])
-        prior = known_words(*languages) if shipped and len(pairs) < TAUGHT else None
+        shipped = shipped and len(pairs) < TAUGHT
+        own = dictionary.words(*languages) if dictionary else None
+        prior = known_words(*languages, dictionary) if shipped else own
         if prior is not None and len(pairs) < MIN_PAIRS:
             pairs = []
-        self._chance = 0.0 if pairs or prior is None else CHANCE
-        lexicon = Lexicon.learn(_sample(index.site, pairs), rounds=3, dictionary=dictionary, prior=prior)
+        self._chance = CHANCE if shipped and prior and not pairs else 0.0
+        lexicon = Lexicon.learn(_sample(index.site, pairs), rounds=3, prior=prior)
         self._translations = _translations(lexicon, *map(index.vocabulary, languages))
 
     def candidates(self) -> Ints:

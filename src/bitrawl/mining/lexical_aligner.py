@@ -5,7 +5,7 @@ lengths and the shapes of beads.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from math import ceil
@@ -29,7 +29,7 @@ from bitrawl.mining.align_search import LONG, AlignKnowledge, Beads, Corpus, Pat
 from bitrawl.mining.beads import DELETION, INSERTION, Shape
 from bitrawl.model import Bead
 from bitrawl.text.arrays import Floats, Ints, bounds, firsts, ranges
-from bitrawl.text.lexicon import DICTIONARY_WEIGHT, WINDOW, Lexicon, Links, TokenPair, WordBags, windows
+from bitrawl.text.lexicon import WINDOW, Lexicon, Links, WordBags, windows
 
 # Sentences on either side of a bead, and how common such beads are before any are seen: about as in Gale and Church
 # 1993, who have none beyond 2-2. On Text+Berg and MAC dev (2026-11) those beyond 3-1 bring two points of F1.
@@ -80,32 +80,24 @@ class LexicalAligner:
     def __init__(
         self,
         *,
-        dictionary: Iterable[TokenPair] = (),
         knowledge: Knowledge | None = None,
         prior: Lexicon | None = None,
     ) -> None:
         """`prior` is what is known of the two languages before: see `known_words`."""
-        entries = [(list(a), list(b)) for a, b in dictionary if a and b]
-        vocabularies = tuple(
-            AlignVocabulary.of_words(chain.from_iterable(texts)) for texts in zip(*entries, strict=True)
-        )
         empty = AlignVocabulary.of_words(())
         self._learns = knowledge is None
         self._examples = BagPairs.none()
         self._knowledge = knowledge or Knowledge(
-            (vocabularies[0], vocabularies[1]) if vocabularies else (empty, empty),
+            (empty, empty),
             Similar.none(),
-            Lexicon.learn([], dictionary=entries, prior=prior),
+            Lexicon.learn([], prior=prior),
             LengthModel(),
             PRIOR,
-        )
-        self._dictionary = (
-            BagPairs.of_entries(entries, self._knowledge.vocabularies) if self._learns else BagPairs.none()
         )
 
     @property
     def lexicon(self) -> Lexicon:
-        """Learned from what was aligned so far, and the dictionary."""
+        """Learned from what was aligned so far."""
         return self._knowledge.lexicon
 
     @property
@@ -135,7 +127,7 @@ class LexicalAligner:
         return LexicalAligner(knowledge=self._knowledge) if self._learns else self
 
     def _learning(self, documents: Sequence[Document]) -> list[list[Bead]]:
-        passes = _Passes(documents, self._knowledge, BagPairs.joined([self._dictionary, self._examples]))
+        passes = _Passes(documents, self._knowledge, self._examples)
         beads, examples = passes.run()
         self._examples = BagPairs.joined([self._examples, examples]).last(REMEMBERED)
         self._knowledge = passes.knowledge
@@ -174,16 +166,6 @@ class BagPairs(NamedTuple):
     @classmethod
     def none(cls) -> "BagPairs":
         return cls(WordBags.of([]), WordBags.of([]), np.zeros(0))
-
-    @classmethod
-    def of_entries(
-        cls, entries: Sequence[TokenPair], vocabularies: tuple[AlignVocabulary, AlignVocabulary]
-    ) -> "BagPairs":
-        """The entries of a dictionary whose words are in the vocabularies."""
-        a, b = (
-            WordBags.of([sorted({vocabularies[n].ids[word] for word in entry[n]}) for entry in entries]) for n in (0, 1)
-        )
-        return cls(a, b, np.full(len(entries), DICTIONARY_WEIGHT))
 
     @classmethod
     def joined(cls, parts: Sequence["BagPairs"]) -> "BagPairs":

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.mining import detectors
-from bitrawl.mining.content import Lexicons, LexiconSpace, TermSpace, WordIndex
+from bitrawl.mining.content import LexiconSpace, TermSpace, WordIndex
 from bitrawl.mining.detectors import (
     DeclaredDetector,
     DigitDetector,
@@ -30,6 +30,7 @@ from bitrawl.model import Method
 from bitrawl.model_files import model_file
 from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, Trees, distinct, places_in
+from bitrawl.text.known_words import Dictionary
 
 # Judgements.
 MANY_NUMBERS = 5  # Digit sequences of a page whose absence from the other says something ...
@@ -83,7 +84,7 @@ class Surveyor:
         methods: frozenset[Method],
         *,
         url: UrlDetector,
-        lexicons: Lexicons | None = None,
+        dictionary: Dictionary | None = None,
         encoder: Encoder | None = None,
         left_out: Collection[int] = (),
     ) -> None:
@@ -92,7 +93,7 @@ class Surveyor:
         self._taken[np.fromiter(left_out, np.int64)] = False
         self._methods = methods
         self.url = url
-        self._lexicons = lexicons or Lexicons()
+        self._dictionary = dictionary
         self._terms = TermSpace(site)
         self._embedded = EmbeddingSpace(site, encoder) if encoder and Method.CONTENT in methods else None
         self._words = WordIndex(site)
@@ -127,7 +128,9 @@ class Surveyor:
             "bridge": self._of("bridge", BridgeDetector(), known_pairs),
         }
         again = len(self._measured) > 0  # the trees of the first round were taught without a lexicon
-        lexicon = LexiconSpace(self._words, known_pairs, self._lexicons, shipped=again) if self._asked("kept") else None
+        lexicon = (
+            LexiconSpace(self._words, known_pairs, self._dictionary, shipped=again) if self._asked("kept") else None
+        )
         proposed = [by_method.keys_array for by_method in evidence.values()]
         keys = self._comparable(distinct(np.concatenate([*proposed, *([lexicon.candidates()] if lexicon else [])])))
         rows = np.zeros((len(keys), len(NAMES)), np.float32)

@@ -17,7 +17,6 @@ import msgspec
 import numpy as np
 
 from bitrawl.languages import same_language
-from bitrawl.mining.content import Lexicons
 from bitrawl.mining.detectors import DeclaredDetector, UrlDetector, claims, letter_of
 from bitrawl.mining.duplicates import is_rendering
 from bitrawl.mining.evidence import (
@@ -38,6 +37,7 @@ from bitrawl.mining.site import PageOf, Pages, PageSummary, Parts, Rows, Site, c
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Floats, places_in
+from bitrawl.text.known_words import Dictionary
 from bitrawl.text.template import Template
 from bitrawl.text.words import text_key
 from bitrawl.urls import named_languages, skeleton
@@ -75,14 +75,14 @@ class Pairing:
         settings: PairSection | None = None,
         *,
         model: ScoreModel | None = None,
-        lexicons: Lexicons | None = None,
+        dictionary: Dictionary | None = None,
         encoder: Encoder | None = None,
     ) -> None:
         self._settings = settings or PairSection()
         self._methods = self._settings.method_set()
         self._settings.url_counterparts()  # raises for what is no pair, before anything is written
         self._model = model or ScoreModel.load()
-        self._lexicons = lexicons
+        self.dictionary = dictionary
         self._encoder = encoder
 
     def pairs(
@@ -102,7 +102,7 @@ class Pairing:
         Whatever order they come in, the result is the same. `parts`: see `condense`.
         """
         whole = condense(pages, languages, sitemaps, template=template, page_of=page_of, parts=parts, sort=True)
-        rounds = PairingRounds(whole, self._settings, self._lexicons, self._encoder)
+        rounds = PairingRounds(whole, self._settings, self.dictionary, self._encoder)
         scored = Evidence.of({})
         for number in range(ROUNDS):
             before = len(rounds.known.pairs)
@@ -142,7 +142,7 @@ class PairingRounds:
     """The state between rounds, for one site."""
 
     def __init__(
-        self, site: Site, settings: PairSection, lexicons: Lexicons | None = None, encoder: Encoder | None = None
+        self, site: Site, settings: PairSection, dictionary: Dictionary | None = None, encoder: Encoder | None = None
     ) -> None:
         self.site = site
         self._threshold = settings.threshold
@@ -154,7 +154,7 @@ class PairingRounds:
             self._left_out.update(summary.number for summary in site.summaries if summary.machine)
         self._url = UrlDetector(settings.url_counterparts())
         self.surveyor = Surveyor(
-            site, self._methods, url=self._url, lexicons=lexicons, encoder=encoder, left_out=self._left_out
+            site, self._methods, url=self._url, dictionary=dictionary, encoder=encoder, left_out=self._left_out
         )
         self._left_out.update(self.surveyor.without_evidence(self._copies))
         self.known = KnownPairs()

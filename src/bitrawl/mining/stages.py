@@ -167,7 +167,7 @@ class Miner:
         """
         aligner = SiteAligner(languages, characters=self._characters)
         enough = enough_to_learn([aligner.size(pair) for pair in pairs])
-        learning = LexicalAligner(prior=known_words(*languages))
+        learning = LexicalAligner(prior=known_words(*languages, self._pairing.dictionary))
         return pickle.dumps(learning.learn(aligner.documents([pairs[number] for number in enough])))
 
     def align(
@@ -175,7 +175,7 @@ class Miner:
     ) -> list[AlignedPair]:
         """Align and judge; the pairs teach each other unless something was `learned` before."""
         taught = _taught(learned) if learned else None
-        aligner = SiteAligner(languages, self._aligner(taught), characters=self._characters)
+        aligner = SiteAligner(languages, self._aligner(languages, taught), characters=self._characters)
         too_long: list[list[str]] = [[] for _ in pairs]
         aligned = aligner.align(pairs, too_long=lambda number, segment: too_long[number].append(segment.a.text))
         judge = Judge(languages, self._identifier, taught.lexicon if taught else aligner.lexicon)
@@ -184,8 +184,10 @@ class Miner:
             for judged, texts in zip(_judged(judge, aligned), too_long, strict=True)
         ]
 
-    def _aligner(self, taught: LexicalAligner | None) -> LexicalAligner | EmbeddingAligner | None:
-        return EmbeddingAligner(self._encoder) if self._encoder else taught
+    def _aligner(self, languages: Languages, taught: LexicalAligner | None) -> LexicalAligner | EmbeddingAligner:
+        if self._encoder:
+            return EmbeddingAligner(self._encoder)
+        return taught or LexicalAligner(prior=known_words(*languages, self._pairing.dictionary))
 
     def _too_long(self, pages: Iterable[Page], copies: dict[Url, Url]) -> dict[str, str]:
         """What is left out of the pages of a monolingual corpus. Between two languages it shows after the alignment."""

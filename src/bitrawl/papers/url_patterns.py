@@ -21,12 +21,12 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel
 
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.mining.content import Lexicons
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
 from bitrawl.papers.verification import ReadPage, Verification
 from bitrawl.protocols import StrategyInputs
 from bitrawl.reasons import LeaveReason, NoHomes, NoPattern, Reason
 from bitrawl.strategies import aligned_links
+from bitrawl.text.known_words import Dictionary
 from bitrawl.url import Url
 from bitrawl.urls import named_languages, skeleton
 
@@ -143,8 +143,8 @@ class UrlPatterns:
 
 
 def url_patterns(inputs: StrategyInputs, rules: PatternRules = DEFAULT) -> UrlPatterns:
-    lexicons = Lexicons.read(inputs.dictionary, inputs.languages) or Lexicons()
-    return UrlPatterns(inputs.languages, lambda two: Verification(two, lexicons.of(two)), rules)
+    dictionary = Dictionary.of(inputs.dictionary, inputs.languages)
+    return UrlPatterns(inputs.languages, lambda two: Verification(two, dictionary and dictionary.words(*two)), rules)
 
 
 def plain_queue(inputs: StrategyInputs) -> UrlPatterns:

@@ -97,10 +97,10 @@ class Verification:
     """Two languages, and what their pairs on a site have taught so far."""
 
     def __init__(
-        self, languages: tuple[Language, Language], dictionary: Iterable[TokenPair] = (), weights: Weights = WEIGHTS
+        self, languages: tuple[Language, Language], own: Lexicon | None = None, weights: Weights = WEIGHTS
     ) -> None:
         self._languages = languages
-        self._dictionary = tuple(dictionary)
+        self._own = own or Lexicon.learn([])  # the user's words
         self._weights = weights
         self._texts: dict[tuple[str, str], TokenPair] = {}  # each once: menus are on every page
         self._others: deque[tuple[Counter[str], Counter[str]]] = deque(maxlen=OTHERS)  # of main texts, of all text
@@ -163,7 +163,7 @@ class Verification:
                 room -= len(self._texts[texts][0])
 
     def _learn(self) -> None:
-        lexicon = Lexicon.learn(self._texts.values(), dictionary=self._dictionary)
+        lexicon = Lexicon.learn(self._texts.values(), prior=self._own).added_to(self._own)
         self._learned = self._pairs
         self._translations = {}
         likely = lexicon.links.forward >= MIN_PROBABILITY

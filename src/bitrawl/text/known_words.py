@@ -1,11 +1,11 @@
-"""Words and their translations that ship: what is believed of two languages before anything is learned of them.
+"""Words and their translations that are known before anything is learned: those that ship, and those of a user's dictionary.
 
 A file for each language, with English. Two languages without English are read by way of it.
 """
 
 import lzma
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bitrawl.model import Language
 from bitrawl.model_files import PACKAGE, WORDS
 from bitrawl.text.arrays import Floats, bounds
-from bitrawl.text.lexicon import Lexicon, Links
+from bitrawl.text.lexicon import Lexicon, Links, read_dictionary
 
 FOLDER, SUFFIX = PACKAGE / WORDS, ".words"
 ENGLISH = Language("en")
@@ -35,8 +35,9 @@ _SAME = {
 LEVELS, STEP = 16, 0.3  # a probability is one of so many, each e**0.3 times the one before; the highest is 1
 # What is left of a probability by way of English. From .3 to 1, F1 on Text+Berg (de–fr) is the same within .3 points (2026-11).
 PIVOT = 0.7
-_HEADER = struct.Struct("<2I")
-_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20}]
+DICTIONARY_WEIGHT = 3.0  # an entry of a user's dictionary counts as this many occurrences; a judgement
+HEADER = struct.Struct("<2I")
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20}]
 
 
 class WordTable(NamedTuple):
@@ -48,30 +49,14 @@ class WordTable(NamedTuple):
     forward: NDArray[np.uint8]  # levels of p(English | word)
     backward: NDArray[np.uint8]  # levels of p(word | English)
 
-    def packed(self) -> bytes:
-        """As a file: the same table is the same bytes."""
-        shared = bytes(map(_shared, ["", *self.words[:-1]], self.words))
-        ends = "\n".join(word[count:] for word, count in zip(self.words, shared, strict=True)).encode()
-        steps = np.diff(self.english.astype(np.int32), prepend=0).astype(np.uint16)
-        starts = bounds(self.counts.astype(np.int64))[:-1][self.counts > 0]
-        steps[starts] = self.english[starts]
-        planes = (steps >> 8).astype(np.uint8).tobytes() + (steps & 255).astype(np.uint8).tobytes()
-        scores = (self.forward << 4 | self.backward).astype(np.uint8).tobytes()
-        body = b"".join((shared, self.counts.astype(np.uint8).tobytes(), planes, scores, ends))
-        return lzma.compress(
-            _HEADER.pack(len(self.words), len(self.english)) + body,
-            format=lzma.FORMAT_RAW,
-            filters=_FILTERS,
-        )
-
     @classmethod
     def unpacked(cls, content: bytes) -> "WordTable":
-        raw = lzma.decompress(content, format=lzma.FORMAT_RAW, filters=_FILTERS)
-        words, links = _HEADER.unpack_from(raw)
-        arrays = np.frombuffer(raw, np.uint8, 2 * words + 3 * links, _HEADER.size)
+        raw = lzma.decompress(content, format=lzma.FORMAT_RAW, filters=FILTERS)
+        words, links = HEADER.unpack_from(raw)
+        arrays = np.frombuffer(raw, np.uint8, 2 * words + 3 * links, HEADER.size)
         shared, counts, high, low, scores = np.split(arrays, np.cumsum([words, words, links, links]))
         names, before = [], ""
-        ends = raw[_HEADER.size + len(arrays) :].decode().split("\n") if words else []
+        ends = raw[HEADER.size + len(arrays) :].decode().split("\n") if words else []
         for count, end in zip(shared.tolist(), ends, strict=True):
             before = before[:count] + end
             names.append(before)
@@ -80,11 +65,10 @@ class WordTable(NamedTuple):
         english = steps - np.repeat(np.append(0, steps)[starts[:-1]], counts)
         return cls(names, counts, english.astype(np.uint16), scores >> np.uint8(4), scores & np.uint8(15))
 
-
-def levels(probabilities: Floats) -> NDArray[np.uint8]:
-    """The nearest level of each; 0 is next to nothing."""
-    rounded = np.rint(LEVELS - 1 + np.log(np.maximum(probabilities, 1e-9)) / STEP)
-    return np.clip(rounded, 0, LEVELS - 1).astype(np.uint8)
+    def links(self) -> Links:
+        """The links of its words with the English ones, by their numbers."""
+        a, english = np.repeat(np.arange(len(self.words)), self.counts), self.english.astype(np.int64)
+        return Links(a, english, _probabilities(self.forward), _probabilities(self.backward))
 
 
 def _probabilities(of_levels: NDArray[np.uint8]) -> Floats:
@@ -94,60 +78,77 @@ def _probabilities(of_levels: NDArray[np.uint8]) -> Floats:
     return found
 
 
-def _shared(before: str, word: str) -> int:
-    """With how many letters of the word before it begins."""
-    count = 0
-    while count < min(len(before), len(word), 255) and before[count] == word[count]:
-        count += 1
-    return count
+class Dictionary(NamedTuple):
+    """A user's file of words of two languages, as it was at that time: it is learned once in a process."""
 
+    path: str
+    languages: tuple[Language, Language]
+    changed: int
 
-def known_languages() -> list[Language]:
-    """Those that have words with English."""
-    return sorted(Language(path.stem) for path in FOLDER.glob(f"*{SUFFIX}") if path.stem != ENGLISH)
+    @classmethod
+    def of(cls, path: str, languages: Sequence[Language]) -> "Dictionary | None":
+        """Of the first two of the languages; None without a file or a second language. Raises `ConfigError`."""
+        if not path or len(languages) < 2:
+            return None
+        file = Path(path)
+        dictionary = cls(path, (languages[0], languages[1]), file.stat().st_mtime_ns if file.exists() else 0)
+        _learned(dictionary)
+        return dictionary
+
+    def words(self, a: Language, b: Language) -> Lexicon | None:
+        """In that direction, whichever way the user wrote it; None if it is of other languages."""
+        if self.languages == (a, b):
+            return _learned(self)
+        return _learned(self).back if self.languages == (b, a) else None
 
 
 class KnownWords(Lexicon):
-    """What ships of two languages: where it is pickled, only their names are."""
+    """What is known of two languages: where it is pickled, only their names are."""
 
-    def __init__(self, languages: tuple[Language, Language], lexicon: Lexicon) -> None:
+    def __init__(self, names: tuple[Language, Language, Dictionary | None], lexicon: Lexicon) -> None:
         super().__init__(lexicon.ids_a, lexicon.ids_b, lexicon.links)
-        self._languages = languages
+        self._names = names
 
-    def __reduce__(self) -> tuple[Callable[[Language, Language], "KnownWords | None"], tuple[Language, Language]]:
-        return known_words, self._languages
+    def __reduce__(self) -> tuple[Callable[..., "KnownWords | None"], tuple[Language, Language, Dictionary | None]]:
+        return known_words, self._names
 
 
 @lru_cache(maxsize=4)
-def known_words(a: Language, b: Language) -> KnownWords | None:
-    """What ships of two languages; None if there is nothing."""
-    bare_a, bare_b = (language.split("-")[0] for language in (a, b))
-    files = [_file(bare) for bare in (bare_a, bare_b)]
-    if None in files or files[0] == files[1]:
+def known_words(a: Language, b: Language, dictionary: Dictionary | None = None) -> KnownWords | None:
+    """What ships of two languages, below the user's own words of them; None if there is nothing."""
+    shipped, own = _shipped(a, b), dictionary.words(a, b) if dictionary else None
+    both = own.added_to(shipped) if own is not None and shipped is not None else shipped or own
+    return None if both is None else KnownWords((a, b, dictionary), both)
+
+
+@lru_cache(maxsize=2)
+def _learned(dictionary: Dictionary) -> Lexicon:
+    entries = read_dictionary(Path(dictionary.path), dictionary.languages)
+    return Lexicon.learn(entries, weights=[DICTIONARY_WEIGHT] * len(entries))
+
+
+def _shipped(a: Language, b: Language) -> Lexicon | None:
+    paths = [_path(language.split("-")[0]) for language in (a, b)]
+    if paths[0] == paths[1] or not all(path.is_file() for path in paths):
         return None
-    if bare_b == ENGLISH:
-        return KnownWords((a, b), _with_english(str(files[0])))
-    of_english = _with_english(str(files[1])).turned()
-    return KnownWords(
-        (a, b), of_english if bare_a == ENGLISH else _with_english(str(files[0])).through(of_english, PIVOT)
-    )
+    tables = [None if path.stem == ENGLISH else WordTable.unpacked(path.read_bytes()) for path in paths]
+    links = [table.links() for table in tables if table]
+    if tables[0] is None:
+        links[0] = links[0].turned()
+    elif tables[1] is not None:
+        links[0] = links[0].through(links.pop().turned(), PIVOT)
+    ids = [_numbers(table.words) if table else _english_words() for table in tables]
+    return Lexicon(ids[0], ids[1], links[0])
 
 
-def _file(bare: str) -> Path | None:
-    path = FOLDER / f"{_SAME.get(bare, bare)}{SUFFIX}"
-    return path if path.is_file() else None
-
-
-@lru_cache(maxsize=4)
-def _with_english(path: str) -> Lexicon:
-    table = WordTable.unpacked(Path(path).read_bytes())
-    words = {word: number for number, word in enumerate(table.words)}
-    a = np.repeat(np.arange(len(words)), table.counts)
-    links = Links(a, table.english.astype(np.int64), _probabilities(table.forward), _probabilities(table.backward))
-    return Lexicon(words, _english_words(), links)
+def _path(bare: str) -> Path:
+    return FOLDER / f"{_SAME.get(bare, bare)}{SUFFIX}"
 
 
 @lru_cache(maxsize=1)
 def _english_words() -> dict[str, int]:
-    table = WordTable.unpacked((FOLDER / f"{ENGLISH}{SUFFIX}").read_bytes())
-    return {word: number for number, word in enumerate(table.words)}
+    return _numbers(WordTable.unpacked(_path(ENGLISH).read_bytes()).words)
+
+
+def _numbers(words: Sequence[str]) -> dict[str, int]:
+    return {word: number for number, word in enumerate(words)}

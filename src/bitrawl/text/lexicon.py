@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
-from bitrawl.text.arrays import Floats, Ints, Ints32, bounds, firsts, in_order, places_in, ranges
+from bitrawl.text.arrays import Bools, Floats, Ints, Ints32, bounds, firsts, in_order, places_in, ranges
 from bitrawl.text.words import words
 
 Tokens = Sequence[str]
@@ -32,7 +32,6 @@ EMPTY = 0.1
 # its own beads would believe whatever it has done before. On MAC dev (2026-11), strict F1 of the aligner is .55
 # without, .76 to .77 with 0.2 to 0.8; on Text+Berg .82 and .84.
 DISCOUNT = 0.5
-DICTIONARY_WEIGHT = 3.0  # an entry of a user's dictionary counts as this many occurrences; a judgement
 # Of a bag's words, one that gets so little of another after a round of counting gets nothing from then on: 5 to 17 % of the
 # pairs of gimp-help and debian-handbook. On Text+Berg and MAC dev (2026-11) F1 is the same with 0.01; with 0.03 it is .862
 # instead of .870.
@@ -40,6 +39,7 @@ UNLIKELY = 0.01
 # What was known of a word before counts as so many occurrences of it: what the texts say overrules it as they grow. Strict F1
 # (2026-11) on Text+Berg and MAC dev is .870 and .827 with nothing, .875 and .873 with 2, .879 and .867 with 5.
 PRIOR_WEIGHT = 3.0
+_AT_ONCE = 2000  # words that are carried over to a third language at once: bounds memory
 _HUNALIGN = re.compile(r"\s@\s")
 
 
@@ -65,31 +65,21 @@ class Lexicon:
         self.unseen = unseen or (np.zeros(len(ids_a)), np.zeros(len(ids_b)))
         self.names_a, self.names_b = list(ids_a), list(ids_b)
 
-    def turned(self) -> "Lexicon":
-        """From the second language to the first."""
-        a, b, forward, backward = self.links
-        return Lexicon(self.ids_b, self.ids_a, Links(b, a, backward, forward).ordered())
-
     @cached_property
     def back(self) -> "Lexicon":
-        """The same, kept."""
-        return self.turned()
+        """From the second language to the first."""
+        return Lexicon(self.ids_b, self.ids_a, self.links.turned())
 
-    def through(self, other: "Lexicon", penalty: float) -> "Lexicon":
-        """From the first language to the second of another lexicon, whose first language is the second of this one."""
-        a, b, forward, backward = self.links
-        starts = np.searchsorted(other.links.a, np.arange(len(self.ids_b) + 1))
-        begin, end = starts[b], starts[b + 1]
-        step = ranges(begin, end)
-        keys = np.repeat(a, end - begin) * len(other.ids_b) + other.links.b[step]
-        different, place = np.unique(keys, return_inverse=True)
-        both = [
-            penalty * np.bincount(place, np.repeat(first, end - begin) * second[step], len(different))
-            for first, second in ((forward, other.links.forward), (backward, other.links.backward))
-        ]
-        strong = np.maximum(*both) >= LEAST
-        first, second = np.divmod(different[strong], max(len(other.ids_b), 1))
-        return Lexicon(self.ids_a, other.ids_b, Links(first, second, both[0][strong], both[1][strong]))
+    def added_to(self, other: "Lexicon") -> "Lexicon":
+        """All links of both; of one that both have, the better."""
+        ids_a, ids_b = (_numbered(names) for names in zip(self.words(), other.words(), strict=True))
+        a, b, *both = Links.joined([self.among(ids_a, ids_b), other.among(ids_a, ids_b)])
+        keys, place = np.unique(a * len(ids_b) + b, return_inverse=True)
+        better = [np.zeros(len(keys)) for _ in both]
+        for best, probabilities in zip(better, both, strict=True):
+            np.maximum.at(best, place, probabilities)
+        first, second = np.divmod(keys, max(len(ids_b), 1))
+        return Lexicon(ids_a, ids_b, Links(first, second, *better))
 
     @classmethod
     def learn(
@@ -98,19 +88,16 @@ class Lexicon:
         *,
         rounds: int = ROUNDS,
         weights: Sequence[float] | None = None,
-        dictionary: Iterable[TokenPair] = (),
         prior: "Lexicon | None" = None,
     ) -> "Lexicon":
         """Learn from sentences, paragraphs or documents: IBM Model 1 in both directions, made to agree in each round.
 
         Agreement (Liang et al. 2006) keeps rare words from collecting whatever is left over, which is the weakness of
-        Model 1 with little data. Entries of a dictionary count as certain pairs. What the prior says of a word counts as a
-        few occurrences of it.
+        Model 1 with little data. What the prior says of a word counts as a few occurrences of it.
         """
         pairs = list(pairs)
         weights = [1.0] * len(pairs) if weights is None else weights
         bags = [(window, weight) for pair, weight in zip(pairs, weights, strict=True) for window in windows(*pair)]
-        bags += [((list(a), list(b)), DICTIONARY_WEIGHT) for a, b in dictionary if a and b]
         ids_a = _numbered(bag[0] for bag, _ in bags)
         ids_b = _numbered(bag[1] for bag, _ in bags)
         types_a = [sorted({ids_a[word] for word in a}) for (a, _), _ in bags]
@@ -147,8 +134,8 @@ class Lexicon:
         """The links between words of two vocabularies, by their numbers there; of the prior those that it knows alone."""
         a, b = _renumbered(self.names_a, self.ids_a, ids_a), _renumbered(self.names_b, self.ids_b, ids_b)
         numbers_a, numbers_b = a[self.links.a], b[self.links.b]
-        which = np.flatnonzero((numbers_a >= 0) & (numbers_b >= 0))
-        own = Links(numbers_a[which], numbers_b[which], self.links.forward[which], self.links.backward[which])
+        links = Links(numbers_a, numbers_b, self.links.forward, self.links.backward)
+        own = links.where((numbers_a >= 0) & (numbers_b >= 0))
         if self.prior is None or (ids_a is self.ids_a and ids_b is self.ids_b):
             return own
         told_a, told_b = (
@@ -156,12 +143,7 @@ class Lexicon:
         )
         before = self.prior.among(ids_a, ids_b)
         alone = ~(told_a[before.a] & told_b[before.b])
-        return Links(
-            np.append(own.a, before.a[alone]),
-            np.append(own.b, before.b[alone]),
-            np.append(own.forward, before.forward[alone]),
-            np.append(own.backward, before.backward[alone]),
-        ).ordered()
+        return Links.joined([own, before.where(alone)]).ordered()
 
     def beyond(self, ids_a: Mapping[str, int], ids_b: Mapping[str, int]) -> tuple[Floats, Floats]:
         """Of each word of two vocabularies, how probably it is translated by a word that the other lacks."""
@@ -287,8 +269,32 @@ class Links(NamedTuple):
         return cls._make(map(np.concatenate, zip(*parts, strict=True)))
 
     def ordered(self) -> "Links":
-        order = np.lexsort((self.b, self.a))
-        return Links(self.a[order], self.b[order], self.forward[order], self.backward[order])
+        return self.where(np.lexsort((self.b, self.a)))
+
+    def where(self, which: Bools | Ints | slice) -> "Links":
+        return Links._make(column[which] for column in self)
+
+    def turned(self) -> "Links":
+        """From the second language to the first."""
+        return Links(self.b, self.a, self.backward, self.forward).ordered()
+
+    def through(self, other: "Links", penalty: float) -> "Links":
+        """From the first language to the second of other links, whose first language is the second of these."""
+        begins = firsts(self.a)[::_AT_ONCE].tolist() or [0]
+        parts = (slice(*ends) for ends in pairwise([*begins, len(self.a)]))
+        return Links.joined([_carried(self.where(part), other, penalty) for part in parts])
+
+
+def _carried(links: Links, other: Links, penalty: float) -> Links:
+    begin, end = (np.searchsorted(other.a, links.b, side) for side in ("left", "right"))
+    step, size = ranges(begin, end), int(other.b.max(initial=0)) + 1
+    keys = np.repeat(links.a, end - begin) * size + other.b[step]
+    different, place = np.unique(keys, return_inverse=True)
+    both = [
+        penalty * np.bincount(place, np.repeat(first, end - begin) * second[step], len(different))
+        for first, second in ((links.forward, other.forward), (links.backward, other.backward))
+    ]
+    return Links(*np.divmod(different, size), *both).where(np.maximum(*both) >= LEAST)
 
 
 class _Prior(NamedTuple):
@@ -483,9 +489,7 @@ def _with_unseen(links: Links, prior: _Prior, unseen: Ints, totals: tuple[Floats
     forward = prior.links.forward[unseen] / (totals[0] + prior.known_a + EMPTY)[a]
     backward = prior.links.backward[unseen] / (totals[1] + prior.known_b + EMPTY)[b]
     strong = np.maximum(forward, backward) >= LEAST
-    a, b = np.append(links.a, a[strong]), np.append(links.b, b[strong])
-    forward, backward = np.append(links.forward, forward[strong]), np.append(links.backward, backward[strong])
-    return Links(a, b, forward, backward).ordered()
+    return Links.joined([links, Links(a, b, forward, backward).where(strong)]).ordered()
 
 
 _BLOCK = 1 << 18  # cells that are looked at together: bounds memory

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 import typer
@@ -12,6 +14,7 @@ from bitrawl.mining.aligned_pages import SiteAligner, translated_part
 from bitrawl.mining.embedding_aligner import EmbeddingAligner
 from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.model import Language, Page, Paragraph, ParagraphKind
+from bitrawl.text.known_words import Dictionary, known_words
 from bitrawl.text.sentences import sentences
 from bitrawl.url import Url
 
@@ -130,12 +133,14 @@ def test_a_long_text_that_one_side_has_alone_does_not_lose_the_rest():
     assert right > 0.95 * (WIDE - 100)
 
 
-def test_a_dictionary_helps_where_nothing_else_does():
+def test_a_dictionary_helps_where_nothing_else_does(tmp_path: Path):
     words_a = ["moss", "wall", "stone", "tree", "rain", "moon", "fish", "bird"]
     words_b = ["goru", "talu", "meki", "sopa", "vuni", "hasa", "peko", "limu"]
     a, b = words_a, words_b[:3] + words_b[4:]
-    entries = [([one], [other]) for one, other in zip(words_a, words_b, strict=True)]
-    beads = LexicalAligner(dictionary=entries).align_documents([Document.plain(a, b, (EN, Language("tlh")))])[0]
+    (tmp_path / "words.tsv").write_text("".join(map("{}\t{}\n".format, words_a, words_b)), "utf-8")
+    languages = EN, Language("tlh")
+    words = known_words(*languages, Dictionary.of(str(tmp_path / "words.tsv"), languages))
+    beads = LexicalAligner(prior=words).align_documents([Document.plain(a, b, languages)])[0]
     assert ((3,), ()) in [(bead.a, bead.b) for bead in beads]
 
 

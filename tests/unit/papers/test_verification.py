@@ -1,12 +1,13 @@
 """Section 4 of Liu et al.: three features, the third of which is learned from the pairs before."""
 
 import random
+from pathlib import Path
 
 import pytest
 
 from bitrawl.model import Language, Page, Paragraph
 from bitrawl.papers.verification import UNTRANSLATED, ReadPage, Verification, Weights
-from bitrawl.text.words import words
+from bitrawl.text.known_words import Dictionary
 from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")
@@ -67,9 +68,12 @@ def test_the_lexicon_grows_with_the_pairs():
     assert shares[0] < 0.1 < shares[2]
 
 
-def test_a_dictionary_counts_before_the_first_pair():
-    entries = [(words(text([n], "a"), EN), words(text([n], "o"), FR)) for n in range(WORDS)]
-    bare, given = Verification(LANGUAGES), Verification(LANGUAGES, entries)
+def test_a_dictionary_counts_before_the_first_pair(tmp_path: Path):
+    path = tmp_path / "words.tsv"
+    path.write_text("".join(f"{text([n], 'a')}\t{text([n], 'o')}\n" for n in range(WORDS)), "utf-8")
+    dictionary = Dictionary.of(str(path), LANGUAGES)
+    assert dictionary
+    bare, given = Verification(LANGUAGES), Verification(LANGUAGES, dictionary.words(EN, FR))
     assert bare.translated(english(1), french(1)) == 0
     assert given.translated(english(1), french(1)) > 0.9
     assert given.translated(english(1), french(2)) < 0.7

@@ -4,6 +4,7 @@ import pytest
 
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
+from bitrawl.text.known_words import Dictionary, known_words
 from bitrawl.text.lexicon import WINDOW, Lexicon, read_dictionary, windows
 
 WORDS = {"house": "maison", "red": "rouge", "small": "petite", "garden": "jardin", "old": "vieux", "tree": "arbre"}
@@ -68,9 +69,12 @@ def test_coverage_tells_a_translation_from_another_text():
 def test_a_dictionary_is_read_in_both_formats_and_believed(tmp_path, line):
     path = tmp_path / "dictionary"
     path.write_text(f"{line}\n\n", "utf-8")
-    entries = read_dictionary(path, (Language("en"), Language("fr")))
+    languages = Language("en"), Language("fr")
+    entries = read_dictionary(path, languages)
     assert entries == [(["moss"], ["mouss"])]
-    assert best(Lexicon.learn([], dictionary=entries).translations("moss")) == "mouss"
+    own = Dictionary.of(str(path), languages)
+    assert own
+    assert best(known_words(*languages, own).translations("moss")) == "mouss"
 
 
 def test_a_line_that_is_no_entry_is_named(tmp_path):
