@@ -32,7 +32,7 @@ def test_blocks_belong_together_by_their_tags_and_length():
     knowledge = LexicalAligner().knowledge
     known, corpus = _frozen([Document(a, b)], knowledge, translations(knowledge))
     corpus.align_blocks(known, np.array([0]), {})
-    together = corpus._blocks._together.reshape(3, 4)
+    together = corpus._blocks._together.at(np.arange(3)[:, None], np.arange(4)[None, :])
     assert together[0].argmax() == 0
     assert together[2].argmax() == 3
     assert together[0, 3] < together[0, 0] - 2
