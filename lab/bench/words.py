@@ -2,10 +2,12 @@
 
 FOLDER is a clone of github.com/mozilla/firefox-translations-models, which has the development sentences of FLORES.
 Retrieval: the partner of each sentence among 997, by words that are carried over. Documents: four sentences each, aligned
-alone, with the right ones and with those of another document; and one sentence with each of ten.
+alone, with the right ones and with those of another document; and one sentence with each of ten. With `--learned`, the folder
+that `python -m lab.train words --cache` keeps: how many of these sentences, or of their English, stand among the examples.
 """
 
 import argparse
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from lab.train.word_sources import Repository
 
 DOCUMENTS, SENTENCES, CANDIDATES = 40, 4, 10
 KEPT, PASSED = 0.7, 0.3
+SHORTEST = 12  # characters: what is shorter is no sentence
 
 
 def flores(data: Path) -> dict[Language, list[str]]:
@@ -100,13 +103,37 @@ def documents(
     return right / (DOCUMENTS * SENTENCES), wrong / max(proposed, 1), best / DOCUMENTS
 
 
+def held_out(texts: dict[Language, list[str]], learned: Path) -> None:
+    """How many sentences are known, whatever their case, spaces and signs are."""
+    keys = {language: set(map(_key, sentences)) - {""} for language, sentences in texts.items()}
+    known: dict[Language, set[str]] = {language: set() for language in texts}
+    rows = 0
+    for path in sorted(learned.glob("*.tsv")):
+        language = Language(path.name.split(".")[0])
+        for row in path.read_text("utf-8").splitlines():
+            rows += 1
+            for code, text in zip((language, ENGLISH), row.split("\t"), strict=True):
+                if len(text) > SHORTEST and (key := _key(text)) in keys.get(code, ()):
+                    known[code].add(key)
+    print(f"{rows:,} examples; sentences of FLORES dev among them:")
+    print(", ".join(f"{language} {len(found)}" for language, found in sorted(known.items()) if found) or "none")
+
+
+def _key(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.casefold())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m lab.bench.words")
     parser.add_argument("languages", nargs="*")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--documents", action="store_true")
+    parser.add_argument("--learned", type=Path)
     asked = parser.parse_args()
     texts = flores(asked.data)
+    if asked.learned:
+        held_out(texts, asked.learned)
+        return
     english = texts.pop(ENGLISH)
     means = []
     for language in map(Language, asked.languages or texts):

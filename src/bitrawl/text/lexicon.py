@@ -171,17 +171,14 @@ class Lexicon:
 
     def linked(self, tokens_a: Tokens, tokens_b: Tokens) -> tuple[set[str], set[str]]:
         """The words of either text that have any translation here."""
-        a, b = (
-            {word for word in text if (number := ids.get(word)) is not None and some[number]}
-            for text, ids, some in zip((tokens_a, tokens_b), (self.ids_a, self.ids_b), self._linked, strict=True)
-        )
-        return a, b
+        a, b = self._linked
+        return a.intersection(tokens_a), b.intersection(tokens_b)
 
     @cached_property
-    def _linked(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _linked(self) -> tuple[set[str], set[str]]:
         a, b = (
-            np.bincount(of_side, minlength=len(ids)) > 0
-            for of_side, ids in ((self.links.a, self.ids_a), (self.links.b, self.ids_b))
+            set(map(names.__getitem__, np.unique(of_side).tolist()))
+            for of_side, names in ((self.links.a, self.names_a), (self.links.b, self.names_b))
         )
         return a, b
 
@@ -197,7 +194,12 @@ class Lexicon:
 
     def _links_of(self, word: str) -> slice:
         number = self.ids_a.get(word, -1)
-        return slice(*np.searchsorted(self.links.a, [number, number + 1]).tolist())
+        return slice(*self._begins[number : number + 2].tolist()) if number >= 0 else slice(0)
+
+    @cached_property
+    def _begins(self) -> Ints:
+        """Where the links of each word begin, and the end of the last."""
+        return np.searchsorted(self.links.a, np.arange(len(self.ids_a) + 1))
 
     def _named(self, links: slice, probabilities: Floats) -> Iterator[tuple[str, float]]:
         names = map(self.names_b.__getitem__, self.links.b[links].tolist())
@@ -213,9 +215,10 @@ class Lexicon:
         set_b = set(tokens_b)
         explained_a = dict.fromkeys(set_b.intersection(tokens_a), 1.0)
         explained_b = explained_a.copy()
+        asked = self._asked
         for word in dict.fromkeys(tokens_a):
-            translations = self.known_translations(word)
-            if set_b.isdisjoint(translations):
+            translations = asked[word] if word in asked else self.known_translations(word)
+            if translations.keys().isdisjoint(set_b):  # some have hundreds: it goes through the fewer
                 continue
             explained = explained_a.get(word, 0.0)
             for other in sorted(translations.keys() & set_b):  # sums of floats depend on the order
@@ -229,14 +232,15 @@ class Lexicon:
         """With both probabilities; the prior tells those of which the texts could tell nothing."""
         found = self._asked.get(word)
         if found is None:
-            links = self._links_of(word)
-            names = map(self.names_b.__getitem__, self.links.b[links].tolist())
-            both = zip(self.links.forward[links].tolist(), self.links.backward[links].tolist(), strict=True)
-            found = dict(zip(names, both, strict=True))
-            if self.prior is not None:
-                new = word not in self.ids_a
-                before = self.prior.known_translations(word)
-                found |= {other: both for other, both in before.items() if new or other not in self.ids_b}
+            before = self.prior.known_translations(word) if self.prior else {}
+            if word in self.ids_a:
+                links = self._links_of(word)
+                names = map(self.names_b.__getitem__, self.links.b[links].tolist())
+                both = zip(self.links.forward[links].tolist(), self.links.backward[links].tolist(), strict=True)
+                found = dict(zip(names, both, strict=True))
+                found |= {other: both for other, both in before.items() if other not in self.ids_b}
+            else:
+                found = before
             self._asked[word] = found
         return found
 
