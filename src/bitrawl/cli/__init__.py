@@ -117,7 +117,8 @@ class HelpfulCommand(TyperCommand):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self.rare = [flag for flag in self.params if flag.name not in _USUAL] if len(self.params) > _MANY else []
+        many: list[Any] = self.params if len(self.params) > _MANY else []
+        self.rare = [flag for flag in many if flag.name not in _USUAL]
         if self.rare:
             self.params.append(
                 TyperOption(
@@ -209,8 +210,8 @@ class Verbs(HelpfulGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's
         if self._listing:
-            verb = verbs()[cmd_name]
-            return TyperCommand(cmd_name, help=verb.help, rich_help_panel=verb.panel)
+            listed = verbs()[cmd_name]
+            return TyperCommand(cmd_name, help=listed.help, rich_help_panel=listed.panel)
         if cmd_name not in VERBS and cmd_name not in ADDED.names() and "simulate" in ADDED.names():
             return None  # where our own is missing, too, bitrawl is not installed, which `_added_verb` says
         verb = loaded((VERBS.get(cmd_name) or _added_verb(cmd_name)).function)

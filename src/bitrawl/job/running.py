@@ -371,7 +371,8 @@ def _end(job: Job, parts: Parts, wanted: Sequence[Language]) -> CrawlEnd:
 
 def _missing(ledger: Ledger, wanted: Sequence[Language]) -> Sequence[Language]:
     """The languages that no page is in, if too few are left to mine."""
-    found = {asked_language(language, wanted) for site in ledger.sites() for language, n in site.languages.items() if n}
+    counts = [site.languages for site in ledger.sites()]
+    found = {asked_language(Language(code), wanted) for count in counts for code, pages in count.items() if pages}
     missing = [language for language in wanted if language not in found]
     return missing if len(wanted) - len(missing) < min(len(wanted), 2) else ()
 
