@@ -11,7 +11,7 @@ from bitrawl.errors import FieldError, OutdatedError, RefusedError, StoreError
 from bitrawl.mining import Thresholds
 from bitrawl.review import JobReview
 from bitrawl.web.actions import Server, find_own_job, server_of
-from bitrawl.web.allowed import THRESHOLDS, ReadFields
+from bitrawl.web.allowed import THRESHOLDS, AllowedFields
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import Message, message
 from bitrawl.web.operator_settings import Settings
@@ -31,9 +31,9 @@ def changes(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
         raise FieldError(
             {name: message("only the operator of this server can set {name}", name=name) for name in refused}
         )
-    read = ReadFields({name: [""] if value == [] else value for name, value in given.items()}, THRESHOLDS, settings)
-    read.check()
-    return {key.removeprefix("judge."): value for key, value in read.values.items()}
+    listed = {name: [""] if value == [] else value for name, value in given.items()}
+    values = AllowedFields.checked(listed, THRESHOLDS, settings)
+    return {key.removeprefix("judge."): value for key, value in values.items()}
 
 
 def fixed(settings: Settings) -> frozenset[str]:

@@ -57,10 +57,10 @@ from bitrawl.web.corpus_files import (
     terms_file,
     terms_of,
 )
+from bitrawl.web.fields import MOST_ROWS, SORTS, Fields, language_pair, one_of
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
 from bitrawl.web.messages import Words, shortened
-from bitrawl.web.queries import MOST_ROWS, SORTS, Fields
 from bitrawl.web.review_actions import PROGRAM_PATIENCE, open_review
 from bitrawl.web.text_tools import TOOLS
 
@@ -142,9 +142,8 @@ def _acting(action: str) -> Handle:
 async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
     query = request.query_params
     values: dict[str, Any] = {**query, **({"refuse": query.getlist("refuse")} if "refuse" in query else {})}
-    fields, languages = Fields(query), str(values.pop("languages", ""))
-    fields.languages()
-    fields.check()
+    Fields(query).read_one("languages", language_pair, None)
+    languages = str(values.pop("languages", ""))
     changed = threshold_choice.changes(values, server_of(request).settings)
     opened = (await open_review(request, PROGRAM_PATIENCE)).review
     sight = await asyncio.to_thread(lambda: opened.sight(threshold_choice.chosen(opened, changed), languages))
@@ -176,9 +175,7 @@ def _thresholds(thresholds: Thresholds) -> shapes.ApiThresholds:
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
     job = await find_mining_job(request)
     names = [header.name for header in await bilingual_corpora(job)]
-    name = request.query_params.get("languages") or next(iter(names), "")
-    if name not in names:
-        raise FieldError({"languages": f"choose one of {', '.join(names)}"})
+    name = Fields(request.query_params).read_one("languages", one_of(names), next(iter(names), ""))
     return await terms_of(request, job, name)
 
 

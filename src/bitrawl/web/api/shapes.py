@@ -11,7 +11,8 @@ from bitrawl.model import Verdict
 from bitrawl.reasons import Action
 from bitrawl.review import CorpusSelection, Hit, ListedPair, ListedSegment, Sample, SampleResults
 from bitrawl.strategies import Strategy
-from bitrawl.web.allowed import BOOTSTRAP, DISCOVERY, LIMITS, MINING, THRESHOLDS, Field, Share, Texts, text
+from bitrawl.web.allowed import BOOTSTRAP, DISCOVERY, LIMITS, MINING, THRESHOLDS, Field, Share, Texts
+from bitrawl.web.fields import text
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request

@@ -18,11 +18,11 @@ from bitrawl.errors import FieldError
 from bitrawl.review import Hit, PairOrder, ReviewOrder, SubjectKind
 from bitrawl.web.actions import words_of
 from bitrawl.web.corpus_files import hits_file
+from bitrawl.web.fields import SORTS, offset_in, pair_filter, search_query, two_languages, whole_number
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import METHODS, Message, field_messages, marked
 from bitrawl.web.pages.rendering import corpus_choices, fragment, list_part, load_again, rendered
 from bitrawl.web.pages.segments import FILTERS, FilterForm, Shown, View, rows_response
-from bitrawl.web.queries import SORTS, offset_in, pair_filter, search_query, two_languages, whole_number
 from bitrawl.web.review_actions import (
     PAGE_PATIENCE,
     SEEDS,

@@ -27,6 +27,7 @@ from bitrawl.text.rewording import rewording
 from bitrawl.text.words import Span
 from bitrawl.web.actions import words_of
 from bitrawl.web.differences import Difference, differences
+from bitrawl.web.fields import offset_in, segment_filter, two_languages, whole_number
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import (
     DIFFERENCES,
@@ -42,7 +43,6 @@ from bitrawl.web.messages import (
     message,
 )
 from bitrawl.web.pages.rendering import corpus_choices, fragment, list_part, moment, rendered
-from bitrawl.web.queries import offset_in, segment_filter, two_languages, whole_number
 from bitrawl.web.review_actions import (
     PAGE_PATIENCE,
     SegmentChange,

@@ -13,10 +13,10 @@ from bitrawl.model import pair_key
 from bitrawl.review import GivenVerdict, JobReview, Judgement, SubjectKind
 from bitrawl.show import bars
 from bitrawl.web.actions import find_mining_job, server_of, words_of
+from bitrawl.web.fields import offset_in
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.pages.rendering import rendered, written
 from bitrawl.web.pages.review import review_parts
-from bitrawl.web.queries import offset_in
 from bitrawl.web.review_actions import (
     PAGE_PATIENCE,
     conflicts_of,

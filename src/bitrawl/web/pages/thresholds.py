@@ -20,9 +20,9 @@ from bitrawl.review import CorpusSelection, JobReview
 from bitrawl.show import histogram
 from bitrawl.web import allowed, threshold_choice
 from bitrawl.web.actions import server_of, words_of
+from bitrawl.web.fields import whole_number
 from bitrawl.web.messages import FLAGS, Message, Words, marked, message_of
 from bitrawl.web.pages.rendering import corpus_choices, fragment, rendered, written
-from bitrawl.web.queries import whole_number
 from bitrawl.web.review_actions import PAGE_PATIENCE, OpenReview, open_review
 from bitrawl.web.security import posted
 
