@@ -16,18 +16,20 @@ from bitrawl.corpus import TermPair, fitting
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
 from bitrawl.job import BootstrapFolder, BootstrapSummary
-from bitrawl.mining import Thresholds
 from bitrawl.reasons import Action
 from bitrawl.review import (
     GivenVerdict,
+    HitList,
     JobReview,
     Judgement,
+    PairList,
     ReadPair,
     ReadSegment,
     ReviewOrder,
     ReviewProgress,
     Sample,
     SegmentOrder,
+    SegmentRows,
     SegmentState,
 )
 from bitrawl.version import __version__
@@ -148,9 +150,9 @@ async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
     opened = (await open_review(request, PROGRAM_PATIENCE)).review
     sight = await asyncio.to_thread(lambda: opened.sight(threshold_choice.chosen(opened, changed), languages))
     return shapes.ApiSelection(
-        kept=_thresholds(sight.kept),
+        kept=threshold_choice.as_fields(sight.kept),
         version=JobReview.version_of(sight.kept),
-        chosen=_thresholds(sight.thresholds),
+        chosen=threshold_choice.as_fields(sight.thresholds),
         corpora=await asyncio.to_thread(lambda: sight.corpora),
     )
 
@@ -159,17 +161,7 @@ async def keep_thresholds(request: Request, body: dict[str, Any]) -> shapes.Kept
     version = str(body.pop("version", "") or "")
     changed = threshold_choice.changes(body, server_of(request).settings)
     await open_review(request, PROGRAM_PATIENCE)
-    kept = await threshold_choice.keep(request, changed, version)
-    return shapes.KeptThresholds(
-        kept=_thresholds(kept.thresholds),
-        version=JobReview.version_of(kept.thresholds),
-        before=kept.before,
-        units=kept.units,
-    )
-
-
-def _thresholds(thresholds: Thresholds) -> shapes.ApiThresholds:
-    return msgspec.convert(threshold_choice.by_field(thresholds), shapes.ApiThresholds)
+    return await threshold_choice.keep(request, changed, version)
 
 
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
@@ -281,7 +273,7 @@ OPERATIONS = (
         example='{"pages": 2000}',
     ),
     Operation(
-        "GET", "/jobs/{id}/pairs", "List page pairs.", review.list_pairs, gives=shapes.ApiPairs,
+        "GET", "/jobs/{id}/pairs", "List page pairs.", review.list_pairs, gives=PairList,
         query={
             **_LANGUAGES,
             "text": "In an address or a title.",
@@ -350,7 +342,7 @@ OPERATIONS = (
         review.undo_last, gives=shapes.Undone,
     ),
     Operation(
-        "GET", "/jobs/{id}/segments", "List segments.", review.list_segments, gives=shapes.ApiSegments,
+        "GET", "/jobs/{id}/segments", "List segments.", review.list_segments, gives=SegmentRows,
         query={
             **_LANGUAGES,
             "least": "The lowest score.",
@@ -384,7 +376,7 @@ OPERATIONS = (
     ),
     Operation("DELETE", "/jobs/{id}/comments/{number}", "Take back a comment of yours.", review.undo_comment, status=204),
     Operation(
-        "GET", "/jobs/{id}/search", "Find words, with their counterpart.", review.search, gives=shapes.ApiHits,
+        "GET", "/jobs/{id}/search", "Find words, with their counterpart.", review.search, gives=HitList,
         query={**_SEARCH, "sort": "score (the best first), or left or right: by the words before or after.", **_PAGING},
     ),
     Operation("GET", "/jobs/{id}/hits", "All that a search finds, as a file.", _as_file(hits_file), query=_SEARCH | _HITS),

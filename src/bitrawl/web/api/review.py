@@ -11,8 +11,10 @@ from starlette.requests import Request
 from bitrawl.errors import FieldError
 from bitrawl.review import (
     GivenVerdict,
+    HitList,
     JobReview,
     Judgement,
+    PairList,
     ReadPair,
     ReadSegment,
     ReviewOrder,
@@ -21,6 +23,7 @@ from bitrawl.review import (
     Saved,
     SegmentFilter,
     SegmentOrder,
+    SegmentRows,
     SubjectKind,
 )
 from bitrawl.web import review_actions
@@ -50,30 +53,26 @@ async def _indexed(request: Request) -> JobReview:
     return (await open_review(request, PROGRAM_PATIENCE)).review
 
 
-async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
+async def list_pairs(request: Request, _body: Body) -> PairList:
     values = request.query_params
     wanted = pair_filter(values, **rows_wanted(values), strict=True)
-    page = await asyncio.to_thread((await _indexed(request)).lists.pairs, wanted)
-    return shapes.ApiPairs(page.pairs, page.total, page.partial)
+    return await asyncio.to_thread((await _indexed(request)).lists.pairs, wanted)
 
 
 async def read_pair(request: Request, _body: Body) -> ReadPair:
     return await review_actions.read_pair(await _indexed(request), request.path_params["key"])
 
 
-async def list_segments(request: Request, _body: Body) -> shapes.ApiSegments:
+async def list_segments(request: Request, _body: Body) -> SegmentRows:
     values = request.query_params
     rows, wanted = rows_wanted(values), segment_filter(values)
     order = Fields(values).read_one("sort", one_of(SegmentOrder), SegmentOrder.WORST)
-    review = await _indexed(request)
-    part = await asyncio.to_thread(review.segments.part, wanted, order, **rows)
-    return shapes.ApiSegments(part.segments, part.total)
+    return await asyncio.to_thread((await _indexed(request)).segments.part, wanted, order, **rows)
 
 
-async def search(request: Request, _body: Body) -> shapes.ApiHits:
+async def search(request: Request, _body: Body) -> HitList:
     rows, query = rows_wanted(request.query_params), search_query(request.query_params)
-    hits = await asyncio.to_thread((await _indexed(request)).search, query, **rows)
-    return shapes.ApiHits(hits.hits, hits.total)
+    return await asyncio.to_thread((await _indexed(request)).search, query, **rows)
 
 
 async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:

@@ -19,8 +19,8 @@ from bitrawl.web.commands import CommandError
 from bitrawl.web.corpus_files import bilingual_corpora
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import Message, RequestError, Words, field_messages, marked, message, message_of
-from bitrawl.web.pages.rendering import corpus_names, load_again, rendered
-from bitrawl.web.pages.review import review_parts
+from bitrawl.web.pages.rendering import corpus_names, load_again
+from bitrawl.web.pages.review import review_page
 from bitrawl.web.review_actions import (
     MOST_UNITS,
     PAGE_PATIENCE,
@@ -69,13 +69,12 @@ async def _page(
 ) -> Response:
     (job, review, _), drawing = opened, server_of(request).drawing
     fault, headers = drawing.fault(job.folder), await bilingual_corpora(job)
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "samples.html",
+        "/samples",
         422 if errors else 200,
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/samples"),
         samples=await asyncio.to_thread(review.samples.listed),
         is_drawing=drawing.is_busy(job.folder),
         problem=message_of(fault) if fault else Message(""),
@@ -94,12 +93,11 @@ async def read(request: Request) -> Response:
     opened = await open_review(request)
     sample = await find_sample(request, opened.review)
     outcome = await asyncio.to_thread(opened.review.results, sample)
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "sample.html",
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/samples"),
+        "/samples",
         sample=sample,
         own=sample.person(request.state.user.name),
         may_end=may_end(request, opened.job, sample),
@@ -226,12 +224,11 @@ async def unit(request: Request) -> Response:
     left = await asyncio.to_thread(review.samples.left, sample, review.person)
     verdicts = (await asyncio.to_thread(review.samples.verdicts, sample))[review.person]
     pages = await asyncio.to_thread(review.lists.pair, shown.pair_key) if with_context else None
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "sample_unit.html",
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/samples"),
+        "/samples",
         sample=sample,
         unit=shown,
         verdict=verdicts.get(shown.key),

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import msgspec
 from markupsafe import Markup
 from starlette.datastructures import FormData, QueryParams
 from starlette.requests import Request
@@ -178,7 +179,7 @@ def _seen(review: JobReview, changed: Mapping[str, Any], languages: str, rule: R
 
 def _values(thresholds: Thresholds) -> dict[str, object]:
     """By field, as the form writes them."""
-    values = threshold_choice.by_field(thresholds)
+    values = msgspec.structs.asdict(threshold_choice.as_fields(thresholds))
     numbers = {name: f"{value:g}" for name, value in values.items() if isinstance(value, float)}
     return {**values, **numbers, "types": ", ".join(thresholds.types)}
 
