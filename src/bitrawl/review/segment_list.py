@@ -96,7 +96,7 @@ class SegmentFilter(msgspec.Struct, frozen=True, kw_only=True):
             raise FieldError({fields[name]: why for name, why in error.fields.items()}) from error
 
 
-class SegmentPart(msgspec.Struct, frozen=True):
+class SegmentRows(msgspec.Struct, frozen=True):
     """A part of a list of segments, and the length of all of it."""
 
     segments: tuple[ListedSegment, ...]
@@ -155,16 +155,16 @@ class SegmentList:
         self._verdicts = VerdictHistory(library.folder.verdicts)
         self._revisions = RevisionHistory(library.folder.verdicts)
 
-    def part(self, wanted: SegmentFilter, order: SegmentOrder, offset: int = 0, limit: int = 50) -> SegmentPart:
+    def part(self, wanted: SegmentFilter, order: SegmentOrder, offset: int = 0, limit: int = 50) -> SegmentRows:
         """Raises `FieldError` for words that cannot be searched for."""
         start, most = max(offset, 0), min(max(limit, 0), MOST_ROWS)
         with opened_index(self._library.index) as index:
             if index is None:
-                return SegmentPart((), 0)
+                return SegmentRows((), 0)
             rows = self._fitting(index, wanted)
             places = rows.places(order, slice(start, start + most))
             pairs = _pairs(index, places, wanted.languages)
-        return SegmentPart(tuple(self._read(places, pairs)), len(rows.chosen))
+        return SegmentRows(tuple(self._read(places, pairs)), len(rows.chosen))
 
     def count(self, wanted: SegmentFilter) -> int:
         """How many fit. Raises `FieldError`."""

@@ -295,7 +295,7 @@ def _carried(links: Links, other: Links, penalty: float) -> Links:
     keys = np.repeat(links.a, end - begin) * size + other.b[step]
     different, place = np.unique(keys, return_inverse=True)
     both = [
-        np.bincount(place, np.repeat(penalty * first, end - begin) * second[step], len(different))
+        penalty * np.bincount(place, np.repeat(first, end - begin) * second[step], len(different)).astype(np.float64)
         for first, second in ((links.forward, other.forward), (links.backward, other.backward))
     ]
     return Links(*np.divmod(different, size), *both).where(np.maximum(*both) >= LEAST)

@@ -27,7 +27,7 @@ from bitrawl.corpus import (
     plain,
     tmx_text,
 )
-from bitrawl.errors import ConfigError, FieldError
+from bitrawl.errors import ConfigError
 from bitrawl.file_names import CARD
 from bitrawl.files import cell
 from bitrawl.job import OpenedJob
@@ -37,9 +37,9 @@ from bitrawl.text.words import one_line
 from bitrawl.url import Url
 from bitrawl.web.actions import find_job, find_mining_job, server_of
 from bitrawl.web.commands import Make
+from bitrawl.web.fields import SHARE, Fields, flag, one_of, search_query
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
-from bitrawl.web.queries import Fields, search_query
 from bitrawl.web.security import REPORT_POLICY
 
 SECONDS = 900.0  # for writing an export
@@ -87,12 +87,13 @@ async def export(request: Request) -> Response:
     header = next((header for header in CorpusHeader.of(langs) if header.name == query.get("languages")), None)
     header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
     fields = Fields({"format": "tmx", **query})
-    name, score = fields.one_of("format", FORMATS.ready(len(langs)), ""), fields.share("min_score", 0.0)
-    how = fields.one_of("anonymise", ["", *Anonymise], "")  # what the job does, if nothing is said
+    name, score = fields.read("format", one_of(FORMATS.ready(len(langs))), ""), fields.read("min_score", SHARE, None)
+    how = fields.read("anonymise", one_of(Anonymise), None)  # what the job does, if nothing is said
+    accepted = fields.read("accepted_only", flag, usual=False)
     fields.check()
-    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if fields.text("min_score") else [])]
+    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
     flags += [f"--anonymise={how}"] if how else []
-    flags += ["--accepted-only"] if query.get("accepted_only") in ("true", "on", "1") else []
+    flags += ["--accepted-only"] if accepted else []
     path = await _written(request, job, flags, header.name)
     called = f"{header.name}.{name}.zip" if path.suffix == ".zip" else path.name  # several formats have several files
     return StoredFile(path, filename=f"{_safe(job.name)}.{called}", media_type=_type(path))
@@ -143,9 +144,7 @@ async def file(request: Request) -> Response:
 async def hits_file(request: Request) -> Response:
     """All that a search finds, while it is found."""
     job, values = await find_mining_job(request), dict(request.query_params)
-    style, query = values.get("format") or "tsv", search_query(values)
-    if style not in _HIT_FILES:
-        raise FieldError({"format": message("Choose one of: {choices}.", choices=", ".join(_HIT_FILES))})
+    style, query = Fields(values).read_one("format", one_of(_HIT_FILES), "tsv"), search_query(values)
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     review = job.review()
     hits = _public(review.hits(query), (await asyncio.to_thread(job.folder.job)).export.anonymise)

@@ -9,20 +9,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
-from bitrawl.review import Hit, PairOrder, ReviewOrder, SubjectKind
+from bitrawl.review import Hit, HitList, PairOrder, ReviewOrder, SubjectKind
 from bitrawl.web.actions import words_of
 from bitrawl.web.corpus_files import hits_file
+from bitrawl.web.fields import SORTS, offset_in, pair_filter, search_query, two_languages, whole_number
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import METHODS, Message, field_messages, marked
 from bitrawl.web.pages.rendering import corpus_choices, fragment, list_part, load_again, rendered
 from bitrawl.web.pages.segments import FILTERS, FilterForm, Shown, View, rows_response
-from bitrawl.web.queries import SORTS, offset_in, pair_filter, search_query, two_languages, whole_number
 from bitrawl.web.review_actions import (
     PAGE_PATIENCE,
     SEEDS,
@@ -147,12 +146,10 @@ async def judge(request: Request) -> Response:
 
 async def search(request: Request) -> Response:
     opened, words, values = await open_review(request, PAGE_PATIENCE), words_of(request), dict(request.query_params)
-    offset, hits, total, errors = offset_in(values), tuple[Hit, ...](), 0, dict[str, Message]()
+    offset, found, errors = offset_in(values), HitList((), 0), dict[str, Message]()
     values.setdefault("q", "")
     try:
-        hits, total = msgspec.structs.astuple(
-            await asyncio.to_thread(opened.review.search, search_query(values), offset, HITS)
-        )
+        found = await asyncio.to_thread(opened.review.search, search_query(values), offset, HITS)
     except FieldError as error:
         errors = field_messages(error)
     return rendered(
@@ -163,11 +160,11 @@ async def search(request: Request) -> Response:
         language_choices=await corpus_choices(words, opened.review),
         choices={name: words.choices(labels) for name, labels in _CHOICES.items()},
         errors=errors,
-        hits=hits,
+        hits=found.hits,
         query=urlencode(values),
         split=_split,
         in_line=_in_line,
-        **list_part(request, values, offset, HITS, total),
+        **list_part(request, values, offset, HITS, found.total),
     )
 
 
@@ -219,12 +216,11 @@ async def review(request: Request) -> Response:
     key = at if at in queue.keys and at not in queue.judged else queue.following(after or at) or queue.following("")
     if key:
         return RedirectResponse(choice.pair_address(opened.job, key, after), 303)
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "review.html",
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/review"),
+        "/review",
         review=await choice.bar(opened, "", after),
         language_choices=await corpus_choices(words_of(request), opened.review),
     )
@@ -248,6 +244,14 @@ async def review_parts(opened: OpenReview, here: str) -> ReviewParts:
     samples = await asyncio.to_thread(opened.review.samples.listed)
     own = [person for sample in samples if (person := sample.person(opened.review.person))]
     return ReviewParts(here, conflicts, sum(person.done_at is None for person in own))
+
+
+async def review_page(
+    request: Request, opened: OpenReview, template: str, here: str, status: int = 200, /, **values: Any
+) -> Response:
+    """A page of the review, with links to the others."""
+    places = await review_parts(opened, here)
+    return rendered(request, template, status, of=opened, tab="/review", places=places, **values)
 
 
 class ReviewBar(NamedTuple):

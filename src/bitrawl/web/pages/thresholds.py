@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import msgspec
 from markupsafe import Markup
 from starlette.datastructures import FormData, QueryParams
 from starlette.requests import Request
@@ -19,9 +20,9 @@ from bitrawl.review import CorpusSelection, JobReview, Rule, RuleFacts
 from bitrawl.show import histogram
 from bitrawl.web import allowed, threshold_choice
 from bitrawl.web.actions import server_of, words_of
+from bitrawl.web.fields import whole_number
 from bitrawl.web.messages import FLAGS, Message, Words, marked, message_of
 from bitrawl.web.pages.rendering import corpus_choices, fragment, rendered, written
-from bitrawl.web.queries import whole_number
 from bitrawl.web.review_actions import PAGE_PATIENCE, OpenReview, open_review
 from bitrawl.web.security import posted
 
@@ -177,7 +178,7 @@ def _seen(review: JobReview, changed: Mapping[str, Any], languages: str, rule: R
 
 def _values(thresholds: Thresholds) -> dict[str, object]:
     """By field, as the form writes them."""
-    values = threshold_choice.by_field(thresholds)
+    values = msgspec.structs.asdict(threshold_choice.as_fields(thresholds))
     numbers = {name: f"{value:g}" for name, value in values.items() if isinstance(value, float)}
     return {**values, **numbers, "types": ", ".join(thresholds.types)}
 
