@@ -21,7 +21,7 @@ from bitrawl.corpus import CorpusHeader, jsonl
 from bitrawl.corpus.export import CorpusFolder, Exporter, export, exporting
 from bitrawl.corpus.formats import FORMATS as ALL_FORMATS
 from bitrawl.corpus.formats import Format
-from bitrawl.corpus.jsonl import DOCUMENTS, parquet
+from bitrawl.corpus.jsonl import DOCUMENTS, TEXTS, parquet
 from bitrawl.corpus.plain_text import moses, text, tsv
 from bitrawl.corpus.tmx import tmx
 from bitrawl.corpus.xces import xces
@@ -112,6 +112,14 @@ def read_documents(folder: Path) -> list[str]:
     return [json.loads(line)["url_a"] for line in lines(only(folder, "en-fr.documents.jsonl*"))]
 
 
+def read_texts(folder: Path) -> list[str]:
+    return [json.loads(line)["url_a"] for line in lines(only(folder, "en-fr.texts.jsonl*"))]
+
+
+def read_texts_parquet(folder: Path) -> list[str]:
+    return [row["url_a"] for row in pq.read_table(only(folder, "en-fr.texts.parquet")).to_pylist()]
+
+
 def read_pages(folder: Path) -> list[str]:
     return [json.loads(line)["paragraphs"][0]["text"] for line in lines(only(folder, "en.documents.jsonl*"))]
 
@@ -148,6 +156,8 @@ FORMATS = {
     "moses": (moses, EN_FR, unit, read_moses, both),
     "parquet": (parquet, EN_FR, unit, read_parquet, both),
     "documents": (jsonl.documents, EN_FR, page_pair, read_documents, both),
+    "texts": (jsonl.texts, EN_FR, page_pair, read_texts, both),
+    "texts in Parquet": (jsonl.texts_parquet, EN_FR, page_pair, read_texts_parquet, both),
     "pages": (jsonl.pages, EN, page_of_either, read_pages, first),
     "text": (text, EN, page_of_either, read_text, first),
     "cesDoc": (xces, EN_FR, page_of_either, read_ces_documents, first),
@@ -228,6 +238,46 @@ def test_a_page_of_one_language_has_the_columns_that_the_card_names(tmp_path):
     (line,) = map(json.loads, lines(tmp_path / "en.documents.jsonl"))
     assert list(line) == [column.name for column in DOCUMENTS]
     assert list(line["paragraphs"][0]) == [field.name for field in DOCUMENTS[-1].fields]
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_page_pair_has_its_texts_and_the_units_of_its_paragraphs_in_json_and_in_parquet(tmp_path, compress):
+    """One unit stands in two places of a pair and in one of another, a pair has no unit, a page is not there any more."""
+    pages = {
+        name: Page(url(f"{name}/{number}"), Language(name), title=f"{name} {number}", paragraphs=paragraphs)
+        for number, name in enumerate(("en", "fr"))
+        for paragraphs in [
+            tuple(Paragraph(f"{name} {n}", boilerplate=n == 1, language=Language(name)) for n in range(4))
+        ]
+    }
+    en, fr = pages["en"].url, pages["fr"].url
+    pairs = [PagePair(en, fr, Language("en"), Language("fr"), 0.9, {"u": 0.9}, partial=True), page_pair("", "", 7)]
+
+    def found(*places: UnitSource) -> TranslationUnit:
+        pair = SegmentPair(en, fr, Segment("a", 2, 5), Segment("b", 3, 6), 0.75)
+        return TranslationUnit(pair, places)
+
+    other = UnitSource(url("en/9"), url("fr/9"), 0, 0, 0, 0)
+    units = [
+        found(UnitSource(en, fr, 2, 3, 7, 7), UnitSource(en, fr, 0, 0, 1, 1), other),
+        found(UnitSource(en, fr, 0, 0, 0, 0)),
+    ]
+    items = [*pairs, page_pair("", "", 9), *pages.values(), *units]
+    export(tmp_path, EN_FR, [Format.DOCUMENTS, Format.DOCUMENTS_PARQUET], items, compress=compress)
+    rows = list(map(json.loads, lines(only(tmp_path, "en-fr.texts.jsonl*"))))
+    assert rows == pq.read_table(tmp_path / "en-fr.texts.parquet").to_pylist()
+    first, empty, last = rows
+    assert list(first) == [column.name for column in TEXTS]
+    assert (first["partial"], first["title_b"], empty["partial"]) == (True, "fr 1", False)
+    assert [(p["id"], p["text"], p["lang"]) for p in first["paragraphs_a"]] == [
+        ("p1", "en 0", "en"), ("p3", "en 2", "en"), ("p4", "en 3", "en")
+    ]  # fmt: skip
+    assert first["links"] == [
+        {"paragraph_a": "p1", "paragraph_b": "p1", "units": [2, 1]},
+        {"paragraph_a": "p3", "paragraph_b": "p4", "units": [1]},
+    ]
+    assert (empty["links"], empty["paragraphs_a"]) == ([], [])
+    assert last["links"] == [{"paragraph_a": "p1", "paragraph_b": "p1", "units": [1]}]
 
 
 def test_parquet_has_each_measure_as_a_number_or_nothing(tmp_path):

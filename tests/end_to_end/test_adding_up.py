@@ -41,7 +41,7 @@ SELECT (SELECT count(*) FROM units) AS units, sum(NOT partial) AS pairs, sum(par
     (SELECT count(*) FROM (SELECT url_a FROM page_pairs UNION SELECT url_b FROM page_pairs)) AS pages
 FROM page_pairs
 """
-FORMATS = ("jsonl", "tmx", "tsv", "moses", "parquet", "xces")
+FORMATS = ("jsonl", "tmx", "tsv", "moses", "parquet", "xces", "documents", "documents-parquet")
 
 
 class Figures(NamedTuple):
@@ -156,6 +156,15 @@ def of_pairs(pairs: list[dict[str, Any]]) -> Figures:
     )
 
 
+def of_documents(pairs: list[dict[str, Any]]) -> Figures:
+    """Each unit stands somewhere."""
+    units = set()
+    for both in pairs:
+        units.update(unit for link in both["links"] for unit in link["units"])
+    assert units == set(range(1, len(units) + 1))
+    return of_pairs(pairs)._replace(units=len(units))
+
+
 def of_units(units: list[dict[str, Any]]) -> Figures:
     places = [place for unit in units for place in unit.get("sources") or [unit]]
     return Figures(len(units), pages=len({place[url] for place in places for url in ("url_a", "url_b")}))
@@ -215,6 +224,8 @@ PLACES: dict[str, Callable[[Described], Figures]] = {
     "TSV": lambda d: Figures(lines(d.corpus / "en-fr.tsv").units - 1),
     "Moses": lambda d: lines(d.corpus / "en-fr.ids"),
     "Parquet": lambda d: of_units(parquet.read_table(d.corpus / "en-fr.parquet").to_pylist()),
+    "documents": lambda d: of_documents(d.rows("texts")),
+    "documents in Parquet": lambda d: of_documents(parquet.read_table(d.corpus / "en-fr.texts.parquet").to_pylist()),
     "XCES": lambda d: of_xces(d.corpus / "xces/en-fr"),
 }
 
@@ -241,6 +252,14 @@ def test_what_partly_translated_pairs_bring_is_marked_and_counted(described: Des
     flagged = [unit for unit in described.rows("sentences") if Flag.PARTIAL in unit["flags"]]
     assert {(unit["url_a"], unit["url_b"]) for unit in flagged} == partial
     assert f"| {Flag.PARTIAL} | {len(flagged)} |" in described.card
+
+
+def test_a_document_has_the_units_that_its_links_name_where_they_say(described: Described):
+    units, pairs = described.rows("sentences"), described.rows("texts")
+    for both, link in ((both, link) for both in pairs for link in both["links"]):
+        for side in ("a", "b"):
+            (text,) = (p["text"] for p in both[f"paragraphs_{side}"] if p["id"] == link[f"paragraph_{side}"])
+            assert all(units[unit - 1][f"text_{side}"][:20] in text for unit in link["units"])
 
 
 def test_a_merge_with_a_copy_counts_no_page_twice(described: Described, tmp_path: Path):

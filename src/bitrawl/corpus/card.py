@@ -6,13 +6,13 @@ which files belong to "en-fr", and what their columns are.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from bitrawl.corpus.export import MADE_BY, without_files
 from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, Origin, day, number, paired_pages
 from bitrawl.corpus.formats import Anonymise
-from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
+from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, TEXTS, Column
 from bitrawl.languages import base_language, language_name
 from bitrawl.message import enumerated
 from bitrawl.model import Method
@@ -359,14 +359,15 @@ def _size(corpus: CorpusFacts) -> int:
 
 
 def _data_files(facts: CardFacts) -> list[tuple[str, FileFacts]]:
-    return [(corpus.name, file) for corpus in facts.corpora if (file := _data(corpus))]
+    return [named for corpus in facts.corpora for named in _data(corpus)]
 
 
-def _data(corpus: CorpusFacts) -> FileFacts | None:
-    """Parquet if available, because it contains the types of its columns; None if there is nothing to load."""
-    kinds = (".parquet", ".sentences.jsonl", ".tsv") if len(corpus.sides) > 1 else (".documents.jsonl", ".txt")
-    files = ((kind, file) for kind in kinds for file in corpus.files)
-    return next((file for kind, file in files if file.name.removesuffix(".gz").endswith(kind)), None)
+def _data(corpus: CorpusFacts) -> Iterator[tuple[str, FileFacts]]:
+    """What can be loaded, by name. Parquet if available, because it contains the types of its columns."""
+    files = {file.name.removeprefix(corpus.name).removesuffix(".gz"): file for file in corpus.files}
+    usual = (".parquet", ".sentences.jsonl", ".tsv") if len(corpus.sides) > 1 else (".documents.jsonl", ".txt")
+    for name, kinds in ((corpus.name, usual), (f"{corpus.name}-documents", (".texts.parquet", ".texts.jsonl"))):
+        yield from [(name, files[kind]) for kind in kinds if kind in files][:1]
 
 
 def _features(data: str) -> list[dict[str, object]]:
@@ -374,7 +375,8 @@ def _features(data: str) -> list[dict[str, object]]:
         return [{"name": "text", "dtype": "string"}]
     if ".tsv" in data:
         return [{"name": name, "dtype": _TSV_TYPES.get(name, "string")} for name in PLAIN]
-    return [_feature(column) for column in (DOCUMENTS if ".documents." in data else SENTENCES)]
+    columns = {"texts": TEXTS, "documents": DOCUMENTS}.get(data.removesuffix(".gz").split(".")[-2], SENTENCES)
+    return [_feature(column) for column in columns]
 
 
 def _feature(column: Column) -> dict[str, object]:

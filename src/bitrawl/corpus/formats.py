@@ -51,6 +51,7 @@ class CorpusFormat(NamedTuple):
 
 _NOTHING = CorpusFormat()
 _UNIT, _PAIR, _PAGE = (TranslationUnit,), (PagePair,), (Page,)
+_ALL = (PagePair, Page, TranslationUnit)
 
 
 class Format(StrEnum):
@@ -77,6 +78,9 @@ class Format(StrEnum):
     XCES = ("xces", CorpusFormat(
         (Part("bitrawl.corpus.xces:xces", (PagePair, Page), ("xces/{name}",)),),
         pages=(Part("bitrawl.corpus.xces:xces", _PAGE, ("xces/{name}",)),)))
+    DOCUMENTS = ("documents", CorpusFormat((Part("bitrawl.corpus.jsonl:texts", _ALL, ("{name}.texts.jsonl{gz}",)),)))
+    DOCUMENTS_PARQUET = ("documents-parquet", CorpusFormat(
+        (Part("bitrawl.corpus.jsonl:texts_parquet", _ALL, ("{name}.texts.parquet",)),), needs="pyarrow"))
     # fmt: on
 
 
@@ -118,7 +122,7 @@ class Formats(Added):
         for name in names:
             made_of = self.of(name)
             if made_of.needs and find_spec(made_of.needs) is None:
-                command = install_command(name) if name in set(Format) else f"pip install {made_of.needs}"
+                command = install_command(Format.PARQUET) if name in set(Format) else f"pip install {made_of.needs}"
                 raise ConfigError(f"{name.title()} needs {made_of.needs}. Run: {command}, or {otherwise}")
             if not made_of.parts(languages):
                 raise ConfigError(self._unfit([name], languages))

@@ -4,13 +4,17 @@ Other formats have some of the same columns, under the same names and with the s
 training, needs the extra `parquet`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import tempfile
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
+import numpy as np
 
 from bitrawl.corpus.export import CorpusHeader, paragraph_id
 from bitrawl.errors import ConfigError
@@ -27,6 +31,9 @@ TextPair = tuple[str, str]
 _DIGITS = 4  # of a score: those of the calibrated one, and the same in every format and in every run
 GROUP = 20_000
 """Units per row group: these are held in memory, about 20 MB at 1 kB per unit."""
+TEXTS_GROUP = 500
+"""The same for page pairs with their texts, at 40 kB per pair."""
+Row: TypeAlias = dict[str, Any]
 _encoder = msgspec.json.Encoder(enc_hook=str)  # msgspec calls this for Url only, which is a str
 
 
@@ -34,7 +41,7 @@ class Column(NamedTuple):
     """A value, a table of values, or a list of either."""
 
     name: str
-    kind: str = "string"  # or "float64", "int32"; unused if there are fields
+    kind: str = "string"  # or "float64", "int32", "bool"; unused if there are fields
     fields: tuple["Column", ...] = ()
     is_list: bool = False
 
@@ -65,8 +72,19 @@ PLAIN = (
 PROPERTIES = ("score", "type", "length_ratio", "flags")
 """Those of them that describe a unit in TMX, where each side has its texts and places."""
 
-DOCUMENTS = (*_all("url lang title date licence"), Column("paragraphs", fields=_all("id kind text"), is_list=True))
+_PARAGRAPHS = _all("id kind text lang")
+DOCUMENTS = (*_all("url lang title date licence"), Column("paragraphs", fields=_PARAGRAPHS, is_list=True))
 """The columns of a page in a monolingual corpus."""
+
+_LINKS = (*_all("paragraph_a paragraph_b"), Column("units", "int32", is_list=True))
+TEXTS = (
+    *_all("url_a url_b lang_a lang_b"),
+    *(Column("score", "float64"), Column("partial", "bool")),
+    *_all("title_a title_b date_a date_b licence_a licence_b"),
+    *(Column(name, fields=_PARAGRAPHS, is_list=True) for name in ("paragraphs_a", "paragraphs_b")),
+    Column("links", fields=_LINKS, is_list=True),
+)
+"""The columns of a page pair with its texts."""
 
 
 @contextmanager
@@ -100,11 +118,96 @@ def pages(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iter
 def parquet(
     folder: Path, header: CorpusHeader, *, compress: bool = False
 ) -> Iterator[Callable[[TranslationUnit], None]]:
-    """`en-fr.parquet`.
-
-    zstd compresses its columns whatever `compress` says, because nothing reads a gzipped Parquet file.
-    """
+    """`en-fr.parquet`."""
     del compress
+    with _table(folder / f"{header.name}.parquet", SENTENCES, GROUP) as write:
+        yield lambda unit: write({"sources": [], **row(unit, header)})
+
+
+@contextmanager
+def texts(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[Any], None]]:
+    """`en-fr.texts.jsonl`: the texts of each page pair, and which of their paragraphs are aligned."""
+    path = folder / header.file_name("texts.jsonl", compress=compress)
+    with _lines(path, dict, compress=compress) as write, _texts_of_pairs(write) as take:
+        yield take
+
+
+@contextmanager
+def texts_parquet(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[Any], None]]:
+    """`en-fr.texts.parquet`: the same."""
+    del compress
+    path = folder / f"{header.name}.texts.parquet"
+    with _table(path, TEXTS, TEXTS_GROUP) as write, _texts_of_pairs(write) as take:
+        yield take
+
+
+@contextmanager
+def _texts_of_pairs(write: Callable[[Row], None]) -> Iterator[Callable[[Any], None]]:
+    """Takes pairs, pages and units. The rows are written when all are there."""
+    with tempfile.TemporaryFile() as file:
+        taken = _Texts(file)
+        yield taken.take
+        for values in taken.rows():
+            write(values)
+
+
+class _Texts:
+    """Page pairs and pages in a file, and where units stand: that takes 20 bytes of memory for each of their places."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._units = file, 0
+        self._pairs: dict[tuple[str, str], int] = {}  # their numbers
+        self._begins = array("q")  # where they are in the file
+        self._pages: dict[str, int] = {}  # the same of pages
+        self._places = array("i")  # five numbers each: the pair, its two paragraphs, the sentence, the unit
+
+    def take(self, item: PagePair | Page | TranslationUnit) -> None:
+        match item:
+            case PagePair():
+                self._pairs[item.url_a, item.url_b] = len(self._pairs)
+                self._begins.append(self._kept(_document(item)))
+            case Page():
+                self._pages[one_line(item.url)] = self._kept(page_row(item))
+            case TranslationUnit():
+                self._units += 1
+                for at in item.sources:
+                    if (pair := self._pairs.get((at.url_a, at.url_b))) is not None:
+                        self._places.extend((pair, at.paragraph_a, at.paragraph_b, at.sentence_a, self._units))
+
+    def rows(self) -> Iterator[Row]:
+        places = np.array(self._places).reshape(-1, 5)
+        places = places[np.lexsort(places.T[::-1])]
+        ends = np.searchsorted(places[:, 0], np.arange(len(self._begins)), side="right").tolist()
+        for begin, first, end in zip(self._begins, [0, *ends], ends, strict=False):
+            values = self._read(begin)
+            for side in ("a", "b"):
+                page = self._read(self._pages[url]) if (url := values[f"url_{side}"]) in self._pages else {}
+                values |= {f"{name}_{side}": page.get(name, "") for name in ("title", "date", "licence")}
+                values[f"paragraphs_{side}"] = page.get("paragraphs", [])
+            values["links"] = _links(places[first:end].tolist())
+            yield {column.name: values[column.name] for column in TEXTS}
+
+    def _kept(self, values: Row) -> int:
+        begin = self._file.tell()
+        self._file.write(_encoder.encode(values) + b"\n")
+        return begin
+
+    def _read(self, begin: int) -> Row:
+        self._file.seek(begin)
+        return msgspec.json.decode(self._file.readline(), type=Row)
+
+
+def _links(places: Sequence[Sequence[int]]) -> list[Row]:
+    """The paragraphs that have units in common, and the numbers of these."""
+    return [
+        {"paragraph_a": paragraph_id(a), "paragraph_b": paragraph_id(b), "units": [unit for *_, unit in units]}
+        for (a, b), units in groupby(places, key=lambda place: (place[1], place[2]))
+    ]
+
+
+@contextmanager
+def _table(path: Path, columns: Sequence[Column], most: int) -> Iterator[Callable[[Row], None]]:
+    """A Parquet file. zstd compresses its columns: nothing reads one that is gzipped. `most` rows are held in memory."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 — an extra
         from pyarrow import parquet as pq  # noqa: PLC0415
@@ -112,20 +215,17 @@ def parquet(
         raise ConfigError(
             f"Parquet needs pyarrow. Run: {install_command('parquet')}, or leave the format out"
         ) from error
-    schema = arrow_schema(pa, SENTENCES)
-    group: list[dict[str, Any]] = []
-    with (
-        replacing(folder / f"{header.name}.parquet") as file,
-        pq.ParquetWriter(file, schema, compression="zstd") as writer,
-    ):
+    schema = arrow_schema(pa, columns)
+    group: list[Row] = []
+    with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
 
         def flush() -> None:
             writer.write_table(pa.Table.from_pylist(group, schema))
             group.clear()
 
-        def write(unit: TranslationUnit) -> None:
-            group.append({"sources": [], **row(unit, header)})
-            if len(group) == GROUP:
+        def write(values: Row) -> None:
+            group.append(values)
+            if len(group) == most:
                 flush()
 
         yield write
@@ -215,7 +315,7 @@ def page_row(page: Page) -> dict[str, Any]:
         "date": one_line(page.metadata.date),
         "licence": one_line(page.metadata.licence),
         "paragraphs": [
-            {"id": paragraph_id(number), "kind": p.kind, "text": one_line(p.text)}
+            {"id": paragraph_id(number), "kind": p.kind, "text": one_line(p.text), "lang": p.language}
             for number, p in enumerate(page.paragraphs)
             if not p.boilerplate
         ],
@@ -241,5 +341,5 @@ def _type(pa: Any, column: Column) -> Any:
     if column.fields:
         value = pa.struct([(field.name, _type(pa, field)) for field in column.fields])
     else:
-        value = {"string": pa.string, "float64": pa.float64, "int32": pa.int32}[column.kind]()
+        value = {"string": pa.string, "float64": pa.float64, "int32": pa.int32, "bool": pa.bool_}[column.kind]()
     return pa.list_(value) if column.is_list else value

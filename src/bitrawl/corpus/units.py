@@ -69,6 +69,7 @@ class CorpusParagraph(msgspec.Struct, frozen=True, gc=False):
     id: str
     kind: str
     text: str
+    lang: str = ""
 
 
 class CorpusPage(msgspec.Struct, frozen=True):

@@ -152,7 +152,7 @@ def _plan(
         *(f"{job.name} is still running: it is merged as it is now." for job in jobs if job.is_running),
         *(f"{job.name} is left out: it has one language." for job in jobs if not job.part.corpora),
         *_left_out(jobs, chosen),
-        *([f"{', '.join(unmerged)} is left out: it has one file for each page. Each job has it."] if unmerged else []),
+        *([f"{', '.join(unmerged)} is left out: it has whole pages. Each job has it."] if unmerged else []),
     ]
     headers = [CorpusHeader((Language(a), Language(b)), at) for a, b in chosen.values()]
     return CorpusPlan(corpus, headers, formats, bool(settings.get("export", {}).get("compress"))), notes
@@ -186,9 +186,7 @@ def _formats(jobs: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list
         if name not in FORMATS.names():
             raise ConfigError(f"{name!r} is not a format; choose from {', '.join(mergeable)}")
         if FORMATS.of(name).has_pages:
-            raise ConfigError(
-                f"{name} has one file for each page, so there is nothing to merge; bitrawl export writes it for a job"
-            )
+            raise ConfigError(f"{name} has whole pages, which are not merged; bitrawl export writes it for a job")
     if unknown := [name for name in wanted if name not in mergeable]:
         raise ConfigError(f"{', '.join(unknown)} is not a format for two languages; choose from {', '.join(mergeable)}")
     theirs = [name for job in jobs if job.part.corpora for name in job.part.formats]
