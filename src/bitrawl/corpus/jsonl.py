@@ -22,7 +22,7 @@ from bitrawl.files import NO_JSON, replacing
 from bitrawl.languages import claimed_language
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
 from bitrawl.text.words import one_line
-from bitrawl.version import install_command
+from bitrawl.version import extra
 
 Item = TypeVar("Item")
 Languages = tuple[Language, Language]
@@ -176,13 +176,9 @@ def _links(places: Sequence[Sequence[int]]) -> list[Row]:
 @contextmanager
 def _table(path: Path, columns: Sequence[Column], most: int) -> Iterator[Callable[[Row], None]]:
     """A Parquet file. zstd compresses its columns: nothing reads one that is gzipped. `most` rows are held in memory."""
-    try:
+    with extra("parquet", "Parquet needs pyarrow", ", or leave the format out"):
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 — an extra
         from pyarrow import parquet as pq  # noqa: PLC0415
-    except ImportError as error:
-        raise ConfigError(
-            f"Parquet needs pyarrow. Run: {install_command('parquet')}, or leave the format out"
-        ) from error
     schema = arrow_schema(pa, columns)
     group: list[Row] = []
     with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
