@@ -24,7 +24,6 @@ from bitrawl.corpus.merger import CorpusPlan, CorpusWriter, grouped, units_of
 from bitrawl.corpus.shards import Choice, Sharded, ShardFolder, SitePairs
 from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.file_names import CORPUS, LEDGER, SHARD, VERDICTS
-from bitrawl.job.reporting import write_report
 from bitrawl.languages import same_language
 from bitrawl.model import (
     Language,
@@ -196,13 +195,8 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     has them, also when nothing was found. What an earlier run found is not there.
     With `to` the corpus goes into that folder, and nothing in the job's folder changes. Otherwise the report is written too.
     """
-    write_files(job, folder, to)
-    if to is None:
-        write_report(folder)
+    from bitrawl.job.reporting import write_report  # noqa: PLC0415 - who mines has another process write
 
-
-def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
-    """Write the corpus and its card, and no report."""
     corpus, settings = CorpusFolder(to or folder / CORPUS), job.export
     corpus.check_card()
     scratch = corpus.path / SCRATCH
@@ -228,6 +222,7 @@ def write_files(job: Job, folder: Path, to: Path | None = None) -> None:
         written = writer.describe(msgspec.structs.replace(facts, **known), verdicts)
     if to is None:
         seal_files(corpus.path, written)
+        write_report(folder)
 
 
 @contextmanager

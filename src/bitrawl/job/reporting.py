@@ -41,7 +41,7 @@ from bitrawl.languages import same_language
 from bitrawl.mining import ThresholdFilter, revised
 from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Relevance, SegmentPair, Verdict, Verdicts
 from bitrawl.reasons import Reason
-from bitrawl.review import Reading, SpreadSample, human_reviews
+from bitrawl.review import SpreadSample, human_reviews
 from bitrawl.show import report_of_job
 from bitrawl.store import ledger_facts as tables
 from bitrawl.store.database import is_locked
@@ -154,7 +154,7 @@ def is_stale(folder: JobFolder) -> bool:
     changes = VerdictHistory(folder.verdicts).changes()
     now: dict[str, object] = {}
     if folder.description.exists():
-        now = msgspec.json.decode(msgspec.json.encode(Reading(folder).thresholds()))
+        now = msgspec.json.decode(msgspec.json.encode(folder.job().judge))
     return any(
         corpus.verdicts != changes or any(now.get(key, value) != value for key, value in corpus.thresholds.items())
         for corpus in written.values()

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from bitrawl.review.job_review import JobReview
     from bitrawl.review.queue import ReviewOrder, ReviewProgress
     from bitrawl.review.results import SampleResults, SpreadSample, human_reviews, sampled
-    from bitrawl.review.reviewing import ListedPair, ListedSegment, Reading, ReadPair
+    from bitrawl.review.reviewing import ListedPair, ListedSegment, ReadPair
     from bitrawl.review.search_query import SearchQuery
     from bitrawl.review.searching import FoundSegment, Hit
     from bitrawl.review.segment_list import LengthUnit, SegmentFilter, SegmentOrder, SegmentState

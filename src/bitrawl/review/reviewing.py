@@ -4,13 +4,10 @@ What is listed comes from the index (`reading_index.py`), segments from the ledg
 """
 
 from collections.abc import Collection, Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.config import Job
 from bitrawl.mining import Thresholds
 from bitrawl.model import PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.review.segment_review import (
@@ -232,20 +229,8 @@ class Reading:
             segments = {key: findings.segments_of(key) for key in set(alignments)}
         return [segments[key] for key in alignments]
 
-    def job(self) -> Job:
-        """The job's description. Reading it takes as long as a search, so it is read when it has changed."""
-        if not self.folder.description.exists():
-            return self.folder.job()
-        state = self.folder.description.stat()
-        return _job(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
-
     def thresholds(self) -> Thresholds:
-        return self.job().judge
-
-
-@lru_cache(maxsize=64)
-def _job(path: Path, *_state: int) -> Job:
-    return JobFolder(path).job()
+        return self.folder.job().judge
 
 
 class RowsAndSegments(NamedTuple):

@@ -84,7 +84,7 @@ class ThresholdSight:
 
     def __init__(self, folder: JobFolder, thresholds: Thresholds | None = None, languages: str = "") -> None:
         self._reading = Reading(folder)
-        job = self._reading.job()
+        job = folder.job()
         self.kept = job.judge
         self.thresholds = thresholds or job.judge
         self.accepted_only = job.export.accepted_only

@@ -6,6 +6,7 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,8 +101,11 @@ class JobFolder(NamedTuple):
         return is_locked(self.ledger)
 
     def job(self) -> Job:
-        """What it was asked to do; raises `StoreError` where there is no job."""
-        return self.changed({})
+        """What it was asked to do; raises `StoreError` where there is no job. It is read again when it has changed."""
+        if not self.description.exists():
+            return self.changed({})
+        state = self.description.stat()
+        return _job(self, state.st_mtime_ns, state.st_ino, state.st_size)
 
     def changed(self, settings: Mapping[str, Any]) -> Job:
         """Its job with other settings, not yet written: a command that fails changes nothing."""
@@ -190,6 +194,11 @@ class JobFolder(NamedTuple):
     def back_up(self, copy: Path) -> None:
         """Copy the ledger as it is at one moment, even while a process writes it; that process does not wait."""
         back_up(self.ledger, copy)
+
+
+@lru_cache(maxsize=64)  # reading it takes as long as a search
+def _job(folder: JobFolder, *_state: int) -> Job:
+    return folder.changed({})
 
 
 def not_mined(folder: Path, ledger: Ledger) -> ConfigError:

@@ -148,7 +148,7 @@ async def hits_file(request: Request) -> Response:
         raise FieldError({"format": message("Choose one of: {choices}.", choices=", ".join(_HIT_FILES))})
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     review = job.review()
-    hits = _public(review.hits(query), (await asyncio.to_thread(review.lists.job)).export.anonymise)
+    hits = _public(review.hits(query), (await asyncio.to_thread(job.folder.job)).export.anonymise)
     first = await asyncio.to_thread(lambda: list(islice(hits, 1)))  # A query that cannot be read is refused here.
     headers = {"Content-Disposition": f'attachment; filename="hits.{style}"'}
     lines = _HIT_FILES[style](chain(first, hits), query)

@@ -327,6 +327,7 @@ async def test_a_worker_that_is_killed_at_each_attempt_costs_its_site_and_not_th
     site.ledger.close()
 
 
-def test_a_mining_child_loads_neither_the_crawler_nor_the_engine_of_templates():
-    loaded = "import sys, bitrawl.job.workers; print([name for name in ('aiohttp', 'jinja2') if name in sys.modules])"
+def test_a_mining_child_loads_neither_the_crawler_nor_what_writes_a_corpus_or_a_report():
+    unwanted = ("aiohttp", "jinja2", "bitrawl.corpus.merger", "bitrawl.job.reporting")
+    loaded = f"import sys, bitrawl.job.workers; print([name for name in {unwanted} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, check=True).stdout == b"[]\n"

@@ -29,7 +29,7 @@ async def show(request: Request) -> Response:
         return Response(status_code=304) if is_busy else load_again()
     fault = writing.fault(job.folder) if is_old else None
     review = job.review()
-    described = await asyncio.to_thread(review.lists.job)
+    described = await asyncio.to_thread(job.folder.job)
     langs, corpus = described.languages(), job.folder.corpus
     return rendered(
         request,
