@@ -14,17 +14,17 @@ import random
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.corpus.figures import CorpusPart, JobPart, Origin, SitePart, SiteRows
-from bitrawl.corpus.merger import grouped, merged
+from bitrawl.corpus.merger import grouped
 from bitrawl.corpus.shards import ShardFolder, SourcePair, keyed, page_pair_keys, shard_counts, shard_writer
 from bitrawl.job.job_merge import merge
-from bitrawl.model import Language, PagePair, Segment, SegmentPair, pack
+from bitrawl.model import Language, PagePair, Segment, SegmentPair, TranslationUnit, pack
 from bitrawl.url import Url
 
 JOBS = 10
@@ -112,6 +112,23 @@ def _write_jobs(folder: Path, pairs: int) -> float:
         preparing += time.process_time() - began
         _write_job(folder / f"job-{job}", listed, f"site-{job}.example")
     return preparing
+
+
+def merged(pairs: Iterable[SegmentPair], *, keep_duplicates: bool = False) -> Iterator[TranslationUnit]:
+    """Units in the order in which they were first found. The best scored of equal pairs represents all of them.
+
+    Equal means the same texts. Nearly equal means the same letters, digits and symbols: case, punctuation and spaces do
+    not count. The best scored of nearly equal pairs represents all of them too. Its unit has the places of all. With
+    `keep_duplicates` each pair is a unit of its own and all but the best are flagged, as with ILSP-FC's -keepdup and
+    -keepneardup.
+    """
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
+        shard = Path(scratch, "segments")
+        with shard_writer(shard) as write:
+            for pair, keys in keyed(pairs):
+                write(keys, pair.score, pack(pair))
+        with grouped([shard], Path(scratch), keep_duplicates=keep_duplicates) as groups:
+            yield from groups.units()
 
 
 def _write_job(folder: Path, pairs: Sequence[SegmentPair], site: str) -> None:

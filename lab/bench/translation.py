@@ -34,7 +34,6 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from bitrawl.corpus.merger import merged
 from bitrawl.job.site_mining import BATCH, SAMPLE
 from bitrawl.mining import PairSection, ThresholdFilter, Thresholds
 from bitrawl.mining.aligned_pages import translated_part
@@ -48,6 +47,7 @@ from bitrawl.text.template import without_template
 from bitrawl.text.words import bare_texts
 from bitrawl.url import Url
 from bitrawl.urls import rule_pairs
+from lab.bench.merge import merged
 from lab.bench.strategies import CACHE, SITES
 from lab.bench.translator import tokens, trained
 from lab.train.site_packs import SitePack, known_pairs

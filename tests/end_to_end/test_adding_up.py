@@ -256,10 +256,12 @@ def test_what_partly_translated_pairs_bring_is_marked_and_counted(described: Des
 
 def test_a_document_has_the_units_that_its_links_name_where_they_say(described: Described):
     units, pairs = described.rows("sentences"), described.rows("texts")
-    for both, link in ((both, link) for both in pairs for link in both["links"]):
+    for pair in pairs:
         for side in ("a", "b"):
-            (text,) = (p["text"] for p in both[f"paragraphs_{side}"] if p["id"] == link[f"paragraph_{side}"])
-            assert all(units[unit - 1][f"text_{side}"][:20] in text for unit in link["units"])
+            texts = {paragraph["id"]: paragraph["text"] for paragraph in pair[f"paragraphs_{side}"]}
+            for link in pair["links"]:
+                text = texts[link[f"paragraph_{side}"]]
+                assert all(units[unit - 1][f"text_{side}"][:20] in text for unit in link["units"])
 
 
 def test_a_merge_with_a_copy_counts_no_page_twice(described: Described, tmp_path: Path):

@@ -6,13 +6,14 @@ which files belong to "en-fr", and what their columns are.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from bitrawl.corpus.export import MADE_BY, without_files
 from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, Origin, day, number, paired_pages
 from bitrawl.corpus.formats import Anonymise
-from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, TEXTS, Column
+from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, TEXTS
+from bitrawl.corpus.units import Column
 from bitrawl.languages import base_language, language_name
 from bitrawl.message import enumerated
 from bitrawl.model import Method
@@ -311,7 +312,9 @@ def dataset_header(facts: CardFacts, title: str) -> str:
         # units tried, 2026-11). With types, it loads JSON, gzipped JSON and Parquet.
         "dataset_info": [{"config_name": name, "features": _features(file.name)} for name, file in _data_files(facts)],
     }
-    return "\n".join(("---", f"# {MADE_BY}", *_lines(fields), "---"))
+    return "\n".join(
+        ("---", f"# {MADE_BY}", *(f"{name}: {_json(value)}" for name, value in fields.items() if value), "---")
+    )
 
 
 def _configuration(name: str, file: FileFacts) -> dict[str, object]:
@@ -362,12 +365,17 @@ def _data_files(facts: CardFacts) -> list[tuple[str, FileFacts]]:
     return [named for corpus in facts.corpora for named in _data(corpus)]
 
 
-def _data(corpus: CorpusFacts) -> Iterator[tuple[str, FileFacts]]:
-    """What can be loaded, by name. Parquet if available, because it contains the types of its columns."""
+def _data(corpus: CorpusFacts) -> list[tuple[str, FileFacts]]:
+    """What can be loaded, by name: `datasets` reads a folder with one reader. Parquet has the types of its columns."""
     files = {file.name.removeprefix(corpus.name).removesuffix(".gz"): file for file in corpus.files}
-    usual = (".parquet", ".sentences.jsonl", ".tsv") if len(corpus.sides) > 1 else (".documents.jsonl", ".txt")
-    for name, kinds in ((corpus.name, usual), (f"{corpus.name}-documents", (".texts.parquet", ".texts.jsonl"))):
-        yield from [(name, files[kind]) for kind in kinds if kind in files][:1]
+    several = len(corpus.sides) > 1
+    json_lines = (".sentences.jsonl", ".texts.jsonl") if several else (".documents.jsonl",)
+    readers = ((".parquet", ".texts.parquet"), json_lines, (".tsv" if several else ".txt",))
+    names = corpus.name, f"{corpus.name}-documents"
+    found = [
+        [(name, files[kind]) for name, kind in zip(names, kinds, strict=False) if kind in files] for kinds in readers
+    ]
+    return max(found, key=len)
 
 
 def _features(data: str) -> list[dict[str, object]]:
@@ -384,24 +392,6 @@ def _feature(column: Column) -> dict[str, object]:
     if column.fields:
         return {"name": column.name, "list" if column.is_list else "struct": [_feature(f) for f in column.fields]}
     return {"name": column.name, "sequence" if column.is_list else "dtype": column.kind}
-
-
-def _lines(fields: Mapping[str, object], indent: str = "") -> Iterable[str]:
-    """A list has one line per item; a table of such items has one line per key."""
-    for name, value in fields.items():
-        if not isinstance(value, list):
-            yield f"{indent}{name}: {_json(value)}"
-        elif value:
-            yield f"{indent}{name}:"
-            for item in value:
-                yield from _item(item, indent)
-
-
-def _item(item: object, indent: str) -> Iterable[str]:
-    if not isinstance(item, dict) or "config_name" not in item:
-        return [f"{indent}- {_json(item)}"]
-    first, *rest = _lines(item, indent + "  ")
-    return [f"{indent}- {first.lstrip()}", *rest]
 
 
 def _json(value: object) -> str:

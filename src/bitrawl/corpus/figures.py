@@ -136,19 +136,17 @@ class MergedCounts(msgspec.Struct, frozen=True):
 
     def summary(self) -> dict[str, object]:
         """For `summary.json`."""
+        of_all, of_part = (
+            ("segment_pairs", "duplicates", "near_duplicates", "units"),
+            ("segment_pairs", "units", "page_pairs"),
+        )
         return {
-            "segment_pairs": self.segment_pairs,
-            "duplicates": self.duplicates,
-            "near_duplicates": self.near_duplicates,
-            "units": self.units,
+            **{name: getattr(self, name) for name in of_all},
             "units_of_parts": self.unit_sum,
             "units_in_several_parts": self.unit_sum - self.units,
             "page_pairs_of_parts": self.page_pair_sum,
             "page_pairs_in_several_parts": self.page_pair_sum - self.page_pairs,
-            "parts": {
-                name: {"segment_pairs": part.segment_pairs, "units": part.units, "page_pairs": part.page_pairs}
-                for name, part in self.parts.items()
-            },
+            "parts": {job: {name: getattr(part, name) for name in of_part} for job, part in self.parts.items()},
         }
 
 
@@ -323,29 +321,26 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
 class SourcePages:
     """The pages of all corpora of a card, each counted once, also if it has translations into several languages.
 
-    A page takes 24 bytes.
+    A page takes 16 bytes.
     """
 
     def __init__(self) -> None:
-        self._pages, self._sites, self._licences = array("q"), array("q"), array("q")
-        self._names: dict[str, int] = {}
+        self._pages, self._kinds = array("q"), array("q")
+        self._numbers: dict[tuple[str, str], int] = {}  # of a site and a licence
 
     def add(self, url: Url, licence: str) -> None:
         """With the licence that the page states, if any."""
         self._pages.append(hash(url))  # It differs between processes and is never stored.
-        self._sites.append(self._names.setdefault(url.site, len(self._names)))
-        self._licences.append(self._names.setdefault(licence, len(self._names)))
+        self._kinds.append(self._numbers.setdefault((url.site, licence), len(self._numbers)))
 
-    def by_site(self) -> dict[str, int]:
-        return self._counts(self._sites)
-
-    def by_licence(self) -> dict[str, int]:
-        return self._counts(self._licences)
-
-    def _counts(self, column: "array[int]") -> dict[str, int]:
+    def counts(self) -> tuple[Counter[str], Counter[str]]:
+        """By site, and by licence without the pages that state none."""
         _, places = np.unique(np.array(self._pages), return_index=True)
-        counts = np.bincount(np.array(column)[places], minlength=len(self._names)).tolist()
-        return {name: count for name, count in zip(self._names, counts, strict=True) if name and count}
+        sites, licences = Counter[str](), Counter[str]()
+        for (site, licence), pages in zip(self._numbers, np.bincount(np.array(self._kinds)[places]), strict=True):
+            sites[site] += int(pages)
+            licences[licence] += int(pages)
+        return sites, Counter({licence: pages for licence, pages in licences.items() if licence})
 
 
 class CorpusCounter:

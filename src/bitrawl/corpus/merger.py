@@ -5,7 +5,6 @@ sorted in memory. What it finds goes into files on disk, by the number of the ro
 """
 
 import platform
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -33,6 +32,7 @@ from bitrawl.corpus.figures import (
     SourcePages,
     file_facts,
     most_first,
+    number,
     summary,
 )
 from bitrawl.corpus.shards import (
@@ -42,15 +42,13 @@ from bitrawl.corpus.shards import (
     ShardFolder,
     Shards,
     SourcePair,
-    keyed,
-    shard_writer,
     turned_pages,
     turned_unit,
 )
 from bitrawl.file_names import CARD, SUMMARY
 from bitrawl.files import write_fault
 from bitrawl.mining import Rejection
-from bitrawl.model import Language, Page, SegmentPair, TranslationUnit, UnitSource, Unpacker, pack
+from bitrawl.model import Language, Page, SegmentPair, TranslationUnit, UnitSource, Unpacker
 from bitrawl.text.arrays import distinct
 from bitrawl.url import Url
 from bitrawl.version import __version__
@@ -64,23 +62,6 @@ _FOUND = np.dtype([("exact", "<i8"), ("near", "<i8"), ("score", "<f8"), ("number
 Numbers = npt.NDArray[np.int64]
 Told = Callable[[int], None]
 Tell = Callable[[str], None]
-
-
-def merged(pairs: Iterable[SegmentPair], *, keep_duplicates: bool = False) -> Iterator[TranslationUnit]:
-    """Units in the order in which they were first found. The best scored of equal pairs represents all of them.
-
-    Equal means the same texts. Nearly equal means the same letters, digits and symbols: case, punctuation and spaces do
-    not count. The best scored of nearly equal pairs represents all of them too. Its unit has the places of all. With
-    `keep_duplicates` each pair is a unit of its own and all but the best are flagged, as with ILSP-FC's -keepdup and
-    -keepneardup.
-    """
-    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
-        shard = Path(scratch, "segments")
-        with shard_writer(shard) as write:
-            for pair, keys in keyed(pairs):
-                write(keys, pair.score, pack(pair))
-        with grouped([shard], Path(scratch), keep_duplicates=keep_duplicates) as groups:
-            yield from groups.units()
 
 
 class Groups:
@@ -121,7 +102,13 @@ class Groups:
         return [int(count) for count in counts]
 
     def units(self, tell: Told = lambda _: None) -> Iterator[TranslationUnit]:
-        """As `merged` of all pairs in the order of the shards. `told` hears the rows that are done."""
+        """In the order in which they were first found. `tell` hears the rows that are done.
+
+        Equal means the same texts. Nearly equal means the same letters, digits and symbols: case, punctuation and spaces
+        do not count. The best scored of nearly equal pairs represents all of them, and its unit has the places of all.
+        With `keep_duplicates` each pair is a unit of its own and all but the best are flagged, as with ILSP-FC's -keepdup
+        and -keepneardup.
+        """
         unpack: Unpacker[SegmentPair] = Unpacker(SegmentPair)
         if self._rank is not None:
             yield from map(TranslationUnit.alone, self._flagged(unpack, tell))
@@ -337,6 +324,7 @@ class CorpusWriter:
 
     def facts(self, jobs: Sequence[JobPart]) -> CardFacts:
         """What the card says of the corpora of these jobs."""
+        sites, licences = self._sources.counts()
         origins = {Origin(job.origin) for job in jobs}
         origin = next(origin for origin in (Origin.CRAWL, Origin.REPLAY, Origin.ARCHIVE) if origin in origins)
         # When archives were read says nothing; when they were made the ledger does not know.
@@ -348,9 +336,9 @@ class CorpusWriter:
             origin=origin,
             first_fetch=min((job.first_fetch for job in fetched), default=0.0),
             last_fetch=max((job.last_fetch for job in fetched), default=0.0),
-            sites=self._sources.by_site(),
+            sites=sites,
             thresholds=_thresholds(jobs),
-            licences=self._sources.by_licence(),
+            licences=licences,
             opt_outs=sum(job.opt_outs for job in jobs),
             robots=sum(job.robots for job in jobs),
             machine_translated=sum(job.machine_translated for job in jobs),
@@ -376,8 +364,7 @@ class CorpusWriter:
     ) -> CorpusOutput:
         """One corpus. An empty one has no files among others."""
         languages, plan, sites = header.in_order, self._plan, _site_by_site(corpora)
-        jobs = f"{len(corpora):,} job{'' if len(corpora) == 1 else 's'}"
-        self._tell(f"{header.name}: comparing the segments of {jobs}")
+        self._tell(f"{header.name}: comparing the segments of {number(len(corpora), 'job')}")
         pair_shards = [folder.page_pairs(languages) for folder in folders]
         shards = [folder.segments(languages) for folder in folders]
         with (

@@ -7,17 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import msgspec
+from msgspec import inspect
 
-from bitrawl.corpus.export import CorpusHeader
-from bitrawl.corpus.jsonl import DOCUMENTS, SENTENCES, Column, arrow_schema, page_row, row
+from bitrawl.corpus.export import CorpusHeader, paragraph_id
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import NO_JSON
-from bitrawl.model import Page, TranslationUnit
+from bitrawl.mining import MEASURES
+from bitrawl.model import Page, TranslationUnit, UnitSource
+from bitrawl.text.words import one_line
 from bitrawl.url import Url
 
 if TYPE_CHECKING:
     import datasets
     import pandas as pd
+
+
+DIGITS = 4  # of a score: those of the calibrated one, and the same in every format and in every run
 
 
 class CorpusPlace(msgspec.Struct, frozen=True, gc=False):
@@ -30,8 +35,16 @@ class CorpusPlace(msgspec.Struct, frozen=True, gc=False):
     sentence_a: int
     sentence_b: int
 
+    @classmethod
+    def of(cls, source: UnitSource) -> Self:
+        return cls(
+            *(one_line(source.url_a), one_line(source.url_b)),
+            *(paragraph_id(source.paragraph_a), paragraph_id(source.paragraph_b)),
+            *(source.sentence_a + 1, source.sentence_b + 1),
+        )
 
-class CorpusUnit(msgspec.Struct, frozen=True, omit_defaults=True):
+
+class CorpusUnit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Two texts of a corpus that are translations of each other: an entry of `sentences.jsonl`."""
 
     url_a: str
@@ -46,13 +59,26 @@ class CorpusUnit(msgspec.Struct, frozen=True, omit_defaults=True):
     paragraph_b: str
     sentence_a: int  # 1 is the first of the page; 0 if it is not known
     sentence_b: int
+    sources: tuple[CorpusPlace, ...] = ()  # all places, where there are several
     lang_a: str
     lang_b: str
-    sources: tuple[CorpusPlace, ...] = ()  # all places, where there are several
 
     @classmethod
     def of(cls, unit: TranslationUnit, header: CorpusHeader) -> Self:
-        return msgspec.convert(row(unit, header), cls)
+        pair = unit.pair
+        places = [CorpusPlace.of(source) for source in unit.sources or (UnitSource.of(pair),)]
+        return cls(
+            **msgspec.structs.asdict(places[0]),
+            text_a=one_line(pair.a.text),
+            text_b=one_line(pair.b.text),
+            score=round(pair.score, DIGITS),
+            type=pair.type,
+            flags=pair.flags,
+            scores={name: round(value, DIGITS) for name, value in pair.scores.items()},
+            sources=tuple(places) if len(places) > 1 else (),
+            lang_a=header.languages[0],
+            lang_b=header.languages[1],
+        )
 
     @classmethod
     def read(cls, folder: Path, name: str) -> Iterator[Self]:
@@ -84,7 +110,13 @@ class CorpusPage(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, page: Page) -> Self:
-        return msgspec.convert(page_row(page), cls)
+        about = page.title, page.metadata.date, page.metadata.licence
+        paragraphs = (
+            CorpusParagraph(paragraph_id(number), p.kind, one_line(p.text), p.language)
+            for number, p in enumerate(page.paragraphs)
+            if not p.boilerplate
+        )
+        return cls(one_line(page.url), page.language, *map(one_line, about), tuple(paragraphs))
 
     @classmethod
     def read(cls, folder: Path, name: str) -> Iterator[Self]:
@@ -100,6 +132,45 @@ class CorpusPage(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """One paragraph per line."""
         return "\n".join(paragraph.text for paragraph in self.paragraphs)
+
+
+class Column(NamedTuple):
+    """A value, a table of values, or a list of either."""
+
+    name: str
+    kind: str = "string"  # or "float64", "int32", "bool"; unused if there are fields
+    fields: tuple["Column", ...] = ()
+    is_list: bool = False
+
+    @classmethod
+    def of(cls, name: str, kind: inspect.Type) -> Self:
+        match kind:
+            case inspect.VarTupleType(item_type=item):
+                return cls.of(name, item)._replace(is_list=True)
+            case inspect.StructType(cls=entry):
+                return cls(name, fields=columns(entry))
+            case inspect.DictType():
+                return cls(name, fields=tuple(Column(measure, "float64") for measure in MEASURES))
+        kinds: dict[type, str] = {inspect.FloatType: "float64", inspect.IntType: "int32", inspect.BoolType: "bool"}
+        return cls(name, kinds.get(type(kind), "string"))
+
+
+def columns(entry: type[msgspec.Struct]) -> tuple[Column, ...]:
+    """In the order of the file."""
+    return tuple(Column.of(field.name, field.type) for field in inspect.type_info(entry).fields)  # type: ignore[attr-defined]
+
+
+def arrow_schema(pa: Any, columns: Iterable[Column]) -> Any:
+    """The columns as pyarrow, which is `pa`, wants them."""
+    return pa.schema([(column.name, _type(pa, column)) for column in columns])
+
+
+def _type(pa: Any, column: Column) -> Any:
+    if column.fields:
+        value = pa.struct([(field.name, _type(pa, field)) for field in column.fields])
+    else:
+        value = {"string": pa.string, "float64": pa.float64, "int32": pa.int32, "bool": pa.bool_}[column.kind]()
+    return pa.list_(value) if column.is_list else value
 
 
 CorpusEntry: TypeAlias = CorpusUnit | CorpusPage
@@ -165,14 +236,11 @@ class EntryTable(NamedTuple):
 
     @property
     def _columns(self) -> Sequence[Column]:
-        return DOCUMENTS if self.has_pages else SENTENCES
+        return columns(CorpusPage if self.has_pages else CorpusUnit)
 
 
 def _rows(entries: Iterable[CorpusEntry]) -> Iterator[dict[str, Any]]:
     for entry in entries:
-        values = {name: list(value) if isinstance(value, tuple) else value for name, value in _values(entry).items()}
+        given: dict[str, Any] = msgspec.to_builtins(entry)
+        values = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
         yield values if isinstance(entry, CorpusPage) else {"sources": [], **values}
-
-
-def _values(entry: CorpusEntry) -> dict[str, Any]:
-    return msgspec.to_builtins(entry)  # type: ignore[no-any-return]

@@ -183,12 +183,8 @@ def _formats(jobs: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list
     wanted = settings.get("export", {}).get("formats") or []
     mergeable = [name for name in FORMATS.parts(2) if not FORMATS.of(name).has_pages]
     for name in wanted:
-        if name not in FORMATS.names():
-            raise ConfigError(f"{name!r} is not a format; choose from {', '.join(mergeable)}")
         if FORMATS.of(name).has_pages:
             raise ConfigError(f"{name} has whole pages, which are not merged; bitrawl export writes it for a job")
-    if unknown := [name for name in wanted if name not in mergeable]:
-        raise ConfigError(f"{', '.join(unknown)} is not a format for two languages; choose from {', '.join(mergeable)}")
     theirs = [name for job in jobs if job.part.corpora for name in job.part.formats]
     formats = list(dict.fromkeys(wanted or [name for name in theirs if name in mergeable])) or FORMATS.usual(2)[:1]
     FORMATS.check(formats, 2, "choose other --formats")

@@ -21,7 +21,7 @@ from bitrawl.text.arrays import Floats32, RememberedRows
 from bitrawl.text.encoder import first_line
 from bitrawl.url import Url
 from bitrawl.urls.language_model import LinearUrlLanguageModel
-from bitrawl.version import install_command
+from bitrawl.version import extra
 
 Texts = tuple[str, ...]  # the input of a model: one URL, or two
 
@@ -69,13 +69,9 @@ def load_classifier(model: str, *, batch: int = BATCH) -> "Classifier":
 
 def need_transformers(model: str) -> Any:
     """The transformers library, with torch. Raises `ConfigError`."""
-    try:
+    with extra("neural", f"the URL model {model} needs PyTorch and transformers"):
         import torch  # noqa: F401, PLC0415 an extra, and takes seconds to import
         import transformers  # noqa: PLC0415
-    except ImportError as error:
-        raise ConfigError(
-            f"the URL model {model} needs PyTorch and transformers. Run: {install_command('neural')}"
-        ) from error
     return transformers
 
 

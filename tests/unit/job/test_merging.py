@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from bitrawl import config, files
 from bitrawl.cli import app
 from bitrawl.corpus import MergeFacts
-from bitrawl.corpus.merger import merged
 from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.errors import ConfigError, DiskFullError
 from bitrawl.job.exporting import corpus_units, write_corpus
@@ -23,6 +22,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
+from lab.bench.merge import merged
 
 ONE = [("Good morning", "Bonjour", 0.9), ("Tea", "Thé", 0.5), ("Tea", "Thé", 0.4)]
 TWO = [("Tea!", "Thé !", 0.8), ("Milk", "Lait", 0.7), ("Bad", "Mauvais", 0.1)]
@@ -338,7 +338,7 @@ def test_a_format_that_cannot_be_merged_is_refused(jobs, two, name):
 def test_xces_of_a_job_is_left_out_and_said_so(jobs):
     one = jobs.job("one", {"a.org": ONE}, export={"formats": ["xces", "tsv"]})
     facts = jobs.merge(one)
-    assert facts.notes == ["xces is left out: it has one file for each page. Each job has it."]
+    assert facts.notes == ["xces is left out: it has whole pages. Each job has it."]
     assert (jobs.out / "corpus" / "en-fr.tsv").exists()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE, merged
+from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE
 from bitrawl.languages import parse_language
 from bitrawl.mining import MEASURES, Flag, Rejection, ThresholdFilter, Thresholds, rejection
 from bitrawl.mining.aligned_pages import align_sentences, placed
@@ -20,6 +20,7 @@ from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
 from bitrawl.url import Url
+from lab.bench.merge import merged
 
 EN, FR = Language("en"), Language("fr")
 URLS = (Url.parse("https://a.org/en"), Url.parse("https://a.org/fr"))

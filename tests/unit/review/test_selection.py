@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitrawl.corpus import Anonymise, Anonymiser
-from bitrawl.corpus.merger import merged
 from bitrawl.mining import Flag, SegmentKind, ThresholdFilter, Thresholds
 from bitrawl.model import Language, Segment, SegmentPair, TranslationUnit, Verdict, Verdicts, pair_key, segment_key
 from bitrawl.review.selection import FoundSegments, Rule, Selection, said_number
 from bitrawl.store.reading_index import rows_of
 from bitrawl.url import Url
+from lab.bench.merge import merged
 
 PAGES = [(Url.parse(f"http://s.test/en/{n}"), Url.parse(f"http://s.test/fr/{n}")) for n in range(2)]
 TEXTS = ["Tea", "tea!", "Tea time", "Bread\x01", " ", "Water", "Ask x@s.test", "ask y@s.test!"]
