@@ -218,7 +218,7 @@ class ArchivingFetcher:
 
 
 def payload_digest(capture: Capture) -> str:
-    """As a WARC file has it."""
+    """The digest of a body as a WARC file writes it."""
     return _digest(capture.payload or capture.body)
 
 

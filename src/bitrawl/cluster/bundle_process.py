@@ -136,7 +136,7 @@ def _mine(order: BundleOrder, out: Place, wanted: Wanted) -> Outcome:
 
 
 def scratch_folder(order: BundleOrder) -> Path:
-    """The same for the same bundle on the same machine: a process that was killed goes on where it was."""
+    """Where this machine mines the bundle, each time: a process that was killed goes on where it was."""
     base = Path(order.scratch) if order.scratch else Path(tempfile.gettempdir()) / f"bitrawl-{os.getuid()}"
     run = f"{order.run}-{order.round}" if order.round > 1 else order.run
     word = hashlib.blake2b(f"{order.out}\n{run}".encode(), digest_size=8).hexdigest()

@@ -35,10 +35,10 @@ class Corpora(Protocol):
         """Segment pairs by the name of the corpus; those of one language are not counted."""
 
     def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
-        """Of all pairs of languages, or of that pair, in any order."""
+        """The units of all pairs of languages, or of that pair, in any order."""
 
     def pages(self) -> Iterator[CorpusPage]:
-        """Of a corpus in one language."""
+        """The pages of the corpora in one language."""
 
 
 class CorpusStatus(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ class CorpusStatus(msgspec.Struct, frozen=True):
 
 
 class JobCorpora:
-    """By the thresholds and verdicts of the job as they are now."""
+    """The corpora of a job by its thresholds and verdicts as they are now."""
 
     def __init__(self, where: JobFolder) -> None:
         self._where = where
@@ -104,7 +104,7 @@ class PartCorpora:
 
 
 class FileCorpora:
-    """As they were written last."""
+    """Corpora as they were written last."""
 
     def __init__(self, folder: Path, corpus: Path) -> None:
         self._corpus = corpus

@@ -52,7 +52,7 @@ class CorpusSelection(msgspec.Struct, frozen=True):
 
 
 def version_of(thresholds: Thresholds) -> str:
-    """The same for the same thresholds."""
+    """A short name for these values: equal thresholds have equal names."""
     return blake2b(msgspec.json.encode(thresholds), digest_size=8).hexdigest()
 
 
@@ -106,11 +106,11 @@ class ThresholdSight:
 
     @cached_property
     def corpora(self) -> list[CorpusSelection]:
-        """Those for which something was found."""
+        """The corpora for which something was found."""
         return [CorpusSelection(corpus.languages, selection.facts()) for corpus, selection in self._corpora]
 
     def kept_units(self) -> int:
-        """With the thresholds that the job has."""
+        """Units in all corpora with the thresholds that the job has."""
         by_kept = (
             Selection(corpus.segments, self.kept, accepted_only=self.accepted_only) for corpus, _ in self._corpora
         )

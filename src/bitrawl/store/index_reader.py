@@ -148,7 +148,7 @@ def opened_index(path: Path) -> "Iterator[IndexReader | None]":
 
 
 class IndexReader:
-    """As new as the last refresh. Entered by `opened_index`."""
+    """Answers questions about a job, as new as the last refresh. Entered by `opened_index`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._ask = connection.execute
@@ -231,7 +231,7 @@ class IndexReader:
         return PairTotals(*self._ask(totals).fetchone())
 
     def keys(self, alignments: Iterable[int]) -> dict[int, list[str]]:
-        """Of all segments of these alignments."""
+        """The keys of all segments of these alignments."""
         listed = msgspec.json.encode(list(alignments)).decode()
         statement = "SELECT id, rows FROM alignments WHERE id IN (SELECT value FROM json_each(?))"
         return {number: keys_in(blob) for number, blob in self._ask(statement, (listed,))}
@@ -281,7 +281,7 @@ class IndexReader:
         return (number for (number,) in self._ask(f"SELECT rowid & {SEGMENT_BITS} FROM words WHERE {where}", values))
 
     def hit_place(self, row: int, languages: LanguageOrder | None) -> HitPlace | None:
-        """Of a row of words."""
+        """Which segment a row of words belongs to."""
         alignment, place = divmod(row & SEGMENT_BITS, 1 << PLACE_BITS)
         pair = self.aligned_pair(alignment, languages)
         return HitPlace(pair, place) if pair else None

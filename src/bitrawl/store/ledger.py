@@ -349,7 +349,7 @@ class Ledger:
         return self._page(row[0]) if row else None
 
     def numbered_pages(self, numbers: Iterable[int]) -> Iterator[Page]:
-        """The same by their numbers in a view, without those that were visited again since."""
+        """The pages with these numbers in a view, without those that were visited again since."""
         for number in numbers:
             row = self.database.one("SELECT page FROM stored_pages WHERE id = ?", (number,))
             if row:
@@ -365,7 +365,7 @@ class Ledger:
         return Counter(dict(sorted(stated.items(), key=lambda item: (-item[1], item[0]))))
 
     def digest(self, url: Url) -> str:
-        """Of a page's text; empty for what is not kept."""
+        """A digest of the page's text; empty for what is not kept."""
         row = self.database.one("SELECT digest FROM stored_pages WHERE url = ?", (url,))
         return row[0] if row else ""
 

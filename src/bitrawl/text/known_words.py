@@ -49,7 +49,7 @@ class WordTable(NamedTuple):
     backward: NDArray[np.uint8]  # levels of p(word | English)
 
     def packed(self) -> bytes:
-        """As a file: the same table is the same bytes."""
+        """The content of a file. Equal tables have equal bytes."""
         shared = bytes(map(_shared, ["", *self.words[:-1]], self.words))
         ends = "\n".join(word[count:] for word, count in zip(self.words, shared, strict=True)).encode()
         steps = np.diff(self.english.astype(np.int32), prepend=0).astype(np.uint16)
@@ -103,7 +103,7 @@ def _shared(before: str, word: str) -> int:
 
 
 def known_languages() -> list[Language]:
-    """Those that have words with English."""
+    """The languages that have words with English."""
     return sorted(Language(path.stem) for path in FOLDER.glob(f"*{SUFFIX}") if path.stem != ENGLISH)
 
 

@@ -240,7 +240,7 @@ class ExportCache:
                 self._tasks.pop(place, None)
 
     def begin(self, folder: JobFolder, question: Sequence[str], make: Make) -> None:
-        """The same without waiting. `get` has the result, or the fault, when it is ready."""
+        """Have the answer made, without waiting. `get` has it, or the fault, when it is ready."""
         place = self._place(folder, question)
         if not _is_kept(place) and place not in self._tasks:
             self._tasks[place] = asyncio.ensure_future(self._make(place, make))

@@ -291,12 +291,12 @@ class ReviewChoice(NamedTuple):
 
     @property
     def wanted(self) -> tuple[ReviewOrder, int, Any]:
-        """Of a queue: its order, its seed and its languages."""
+        """What the queue is asked for: order, seed and languages."""
         return self.order, self.seed, two_languages(self.languages)
 
     @property
     def fields(self) -> dict[str, str]:
-        """Of an address."""
+        """The fields of an address that make this choice again."""
         seed = str(self.seed) if self.order is ReviewOrder.RANDOM else ""
         named = {"order": str(self.order), "seed": seed, "languages": self.languages}
         return {name: value for name, value in named.items() if value}
