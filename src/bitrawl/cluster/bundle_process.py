@@ -60,7 +60,7 @@ from bitrawl.errors import (
 from bitrawl.facts import JobFacts
 from bitrawl.file_names import LOCK, VERDICTS
 from bitrawl.folder_files import files_below
-from bitrawl.job import JobFolder, OpenedJob, Parts, mine
+from bitrawl.job import JobFolder, OpenedJob, WiredCrawl, mine
 from bitrawl.model import Skip
 from bitrawl.process import Death, Running
 from bitrawl.url import Url
@@ -381,8 +381,8 @@ async def _mine_job(work: Work) -> None:
     job = OpenedJob(Path(work.folder) / JOB)
     telling: list[asyncio.Task[None]] = []
 
-    def started(parts: Parts) -> None:
-        telling.append(asyncio.ensure_future(_tell_now_and_then(work, job, parts)))
+    def started(wired: WiredCrawl) -> None:
+        telling.append(asyncio.ensure_future(_tell_now_and_then(work, job, wired)))
 
     await mine(work.job, job.files, started=started)
     for task in telling:
@@ -390,12 +390,12 @@ async def _mine_job(work: Work) -> None:
     files.write(Path(work.folder) / OUTCOME, msgspec.json.encode(_job_outcome(work.bundle, job)))
 
 
-async def _tell_now_and_then(work: Work, job: OpenedJob, parts: Parts) -> None:
+async def _tell_now_and_then(work: Work, job: OpenedJob, wired: WiredCrawl) -> None:
     """Tell how far the bundle is until cancelled."""
     sites = {site.site for site in work.bundle.sites}
     while True:
         await asyncio.sleep(TELL_EVERY)
-        busy = {parts.crawl.scope.sites.of(host) for host in parts.queue.hosts()}
+        busy = {wired.crawl.scope.sites.of(host) for host in wired.queue.hosts()}
         with suppress(DamagedError):  # in a corpus of an earlier run, which is written again
             figures = _job_figures(job.status(), len(sites - busy))
             files.write(Path(work.folder) / PROGRESS_FILE, msgspec.json.encode(figures))

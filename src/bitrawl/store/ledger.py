@@ -25,7 +25,7 @@ from bitrawl.model import (
     Sitemap,
     Skip,
     Visit,
-    WarcPlace,
+    WarcPosition,
     pack,
 )
 from bitrawl.reasons import Reason, Stage
@@ -443,10 +443,10 @@ class Ledger:
         """The URLs whose answers were archived in a file, by their places in it."""
         return dict(self.database.query("SELECT offset, url FROM fetches WHERE file = ? ORDER BY offset", (file,)))
 
-    def last_places(self) -> list[WarcPlace]:
+    def last_places(self) -> list[WarcPosition]:
         """The last record of each archive file that is certainly complete."""
         rows = self.database.query("SELECT file, max(offset) FROM fetches WHERE file IS NOT NULL GROUP BY file")
-        return [WarcPlace(*row) for row in rows]
+        return [WarcPosition(*row) for row in rows]
 
     def is_finished(self) -> bool:
         """Whether there is nothing left to do in this round, or nothing that its budget allows."""

@@ -103,7 +103,7 @@ async def pair(request: Request) -> Response:
         of=opened,
         tab="/review" if review else "/pairs",
         review=review,
-        places=await review_parts(opened, "/review") if review else None,
+        places=await review_links(opened, "/review") if review else None,
         meanwhile=meanwhile,
         language_choices=await corpus_choices(words, opened.review) if review else [],
         pair=texts.pair,
@@ -233,7 +233,7 @@ async def index_part(request: Request) -> Response:
     return load_again() if (await open_review(request, 0)).is_fresh else Response(status_code=304)
 
 
-class ReviewParts(NamedTuple):
+class ReviewLinks(NamedTuple):
     """The pages of a review, as links."""
 
     here: str  # the path of this one
@@ -241,18 +241,18 @@ class ReviewParts(NamedTuple):
     waiting: int  # samples that the reader has to judge
 
 
-async def review_parts(opened: OpenReview, here: str) -> ReviewParts:
+async def review_links(opened: OpenReview, here: str) -> ReviewLinks:
     conflicts = await asyncio.to_thread(opened.review.verdicts.conflict_count)
     samples = await asyncio.to_thread(opened.review.samples.listed)
     own = [person for sample in samples if (person := sample.person(opened.review.person))]
-    return ReviewParts(here, conflicts, sum(person.done_at is None for person in own))
+    return ReviewLinks(here, conflicts, sum(person.done_at is None for person in own))
 
 
 async def review_page(
     request: Request, opened: OpenReview, template: str, here: str, status: int = 200, /, **values: Any
 ) -> Response:
     """A page of the review, with links to the others."""
-    places = await review_parts(opened, here)
+    places = await review_links(opened, here)
     return rendered(request, template, status, of=opened, tab="/review", places=places, **values)
 
 
