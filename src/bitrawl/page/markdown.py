@@ -16,8 +16,8 @@ from bitrawl.page.outline import Outline, TreePosition, normalise, seen_lines
 from bitrawl.text.words import one_line
 
 NO_HOST = "localhost"  # that of a page whose address nobody knows
-MOST_IN_CELL = 4  # Paragraphs: a table with more in any cell arranges a page, as old sites do; judgement.
-MOST_COLUMNS = 100  # Of a table that people read; judgement. It bounds what a cell may span.
+MOST_IN_CELL = 4  # Paragraphs: a table with more in any cell arranges a page, as old sites do.
+MOST_COLUMNS = 100  # Of a table that people read. It bounds what a cell may span.
 MOST_ROWS = 1000  # That a cell may span.
 
 # Characters that begin or end markup anywhere in a line: CommonMark, and the ~ and | of GitHub's dialect. An underscore
