@@ -17,7 +17,7 @@ from bitrawl.config import CRAWL, MINE, described
 from bitrawl.endings import Doing, Ending
 from bitrawl.errors import ConfigError, NothingFoundError
 from bitrawl.facts import JobFacts
-from bitrawl.job import OpenedJob, Parts, StartOver, described_job
+from bitrawl.job import OpenedJob, StartOver, WiredCrawl, described_job
 from bitrawl.job import crawl as crawl_job
 from bitrawl.job import mine as mine_job
 from bitrawl.model import Page, Visit
@@ -111,9 +111,9 @@ class _Watching:
             self._drawing.cancel()
         self._stack.close()
 
-    def started(self, parts: Parts) -> None:
+    def started(self, wired: WiredCrawl) -> None:
         if self._display is not None:
-            self._display.watch(parts)
+            self._display.watch(wired)
             self._drawing = asyncio.ensure_future(self._display.draw_now_and_then())
 
     def visited(self, visit: Visit) -> None:

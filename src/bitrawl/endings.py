@@ -387,7 +387,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, error: BaseException) -> Self:
-        """By the class of the error."""
+        """The fault that an error means, by its class."""
         kinds = set(FaultSentence)
         kind = next((FaultSentence(base.__name__) for base in type(error).__mro__ if base.__name__ in kinds), None)
         if isinstance(error, CategoryError):
@@ -430,7 +430,7 @@ class LastRun(msgspec.Struct, frozen=True):
 
     @property
     def state(self) -> State:
-        """Of a job that nobody works at."""
+        """The state of a job that nobody works at."""
         return self.end_state if self.complete else State.INTERRUPTED
 
     @property

@@ -444,7 +444,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verb(self) -> str:
-        """Of the command that was run last, and that resumes."""
+        """The command that was run last, and that resumes the job."""
         return self.crawl.run.verb
 
     @property

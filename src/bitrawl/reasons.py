@@ -219,7 +219,7 @@ class FewPairs(msgspec.Struct, frozen=True, tag="few-pairs", tag_field="kind"):
 
 
 class FewRelevant(msgspec.Struct, frozen=True, tag="few-relevant", tag_field="kind"):
-    """The same of pages about the topic, each counted as far as it is about it."""
+    """The last visits brought hardly any page about the topic, each page counted as far as it is about it."""
 
     relevant: float
     visits: int

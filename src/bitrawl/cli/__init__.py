@@ -150,7 +150,7 @@ class HelpfulCommand(TyperCommand):
 
 
 class HelpfulGroup(TyperGroup):
-    """The same for a group of commands."""
+    """A group of commands whose help has a word for each value, as `HelpfulCommand` has."""
 
     def get_params(self, ctx: Any) -> Any:
         return _worded(super().get_params(ctx))

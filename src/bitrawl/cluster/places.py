@@ -59,7 +59,7 @@ class Place(Protocol):
         """A whole file or nothing, even if several machines write it. An earlier file is replaced."""
 
     def write_new(self, content: bytes) -> bool:
-        """The same, unless the file is there already: then nothing changes, and the answer is False.
+        """A whole file, unless it is there already: then nothing changes, and the answer is False.
 
         Of several machines that write it at once, one gets True.
         """

@@ -47,7 +47,7 @@ class CorpusStatus(msgspec.Struct, frozen=True):
 
 
 class JobCorpora:
-    """By the thresholds and verdicts of the job as they are now."""
+    """The corpora of a job by its thresholds and verdicts as they are now."""
 
     def __init__(self, where: JobFolder) -> None:
         self._where = where
@@ -87,7 +87,7 @@ class PartCorpora:
 
 
 class FileCorpora:
-    """As they were written last."""
+    """Corpora as they were written last."""
 
     def __init__(self, folder: Path, corpus: Path) -> None:
         self._corpus = corpus

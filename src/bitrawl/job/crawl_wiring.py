@@ -51,7 +51,7 @@ MANY = (
 MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own
 
 
-class Parts(NamedTuple):
+class WiredCrawl(NamedTuple):
     """A job's crawl, ready to run, and where it writes."""
 
     crawl: Crawl
@@ -70,7 +70,7 @@ async def crawl(
     stack: AsyncExitStack,
     judge: TopicJudge | None = None,
     backlinks: Backlinks | None = None,
-) -> Parts:
+) -> WiredCrawl:
     """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack.
 
     `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
@@ -138,7 +138,7 @@ async def crawl(
     added = added_seeds(queue, ledger, seeds) if not whole else []
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds], added)
     learns = judge is not None or orders
-    return Parts(made, ledger, queue, learns, site_walk, steps, reasons_of(JUDGED_AGAIN, changed))
+    return WiredCrawl(made, ledger, queue, learns, site_walk, steps, reasons_of(JUDGED_AGAIN, changed))
 
 
 def _language_of_labels(job: Job) -> Callable[[str], str]:

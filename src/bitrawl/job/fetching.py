@@ -21,7 +21,7 @@ from bitrawl.crawling.robots import RobotsRecord
 from bitrawl.file_names import ARCHIVE
 from bitrawl.folder_files import warc_files
 from bitrawl.job.described import scope
-from bitrawl.model import Capture, Language, WarcPlace, pack
+from bitrawl.model import Capture, Language, WarcPosition, pack
 from bitrawl.page import AnalysisSection, Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
@@ -85,7 +85,7 @@ class WebSource(NamedTuple):
     """What answers a crawl."""
 
     fetcher: Fetcher
-    keep: Callable[[Capture], WarcPlace] | None = None  # into the archive of the answers; None where there is none
+    keep: Callable[[Capture], WarcPosition] | None = None  # into the archive of the answers; None where there is none
 
 
 async def web(

@@ -259,7 +259,7 @@ def _archive_file(name: str, path: Path | None, recorded: Mapping[int, str], *, 
         facts = archive_facts(path) if path is not None else ArchiveFacts()
     except OSError as error:
         return Checked(name, Condition.DAMAGED, f"it cannot be read: {error.strerror}")
-    lost = [url for place, url in recorded.items() if place not in facts.places]
+    lost = [url for offset, url in recorded.items() if offset not in facts.offsets]
     if path is None:
         missing = f"it is missing, with {counted(len(lost), 'answer')} that the ledger names"
         return Checked(name, Condition.DAMAGED, missing, _lost_answers(lost))

@@ -98,7 +98,7 @@ def sound(facts: JobFacts) -> JobFacts:
 
 
 def found_so_far(folder: JobFolder) -> dict[str, LanguagePair]:
-    """By name of the corpus; nothing where there is no job yet."""
+    """What was found so far, by the name of the corpus; nothing where there is no job yet."""
     try:
         with _reading(folder) as ledger:
             pairs = tuple(tables.language_pairs(ledger))

@@ -35,7 +35,7 @@ from bitrawl.endings import (
 )
 from bitrawl.errors import BitrawlError, ConfigError, TopicError
 from bitrawl.job import fetching
-from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job.crawl_wiring import WiredCrawl
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.opened import StartOver
@@ -71,8 +71,8 @@ SITES_AT_ONCE = 4
 WHAT_TO_ADD = "Name a page with a few paragraphs about it with --like, or texts about it with --texts"
 
 Observe = Callable[[Visit], None]
-Started = Callable[[Parts], None]
-"""Is handed the parts of a crawl before it begins: to stop it by, or to watch it."""
+Started = Callable[[WiredCrawl], None]
+"""Is handed a crawl before it begins: to stop it by, or to watch it."""
 
 _log = logging.getLogger(__name__)
 
@@ -91,10 +91,10 @@ async def crawl(
     `fresh` removes what the folder held; that, and job.toml, happen when all is ready to begin. `refresh` begins a new
     round of a job that is finished.
     """
-    async with opened(job, folder, observe, verb="crawl", fresh=fresh, refresh=refresh) as parts:
-        started(parts)
-        ending = await finished(job, parts)
-        parts.ledger.rounds.end()
+    async with opened(job, folder, observe, verb="crawl", fresh=fresh, refresh=refresh) as wired:
+        started(wired)
+        ending = await finished(job, wired)
+        wired.ledger.rounds.end()
         return ending
 
 
@@ -114,14 +114,14 @@ async def mine(  # noqa: PLR0913 - who watches it
     with models_from(job.models):
         async with (
             _workers(job, folder) as workers,
-            opened(job, folder, observe, verb="mine", fresh=fresh, refresh=refresh) as parts,
+            opened(job, folder, observe, verb="mine", fresh=fresh, refresh=refresh) as wired,
         ):
-            mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, plan=plan, watch=watch)
-            parts.crawl.observers.append(mining.growth_observer(parts.crawl.scope.sites.of))
+            mining = _Mining(job, folder, wired.ledger, workers, wired.crawl.clock, plan=plan, watch=watch)
+            wired.crawl.observers.append(mining.growth_observer(wired.crawl.scope.sites.of))
             meanwhile = asyncio.ensure_future(mining.mine_due())
-            started(parts)
+            started(wired)
             try:
-                ending = await finished(job, parts, mines=True)
+                ending = await finished(job, wired, mines=True)
                 mining.due.put_nowait("")  # The end: what is being mined is kept.
                 await meanwhile
                 await mining.mine_all()
@@ -221,7 +221,7 @@ async def opened(  # noqa: PLR0913 - how to begin
     fresh: StartOver = StartOver.NO,
     refresh: bool = False,
     backlinks: Backlinks | None = None,
-) -> AsyncIterator[Parts]:
+) -> AsyncIterator[WiredCrawl]:
     """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on.
 
     The verb is the command that resumes it.
@@ -236,25 +236,25 @@ async def opened(  # noqa: PLR0913 - how to begin
             folder.start_over(delete_archive=fresh is StartOver.DELETE_ARCHIVE)
         if refresh:
             begin_round(job, folder, fetching.SystemClock())
-        parts = await new_crawl(job, folder.path, archives, stack, judge, backlinks)
-        parts.crawl.observers.append(observe)
+        wired = await new_crawl(job, folder.path, archives, stack, judge, backlinks)
+        wired.crawl.observers.append(observe)
         folder.discard_drafts()
         config.write(job, folder.description)
         if job.strategy == Strategy.PERPLEXITY:
-            parts.crawl.observers.append(_tuning_observer(parts, folder))
+            wired.crawl.observers.append(_tuning_observer(wired, folder))
         if judge is not None and job.topic.is_only_like:
-            parts.crawl.observers.append(_examples_observer(parts.crawl, judge, job.topic.like))
-        parts.ledger.remember("verb", verb)
+            wired.crawl.observers.append(_examples_observer(wired.crawl, judge, job.topic.like))
+        wired.ledger.remember("verb", verb)
         for word in ("ended", "mining", "resting"):
-            parts.ledger.remember(word, "")
-        if parts.learns:
-            parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
-        parts.crawl.reconsider(refused_links(parts.queue, parts.doubtful))
-        note_settings(job, parts.ledger)
-        if parts.walk is not None:
-            parts.crawl.frontier.spending.job.downloads = parts.walk.downloads
-        parts.crawl.frontier.wake(parts.queue.hosts())
-        yield parts
+            wired.ledger.remember(word, "")
+        if wired.learns:
+            wired.crawl.recall(wired.ledger.visits(), wired.queue.links())
+        wired.crawl.reconsider(refused_links(wired.queue, wired.doubtful))
+        note_settings(job, wired.ledger)
+        if wired.walk is not None:
+            wired.crawl.frontier.spending.job.downloads = wired.walk.downloads
+        wired.crawl.frontier.wake(wired.queue.hosts())
+        yield wired
 
 
 def _examples_observer(crawl: Crawl, judge: TopicJudge, like: Sequence[str]) -> Observe:
@@ -281,7 +281,7 @@ def _examples_observer(crawl: Crawl, judge: TopicJudge, like: Sequence[str]) -> 
     return observe
 
 
-def _tuning_observer(parts: Parts, folder: JobFolder) -> Observe:
+def _tuning_observer(wired: WiredCrawl, folder: JobFolder) -> Observe:
     """Looks at the job file after each visit: its buckets may be moved while the crawl runs (`bitrawl tune`).
 
     A file that is missing or wrong, as it may be while somebody edits it, changes nothing.
@@ -301,16 +301,16 @@ def _tuning_observer(parts: Parts, folder: JobFolder) -> Observe:
             return
         last_change = change
         try:
-            parts.crawl.frontier.compare(parts.steps(folder.job().topic.buckets))
+            wired.crawl.frontier.compare(wired.steps(folder.job().topic.buckets))
         except BitrawlError as error:
             _log.warning("the buckets stay as they are: %s", error)
 
     return observe
 
 
-async def finished(job: Job, parts: Parts, *, mines: bool = False) -> Ending:
+async def finished(job: Job, wired: WiredCrawl, *, mines: bool = False) -> Ending:
     """Run it to its end, and write down how it ended and, now and then, how long all runs took: a kill leaves that."""
-    crawl, ledger = parts.crawl, parts.ledger
+    crawl, ledger = wired.crawl, wired.ledger
     earlier, began = float(ledger.recall("seconds") or 0), crawl.clock.now()
     counted = began
 
@@ -328,7 +328,7 @@ async def finished(job: Job, parts: Parts, *, mines: bool = False) -> Ending:
         await crawl.run()
     finally:
         count()
-    end = _end(job, parts, job.languages() if mines else ())
+    end = _end(job, wired, job.languages() if mines else ())
     ledger.remember("ended", end)
     return ending(end)
 
@@ -350,15 +350,15 @@ def rest_observer(crawl: Crawl, ledger: Ledger) -> Observe:
     return observe
 
 
-def _end(job: Job, parts: Parts, wanted: Sequence[Language]) -> CrawlEnd:
-    crawl, ledger, parked = parts.crawl, parts.ledger, parts.crawl.frontier.parked()
+def _end(job: Job, wired: WiredCrawl, wanted: Sequence[Language]) -> CrawlEnd:
+    crawl, ledger, parked = wired.crawl, wired.ledger, wired.crawl.frontier.parked()
     pages = (
         sum(site.pages for site in ledger.sites()) if ledger.rounds.number > 1 else crawl.frontier.spending.job.pages
     )
     end = crawl_end(
         stopped=crawl.stopped,
         budget=crawl.frontier.budget_reached(),
-        queued=len(parts.queue),
+        queued=len(wired.queue),
         left=crawl.frontier.left,
         parked=parked,
         pages=pages,

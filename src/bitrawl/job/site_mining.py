@@ -70,7 +70,7 @@ class MiningPlan(NamedTuple):
     # Pairs that words are learned from: judgement; alignment on the development sets gains nothing from more than some
     # hundred pages.
     sample: int = 200
-    batch: int = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
+    batch: int = 32  # pairs: a batch of pages of 50 kB needs some 100 MB
 
 
 USUAL = MiningPlan()

@@ -196,7 +196,7 @@ class SourceKind(StrEnum):
     TABLE = "table"
 
 
-class BacklinkPlace(NamedTuple):
+class RecognisedSource(NamedTuple):
     kind: SourceKind
     where: str
 
@@ -232,15 +232,15 @@ async def open_backlinks(
         yield Backlinks(local, services)
 
 
-def recognised(place: str) -> list[BacklinkPlace]:
+def recognised(place: str) -> list[RecognisedSource]:
     """What it is; a folder of tables or of archives is several. Raises `ConfigError` or `GraphError` for anything else."""
     if "://" in place:
-        return [BacklinkPlace(SourceKind.SERVICE, place)]
+        return [RecognisedSource(SourceKind.SERVICE, place)]
     path = Path(place)
     if path.is_dir():
         return _folder(path)
     if path.is_file():
-        return [BacklinkPlace(_file(path), place)]
+        return [RecognisedSource(_file(path), place)]
     raise ConfigError(f"{place} does not exist; give a file, a folder or a URL with https://")
 
 
@@ -268,17 +268,17 @@ def build_index(
     return build_graph(folder, out, around=hosts, caps=caps, progress=progress)
 
 
-def _folder(path: Path) -> list[BacklinkPlace]:
+def _folder(path: Path) -> list[RecognisedSource]:
     if is_index(path):
-        return [BacklinkPlace(SourceKind.INDEX, str(path))]
+        return [RecognisedSource(SourceKind.INDEX, str(path))]
     if JobFolder(path).ledger.exists():
-        return [BacklinkPlace(SourceKind.JOB, str(path))]
+        return [RecognisedSource(SourceKind.JOB, str(path))]
     if is_graph(path):
-        return [BacklinkPlace(SourceKind.GRAPH, str(path))]
+        return [RecognisedSource(SourceKind.GRAPH, str(path))]
     names = (".warc", ".warc.gz", ".wat", ".wat.gz", ".tsv", ".tsv.gz")
     inside = sorted(each for each in path.iterdir() if each.is_file() and each.name.endswith(names))
     if inside:
-        return [BacklinkPlace(_file(each), str(each)) for each in inside]
+        return [RecognisedSource(_file(each), str(each)) for each in inside]
     if next(path.rglob("*.parquet"), None):
         raise GraphError(_parquet(path))
     graph_files(path)  # says what is missing, if it is half a graph or one in another format

@@ -177,7 +177,7 @@ class ReplayClock:
         return self._now
 
     def date(self) -> float:
-        """The same: a replay has no date."""
+        """Seconds since the replay began, which has no date."""
         return self._now
 
     async def sleep(self, seconds: float) -> None:

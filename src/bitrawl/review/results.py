@@ -48,7 +48,7 @@ class ThresholdResult(msgspec.Struct, frozen=True):
 
 
 class SampleResults(msgspec.Struct, frozen=True):
-    """Of a sample that all have finished."""
+    """What follows from a sample that all have finished."""
 
     precision: Estimate | None  # of the corpus from which it was drawn; None if nothing was judged
     bands: tuple[BandResult, ...]  # those that have units, from the lowest score

@@ -9,7 +9,7 @@ from bitrawl.model import Language, SegmentPair, Verdict
 from bitrawl.review.reviewing import ListedPair, Reading
 from bitrawl.review.search_query import HitOrder, Search, SearchedSide, SearchQuery, read_query
 from bitrawl.review.segment_review import ReadSegment, as_corpus_has
-from bitrawl.store.index_reader import HitPlace, IndexReader, LanguageOrder, WordSearch, opened_index
+from bitrawl.store.index_reader import HitPosition, IndexReader, LanguageOrder, WordSearch, opened_index
 from bitrawl.text.search_words import PlacedWord, placed_words, search_words
 
 _BATCH = 200  # hits that are read at once for a file
@@ -57,15 +57,17 @@ def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int 
         if index is None or pattern is None:
             return HitList((), 0)
         wanted = word_search(pattern, query.languages, query.order)
-        places = _places(index, index.hits(wanted, limit, offset), query)
+        positions = _positions(index, index.hits(wanted, limit, offset), query)
         total = index.hit_count(wanted)
-    if not places:
+    if not positions:
         return HitList((), total)
-    pairs = library.listed([hit.indexed.pair for hit in places])
-    around = library.rows_at([(hit.indexed, range(hit.place - 1, hit.place + 2)) for hit in places], accepted=True)
+    pairs = library.listed([hit.indexed.pair for hit in positions])
+    around = library.rows_at(
+        [(hit.indexed, range(hit.position - 1, hit.position + 2)) for hit in positions], accepted=True
+    )
     hits = [
-        _hit(pattern, pair, hit.place, near.rows)
-        for hit, pair, near in zip(places, pairs, around, strict=True)
+        _hit(pattern, pair, hit.position, near.rows)
+        for hit, pair, near in zip(positions, pairs, around, strict=True)
         if near.rows  # otherwise it was mined again since the refresh
     ]
     return HitList(tuple(hits), total)
@@ -80,17 +82,17 @@ def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
             if index is None or pattern is None:
                 return
             numbers = index.hits_after(last, word_search(pattern, query.languages), _BATCH)
-            places = _places(index, numbers, query)
+            positions = _positions(index, numbers, query)
         if not numbers:
             return
         last = numbers[-1]
-        yield from _found(library, places, edited)
+        yield from _found(library, positions, edited)
 
 
-def _found(library: Reading, places: Sequence[HitPlace], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
+def _found(library: Reading, positions: Sequence[HitPosition], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
     """`edited` has the rows that people wrote and that were given already: several hits may be one segment now."""
-    pairs = library.listed([hit.indexed.pair for hit in places])
-    read = library.rows_at([(hit.indexed, (hit.place,)) for hit in places], accepted=True)
+    pairs = library.listed([hit.indexed.pair for hit in positions])
+    read = library.rows_at([(hit.indexed, (hit.position,)) for hit in positions], accepted=True)
     for pair, (rows, segments) in zip(pairs, read, strict=True):
         for row in rows:
             where = pair.row.key, row.anchor
@@ -113,9 +115,9 @@ def word_search(search: Search, languages: LanguageOrder | None, order: HitOrder
     return WordSearch(search.expression(), languages, is_hit, context)
 
 
-def _places(index: IndexReader, rows: Sequence[int], query: SearchQuery) -> list[HitPlace]:
-    places = (index.hit_place(row, query.languages) for row in rows)
-    return [place for place in places if place is not None]
+def _positions(index: IndexReader, rows: Sequence[int], query: SearchQuery) -> list[HitPosition]:
+    positions = (index.hit_position(row, query.languages) for row in rows)
+    return [position for position in positions if position is not None]
 
 
 def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder) -> str:
@@ -130,10 +132,10 @@ def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder
     return " ".join(near)
 
 
-def _hit(search: Search, pair: ListedPair, place: int, near: Sequence[ReadSegment]) -> Hit:
-    """`near` are the rows that stand for the segment at that place and for its neighbours."""
+def _hit(search: Search, pair: ListedPair, position: int, near: Sequence[ReadSegment]) -> Hit:
+    """`near` are the rows that stand for the segment at that position and for its neighbours."""
     row, languages = pair.row, (pair.row.lang_a, pair.row.lang_b)
-    here = [segment for segment in near if segment.start <= place < segment.start + len(segment.keys)]
+    here = [segment for segment in near if segment.start <= position < segment.start + len(segment.keys)]
     # Of a segment that was split, the part that has the words; if the words were edited away, any that is in the corpus.
     segment = max(here, key=lambda one: (_side(search, one, languages) is not None, one.verdict is Verdict.ACCEPT))
     a, b = placed_words(segment.text_a, row.lang_a), placed_words(segment.text_b, row.lang_b)

@@ -234,7 +234,7 @@ def site_count(ledger: Ledger, most: int) -> int:
 
 
 def with_statuses(ledger: Ledger, skips: Iterable[SkipCount]) -> tuple[SkipCount, ...]:
-    """The same, with how many got each HTTP status. A link that was tried several times counts by its last answer."""
+    """These counts with how many links got each HTTP status. A link that was tried several times counts by its last answer."""
     statuses: dict[tuple[str, str], dict[int, int]] = {}
     for stage, reason, status, count in ledger.database.query(_STATUSES, (SKIPPED,)):
         statuses.setdefault((stage, reason), {})[status] = count
@@ -356,7 +356,7 @@ _BORDERS = {
 
 
 def perplexities(ledger: Ledger) -> list[float]:
-    """Of the pages that a language model has judged."""
+    """The perplexities of the pages that a language model has judged."""
     return [value for (value,) in ledger.database.query("SELECT perplexity FROM fetches WHERE perplexity IS NOT NULL")]
 
 

@@ -43,7 +43,7 @@ from bitrawl.text.search_words import folded, search_words
 """Its name in a job folder."""
 
 # A segment's number is that of its alignment, then its place in it: at most a million segments in a page pair.
-PLACE_BITS = 20
+POSITION_BITS = 20
 _NUMBER_BITS = 49
 ROW = np.dtype([
     ("near", "<i8"), ("public", "<i8"), ("key", "<i8"), ("score", "<f8"), ("coverage", "<f8"), ("length_ratio", "<f8"), ("language", "<f8"),
@@ -302,10 +302,10 @@ class _Refresh:
         """The number of the texts with that key, which are read if they are new."""
         row = self._index.execute("SELECT id, segments FROM alignments WHERE key = ?", (key,)).fetchone()
         if row is not None:
-            if row[1] == min(count, 1 << PLACE_BITS):
+            if row[1] == min(count, 1 << POSITION_BITS):
                 return int(row[0])
             self._drop(row[0])
-        segments = self._findings.segments_of(key)[: 1 << PLACE_BITS]
+        segments = self._findings.segments_of(key)[: 1 << POSITION_BITS]
         mean = sum(segment.score for segment in segments) / (len(segments) or 1)
         flagged = sum(bool(segment.flags) for segment in segments)
         rows = rows_of(segments, self._kind_number, languages).tobytes()
@@ -314,7 +314,7 @@ class _Refresh:
         ).lastrowid
         assert number is not None
         both = language_word(*languages)
-        for at, segment in enumerate(segments, number << PLACE_BITS):
+        for at, segment in enumerate(segments, number << POSITION_BITS):
             text_a, text_b = segment.a.text, segment.b.text
             a, b = search_words(text_a, languages[0]), search_words(text_b, languages[1])
             self._words.append((_row_of_words(at, segment.score), " ".join(a), " ".join(b), both))
@@ -350,7 +350,7 @@ class _Refresh:
     def _drop(self, number: int) -> None:
         self._write_words()
         (blob,) = self._index.execute("SELECT rows FROM alignments WHERE id = ?", (number,)).fetchone()
-        scores = enumerate(np.frombuffer(blob, dtype=ROW)["score"].tolist(), number << PLACE_BITS)
+        scores = enumerate(np.frombuffer(blob, dtype=ROW)["score"].tolist(), number << POSITION_BITS)
         self._index.executemany("DELETE FROM words WHERE rowid = ?", [(_row_of_words(*row),) for row in scores])
         self._index.execute("DELETE FROM alignments WHERE id = ?", (number,))
 

@@ -62,7 +62,7 @@ class SampleUnit(msgspec.Struct, frozen=True):
 
     @property
     def pair_key(self) -> str:
-        """Of the page pair where it stands."""
+        """The key of the page pair where the unit stands."""
         return pair_key(self.url_a, self.url_b)
 
     @property

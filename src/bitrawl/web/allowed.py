@@ -282,7 +282,7 @@ def _check_together(read: "AllowedFields", uploads: Uploads) -> None:
 
 
 def refusal(name: str, fields: Iterable[str]) -> Message:
-    """Of a key that users may not give."""
+    """What to say of a key that users may not give."""
     keys = schema_keys()
     operators = {*keys, *(key.rpartition(".")[2] for key in keys), *(row.name for row in SETTINGS.values() if row.help)}
     if name in operators:
@@ -487,7 +487,7 @@ class FormField(NamedTuple):
 
 
 def form_fields() -> dict[str, list[FormField]]:
-    """By the heading of their settings."""
+    """The fields that the form has from the table of settings, by their heading."""
     rows = [row for row in SETTINGS.values() if row.web and row.label]
     fields = [(row.group, FormField(row.web, row.label, row.key, value_of(row).kind is bool)) for row in rows]
     return {group: [field for of, field in fields if of is group] for group in Group}

@@ -197,7 +197,7 @@ class Words(msgspec.Struct, frozen=True):
         return [(str(value), self.say(label)) for value, label in labels.items()]
 
     def count(self, singular: str, plural: str, n: int, **values: object) -> str:
-        """By number: "{n} page", "{n} pages"."""
+        """A sentence by its number: "{n} page", "{n} pages"."""
         return self.translations.ngettext(singular, plural, n).format(n=self.number(n), **values)
 
     def tell(self, message: Message) -> str:

@@ -96,7 +96,7 @@ async def corpus_choices(words: Words, review: JobReview) -> list[tuple[str, str
 
 
 def corpus_names(words: Words, corpora: Iterable[tuple[str, Sequence[Language]]]) -> list[tuple[str, str]]:
-    """With the languages of each in words."""
+    """The names of corpora, each with its languages in words."""
     return [(name, " – ".join(map(words.language, languages)) or name) for name, languages in corpora]
 
 

@@ -101,7 +101,7 @@ async def pair(request: Request) -> Response:
         of=opened,
         tab="/review" if review else "/pairs",
         review=review,
-        places=await review_parts(opened, "/review") if review else None,
+        places=await review_links(opened, "/review") if review else None,
         meanwhile=meanwhile,
         language_choices=await corpus_choices(words, opened.review) if review else [],
         pair=texts.pair,
@@ -231,7 +231,7 @@ async def index_part(request: Request) -> Response:
     return load_again() if (await open_review(request, 0)).is_fresh else Response(status_code=304)
 
 
-class ReviewParts(NamedTuple):
+class ReviewLinks(NamedTuple):
     """The pages of a review, as links."""
 
     here: str  # the path of this one
@@ -239,18 +239,18 @@ class ReviewParts(NamedTuple):
     waiting: int  # samples that the reader has to judge
 
 
-async def review_parts(opened: OpenReview, here: str) -> ReviewParts:
+async def review_links(opened: OpenReview, here: str) -> ReviewLinks:
     conflicts = await asyncio.to_thread(opened.review.verdicts.conflict_count)
     samples = await asyncio.to_thread(opened.review.samples.listed)
     own = [person for sample in samples if (person := sample.person(opened.review.person))]
-    return ReviewParts(here, conflicts, sum(person.done_at is None for person in own))
+    return ReviewLinks(here, conflicts, sum(person.done_at is None for person in own))
 
 
 async def review_page(
     request: Request, opened: OpenReview, template: str, here: str, status: int = 200, /, **values: Any
 ) -> Response:
     """A page of the review, with links to the others."""
-    places = await review_parts(opened, here)
+    places = await review_links(opened, here)
     return rendered(request, template, status, of=opened, tab="/review", places=places, **values)
 
 
@@ -289,12 +289,12 @@ class ReviewChoice(NamedTuple):
 
     @property
     def wanted(self) -> tuple[ReviewOrder, int, Any]:
-        """Of a queue: its order, its seed and its languages."""
+        """What the queue is asked for: order, seed and languages."""
         return self.order, self.seed, two_languages(self.languages)
 
     @property
     def fields(self) -> dict[str, str]:
-        """Of an address."""
+        """The fields of an address that make this choice again."""
         seed = str(self.seed) if self.order is ReviewOrder.RANDOM else ""
         named = {"order": str(self.order), "seed": seed, "languages": self.languages}
         return {name: value for name, value in named.items() if value}

@@ -72,7 +72,7 @@ class View(NamedTuple):
         return cls(name if name in ("some", "list") else "pair", str(values.get("back", "")))
 
     def address(self, job: ServedJob, within: str, anchor: str = "") -> str:
-        """Of the page that shows them, and of one row there."""
+        """The address of the page that shows the rows, and of one row there."""
         fields = dict(parse_qsl(self.back))
         if self.name == "list" or not within:
             path = f"/jobs/{quote(job.id)}/segments"

@@ -83,7 +83,7 @@ class Chart(NamedTuple):
 
     @property
     def words(self) -> Iterator[tuple[str, int, list[int]]]:
-        """By language: now, and with each minimum score."""
+        """The number of words of each language: now, and with each minimum score."""
         facts = self.corpus.facts
         for side, language in enumerate(self.corpus.languages):
             yield language, facts.words[side], [words[side] for words in facts.words_by_score]
