@@ -110,13 +110,13 @@ class CorpusPage(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, page: Page) -> Self:
-        about = page.title, page.metadata.date, page.metadata.licence
+        title, date, licence = map(one_line, (page.title, page.metadata.date, page.metadata.licence))
         paragraphs = (
             CorpusParagraph(paragraph_id(number), p.kind, one_line(p.text), p.language)
             for number, p in enumerate(page.paragraphs)
             if not p.boilerplate
         )
-        return cls(one_line(page.url), page.language, *map(one_line, about), tuple(paragraphs))
+        return cls(one_line(page.url), page.language, title, date, licence, tuple(paragraphs))
 
     @classmethod
     def read(cls, folder: Path, name: str) -> Iterator[Self]:
