@@ -147,6 +147,15 @@ def write_fault(path: Path, error: OSError) -> StoreError:
 
 
 @contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """For a block that writes to that path: raises `StoreError` where it cannot."""
+    try:
+        yield
+    except OSError as error:
+        raise write_fault(path, error) from error
+
+
+@contextmanager
 def _discarding(draft: Path, path: Path) -> Iterator[None]:
     """No draft is left behind, whatever goes wrong."""
     try:

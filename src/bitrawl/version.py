@@ -3,23 +3,10 @@
 import json
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-from bitrawl.errors import ConfigError
 
 __version__ = "0.1.0"
 PROJECT_PAGE = "https://pypi.org/project/bitrawl/"
-
-
-@contextmanager
-def extra(name: str, need: str, otherwise: str = "") -> Iterator[None]:
-    """For imports of what an extra installs. Raises `ConfigError`, which says who needs what, and what to type."""
-    try:
-        yield
-    except ImportError as error:
-        raise ConfigError(f"{need}. Run: {install_command(name)}{otherwise}") from error
 
 
 def install_command(extra: str) -> str:

@@ -32,7 +32,7 @@ from bitrawl.archive.archived_web import (
     target_of,
     warc_records,
 )
-from bitrawl.files import write_fault
+from bitrawl.files import writing
 from bitrawl.model import Answer, Capture, Link, Skip, WarcPosition
 from bitrawl.protocols import Clock, Fetcher
 from bitrawl.reasons import Reason, Stage
@@ -86,11 +86,9 @@ class WarcArchive:
         self._size = 0
         self._warcinfo = ""
         self._written: dict[WarcPosition, str] = {}  # the latest answers, and the names of their records
-        try:
+        with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._resume({place.file: place.offset for place in sorted(known, key=lambda place: place.offset)})
-        except OSError as error:
-            raise write_fault(folder, error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -110,7 +108,7 @@ class WarcArchive:
         What a browser made of an answer is a conversion of it, and refers to its record. With `same_as` only the fact that
         the answer is the same as that earlier one is written: a revisit record.
         """
-        try:
+        with writing(self._path):
             if self._file < 0 or self._size >= self._max_bytes:
                 self._rotate()
             if not self._warcinfo:
@@ -122,8 +120,6 @@ class WarcArchive:
             else:
                 ids = _Ids(self._warcinfo, self._name(place))
                 self._append(_records(capture, ids, same_as))
-        except OSError as error:
-            raise write_fault(self._path, error) from error
         return place
 
     def _name(self, place: WarcPosition) -> str:

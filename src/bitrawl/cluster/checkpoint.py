@@ -21,7 +21,7 @@ import msgspec
 from bitrawl.cluster.places import Place
 from bitrawl.errors import DamagedError, StoreError
 from bitrawl.file_names import LEDGER
-from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault, zstd, zstd_options
+from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, writing, zstd, zstd_options
 from bitrawl.job import JobFolder, OpenedJob
 
 VERSION = 1
@@ -107,13 +107,11 @@ class Checkpoints:
         name = f"ledger-{self._name}-{self._count}"
         with tempfile.TemporaryDirectory(dir=self._opened.files.path, prefix="checkpoint-") as folder:
             copy, packed = Path(folder, LEDGER), Path(folder, "packed", _LEDGER)
-            try:
+            with writing(packed):
                 self._opened.files.back_up(copy)
                 packed.parent.mkdir()
                 with copy.open("rb") as source, zstd.open(packed, "wb", options=zstd_options(_LEVEL)) as target:
                     shutil.copyfileobj(source, target, _BLOCK)
-            except OSError as error:
-                raise write_fault(packed, error) from error
             (self._place / name).upload(packed.parent)
         return name
 

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple, Protocol, cast
 from bitrawl.cluster.bundle_process import BundleOrder, Wanted
 from bitrawl.cluster.bundles import MachineFault, Outcome
 from bitrawl.errors import ClusterError, ConfigError, UnwantedError
+from bitrawl.packages import extra
 from bitrawl.show import counted
-from bitrawl.version import __version__, extra
+from bitrawl.version import __version__
 
 # Seconds. A scheduler that is gone is noticed after LOOK_EVERY and twice ANSWER_SECONDS at most, so that
 # the driver ends within a minute.

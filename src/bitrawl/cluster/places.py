@@ -22,7 +22,7 @@ from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BUNDLES
 from bitrawl.files import NEW, discard, replacing, write_fault
 from bitrawl.job import OpenedCopy, OpenedJob, OpenedMerge, OpenedRun, open_folder
-from bitrawl.version import extra
+from bitrawl.packages import extra
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

@@ -21,8 +21,8 @@ from bitrawl.errors import ConfigError
 from bitrawl.files import NO_JSON, replacing
 from bitrawl.languages import claimed_language
 from bitrawl.model import Language, Page, PagePair, TranslationUnit
+from bitrawl.packages import extra
 from bitrawl.text.words import one_line
-from bitrawl.version import extra
 
 Item = TypeVar("Item")
 Languages = tuple[Language, Language]

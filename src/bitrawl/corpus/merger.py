@@ -46,7 +46,7 @@ from bitrawl.corpus.shards import (
     turned_unit,
 )
 from bitrawl.file_names import CARD, SUMMARY
-from bitrawl.files import write_fault
+from bitrawl.files import writing
 from bitrawl.mining import Rejection
 from bitrawl.model import Language, Page, SegmentPair, TranslationUnit, UnitSource, Unpacker
 from bitrawl.text.arrays import distinct
@@ -188,15 +188,13 @@ def _numbers(path: Path, count: int) -> Numbers:
     """One number for each row, on disk."""
     if not count:
         return np.empty(0, dtype=np.int64)
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             zeros = bytes(8 * _CHUNK)  # really written: a full disk shows here, and not as a crash of the process
             for first in range(0, count, _CHUNK):
                 file.write(zeros[: 8 * min(_CHUNK, count - first)])
         return np.memmap(path, dtype=np.int64, mode="r+", shape=(count,))
-    except OSError as error:
-        raise write_fault(path, error) from error
 
 
 def _buckets(shards: Shards, scratch: Path, bucket_rows: int) -> Iterator[npt.NDArray[np.void]]:
@@ -205,14 +203,12 @@ def _buckets(shards: Shards, scratch: Path, bucket_rows: int) -> Iterator[npt.ND
         yield np.concatenate([np.empty(0, dtype=_FOUND), *_found(shards)])
         return
     paths = [scratch / f"bucket-{number}" for number in range(count)]
-    try:
+    with writing(scratch):
         for rows in _found(shards):
             buckets = rows["near"].astype(np.uint64) % np.uint64(count)
             for number in np.unique(buckets).tolist():
                 with paths[int(number)].open("ab") as file:
                     rows[buckets == number].tofile(file)
-    except OSError as error:
-        raise write_fault(scratch, error) from error
     for path in paths:
         if path.exists():
             yield np.fromfile(path, dtype=_FOUND)

@@ -32,8 +32,8 @@ from bitrawl.errors import GraphError
 from bitrawl.files import NO_JSON
 from bitrawl.languages import base_language, claimed_language
 from bitrawl.model import Language, Link, LinkKind
+from bitrawl.packages import extra
 from bitrawl.url import Url
-from bitrawl.version import extra
 
 META = "meta.json"
 FORMAT = "bitrawl link graph"

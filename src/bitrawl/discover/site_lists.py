@@ -16,8 +16,8 @@ import msgspec
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.files import cell
 from bitrawl.model import Language, Link, Visit
+from bitrawl.packages import extra
 from bitrawl.url import Url, seeds_from, with_scheme
-from bitrawl.version import extra
 
 
 class SiteAnswer(StrEnum):

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from bitrawl.errors import ConfigError
+from bitrawl.packages import extra
 from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Floats32, RememberedRows
-from bitrawl.version import extra
 
 REMEMBERED = 50_000  # texts: 150 MB of vectors with LaBSE's 768 numbers each
 

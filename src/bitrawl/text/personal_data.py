@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import langcodes
 
 from bitrawl.model import Language
+from bitrawl.packages import extra
 from bitrawl.text.words import marks_of_words
 from bitrawl.url import has_registry
-from bitrawl.version import extra
 
 if TYPE_CHECKING:
     import phonenumbers

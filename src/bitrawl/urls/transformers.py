@@ -16,12 +16,12 @@ import numpy as np
 from bitrawl.errors import ConfigError
 from bitrawl.languages import parse_language
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.packages import extra
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.text.arrays import Floats32, RememberedRows
 from bitrawl.text.encoder import first_line
 from bitrawl.url import Url
 from bitrawl.urls.language_model import LinearUrlLanguageModel
-from bitrawl.version import extra
 
 Texts = tuple[str, ...]  # the input of a model: one URL, or two
 

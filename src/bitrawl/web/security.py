@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bitrawl import files
 from bitrawl.choices import MEGABYTE
-from bitrawl.files import write_fault
+from bitrawl.files import writing
 from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.messages import RequestError, message, shortened
 from bitrawl.web.operator_settings import SINGLE_USER, User, UserSection, hashed
@@ -151,7 +151,7 @@ def _read_ended(path: Path) -> dict[str, int]:
 def secret_of(jobs: Path) -> bytes:
     """The key of this app's sessions, made once; only its owner can read it. Raises `StoreError`."""
     path = jobs / ".secret"
-    try:
+    with writing(path):
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
@@ -161,8 +161,6 @@ def secret_of(jobs: Path) -> bytes:
         secret = secrets.token_bytes(32)
         with os.fdopen(descriptor, "wb") as file:
             file.write(secret)
-    except OSError as error:
-        raise write_fault(path, error) from error
     return secret
 
 
