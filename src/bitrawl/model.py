@@ -283,6 +283,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     cut: str = ""  # what was left out because there is too much of it, or it is broken; empty if nothing was
     drawn_by: DrawnBy | None = None  # None for a page that needs no scripts
     markdown: tuple[MarkdownBlock, ...] = ()  # only if it was asked for, because no corpus needs it
+    repeats: Url | None = None  # a page of another site with nearly the same text; known where a corpus is written
 
     @property
     def text(self) -> str:

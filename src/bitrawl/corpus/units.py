@@ -12,9 +12,10 @@ from msgspec import inspect
 from bitrawl.corpus.export import CorpusHeader, paragraph_id
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import NO_JSON
+from bitrawl.languages import same_language
 from bitrawl.mining import MEASURES
-from bitrawl.model import Page, TranslationUnit, UnitSource
-from bitrawl.text.words import one_line
+from bitrawl.model import Page, Paragraph, ParagraphKind, TranslationUnit, UnitSource
+from bitrawl.text.words import one_line, weight, words
 from bitrawl.url import Url
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_RUN = 5  # words, as in the filters of Gopher, FineWeb and HPLT
+_PROSE = 100  # the least weight of a paragraph of running text: two lines; judgement
 DIGITS = 4  # of a score: those of the calibrated one, and the same in every format and in every run
 
 
@@ -107,16 +110,18 @@ class CorpusPage(msgspec.Struct, frozen=True):
     date: str
     licence: str
     paragraphs: tuple[CorpusParagraph, ...]
+    boilerplate: float = 0.0  # the share of the page's text that is
+    repetition: float = 0.0  # the share of its sequences of five words that it has had before
+    quality: float = 0.0  # the share of its main text that is running text in its language, without what is repeated
+    repeats: str = ""  # the URL of a document of another site that has nearly the same text
 
     @classmethod
     def of(cls, page: Page) -> Self:
         title, date, licence = map(one_line, (page.title, page.metadata.date, page.metadata.licence))
-        paragraphs = (
-            CorpusParagraph(paragraph_id(number), p.kind, one_line(p.text), p.language)
-            for number, p in enumerate(page.paragraphs)
-            if not p.boilerplate
-        )
-        return cls(one_line(page.url), page.language, title, date, licence, tuple(paragraphs))
+        main = [(number, p) for number, p in enumerate(page.paragraphs) if not p.boilerplate]
+        paragraphs = (CorpusParagraph(paragraph_id(n), p.kind, one_line(p.text), p.language) for n, p in main)
+        repeats, measured = one_line(page.repeats or ""), _measured(page, [p for _, p in main])
+        return cls(one_line(page.url), page.language, title, date, licence, tuple(paragraphs), *measured, repeats)
 
     @classmethod
     def read(cls, folder: Path, name: str) -> Iterator[Self]:
@@ -132,6 +137,17 @@ class CorpusPage(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """One paragraph per line."""
         return "\n".join(paragraph.text for paragraph in self.paragraphs)
+
+
+def _measured(page: Page, main: Sequence[Paragraph]) -> Iterator[float]:
+    """Its boilerplate, its repetition and its quality."""
+    size, whole = (max(1, sum(len(p.text) for p in paragraphs)) for paragraphs in (main, page.paragraphs))
+    said = [word for paragraph in main for word in words(paragraph.text, page.language)]
+    runs = list(zip(*(said[start:] for start in range(_RUN)), strict=False))
+    repetition = (len(runs) - len(set(runs))) / max(1, len(runs))
+    long = (p for p in main if p.kind is ParagraphKind.TEXT and weight(p.text) >= _PROSE)
+    prose = sum(len(p.text) for p in long if same_language(p.language, page.language))
+    return (round(measure, DIGITS) for measure in (1 - size / whole, repetition, prose / size * (1 - repetition)))
 
 
 class Column(NamedTuple):

@@ -25,6 +25,7 @@ from bitrawl.corpus.shards import Choice, Sharded, ShardFolder, SitePairs
 from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.file_names import CORPUS, LEDGER, SHARD, VERDICTS
 from bitrawl.languages import same_language
+from bitrawl.mining import PageText, repeated_pages
 from bitrawl.model import (
     Language,
     Page,
@@ -272,11 +273,17 @@ def corpus_pages(job: Job, ledger: Ledger) -> Iterator[Page]:
 
 
 def _chosen_pages(job: Job, ledger: Ledger) -> Iterator[Page]:
-    """The same as they were found."""
+    """The same as they were found, with what they repeat of other sites. They are read twice."""
     (language,), repeated = job.languages(), Findings(ledger).duplicates()
-    for page in content_pages(ledger):
-        if page.is_on_topic and page.url not in repeated and same_language(page.language, language):
-            yield bounded(page, job.align.characters)[0]
+
+    def chosen() -> Iterator[Page]:
+        for page in content_pages(ledger):
+            if page.is_on_topic and page.url not in repeated and same_language(page.language, language):
+                yield page
+
+    repeats = repeated_pages(filter(None, map(PageText.of, chosen())))
+    for page in chosen():
+        yield msgspec.structs.replace(bounded(page, job.align.characters)[0], repeats=repeats.get(page.url))
 
 
 def _pages_in(job: Job, ledger: Ledger, languages: Mapping[Url, Language]) -> Iterator[Page]:

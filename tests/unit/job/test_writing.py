@@ -260,6 +260,28 @@ def test_one_language_gives_plain_text_and_json(mined):
     assert "| fr | 2 | 2 | 22 |" in mined.card()
 
 
+def test_a_document_of_one_language_has_what_people_filter_by(mined):
+    """A text that another site has too, menus, a list, the same again and again, and a paragraph in another language."""
+    prose = " ".join(f"Le bateau numéro {number} quitte le port avant la nuit." for number in range(4))
+    again, foreign = " ".join(["Le port est ouvert."] * 50), f"{TEXTS[EN]} " * 3
+    here, there, alone = (Url.parse(f"https://{name}.org/fr") for name in ("a", "b", "c"))
+
+    def document(url: Url, *texts: str, menu: str = "") -> Page:
+        paragraphs = [Paragraph(text, language=EN if text == foreign else FR) for text in texts]
+        return Page(url, FR, paragraphs=(Paragraph(menu, boilerplate=True), *paragraphs))
+
+    mined.visited(document(here, prose, menu="x" * len(prose)), document(there, prose), document(alone, again, foreign))
+    mined.found().written(job("fr"))
+    rows = {row["url"]: row for row in map(json.loads, (mined.corpus / "fr.documents.jsonl").read_text().splitlines())}
+    assert [bool(row["repeats"]) for row in rows.values()].count(True) == 1
+    assert {row["repeats"] for row in rows.values()} <= {"", here, there}
+    assert [rows[url]["boilerplate"] for url in (here, there, alone)] == [0.5, 0.0, 0.0]
+    assert (rows[here]["repetition"] < 0.5, rows[alone]["repetition"] > 0.8) == (True, True)
+    assert rows[here]["quality"] == round(1 - rows[here]["repetition"], 4)
+    assert rows[alone]["quality"] < 0.2
+    assert [paragraph["lang"] for paragraph in rows[alone]["paragraphs"]] == ["fr", "en"]
+
+
 def test_long_paragraphs_of_one_language_are_split_as_the_job_asks(mined):
     long = Page(address(FR, 0), FR, paragraphs=(Paragraph(" ".join([TEXTS[FR]] * 5)), Paragraph("mot " * 60)))
     mined.visited(long).found()
