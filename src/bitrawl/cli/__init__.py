@@ -37,7 +37,7 @@ VERBS = {
         "Check that the files of a job are as they were written, and repair what can be repaired.",
     ),
     "log": Verb("bitrawl.cli.folder_verbs:log", "List the fetches of a job in the order in which they were made."),
-    "sql": Verb("bitrawl.cli.sql:sql", "Ask a job in SQL. Nothing can be changed."),
+    "sql": Verb("bitrawl.cli.folder_verbs:sql", "Ask a job in SQL. Nothing can be changed."),
     "bootstrap": Verb(
         "bitrawl.cli.wikipedia:bootstrap",
         "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia.",
