@@ -16,79 +16,33 @@ from bitrawl.errors import FAULT_FILE, BitrawlError, ConfigError, OutOfMemoryErr
 from bitrawl.packages import Added, Verb, loaded
 from bitrawl.version import __version__
 
+# fmt: off
 VERBS = {
-    "mine": Verb(
-        "bitrawl.cli.mine:mine", "Crawl sites and write a corpus of what is translated on them.", "Start here"
-    ),
-    "demo": Verb(
-        "bitrawl.cli.demo:demo", "Mine a small web that comes with the package, and show the result.", "Start here"
-    ),
-    "serve": Verb(
-        "bitrawl.cli.serve:serve",
-        "Open the web app: start jobs, watch them, read, judge and download what they find.",
-        "Start here",
-    ),
-    "discover": Verb(
-        "bitrawl.cli.discover:discover",
-        "Find bilingual sites that nobody listed, check sites, and make link graphs.",
-        "Before a crawl",
-    ),
-    "bootstrap": Verb(
-        "bitrawl.cli.wikipedia:bootstrap",
-        "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia.",
-        "Before a crawl",
-    ),
-    "topic": Verb(
-        "bitrawl.cli.texts:topic",
-        "Make a term list from texts, explain what it says about a page, or translate it.",
-        "Before a crawl",
-    ),
+    "mine": Verb("bitrawl.cli.mine:mine", "Crawl sites and write a corpus of what is translated on them.", "Start here"),
+    "demo": Verb("bitrawl.cli.demo:demo", "Mine a small web that comes with the package, and show the result.", "Start here"),
+    "serve": Verb("bitrawl.cli.serve:serve", "Open the web app: start jobs, watch them, read, judge and download what they find.", "Start here"),
+    "discover": Verb("bitrawl.cli.discover:discover", "Find bilingual sites that nobody listed, check sites, and make link graphs.", "Before a crawl"),
+    "bootstrap": Verb("bitrawl.cli.wikipedia:bootstrap", "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia.", "Before a crawl"),
+    "topic": Verb("bitrawl.cli.texts:topic", "Make a term list from texts, explain what it says about a page, or translate it.", "Before a crawl"),
     "crawl": Verb("bitrawl.cli.mine:crawl", "Visit sites and keep their pages.", "Jobs"),
     "pair": Verb("bitrawl.cli.mine:pair", "Pair and align the pages of a job again, with other settings.", "Jobs"),
     "align": Verb("bitrawl.cli.align:align", "Align the sentences of two texts, or those of a job again.", "Jobs"),
     "status": Verb("bitrawl.cli.status:status", "Show the progress of a job.", "Jobs"),
     "report": Verb("bitrawl.cli.status:report", "Write the report of a job: one HTML file that opens offline.", "Jobs"),
-    "diff": Verb(
-        "bitrawl.cli.status:diff", "Show what is new, changed and gone since an earlier round of a job.", "Jobs"
-    ),
-    "log": Verb(
-        "bitrawl.cli.folder_verbs:log", "List the fetches of a job in the order in which they were made.", "Jobs"
-    ),
-    "sql": Verb("bitrawl.cli.sql:sql", "Ask a job in SQL. Nothing can be changed.", "Jobs"),
-    "check": Verb(
-        "bitrawl.cli.status:check",
-        "Check that the files of a job are as they were written, and repair what can be repaired.",
-        "Jobs",
-    ),
-    "tune": Verb(
-        "bitrawl.cli.folder_verbs:tune", "Move the boundaries of a crawl by perplexity, even while it runs.", "Jobs"
-    ),
+    "diff": Verb("bitrawl.cli.status:diff", "Show what is new, changed and gone since an earlier round of a job.", "Jobs"),
+    "log": Verb("bitrawl.cli.folder_verbs:log", "List the fetches of a job in the order in which they were made.", "Jobs"),
+    "sql": Verb("bitrawl.cli.folder_verbs:sql", "Ask a job in SQL. Nothing can be changed.", "Jobs"),
+    "check": Verb("bitrawl.cli.status:check", "Check that the files of a job are as they were written, and repair what can be repaired.", "Jobs"),
+    "tune": Verb("bitrawl.cli.folder_verbs:tune", "Move the boundaries of a crawl by perplexity, even while it runs.", "Jobs"),
     "sample": Verb("bitrawl.cli.folder_verbs:sample", "Print some units of a corpus, to read.", "Corpora"),
-    "terms": Verb(
-        "bitrawl.cli.folder_verbs:terms",
-        "List the terms of a corpus with their translations, and examples of both.",
-        "Corpora",
-    ),
-    "export": Verb(
-        "bitrawl.cli.mine:export",
-        "Write the corpus of a job again, in more formats or with other thresholds.",
-        "Corpora",
-    ),
-    "merge": Verb(
-        "bitrawl.cli.many_sites:merge", "Merge the corpora of several jobs into one, each text once.", "Corpora"
-    ),
-    "clean": Verb(
-        "bitrawl.cli.texts:clean", "Print the main text of pages, or every paragraph with its label.", "Tools"
-    ),
-    "urls": Verb(
-        "bitrawl.cli.urls:urls",
-        "Tell the language of pages, and which are translations, from their URLs alone.",
-        "Tools",
-    ),
-    "partition": Verb(
-        "bitrawl.cli.many_sites:partition", "Split WARC files that mix many sites into one file for each site.", "Tools"
-    ),
+    "terms": Verb("bitrawl.cli.folder_verbs:terms", "List the terms of a corpus with their translations, and examples of both.", "Corpora"),
+    "export": Verb("bitrawl.cli.mine:export", "Write the corpus of a job again, in more formats or with other thresholds.", "Corpora"),
+    "merge": Verb("bitrawl.cli.many_sites:merge", "Merge the corpora of several jobs into one, each text once.", "Corpora"),
+    "clean": Verb("bitrawl.cli.texts:clean", "Print the main text of pages, or every paragraph with its label.", "Tools"),
+    "urls": Verb("bitrawl.cli.urls:urls", "Tell the language of pages, and which are translations, from their URLs alone.", "Tools"),
+    "partition": Verb("bitrawl.cli.many_sites:partition", "Split WARC files that mix many sites into one file for each site.", "Tools"),
 }
+# fmt: on
 ADDED = Added("bitrawl.verbs", "verb", "verbs", VERBS)
 """An entry is a `Verb`. Ours win."""
 

@@ -120,8 +120,9 @@ class CorpusPage(msgspec.Struct, frozen=True):
         title, date, licence = map(one_line, (page.title, page.metadata.date, page.metadata.licence))
         main = [(number, p) for number, p in enumerate(page.paragraphs) if not p.boilerplate]
         paragraphs = (CorpusParagraph(paragraph_id(n), p.kind, one_line(p.text), p.language) for n, p in main)
-        repeats, measured = one_line(page.repeats or ""), _measured(page, [p for _, p in main])
-        return cls(one_line(page.url), page.language, title, date, licence, tuple(paragraphs), *measured, repeats)
+        boilerplate, repetition, quality = _measured(page, [p for _, p in main])
+        about, repeats = (one_line(page.url), page.language, title, date, licence), one_line(page.repeats or "")
+        return cls(*about, tuple(paragraphs), boilerplate, repetition, quality, repeats)
 
     @classmethod
     def read(cls, folder: Path, name: str) -> Iterator[Self]:

@@ -237,9 +237,13 @@ class OpenedJob(OpenedFolder):
 
     def sites_visited(self, most: int) -> "list[SiteFacts]":
         """What each site has brought so far, those with the most pairs first; nothing where that cannot be read now."""
-        from bitrawl.job.reporting import sites_visited
+        from bitrawl.store.ledger_facts import visited_sites
 
-        return sites_visited(self.files, most)
+        try:
+            with self.files.reading(verified=False) as ledger:
+                return visited_sites(ledger, most)
+        except StoreError:
+            return []
 
     def log(self, *, after: int = 0) -> Iterator["LogLine"]:
         """The fetches in the order in which they were made, from the number after this."""

@@ -57,17 +57,15 @@ def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int 
         if index is None or pattern is None:
             return HitList((), 0)
         wanted = word_search(pattern, query.languages, query.order)
-        positions = _positions(index, index.hits(wanted, limit, offset), query)
+        found = _hits(index, index.hits(wanted, limit, offset), query)
         total = index.hit_count(wanted)
-    if not positions:
+    if not found:
         return HitList((), total)
-    pairs = library.listed([hit.indexed.pair for hit in positions])
-    around = library.rows_at(
-        [(hit.indexed, range(hit.position - 1, hit.position + 2)) for hit in positions], accepted=True
-    )
+    pairs = library.listed([hit.indexed.pair for hit in found])
+    around = library.rows_at([(hit.indexed, range(hit.position - 1, hit.position + 2)) for hit in found], accepted=True)
     hits = [
         _hit(pattern, pair, hit.position, near.rows)
-        for hit, pair, near in zip(positions, pairs, around, strict=True)
+        for hit, pair, near in zip(found, pairs, around, strict=True)
         if near.rows  # otherwise it was mined again since the refresh
     ]
     return HitList(tuple(hits), total)
@@ -82,17 +80,17 @@ def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
             if index is None or pattern is None:
                 return
             numbers = index.hits_after(last, word_search(pattern, query.languages), _BATCH)
-            positions = _positions(index, numbers, query)
+            hits = _hits(index, numbers, query)
         if not numbers:
             return
         last = numbers[-1]
-        yield from _found(library, positions, edited)
+        yield from _found(library, hits, edited)
 
 
-def _found(library: Reading, positions: Sequence[HitPosition], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
+def _found(library: Reading, hits: Sequence[HitPosition], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
     """`edited` has the rows that people wrote and that were given already: several hits may be one segment now."""
-    pairs = library.listed([hit.indexed.pair for hit in positions])
-    read = library.rows_at([(hit.indexed, (hit.position,)) for hit in positions], accepted=True)
+    pairs = library.listed([hit.indexed.pair for hit in hits])
+    read = library.rows_at([(hit.indexed, (hit.position,)) for hit in hits], accepted=True)
     for pair, (rows, segments) in zip(pairs, read, strict=True):
         for row in rows:
             where = pair.row.key, row.anchor
@@ -115,9 +113,9 @@ def word_search(search: Search, languages: LanguageOrder | None, order: HitOrder
     return WordSearch(search.expression(), languages, is_hit, context)
 
 
-def _positions(index: IndexReader, rows: Sequence[int], query: SearchQuery) -> list[HitPosition]:
-    positions = (index.hit_position(row, query.languages) for row in rows)
-    return [position for position in positions if position is not None]
+def _hits(index: IndexReader, rows: Sequence[int], query: SearchQuery) -> list[HitPosition]:
+    hits = (index.hit_position(row, query.languages) for row in rows)
+    return [hit for hit in hits if hit is not None]
 
 
 def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder) -> str:

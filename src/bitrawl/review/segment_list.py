@@ -361,9 +361,7 @@ def _numbers(keys: Iterable[str]) -> _Numbers:
     return np.frombuffer(bytes.fromhex("".join(keys)), dtype=">i8").astype(np.int64)
 
 
-def _pairs(
-    index: IndexReader, positions: Iterable[_RowPosition], languages: LanguageOrder | None
-) -> dict[int, IndexedPair]:
+def _pairs(index: IndexReader, rows: Iterable[_RowPosition], languages: LanguageOrder | None) -> dict[int, IndexedPair]:
     """The page pairs that have them, by the numbers of their alignments. Of several with the same texts, one."""
-    found = {number: index.aligned_pair(number, languages) for number in {position.alignment for position in positions}}
+    found = {number: index.aligned_pair(number, languages) for number in {row.alignment for row in rows}}
     return {number: pair for number, pair in found.items() if pair is not None}

@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -94,22 +94,22 @@ async def export(request: Request) -> Response:
     flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
     flags += [f"--anonymise={how}"] if how else []
     flags += ["--accepted-only"] if accepted else []
-    path = await _written(request, job, flags, header.name)
+    make = _maker(request, SECONDS, lambda draft: ["export", str(job.folder.path), "--to", str(draft), *flags])
+    folder = await server_of(request).exports.get(job.folder, ["export", *flags], make)
+    with _still_there():
+        path = await asyncio.to_thread(_one_file, folder, header.name)
     called = f"{header.name}.{name}.zip" if path.suffix == ".zip" else path.name  # several formats have several files
     return StoredFile(path, filename=f"{_safe(job.name)}.{called}", media_type=_type(path))
 
 
-async def _written(request: Request, job: ServedJob, flags: list[str], corpus: str) -> Path:
-    """Made once for the same question about the same state, so that parts of a download belong together."""
+def _maker(request: Request, seconds: float, command: Callable[[Path], list[str]]) -> Make:
+    """Runs the command that writes into a folder, for who asks."""
     server, person = server_of(request), request.state.user.name
 
     async def make(draft: Path) -> None:
-        command = ["export", str(job.folder.path), "--to", str(draft), *flags]
-        await server.commands.run(command, person=person, seconds=SECONDS)
+        await server.commands.run(command(draft), person=person, seconds=seconds)
 
-    folder = await server.exports.get(job.folder, ["export", *flags], make)
-    with _still_there():
-        return await asyncio.to_thread(_one_file, folder, corpus)
+    return make
 
 
 def _one_file(folder: Path, corpus: str) -> Path:
@@ -268,12 +268,6 @@ async def _gathered_terms(request: Request, job: ServedJob, languages: str, styl
 
 
 def _term_maker(request: Request, job: ServedJob, languages: str, style: str) -> Make:
-    server, person = server_of(request), request.state.user.name
-
-    async def make(draft: Path) -> None:
-        output = f"--output={draft}/terms.{languages}.{style}"
-        flags = [f"--languages={languages}", f"--format={TermFormat(style)}", output]
-        command = ["terms", str(job.folder.path), *flags]
-        await server.commands.run(command, person=person, seconds=TERM_SECONDS)
-
-    return make
+    command = ["terms", str(job.folder.path), f"--languages={languages}", f"--format={TermFormat(style)}"]
+    name = f"terms.{languages}.{style}"
+    return _maker(request, TERM_SECONDS, lambda draft: [*command, f"--output={draft / name}"])
