@@ -1,10 +1,8 @@
 """The figures of a corpus: what its card states, what `summary.json` has, and what each job brought to a merge. They add up.
 
-`CorpusCounter` counts them while the items are written. `file_facts` lists the files, with size and SHA-256.
+`CorpusWriter` counts them while it writes. `file_facts` lists the files, with size and SHA-256.
 """
 
-from array import array
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -12,15 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-import numpy as np
 
-from bitrawl.corpus.export import CorpusFolder, CorpusHeader, Item
-from bitrawl.files import cell
+from bitrawl.corpus.export import CorpusFolder
 from bitrawl.message import Wording
-from bitrawl.model import Page, PagePair, TranslationUnit
-from bitrawl.text.arrays import distinct
-from bitrawl.text.words import one_line, words
-from bitrawl.url import Url
 
 
 class SiteLack(Wording):
@@ -150,22 +142,12 @@ class MergedCounts(msgspec.Struct, frozen=True):
         }
 
 
-SITE_COLUMNS = ("site", "job", "pages", "page_pairs", "segment_pairs", "units", "why")
-
-
 class MergedSite(msgspec.Struct, frozen=True):
     """One site of one job in a merged corpus."""
 
     job: str
     part: SitePart
     units: int  # that it represents in the merged corpora: where several sites have a unit, the best scored counts
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Of `SITE_COLUMNS`."""
-        part = self.part
-        figures = (part.pages, part.page_pairs, part.segment_pairs, self.units)
-        return (part.site, self.job, *map(str, figures), str(part.why))
 
 
 class MergeFacts(msgspec.Struct, frozen=True):
@@ -175,11 +157,6 @@ class MergeFacts(msgspec.Struct, frozen=True):
     corpora: Sequence[MergedCounts]
     sites: Sequence[MergedSite]
     notes: Sequence[str] = ()  # what was left out, or may be incomplete
-
-    def site_table(self) -> str:
-        """A header, then one line for each site. Nothing is quoted, because no value contains a tab or a line break."""
-        rows = (SITE_COLUMNS, *(row.cells for row in self.sites))
-        return "".join("\t".join(cell(one_line(value)) for value in row) + "\n" for row in rows)
 
 
 class FileFacts(msgspec.Struct, frozen=True):
@@ -316,102 +293,6 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
     def bilingual(self) -> bool:
         """Whether there are language pairs."""
         return any(len(corpus.sides) > 1 for corpus in self.corpora)
-
-
-class SourcePages:
-    """The pages of all corpora of a card, each counted once, also if it has translations into several languages.
-
-    A page takes 16 bytes.
-    """
-
-    def __init__(self) -> None:
-        self._pages, self._kinds = array("q"), array("q")
-        self._numbers: dict[tuple[str, str], int] = {}  # of a site and a licence
-
-    def add(self, url: Url, licence: str) -> None:
-        """With the licence that the page states, if any."""
-        self._pages.append(hash(url))  # It differs between processes and is never stored.
-        self._kinds.append(self._numbers.setdefault((url.site, licence), len(self._numbers)))
-
-    def counts(self) -> tuple[Counter[str], Counter[str]]:
-        """By site, and by licence without the pages that state none."""
-        _, places = np.unique(np.array(self._pages), return_index=True)
-        sites, licences = Counter[str](), Counter[str]()
-        for (site, licence), pages in zip(self._numbers, np.bincount(np.array(self._kinds)[places]), strict=True):
-            sites[site] += int(pages)
-            licences[licence] += int(pages)
-        return sites, Counter({licence: pages for licence, pages in licences.items() if licence})
-
-
-class CorpusCounter:
-    """A page takes 8 bytes."""
-
-    def __init__(self, header: CorpusHeader) -> None:
-        self._header = header
-        self._pages = [array("q") for _ in header.languages]  # by side
-        self._methods: Counter[str] = Counter()
-        self._flags: Counter[str] = Counter()
-        self.pairs = self._partial = self._units = self._occurrences = self._near_duplicates = 0
-        self._segments = [0, 0]
-        self._words = [0, 0]
-        self._characters = [0, 0]
-
-    def count(self, item: Item) -> None:
-        """A page counts only in a monolingual corpus.
-
-        In a bilingual one it is written to XCES files, and the pairs count.
-        """
-        match item:
-            case PagePair():
-                self._partial += item.partial
-                if not item.partial:
-                    self.pairs += 1
-                    self._methods.update(item.evidence.keys())
-                self._pages[0].append(hash(item.url_a))
-                self._pages[1].append(hash(item.url_b))
-            case TranslationUnit():
-                self._units += 1
-                self._occurrences += len(item.sources)
-                self._near_duplicates += item.variants
-                if item.pair.flags:
-                    self._flags.update(item.pair.flags)
-                self._measure(0, item.pair.a.text, item.pair.scores.get("words_a"))
-                self._measure(1, item.pair.b.text, item.pair.scores.get("words_b"))
-            case Page() if len(self._header.languages) == 1:
-                self._pages[0].append(hash(item.url))
-                for paragraph in item.paragraphs:
-                    if not paragraph.boilerplate:
-                        self._measure(0, paragraph.text)
-
-    def _measure(self, side: int, text: str, counted: float | None = None) -> None:
-        """The judge has counted the words of most segments, which takes as long as all the rest here."""
-        self._segments[side] += 1
-        self._words[side] += len(words(text, self._header.languages[side])) if counted is None else int(counted)
-        self._characters[side] += len(text)
-
-    def facts(
-        self, rejected: Mapping[str, int], files: Sequence[FileFacts] = (), merged: MergedCounts | None = None
-    ) -> CorpusFacts:
-        """What was counted, what was kept out, and the files of the corpus."""
-        return CorpusFacts(
-            name=self._header.name,
-            sides=tuple(
-                LanguageFigures(language, len(distinct(np.array(pages))), segments, word_count, characters)
-                for language, pages, segments, word_count, characters in zip(
-                    self._header.languages, self._pages, self._segments, self._words, self._characters, strict=False
-                )
-            ),
-            document_pairs=self.pairs,
-            partial=self._partial,
-            units=self._units,
-            occurrences=self._occurrences,
-            near_duplicates=self._near_duplicates,
-            methods=self._methods,
-            flags=self._flags,
-            rejected=most_first(rejected),
-            files=tuple(files),
-            merged=merged,
-        )
 
 
 def most_first(rejected: Mapping[str, int]) -> dict[str, int]:

@@ -5,6 +5,7 @@ sorted in memory. What it finds goes into files on disk, by the number of the ro
 """
 
 import platform
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -22,14 +23,14 @@ from bitrawl.corpus.card import card
 from bitrawl.corpus.export import CorpusFolder, CorpusHeader, Item, exporting
 from bitrawl.corpus.figures import (
     CardFacts,
-    CorpusCounter,
     CorpusFacts,
     CorpusPart,
     FileFacts,
     JobPart,
+    LanguageFigures,
     MergedCounts,
+    MergedSite,
     Origin,
-    SourcePages,
     file_facts,
     most_first,
     number,
@@ -46,10 +47,11 @@ from bitrawl.corpus.shards import (
     turned_unit,
 )
 from bitrawl.file_names import CARD, SUMMARY
-from bitrawl.files import writing
+from bitrawl.files import cell, writing
 from bitrawl.mining import Rejection
-from bitrawl.model import Language, Page, SegmentPair, TranslationUnit, UnitSource, Unpacker
+from bitrawl.model import Language, Page, PagePair, SegmentPair, TranslationUnit, UnitSource, Unpacker
 from bitrawl.text.arrays import distinct
+from bitrawl.text.words import one_line, words
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
@@ -256,6 +258,102 @@ def _runs(key: Numbers, rows: npt.NDArray[np.void]) -> _Runs:
     return _Runs(number[starts], number[first_highest], (number[inside - 1], number[inside]))
 
 
+class SourcePages:
+    """The pages of all corpora of a card, each counted once, also if it has translations into several languages.
+
+    A page takes 16 bytes.
+    """
+
+    def __init__(self) -> None:
+        self._pages, self._kinds = array("q"), array("q")
+        self._numbers: dict[tuple[str, str], int] = {}  # of a site and a licence
+
+    def add(self, url: Url, licence: str) -> None:
+        """With the licence that the page states, if any."""
+        self._pages.append(hash(url))  # It differs between processes and is never stored.
+        self._kinds.append(self._numbers.setdefault((url.site, licence), len(self._numbers)))
+
+    def counts(self) -> tuple[Counter[str], Counter[str]]:
+        """By site, and by licence without the pages that state none."""
+        _, places = np.unique(np.array(self._pages), return_index=True)
+        sites, licences = Counter[str](), Counter[str]()
+        for (site, licence), pages in zip(self._numbers, np.bincount(np.array(self._kinds)[places]), strict=True):
+            sites[site] += int(pages)
+            licences[licence] += int(pages)
+        return sites, Counter({licence: pages for licence, pages in licences.items() if licence})
+
+
+class CorpusCounter:
+    """A page takes 8 bytes."""
+
+    def __init__(self, header: CorpusHeader) -> None:
+        self._header = header
+        self._pages = [array("q") for _ in header.languages]  # by side
+        self._methods: Counter[str] = Counter()
+        self._flags: Counter[str] = Counter()
+        self.pairs = self._partial = self._units = self._occurrences = self._near_duplicates = 0
+        self._segments = [0, 0]
+        self._words = [0, 0]
+        self._characters = [0, 0]
+
+    def count(self, item: Item) -> None:
+        """A page counts only in a monolingual corpus.
+
+        In a bilingual one it is written to XCES files, and the pairs count.
+        """
+        match item:
+            case PagePair():
+                self._partial += item.partial
+                if not item.partial:
+                    self.pairs += 1
+                    self._methods.update(item.evidence.keys())
+                self._pages[0].append(hash(item.url_a))
+                self._pages[1].append(hash(item.url_b))
+            case TranslationUnit():
+                self._units += 1
+                self._occurrences += len(item.sources)
+                self._near_duplicates += item.variants
+                if item.pair.flags:
+                    self._flags.update(item.pair.flags)
+                self._measure(0, item.pair.a.text, item.pair.scores.get("words_a"))
+                self._measure(1, item.pair.b.text, item.pair.scores.get("words_b"))
+            case Page() if len(self._header.languages) == 1:
+                self._pages[0].append(hash(item.url))
+                for paragraph in item.paragraphs:
+                    if not paragraph.boilerplate:
+                        self._measure(0, paragraph.text)
+
+    def _measure(self, side: int, text: str, counted: float | None = None) -> None:
+        """The judge has counted the words of most segments, which takes as long as all the rest here."""
+        self._segments[side] += 1
+        self._words[side] += len(words(text, self._header.languages[side])) if counted is None else int(counted)
+        self._characters[side] += len(text)
+
+    def facts(
+        self, rejected: Mapping[str, int], files: Sequence[FileFacts] = (), merged: MergedCounts | None = None
+    ) -> CorpusFacts:
+        """What was counted, what was kept out, and the files of the corpus."""
+        return CorpusFacts(
+            name=self._header.name,
+            sides=tuple(
+                LanguageFigures(language, len(distinct(np.array(pages))), segments, word_count, characters)
+                for language, pages, segments, word_count, characters in zip(
+                    self._header.languages, self._pages, self._segments, self._words, self._characters, strict=False
+                )
+            ),
+            document_pairs=self.pairs,
+            partial=self._partial,
+            units=self._units,
+            occurrences=self._occurrences,
+            near_duplicates=self._near_duplicates,
+            methods=self._methods,
+            flags=self._flags,
+            rejected=most_first(rejected),
+            files=tuple(files),
+            merged=merged,
+        )
+
+
 class CorpusPlan(NamedTuple):
     """Which corpora are written into which folder, in which formats."""
 
@@ -441,3 +539,18 @@ def _thresholds(jobs: Sequence[JobPart]) -> dict[str, object]:
             if value not in values.setdefault(name, []):
                 values[name].append(value)
     return {name: several[0] if len(several) == 1 else {"by job": several} for name, several in values.items()}
+
+
+_SITE_COLUMNS = ("site", "job", "pages", "page_pairs", "segment_pairs", "units", "why")
+
+
+def site_table(sites: Iterable[MergedSite]) -> str:
+    """A header, then one line for each site. Nothing is quoted, because no value contains a tab or a line break."""
+    rows = (_SITE_COLUMNS, *map(_cells, sites))
+    return "".join("\t".join(cell(one_line(value)) for value in row) + "\n" for row in rows)
+
+
+def _cells(site: MergedSite) -> tuple[str, ...]:
+    part = site.part
+    figures = (part.pages, part.page_pairs, part.segment_pairs, site.units)
+    return (part.site, site.job, *map(str, figures), str(part.why))

@@ -120,8 +120,9 @@ class CorpusPage(msgspec.Struct, frozen=True):
         title, date, licence = map(one_line, (page.title, page.metadata.date, page.metadata.licence))
         main = [(number, p) for number, p in enumerate(page.paragraphs) if not p.boilerplate]
         paragraphs = (CorpusParagraph(paragraph_id(n), p.kind, one_line(p.text), p.language) for n, p in main)
-        measured, about = _measured(page, [p for _, p in main]), (title, date, licence, tuple(paragraphs))
-        return cls(one_line(page.url), page.language, *about, **measured, repeats=one_line(page.repeats or ""))
+        boilerplate, repetition, quality = _measured(page, [p for _, p in main])
+        about, repeats = (one_line(page.url), page.language, title, date, licence), one_line(page.repeats or "")
+        return cls(*about, tuple(paragraphs), boilerplate, repetition, quality, repeats)
 
     @classmethod
     def read(cls, folder: Path, name: str) -> Iterator[Self]:
@@ -139,7 +140,7 @@ class CorpusPage(msgspec.Struct, frozen=True):
         return "\n".join(paragraph.text for paragraph in self.paragraphs)
 
 
-def _measured(page: Page, main: Sequence[Paragraph]) -> dict[str, float]:
+def _measured(page: Page, main: Sequence[Paragraph]) -> Iterator[float]:
     """Its boilerplate, its repetition and its quality."""
     size, whole = (max(1, sum(len(p.text) for p in paragraphs)) for paragraphs in (main, page.paragraphs))
     said = [word for paragraph in main for word in words(paragraph.text, page.language)]
@@ -147,8 +148,7 @@ def _measured(page: Page, main: Sequence[Paragraph]) -> dict[str, float]:
     repetition = (len(runs) - len(set(runs))) / max(1, len(runs))
     long = (p for p in main if p.kind is ParagraphKind.TEXT and weight(p.text) >= _PROSE)
     prose = sum(len(p.text) for p in long if same_language(p.language, page.language))
-    measures = {"boilerplate": 1 - size / whole, "repetition": repetition, "quality": prose / size * (1 - repetition)}
-    return {name: round(measure, DIGITS) for name, measure in measures.items()}
+    return (round(measure, DIGITS) for measure in (1 - size / whole, repetition, prose / size * (1 - repetition)))
 
 
 class Column(NamedTuple):

@@ -11,7 +11,7 @@ import msgspec
 
 from bitrawl import config, files
 from bitrawl.corpus import FORMATS, CorpusFolder, CorpusHeader, MergedSite, MergeFacts, without_files
-from bitrawl.corpus.merger import CorpusOutput, CorpusPlan, CorpusWriter, Tell
+from bitrawl.corpus.merger import CorpusOutput, CorpusPlan, CorpusWriter, Tell, site_table
 from bitrawl.corpus.shards import Sharded
 from bitrawl.errors import ConfigError
 from bitrawl.file_names import CORPUS, DESCRIPTION, LEDGER, MERGE, REPORT, SITES_TABLE
@@ -66,7 +66,7 @@ def merge(
         facts = _merge_facts(jobs, writer.written, notes)
         if to is None:
             seal_files(corpus, written)
-            files.write(out / SITES_TABLE, facts.site_table())
+            files.write(out / SITES_TABLE, site_table(facts.sites))
             files.write(out / REPORT, report_of_merge(facts))
             _remove_others(out, earlier, plan)
         return facts

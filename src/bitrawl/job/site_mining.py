@@ -38,6 +38,9 @@ LAST = 4  # batches that are halved
 Watch = Callable[[Doing | None], None]
 """Is told what is being done; None when nothing is."""
 
+_Keep = Callable[[PagePair, PackedAlignment, Sequence[Skip]], None]
+"""Takes what was found in a pair, and what was lost of it."""
+
 _REASONS = {
     FailureKind.TIMEOUT: Reason.MINING_TIMEOUT,
     FailureKind.CRASH: Reason.MINING_CRASH,
@@ -145,12 +148,13 @@ class SiteMiner:
         progress = _Progress(site, languages, len(pairs), len(aligned_before), self._clock, self._watch)
         progress.tell()
 
-        async def batch(some: Sequence[PagePair]) -> None:
-            for pair, aligned, lost in await self._batch(some, work):
-                faults.extend(lost)
-                if any(fault.reason is Reason.KILLED for fault in lost):
-                    continue  # Nothing is known of it: what is kept now would stay.
+        def keep(pair: PagePair, aligned: PackedAlignment, lost: Sequence[Skip]) -> None:
+            faults.extend(lost)
+            if not any(fault.reason is Reason.KILLED for fault in lost):  # Else nothing is known of it.
                 self._findings.aligned(site, keys[pair.url_a, pair.url_b], aligned, lost)
+
+        async def batch(some: Sequence[PagePair]) -> None:
+            await self._align(some, work, keep)
             progress.add(len(some))
 
         await together(map(batch, _batches(missing) if work.learned else ([pair] for pair in missing)))
@@ -192,17 +196,20 @@ class SiteMiner:
         half = len(pairs) // 2
         return [*await self._teaching(pairs[:half], work, faults), *await self._teaching(pairs[half:], work, faults)]
 
-    async def _batch(self, pairs: Sequence[PagePair], work: "_Work") -> list["_Aligned"]:
+    async def _align(self, pairs: Sequence[PagePair], work: "_Work", keep: "_Keep") -> None:
         """A batch that fails is halved until the pair is found that breaks it: that one is lost, and no other."""
         answer = await self._workers.align(work.languages, pairs, work.template, work.learned)
         if not isinstance(answer, Failure):
-            return [_Aligned(pair, aligned, _lost(pair, aligned)) for pair, aligned in zip(pairs, answer, strict=True)]
-        if len(pairs) > 1:
+            for pair, aligned in zip(pairs, answer, strict=True):
+                keep(pair, aligned, _lost(pair, aligned))
+        elif len(pairs) > 1:
             half = len(pairs) // 2
-            return [*await self._batch(pairs[:half], work), *await self._batch(pairs[half:], work)]
-        [pair] = pairs
-        self._keep_input(pair, answer)
-        return [_Aligned(pair, NOTHING_ALIGNED, [self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: ")])]
+            await self._align(pairs[:half], work, keep)
+            await self._align(pairs[half:], work, keep)
+        else:
+            [pair] = pairs
+            self._keep_input(pair, answer)
+            keep(pair, NOTHING_ALIGNED, [self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: ")])
 
     def _fault(self, url: Url, stage: Stage, failure: Failure, about: str = "") -> Skip:
         return Skip(url, stage, _REASONS[failure.kind], f"{about}{failure.detail}"[:500])
@@ -257,14 +264,6 @@ class _Earlier(NamedTuple):
     keys: dict[tuple[Url, Url], AlignmentKey]
     aligned: list[PagePair]
     missing: list[PagePair]
-
-
-class _Aligned(NamedTuple):
-    """A pair, its segments, and what was lost of it."""
-
-    pair: PagePair
-    aligned: PackedAlignment
-    lost: list[Skip]
 
 
 def _languages(pair: PagePair) -> Languages:
