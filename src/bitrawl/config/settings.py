@@ -76,9 +76,7 @@ class _Choices(dict[str, str]):
             return ", ".join(STRATEGIES.names())
         if name == "methods":
             return ", ".join(f"{' '.join(letters)} {told}" for told, letters in _methods().items())
-        pairs = dict.fromkeys(
-            [*FORMATS.usual(2), *FORMATS.ours(2), *(one for one in FORMATS.names() if one not in FORMATS.ours(1))]
-        )
+        pairs = dict.fromkeys([*FORMATS.usual(2), *FORMATS.ours(2), *FORMATS.others()])
         return f"{', '.join(pairs)}; for one language {', '.join(FORMATS.ours(1))}"
 
 
