@@ -11,9 +11,15 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Self
 
+import inline_children  # noqa: F401
+
 import bitrawl.cli.foreground
-import bitrawl.cli.mine  # noqa: F401 - and the one before: what takes most of a second to load
+import bitrawl.cli.mine
+import bitrawl.page.analyser  # noqa: F401 - and those before: what takes most of a second to load
 from bitrawl.cli import main
+
+NO_CHILDREN = "import bitrawl.children, inline_children; bitrawl.children.Child = inline_children.InlineChild"
+"""To run first, in tests that are not about the processes that a command starts."""
 
 _CONTEXT = get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__])
