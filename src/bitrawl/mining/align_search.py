@@ -95,25 +95,20 @@ class Pieces(NamedTuple):
 
 
 class DocumentParts(NamedTuple):
-    """Parts of long documents along a path, each with more sentences at either end than it is there for."""
+    """Documents, the long ones in parts along a path, each with more sentences at either end than it is there for."""
 
     pieces: Pieces
     core: tuple[Ints, Ints]  # from which row to which each is there for
 
     @classmethod
     def of(cls, documents: Pieces, paths: Paths) -> "DocumentParts":
-        """`paths` by the place of the document among these."""
-        parts = [_parts(documents, place, path) for place, path in paths.items()]
-        document, a, size_a, b, size_b, first, last = (
-            np.concatenate(parts, axis=1) if parts else np.zeros((7, 0), np.int64)
-        )
-        return cls(Pieces(document, Cut(a, size_a), Cut(b, size_b)), (first, last))
-
-    def with_whole(self, documents: Pieces) -> "DocumentParts":
-        """Also those of these documents that are not in parts, each as one."""
-        whole = documents.where(~np.isin(documents.document, self.pieces.document))
-        core = np.append(self.core[0], 0 * whole.a.size - 1), np.append(self.core[1], whole.a.size)
-        return DocumentParts(Pieces.joined([self.pieces, whole]), core)
+        """Those without a path are whole."""
+        long = np.isin(documents.document, list(paths))
+        parts = [_parts(documents, place, paths[int(documents.document[place])]) for place in np.flatnonzero(long)]
+        document, a, size_a, b, size_b, first, last = np.concatenate([np.zeros((7, 0), np.int64), *parts], axis=1)
+        whole = documents.where(~long)
+        pieces = Pieces.joined([Pieces(document, Cut(a, size_a), Cut(b, size_b)), whole])
+        return cls(pieces, (np.append(first, 0 * whole.a.size - 1), np.append(last, whole.a.size)))
 
 
 def _parts(documents: Pieces, place: int, path: Floats) -> Ints:
@@ -171,11 +166,12 @@ class Passed:
         self._documents = documents
         self._nodes: list[Nodes] = []
         self._teaching: list[Beads] = []
-        self._counts = {shape: np.zeros(int(documents.document.max(initial=-1)) + 1) for shape in shapes}
+        self.counts = dict.fromkeys(shapes, 0.0)
+        """How many beads of each shape are expected."""
 
     def add(self, pieces: Pieces, lattices: Lattices, tables: Posteriors) -> None:
         for shape, table in tables.beads.items():
-            np.add.at(self._counts[shape], pieces.document, table.sum(axis=(0, 2)))
+            self.counts[shape] += float(table.sum())
         self._teaching.append(_teaching(pieces, lattices, tables))
         i, lattice, column = np.nonzero(tables.nodes > LIKELY)
         self._nodes.append(
@@ -190,10 +186,6 @@ class Passed:
 
     def teaching(self) -> Beads:
         return Beads.joined(self._teaching)
-
-    def counts(self) -> dict[Shape, float]:
-        """How many beads of each shape are expected."""
-        return {shape: float(counts.sum()) for shape, counts in self._counts.items()}
 
     def paths(self, longest: int) -> dict[int, Floats]:
         """Of documents with more sentences than this."""
@@ -341,8 +333,7 @@ class Corpus:
         """
         documents = self.documents.where(which)
         passed = Passed(documents, ROUGH)
-        ways = {place: paths[d] for place, d in enumerate(which.tolist()) if d in paths}
-        pieces, core = DocumentParts.of(documents, ways).with_whole(documents)
+        pieces, core = DocumentParts.of(documents, paths)
         for batch, lattices in batches(pieces.a.size, pieces.b.size, WIDE):
             batch_pieces = pieces.where(batch)
             tables = posteriors(lattices, self._gains(batch_pieces, model, lattices, ROUGH))
@@ -387,8 +378,9 @@ class _Blocks:
     def align(self, model: AlignKnowledge, which: Ints, paths: Paths) -> None:
         """Long documents in parts, along the paths of their sentences."""
         blocks = Pieces(which, self._a.block_documents.where(which), self._b.block_documents.where(which))
-        ways = {place: self._path(d, paths[d]) for place, d in enumerate(which.tolist()) if d in paths}
-        pieces, core = DocumentParts.of(blocks, ways).with_whole(blocks)
+        pieces, core = DocumentParts.of(
+            blocks, {d: self._path(d, paths[d]) for d in paths.keys() & set(which.tolist())}
+        )
         model = model._replace(prior=BLOCK_PRIOR)
         cells = [_Cells.none()]
         for batch, lattices in batches(pieces.a.size, pieces.b.size, BLOCK_WIDTH):

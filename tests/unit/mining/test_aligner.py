@@ -145,7 +145,7 @@ def numbered(language, text, count):
 )
 def test_memory_grows_with_the_paragraphs_and_not_with_their_square(language, text):
     peaks = []
-    for count in (600, 2400):
+    for count in (300, 1200):
         document = Document(
             numbered(EN, "Into the northern bay came ships:", count), numbered(Language(language), text, count)
         )

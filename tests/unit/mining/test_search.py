@@ -52,7 +52,7 @@ def test_batches_have_every_piece_once_and_stay_small():
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 48, 49, 1000])
 def test_the_parts_of_a_document_follow_each_other(size):
     documents = Pieces(np.array([7]), Cut(np.array([100]), np.array([size])), Cut(np.array([50]), np.array([2 * size])))
-    parts = DocumentParts.of(documents, {0: np.linspace(0, 2 * size, size + 1)})
+    parts = DocumentParts.of(documents, {7: np.linspace(0, 2 * size, size + 1)})
     first, last = (parts.pieces.a.first + core - 100 for core in parts.core)
     assert first[0] == 0
     assert last[-1] == size
