@@ -298,7 +298,7 @@ def _carried(links: Links, other: Links, penalty: float) -> Links:
         penalty * np.bincount(place, np.repeat(first, end - begin) * second[step], len(different)).astype(np.float64)
         for first, second in ((links.forward, other.forward), (links.backward, other.backward))
     ]
-    return Links(*np.divmod(different, size), *both).where(np.maximum(*both) >= LEAST)
+    return Links._make((*np.divmod(different, size), *both)).where(np.maximum(*both) >= LEAST)
 
 
 class _Prior(NamedTuple):
