@@ -195,7 +195,7 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
     from bitrawl.show import brief
 
-    now, asked = now or job.status(), job.asked()
+    now, description = now or job.status(), job.asked()
     summary = now.crawl
     # The time is written down when a run ends: there is none in a job's first run, and after one that was killed.
     seconds = f", in {duration(summary.seconds)}" if summary.seconds else ""
@@ -213,7 +213,7 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
         rows.append(("documents", "   ".join(f"{name} {count}" for name, count in summary.types.items())))
     if summary.rendered:
         rows.append(("rendered", f"{counted(summary.rendered, 'page')}, drawn by a browser"))
-    if undrawn := looks_scripted(summary, asked.render):
+    if undrawn := looks_scripted(summary, description.render):
         rows.append(("scripts", undrawn))
     if now.killed and not now.running:
         rows.append(("killed", _kills(now)))
@@ -223,7 +223,7 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
     rows += _block("hosts", map(_host, summary.hosts[:5]))
     rows += _block("skipped", (f"{count:>6}  {why}" for why, count in summary.skips.items()))
     rows += [(name, corpus_figures(pair)) for name, pair in now.corpora.items()]
-    if changed := _changed_thresholds(asked.judge):
+    if changed := _changed_thresholds(description.judge):
         rows.append(("thresholds", changed))
     of_pages = {name: corpus for name, corpus in now.written.items() if corpus.documents is not None}
     rows += [(name, f"{_written(asdict(corpus), _OF_PAGES)} in the corpus") for name, corpus in of_pages.items()]
@@ -337,15 +337,15 @@ def tell(job: OpenedJob, *, ended: bool = False) -> None:
     facts = job.facts()
     state = _state(job.status()) if ended else ""
     rows = [("job", f"{job.folder}: {state}")] if ended else []
-    said = brief(facts)
-    explained = [line for line in said.explained if line not in state]  # that ended it
-    rows += [*_block("found", said.found), *_block("left out", said.left_out), *_block("", explained)]
+    outcome = brief(facts)
+    explained = [line for line in outcome.explained if line not in state]  # that ended it
+    rows += [*_block("found", outcome.found), *_block("left out", outcome.left_out), *_block("", explained)]
     rows += [
         (name, str(path))
         for name, path in (("corpus", job.files.corpus), ("report", job.files.report))
         if path.exists()
     ]
-    if not said.explained and facts.written:
+    if not outcome.explained and facts.written:
         where = shlex.quote(str(job.folder))
         verbs = ("sample", "terms") if len(facts.asked.langs) > 1 else ("sample",)
         commands = (*(f"bitrawl {verb} {where}" for verb in verbs), f"bitrawl export {where} --formats NAMES")

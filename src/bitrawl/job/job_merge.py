@@ -91,8 +91,8 @@ def merge_again(
     jobs = list(jobs) or _sources(merged, earlier)
     settings = config.merged(earlier.get("settings") or {}, settings)
     headers = [CorpusHeader(tuple(languages), 0.0) for languages in earlier.get("corpora", ())]
-    asked = settings.get("export", {}).get("formats") or earlier.get("formats", [])
-    formats = CorpusFolder(to or merged / CORPUS).formats(headers, asked, only=only)
+    names = settings.get("export", {}).get("formats") or earlier.get("formats", [])
+    formats = CorpusFolder(to or merged / CORPUS).formats(headers, names, only=only)
     settings = config.merged(settings, {"export": {"formats": formats}})
     return merge(jobs, merged, settings, langs=earlier.get("langs", ()), to=to, tell=tell)
 

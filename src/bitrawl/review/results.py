@@ -61,8 +61,8 @@ def results(samples: Samples, history: VerdictHistory, sample: Sample) -> Sample
     """Agreement is about what people said on their own. Precision is about what stands now: a conflict that was resolved counts
     as it was resolved.
     """
-    units, said = samples.units(sample), samples.verdicts(sample)
-    keys = {key for verdicts in said.values() for key in verdicts}
+    units, by_person = samples.units(sample), samples.verdicts(sample)
+    keys = {key for verdicts in by_person.values() for key in verdicts}
     judgements = history.judgements(SubjectKind.SEGMENT, keys)
     judged = [unit for unit in units if unit.key in judgements]
     bands = tuple(_bands(sample, judged, judgements))
@@ -74,7 +74,7 @@ def results(samples: Samples, history: VerdictHistory, sample: Sample) -> Sample
             for above in (bands[first:] for first in range(len(bands)))
         ),
         undecided=sum(judgements[unit.key].is_conflict for unit in judged),
-        agreements=tuple(_agreements(said)),
+        agreements=tuple(_agreements(by_person)),
     )
 
 
@@ -110,12 +110,12 @@ def _strata(bands: Sequence[BandResult]) -> list[Stratum]:
     return [Stratum(band.size, band.judged, band.accepted) for band in bands]
 
 
-def _agreements(said: Mapping[str, Mapping[str, Verdict]]) -> Iterator[ReviewerAgreement]:
+def _agreements(by_person: Mapping[str, Mapping[str, Verdict]]) -> Iterator[ReviewerAgreement]:
     """Of those who have judged a unit in common."""
-    for first, second in combinations(sorted(said), 2):
-        both = said[first].keys() & said[second].keys()
+    for first, second in combinations(sorted(by_person), 2):
+        both = by_person[first].keys() & by_person[second].keys()
         if both:
-            yield agreement(first, second, [(said[first][key], said[second][key]) for key in sorted(both)])
+            yield agreement(first, second, [(by_person[first][key], by_person[second][key]) for key in sorted(both)])
 
 
 def sampled(entries: Iterable[Entry], size: int, place: Callable[[Entry], Place], *, seed: int = 0) -> list[Entry]:

@@ -110,11 +110,11 @@ class Reading:
 
     def pair(self, key: str) -> ReadPair | None:
         """Two pages side by side; None if there is no such page pair (any more)."""
-        place = self._place_of(key)
-        if place is None:
+        indexed = self._indexed(key)
+        if indexed is None:
             return None
-        [pair] = self.listed([place.pair])
-        [segments] = self.segments([place.alignment])
+        [pair] = self.listed([indexed.pair])
+        [segments] = self.segments([indexed.alignment])
         return ReadPair(pair, self.review.rows(segments, self.thresholds()))
 
     def choices(self) -> Choices:
@@ -128,10 +128,10 @@ class Reading:
 
     def judge_pair(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """False if there is no such page pair."""
-        place = self._place_of(key)
-        if place is None:
+        indexed = self._indexed(key)
+        if indexed is None:
             return False
-        row = place.pair
+        row = indexed.pair
         pair = PagePair(Url.known(row.url_a), Url.known(row.url_b), row.lang_a, row.lang_b, row.score)
         self.verdicts.say(Subject.of_pair(pair), verdict, by, at)
         return True
@@ -147,8 +147,8 @@ class Reading:
 
     def differs_since(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """Whether somebody else has said the contrary about that page pair since then."""
-        judgement = self.verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement())
-        return any(said.by != by and said.at > at and said.verdict is not verdict for said in judgement.opinions)
+        opinions = self.verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement()).opinions
+        return any(given.by != by and given.at > at and given.verdict is not verdict for given in opinions)
 
     def edit(self, pair_key: str, row: OnScreen, texts: tuple[str, str], by: Writer, *, accept: bool = False) -> Saved:
         """Give a segment of that page pair other texts, and accept them all if asked to."""
@@ -199,15 +199,15 @@ class Reading:
             key for verdict in verdicts.get(state, Verdict) for key in self.verdicts.keys(SubjectKind.PAIR, verdict)
         ]
 
-    def _place_of(self, key: str) -> IndexedPair | None:
+    def _indexed(self, key: str) -> IndexedPair | None:
         """The page pair with that key, and its alignment; None if it is not indexed."""
         with opened_index(self.index) as index:
             return index.pair(key) if index else None
 
     def listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
         judgements = self.verdicts.judgements(SubjectKind.PAIR, {row.key for row in rows})
-        said = [judgements.get(row.key, Judgement()) for row in rows]
-        return [ListedPair(row, judgement.standing, judgement) for row, judgement in zip(rows, said, strict=True)]
+        judged = [judgements.get(row.key, Judgement()) for row in rows]
+        return [ListedPair(row, judgement.standing, judgement) for row, judgement in zip(rows, judged, strict=True)]
 
     def rows_at(
         self, places: Sequence[tuple[IndexedPair, Collection[int]]], *, accepted: bool = False

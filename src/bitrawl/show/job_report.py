@@ -261,8 +261,8 @@ def _written(corpus: WrittenCorpus) -> str:
 
 
 def _personal_data(corpus: WrittenCorpus) -> str:
-    told = personal_data_counts(corpus)
-    return f"; personal data: {told}" if told else ""
+    counts = personal_data_counts(corpus)
+    return f"; personal data: {counts}" if counts else ""
 
 
 def personal_data_counts(corpus: WrittenCorpus) -> str:

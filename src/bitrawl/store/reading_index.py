@@ -213,14 +213,14 @@ def ledger_signature(ledger: Ledger) -> str:
 def _refreshed(ledger: Ledger, path: Path, batch: int) -> Refreshed:
     try:
         with closing(connected(path, LAYOUT)) as index:
-            return _Refresh(ledger, index, batch).run()
+            return _Refresh(ledger, index).run(batch)
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorname", "").startswith(_NOT_BROKEN):
             raise
     for ending in ("", "-wal", "-shm"):
         discard(path.with_name(path.name + ending))
     with closing(connected(path, LAYOUT)) as index:
-        return _Refresh(ledger, index, batch).run()
+        return _Refresh(ledger, index).run(batch)
 
 
 class _Refresh:
@@ -230,18 +230,18 @@ class _Refresh:
     content. Texts are known by the key of their alignment, and are not read again when only the score of a pair changes.
     """
 
-    def __init__(self, ledger: Ledger, index: sqlite3.Connection, batch: int) -> None:
-        self._ledger, self._batch = ledger, batch
+    def __init__(self, ledger: Ledger, index: sqlite3.Connection) -> None:
+        self._ledger = ledger
         self._findings = Findings(ledger)
         self._index = index
         self._words: list[tuple[int, str, str, str]] = []
         self._kinds: dict[SegmentKind, int] = {}
         self._pairs = self._alignments = self._removed = 0
 
-    def run(self) -> Refreshed:
+    def run(self, batch: int) -> Refreshed:
         signature = self._list_what_is_there()
         last = 0
-        while rows := self._new_rows(last):
+        while rows := self._new_rows(last, batch):
             with transaction(self._index):
                 for number, digest in rows:
                     self._take(number, digest)
@@ -250,7 +250,7 @@ class _Refresh:
         with transaction(self._index):
             gone = "DELETE FROM pairs WHERE digest NOT IN (SELECT digest FROM temp.there)"
             self._removed += self._index.execute(gone).rowcount
-        self._drop_unused_texts()
+        self._drop_unused_texts(batch)
         with transaction(self._index):
             self._index.execute("INSERT OR REPLACE INTO facts VALUES ('signature', ?)", (signature,))
         return Refreshed(self._pairs, self._alignments, self._removed)
@@ -266,11 +266,11 @@ class _Refresh:
                 )
             return ledger_signature(self._ledger)
 
-    def _new_rows(self, after: int) -> list[tuple[int, int]]:
+    def _new_rows(self, after: int, batch: int) -> list[tuple[int, int]]:
         rows = self._index.execute(
             "SELECT number, digest FROM temp.there WHERE number > ? AND digest NOT IN (SELECT digest FROM pairs)"
             " ORDER BY number LIMIT ?",
-            (after, self._batch),
+            (after, batch),
         )
         return rows.fetchall()
 
@@ -335,13 +335,13 @@ class _Refresh:
         self._index.executemany(statement, sorted(self._words))
         self._words.clear()
 
-    def _drop_unused_texts(self) -> None:
+    def _drop_unused_texts(self, batch: int) -> None:
         last = 0
         unused = (
             "SELECT id FROM alignments WHERE id > ? AND id NOT IN (SELECT alignment FROM pairs WHERE alignment NOT NULL)"
             " ORDER BY id LIMIT ?"
         )
-        while rows := self._index.execute(unused, (last, self._batch)).fetchall():
+        while rows := self._index.execute(unused, (last, batch)).fetchall():
             with transaction(self._index):
                 for (number,) in rows:
                     self._drop(number)
