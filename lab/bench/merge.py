@@ -146,7 +146,7 @@ def _write_job(folder: Path, pairs: Sequence[SegmentPair], site: str) -> None:
                 write_pages(page_pair_keys(pages), pages.score, pack(SourcePair(pages, ("", ""))))
     rows, _, near = shard_counts(ShardFolder(folder).segments(LANGUAGES))
     page_pairs = shard_counts(ShardFolder(folder).page_pairs(LANGUAGES)).rows
-    corpus = CorpusPart(LANGUAGES, rows, near, page_pairs, {}, (SiteRows(site, page_pairs, rows),))
+    corpus = CorpusPart(LANGUAGES, rows, near, page_pairs, sites=(SiteRows(site, page_pairs, rows),))
     part = JobPart(
         fingerprint="",
         languages=LANGUAGES,
