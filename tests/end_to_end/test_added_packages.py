@@ -128,7 +128,7 @@ def test_the_help_names_what_packages_add_and_loads_nothing_of_it(packages: Path
     install(packages, module="raise SystemExit('loaded')")
     said = " ".join(run("mine", "--help-all").stdout.split())
     assert "backwards" in said
-    assert "xces, shout; for one" in said.replace("│ ", "").replace(" │", "")
+    assert "documents-parquet, shout; for one" in said.replace("│ ", "").replace(" │", "")
 
 
 def test_a_verb_of_a_package_is_listed_after_ours_and_run(packages: Path, bitrawl: Command):

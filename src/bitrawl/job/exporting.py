@@ -25,7 +25,7 @@ from bitrawl.corpus.shards import Choice, Sharded, ShardFolder, SitePairs
 from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.file_names import CORPUS, LEDGER, SHARD, VERDICTS
 from bitrawl.languages import same_language
-from bitrawl.mining import PageText, repeated_pages
+from bitrawl.mining.duplicates import PageText, repeated_pages
 from bitrawl.model import (
     Language,
     Page,

@@ -6,7 +6,6 @@ from bitrawl.doors import door
 
 if TYPE_CHECKING:
     from bitrawl.mining.aligned_pages import TextPair, align_sentences, joined_text, listed_sentences, text_sentences
-    from bitrawl.mining.duplicates import PageText, repeated_pages
     from bitrawl.mining.findings import RefusedPair, SiteFindings
     from bitrawl.mining.judging import (
         MEASURES,
