@@ -5,18 +5,26 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Self
 
-import bitrawl.cli.foreground
-import bitrawl.cli.mine  # noqa: F401 - and the one before: what takes most of a second to load
+import inline_children  # noqa: F401
+
 from bitrawl.cli import main
 
+NO_CHILDREN = "import bitrawl.children, inline_children; bitrawl.children.Child = inline_children.InlineChild"
+"""To run first, in tests that are not about the processes that a command starts."""
+
 _CONTEXT = get_context("forkserver")
-_CONTEXT.set_forkserver_preload([__name__])
+# What takes most of a second to load. Not this module, which loads them: a server of Python before 3.13 has not our `sys.path`, and
+# says nothing of a module that it does not find.
+_CONTEXT.set_forkserver_preload(
+    ["bitrawl.cli.foreground", "bitrawl.cli.mine", "bitrawl.job.running", "bitrawl.page.analyser", "pytest"]
+)
 
 
 def start_forked(*arguments: str, first: str = "") -> ForkServerProcess:
@@ -72,6 +80,13 @@ class ForkedCommand:
     async def wait(self) -> int:
         await asyncio.to_thread(self._process.join)
         return self.returncode or 0
+
+    def done(self) -> tuple[int, str, str]:
+        """Its exit status, what it has said and what went wrong."""
+        with ThreadPoolExecutor(2) as threads:
+            output, errors = threads.map(_all_of, (self._output, self._errors))
+        self._process.join()
+        return self.returncode or 0, output.decode(), errors.decode()
 
     async def communicate(self) -> tuple[bytes, bytes]:
         """What it has said and what went wrong."""

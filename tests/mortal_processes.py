@@ -52,11 +52,26 @@ def mortal_mining(marks: Path, job: "Job", folder: Path) -> "Service":
 
     die_once_more(marks, "miner")
     workers.MANY, workers.PART = 4, 2
-    serve = workers.service(job, folder)
+    serve = workers.mining_service(job, folder)
 
     def mortal(request: bytes, report: "Report") -> bytes:
         answer = serve(request, report)  # All is done, and nobody learns of it.
         die_once_more(marks, msgspec.msgpack.decode(request)["type"])
+        return answer
+
+    return mortal
+
+
+def mortal_writing(marks: Path, job: "Job", folder: Path) -> "Service":
+    """The service of the process that writes the corpus, killed at its first start and when it has written for the first time."""
+    from bitrawl.job import workers  # noqa: PLC0415 - the reader does without
+
+    die_once_more(marks, "writer")
+    serve = workers.writing_service(job, folder)
+
+    def mortal(request: bytes, report: "Report") -> bytes:
+        answer = serve(request, report)
+        die_once_more(marks, "corpus")
         return answer
 
     return mortal

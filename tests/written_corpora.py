@@ -54,10 +54,12 @@ def written_corpora(base: Path) -> dict[str, CorpusFolder]:
         ("compressed JSONL", ["jsonl", "tmx"], True),
         ("TSV", ["tsv", "moses"], False),
         ("compressed TSV", ["tsv"], True),
+        ("documents", ["jsonl", "documents"], True),
+        ("documents in Parquet", ["parquet", "documents-parquet"], False),
     ):
-        to = base / f"export of {name}"
+        to, documents = base / f"export of {name}", {"en-fr-documents": len(TEXTS)} if "doc" in name else {}
         export_copy(job.changed({"export": {"formats": formats, "compress": compress}}), job, to)
-        corpora[f"export --to, {name}"] = CorpusFolder(to, units)
+        corpora[f"export --to, {name}"] = CorpusFolder(to, units | documents)
     for format_ in ("jsonl", "parquet"):
         out = base / f"merged {format_}"
         settings = {"export": {"formats": [format_]}}

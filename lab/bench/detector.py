@@ -109,7 +109,7 @@ class Bench:
         self._predictors = [RememberedLikelihoods(one) for one in predictors]
         self._folds = fold_of({site.host for site in sites}, FOLDS)
         clock = ReplayClock()
-        self.robots = RobotsFetcher(replay.fetcher, clock, delay=0.0)
+        self.robots = RobotsFetcher(replay.fetcher, clock, Politeness(delay=0.0))
         self._checks = SiteChecks(self.robots, replay.analyser, clock, politeness=Politeness(delay=0.0))
 
     def predictor(self, host: str) -> RememberedLikelihoods:
@@ -124,7 +124,7 @@ class Bench:
 
 async def allowed(replay: Replay, sites: Sequence[Site]) -> list[Site]:
     """The sites whose robots.txt lets us read the entry page."""
-    robots = RobotsFetcher(replay.fetcher, ReplayClock(), delay=0.0)
+    robots = RobotsFetcher(replay.fetcher, ReplayClock(), Politeness(delay=0.0))
     answers = {entry: await robots.fetch(Link(entry, LinkKind.SEED)) for entry in {site.entry for site in sites}}
     refused = {url for url, one in answers.items() if isinstance(one, Skip) and one.stage is Stage.ROBOTS}
     return [site for site in sites if site.entry not in refused]

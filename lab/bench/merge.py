@@ -14,19 +14,17 @@ import random
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from bitrawl.corpus.figures import CorpusPart, JobPart, Origin, SitePart, SiteRows
-from bitrawl.corpus.merger import grouped, keyed, merged, page_pair_keys, shard_counts, shard_writer
-from bitrawl.job.exporting import PART, page_pairs_shard, segments_shard
+from bitrawl.corpus.merger import grouped
+from bitrawl.corpus.shards import ShardFolder, SourcePair, keyed, page_pair_keys, shard_counts, shard_writer
 from bitrawl.job.job_merge import merge
-from bitrawl.model import Language, PagePair, Segment, SegmentPair, pack
+from bitrawl.model import Language, PagePair, Segment, SegmentPair, TranslationUnit, pack
 from bitrawl.url import Url
 
 JOBS = 10
@@ -116,22 +114,39 @@ def _write_jobs(folder: Path, pairs: int) -> float:
     return preparing
 
 
+def merged(pairs: Iterable[SegmentPair], *, keep_duplicates: bool = False) -> Iterator[TranslationUnit]:
+    """Units in the order in which they were first found. The best scored of equal pairs represents all of them.
+
+    Equal means the same texts. Nearly equal means the same letters, digits and symbols: case, punctuation and spaces do
+    not count. The best scored of nearly equal pairs represents all of them too. Its unit has the places of all. With
+    `keep_duplicates` each pair is a unit of its own and all but the best are flagged, as with ILSP-FC's -keepdup and
+    -keepneardup.
+    """
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
+        shard = Path(scratch, "segments")
+        with shard_writer(shard) as write:
+            for pair, keys in keyed(pairs):
+                write(keys, pair.score, pack(pair))
+        with grouped([shard], Path(scratch), keep_duplicates=keep_duplicates) as groups:
+            yield from groups.units()
+
+
 def _write_job(folder: Path, pairs: Sequence[SegmentPair], site: str) -> None:
     first, second = map(Language, LANGUAGES)
     last = None
     with (
-        shard_writer(segments_shard(folder, LANGUAGES)) as write,
-        shard_writer(page_pairs_shard(folder, LANGUAGES)) as write_pages,
+        shard_writer(ShardFolder(folder).segments(LANGUAGES)) as write,
+        shard_writer(ShardFolder(folder).page_pairs(LANGUAGES)) as write_pages,
     ):
         for pair, keys in keyed(pairs):
             write(keys, pair.score, pack(pair))
             if pair.url_a != last:
                 last = pair.url_a
                 pages = PagePair(pair.url_a, pair.url_b, first, second, 0.9, {"u": 0.9})
-                write_pages(page_pair_keys(pages), pages.score, pack(pages))
-    rows, _, near = shard_counts(segments_shard(folder, LANGUAGES))
-    page_pairs = shard_counts(page_pairs_shard(folder, LANGUAGES)).rows
-    corpus = CorpusPart(LANGUAGES, rows, near, page_pairs, {}, (SiteRows(site, page_pairs, rows),))
+                write_pages(page_pair_keys(pages), pages.score, pack(SourcePair(pages, ("", ""))))
+    rows, _, near = shard_counts(ShardFolder(folder).segments(LANGUAGES))
+    page_pairs = shard_counts(ShardFolder(folder).page_pairs(LANGUAGES)).rows
+    corpus = CorpusPart(LANGUAGES, rows, near, page_pairs, sites=(SiteRows(site, page_pairs, rows),))
     part = JobPart(
         fingerprint="",
         languages=LANGUAGES,
@@ -142,7 +157,7 @@ def _write_job(folder: Path, pairs: Sequence[SegmentPair], site: str) -> None:
         corpora=(corpus,),
         sites=(SitePart(site, 2 * page_pairs, 2 * page_pairs, page_pairs, rows),),
     )
-    (folder / PART).write_bytes(msgspec.json.encode(part))
+    ShardFolder(folder).write(part)
 
 
 def _merge_sample(pairs: int) -> float:
@@ -166,7 +181,7 @@ def _merge_units(folder: Path) -> None:
 
 
 def _shards(folder: Path) -> list[Path]:
-    return [segments_shard(folder / f"job-{job}", LANGUAGES) for job in range(JOBS)]
+    return [ShardFolder(folder / f"job-{job}").segments(LANGUAGES) for job in range(JOBS)]
 
 
 def _merge(folder: Path, formats: list[str]) -> None:

@@ -40,7 +40,7 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.crawling import RobotsFetcher, Scope, Sites
+from bitrawl.crawling import Politeness, RobotsFetcher, Scope, Sites
 from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Sitemap
 from bitrawl.papers.measure import SiteTrials, TrialFigures
@@ -190,7 +190,7 @@ async def reach(name: str, asked: Asked) -> list[Reach]:
 async def linked_pages(replay: Replay, seeds: Sequence[Url]) -> set[Url]:
     """Every page inside the scope that links and sitemaps lead to, in the plainest way: one page after another."""
     scope = Scope(Sites(), seeds)
-    robots = RobotsFetcher(replay.fetcher, ReplayClock(), delay=0.0)
+    robots = RobotsFetcher(replay.fetcher, ReplayClock(), Politeness(delay=0.0))
     pages: set[Url] = set()
     waiting = deque([Link(url, LinkKind.SEED) for url in seeds])
     met, origins = {*seeds}, set[str]()

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from bitrawl.corpus import TERM_PAIR_SCORE
-from bitrawl.corpus.term_pairs import FoundPair, find_pairs
+from bitrawl.arguments import TERM_PAIR_SCORE
+from bitrawl.corpus.term_pairs import TermPair, find_pairs
 from bitrawl.demo.sites import sites
 from bitrawl.job import open_folder
 from bitrawl.model import Language
@@ -45,7 +45,7 @@ VOCABULARY = {
 }
 
 
-def of_bundled_web(language: str) -> list[FoundPair]:
+def of_bundled_web(language: str) -> list[TermPair]:
     """From the articles in English and that language, sentence by sentence; only pairs that are written by default."""
     languages = Language("en"), Language(language)
     segments = list(_segments(languages))
@@ -53,10 +53,10 @@ def of_bundled_web(language: str) -> list[FoundPair]:
         Keyness(Phrases(Texts(code, (segment[side] for segment in segments))), general_rates(code))
         for side, code in enumerate(languages)
     )
-    return [one for one in find_pairs(a, b) if one.score >= TERM_PAIR_SCORE]
+    return [one.terms for one in find_pairs(a, b) if one.terms.score >= TERM_PAIR_SCORE]
 
 
-def right(found: FoundPair, language: str) -> bool:
+def right(found: TermPair, language: str) -> bool:
     """Whether the vocabulary has it, in any inflection."""
     return _key(found.term_a, found.term_b, language) in _vocabulary(language)
 

@@ -34,8 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from bitrawl.corpus.merger import merged
-from bitrawl.job.site_mining import BATCH, SAMPLE
+from bitrawl.job.site_mining import USUAL
 from bitrawl.mining import PairSection, ThresholdFilter, Thresholds
 from bitrawl.mining.aligned_pages import translated_part
 from bitrawl.mining.pairing import Pairing
@@ -48,6 +47,7 @@ from bitrawl.text.template import without_template
 from bitrawl.text.words import bare_texts
 from bitrawl.url import Url
 from bitrawl.urls import rule_pairs
+from lab.bench.merge import merged
 from lab.bench.strategies import CACHE, SITES
 from lab.bench.translator import tokens, trained
 from lab.train.site_packs import SitePack, known_pairs
@@ -167,9 +167,9 @@ def segments(site: SiteCopy, pairs: Sequence[UrlPair], halves: frozenset[UrlPair
     pages = {(a, b): (clean[a], clean[b]) for a, b in sorted(pairs)}
     both = [translated_part(two) if urls in halves else two for urls, two in pages.items()]
     mine = miner(site)
-    sample = sorted(both, key=lambda pair: _hashed(f"{pair[0].url} {pair[1].url}"))[:SAMPLE]
+    sample = sorted(both, key=lambda pair: _hashed(f"{pair[0].url} {pair[1].url}"))[: USUAL.sample]
     learned = mine.learn(site.languages, sample)
-    batches = [both[first : first + BATCH] for first in range(0, len(both), BATCH)]
+    batches = [both[first : first + USUAL.batch] for first in range(0, len(both), USUAL.batch)]
     return [pair for some in batches for one in mine.align(site.languages, some, learned) for pair in one.segments]
 
 

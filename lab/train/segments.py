@@ -17,7 +17,6 @@ from bitrawl.mining.lexical_aligner import LexicalAligner
 from bitrawl.mining.segment_score import (
     DIRECTIONS,
     KNOWN,
-    LENGTH_CLASSES,
     NEIGHBOURHOOD,
     SHORT,
     SegmentScore,
@@ -38,6 +37,7 @@ from lab.train.trees import grow, named_arrays
 
 Floats = NDArray[np.float32]
 
+LENGTH_CLASSES = 3  # of `length_classes`
 TREES, TREES_KNOWN = 60, 100  # of either look; judgement: the file stays small
 PAGE = 60  # beads; judgement
 _MOST_OF_GROUP = 2000  # beads that a group may count for: no book may speak for the web

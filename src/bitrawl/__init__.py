@@ -21,7 +21,7 @@ from bitrawl.version import __version__ as __version__
 if TYPE_CHECKING:
     from bitrawl.aio import JobProgress, JobResult
     from bitrawl.cluster.run import MinedRun
-    from bitrawl.corpus import CorpusEntry, TermPair
+    from bitrawl.corpus import CorpusPage, CorpusUnit, TermPair
     from bitrawl.job import MergeResult, OpenedCopy, OpenedJob, OpenedMerge
     from bitrawl.mining import TextPair
     from bitrawl.model import Page
@@ -107,7 +107,7 @@ def merge(folders: Folder | Iterable[Folder], *, out: Folder, langs: Codes = (),
     return MergeResult(target, merge_folders(jobs, target, tables, langs=languages, tell=lambda _: None))
 
 
-def sample(folder: Folder, size: int = 50, *, seed: int = 0, langs: Codes = ()) -> "list[CorpusEntry]":
+def sample(folder: Folder, size: int = 50, *, seed: int = 0, langs: Codes = ()) -> "list[CorpusUnit | CorpusPage]":
     """Some entries of a corpus to read, like `bitrawl sample`: `open(folder).sample(size)`."""
     return open(folder).sample(size, seed=seed, langs=langs)
 

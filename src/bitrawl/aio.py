@@ -15,9 +15,9 @@ import bitrawl
 from bitrawl import arguments
 from bitrawl.config import CRAWL, MINE, described
 from bitrawl.endings import Doing, Ending
-from bitrawl.errors import ConfigError
+from bitrawl.errors import ConfigError, NothingFoundError
 from bitrawl.facts import JobFacts
-from bitrawl.job import OpenedJob, Parts, StartOver, described_job
+from bitrawl.job import OpenedJob, StartOver, WiredCrawl, described_job
 from bitrawl.job import crawl as crawl_job
 from bitrawl.job import mine as mine_job
 from bitrawl.model import Page, Visit
@@ -79,7 +79,10 @@ async def _run(  # noqa: PLR0913 - those of `bitrawl.mine`
         work = partial(mine_job, watch=watching.mining) if verb == "mine" else crawl_job
         ways = {"fresh": StartOver.KEEP_ARCHIVE if fresh else StartOver.NO, "refresh": refresh}
         ending = await work(job, opened.files, observe=watching.visited, started=watching.started, **ways)
-        return JobResult(opened.folder, ending, opened.status())
+        status = opened.status()
+        if ending is Ending.FAILED:
+            raise NothingFoundError(f"{opened.folder}: {status.ended}")
+        return JobResult(opened.folder, ending, status)
 
 
 class _Watching:
@@ -108,9 +111,9 @@ class _Watching:
             self._drawing.cancel()
         self._stack.close()
 
-    def started(self, parts: Parts) -> None:
+    def started(self, wired: WiredCrawl) -> None:
         if self._display is not None:
-            self._display.watch(parts)
+            self._display.watch(wired)
             self._drawing = asyncio.ensure_future(self._display.draw_now_and_then())
 
     def visited(self, visit: Visit) -> None:

@@ -43,7 +43,7 @@ def expand(payload: bytes, codings: Sequence[str], limits: Expansion) -> bytes |
 
 
 async def expand_in_slices(payload: bytes, codings: Sequence[str], limits: Expansion) -> bytes | Reason:
-    """The same, with a turn for the other tasks after each slice: no host waits for another's body."""
+    """As `expand`, but other tasks get a turn after each slice: no host waits for another's body."""
     work = slices(payload, codings, limits)
     while True:
         try:

@@ -33,7 +33,7 @@ class State(StrEnum):
 
     RUNNING = "running"
     ENDED = "ended"
-    NOTHING_FOUND = "nothing-found"  # it came to its end, without a page or without one about the topic
+    NOTHING_FOUND = "nothing-found"  # it came to its end, without a page or without one that was asked for
     FAILED = "failed"  # it could not be run, or nothing that it was told to begin with could be fetched
     INTERRUPTED = "interrupted"  # killed: the same command resumes
     WAITING = "waiting"
@@ -120,6 +120,7 @@ class EndKind(StrEnum):
     GAVE_UP = "gave-up"  # hosts that do not answer any more
     STOPPED = "stopped"
     OFF_TOPIC = "off-topic"
+    NO_LANGUAGE = "no-language"  # that was asked for, or only one of several
     NO_PAGE = "no-page"
     ONLY_LEFT = "only-left"  # no page, since the sites were left
     NO_ANSWER = "no-answer"
@@ -141,6 +142,7 @@ class EndSentence(Wording):
     OFF_TOPIC = ("off-topic", "{n} page was read, and it is not about the topic.",
         "{n} pages were read, and none of them is about the topic.")
     NO_PAGE = ("no-page", "No page was found.")
+    NO_PAGE_IN = ("no-page-in", "No page in {languages} was found.")
     FEW_PAIRS = ("few-pairs",
         "The last {visits} visits to {site} brought only {n} page pair, so the rest of the site was left out.",
         "The last {visits} visits to {site} brought only {n} page pairs, so the rest of the site was left out.")
@@ -175,7 +177,7 @@ class EndSentence(Wording):
     # fmt: on
 
 
-_NOTHING_FOUND = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.OFF_TOPIC)
+_NOTHING_FOUND = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.OFF_TOPIC, EndKind.NO_LANGUAGE)
 _FAILED = (EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED)
 _ELSEWHERE = {Reason.OFF_SITE: EndSentence.OTHER_SITE, Reason.OFF_HOST: EndSentence.OTHER_HOST}
 
@@ -211,6 +213,18 @@ def parked_message(host: str, why: ParkReason) -> Message:
             return EndSentence.SITE_BUDGET.message(limit=why.limit.amount, host=host)
 
 
+class FailedSeed(msgspec.Struct, frozen=True):
+    """A seed that brought no page, in a crawl that brought others."""
+
+    seed: str
+    reason: Reason
+    detail: str = ""
+
+    @property
+    def message(self) -> Message:
+        return EndSentence.SKIPPED.message(address=self.seed, reason=Cause(self.reason.label, self.detail))
+
+
 class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a crawl ended, as the ledger remembers it."""
 
@@ -225,6 +239,8 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     target: str = ""  # where its redirects lead
     reason: Reason | None = None  # why that was skipped
     status: int = 0  # of its HTTP answer
+    languages: tuple[str, ...] = ()  # that no page is in
+    failed: tuple[FailedSeed, ...] = ()  # while others brought pages
 
     def __str__(self) -> str:
         return self.english()
@@ -248,6 +264,12 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What to try."""
         return tuple(self._tips())
 
+    def lacking(self, languages: Sequence[str]) -> "CrawlEnd":
+        """The same end, if no page is in these languages, without which there is nothing to mine."""
+        if not languages or self.kind is EndKind.STOPPED or self.state is not State.ENDED:
+            return self
+        return CrawlEnd(kind=EndKind.NO_LANGUAGE, languages=tuple(languages), budget=self.budget, queued=self.queued)
+
     def _story(self) -> Iterator[Message]:
         if self.kind in (EndKind.NO_PAGE, EndKind.ONLY_LEFT, *_FAILED):
             yield EndSentence.NO_PAGE.message()
@@ -258,6 +280,8 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
                 yield EndSentence.STOPPED.message()
             case EndKind.OFF_TOPIC:
                 yield EndSentence.OFF_TOPIC.message(n=self.pages)
+            case EndKind.NO_LANGUAGE:
+                yield EndSentence.NO_PAGE_IN.message(languages=tuple(map(Code, self.languages)))
             case EndKind.LEFT | EndKind.ONLY_LEFT if not isinstance(self.why, Failing | SiteBudget):
                 yield left_message(self.name, self.why)
                 yield from self._others(EndSentence.OTHER_SITES)
@@ -363,7 +387,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, error: BaseException) -> Self:
-        """By the class of the error."""
+        """The fault that an error means, by its class."""
         kinds = set(FaultSentence)
         kind = next((FaultSentence(base.__name__) for base in type(error).__mro__ if base.__name__ in kinds), None)
         if isinstance(error, CategoryError):
@@ -406,7 +430,7 @@ class LastRun(msgspec.Struct, frozen=True):
 
     @property
     def state(self) -> State:
-        """Of a job that nobody works at."""
+        """The state of a job that nobody works at."""
         return self.end_state if self.complete else State.INTERRUPTED
 
     @property
@@ -422,7 +446,7 @@ class Ending(Enum):
 
     DONE = "done"  # nothing is left to visit, or nothing that is worth it
     BUDGET = "budget"  # used up: with a larger one, the same command goes on
-    FAILED = "failed"  # no page was found, in this run or before, or none about the topic
+    FAILED = "failed"  # no page was found, in this run or before, or none about the topic or in the languages
     STOPPED = "stopped"  # by the user, with all in flight finished
 
 

@@ -81,6 +81,10 @@ class OutdatedError(BitrawlError):
     """What is to be changed is not what the person saw: somebody else has changed it meanwhile."""
 
 
+class NothingFoundError(BitrawlError):
+    """A job has no page, none about its topic, or none in a language that it needs. Its folder is kept."""
+
+
 class StoreError(BitrawlError):
     """The job folder cannot be read or written."""
 

@@ -147,11 +147,6 @@ class CrawlFacts(msgspec.Struct, frozen=True, kw_only=True):
     off_site: dict[str, int] = {}  # links by the site that they lead to
     declared_off_site: dict[str, int] = {}  # declared translations among these links
 
-    @property
-    def lost(self) -> int:
-        """How many things could not be mined."""
-        return sum(fault.count for fault in self.faults)
-
 
 class LanguagePair(msgspec.Struct, frozen=True):
     """What was found for two languages."""
@@ -159,6 +154,7 @@ class LanguagePair(msgspec.Struct, frozen=True):
     lang_a: Language
     lang_b: Language
     pairs: int  # of pages
+    partial: int  # pairs that are translated in part
     segments: int  # aligned, good or not
     units: int = 0  # in the corpus as it was written last
 
@@ -233,6 +229,11 @@ class MiningFacts(msgspec.Struct, frozen=True, kw_only=True):
     def pairs(self) -> int:
         """The number of page pairs."""
         return sum(languages.pairs for languages in self.language_pairs)
+
+    @property
+    def partial(self) -> int:
+        """The number of pairs that are translated in part: only their translated segments are in the corpus."""
+        return sum(languages.partial for languages in self.language_pairs)
 
     @property
     def segments(self) -> int:
@@ -344,6 +345,7 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
     """What was written of one corpus, by `corpus/summary.json`: units of two languages, or documents of one."""
 
     pairs: int = 0  # of pages
+    partial: int = 0  # pairs that are translated in part
     units: int = 0
     occurrences: int = 0  # how many occurrences the units represent
     refused: dict[str, int] = {}  # segment pairs by what kept them out: a threshold, or a person
@@ -397,6 +399,7 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     languages: dict[str, int] = {}  # pages, the most frequent language first
     relevant: int | None = None  # pages about the topic; None in a job without one
     pairs: dict[str, int] = {}  # of pages, by languages: "en-fr"
+    partial: int = 0  # pairs that are translated in part
     segments: int = 0  # aligned, good or not
     units: dict[str, int] = {}  # in the corpus as it was written last, by languages
     queued: int = 0  # waiting or in flight; `MOST_QUEUED` means that many or more
@@ -440,13 +443,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
         return self.crawl.ended
 
     @property
-    def doing(self) -> str:
-        """What is being mined now."""
-        return self.crawl.mining
-
-    @property
     def verb(self) -> str:
-        """Of the command that was run last, and that resumes."""
+        """The command that was run last, and that resumes the job."""
         return self.crawl.run.verb
 
     @property

@@ -68,7 +68,7 @@ def replacing(path: Path, *, compress: bool = False, shared: bool = False) -> It
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """The same for a folder of files, which is replaced as a whole.
+    """Write to a folder that replaces the one at `path` when the block ends without error.
 
     It takes two renames, because no portable system call swaps folders. A kill between them leaves the earlier folder
     under `.old`, and the next call puts it back.
@@ -108,7 +108,7 @@ def checked(content: bytes) -> bytes:
 
 
 def checksum(path: Path) -> int:
-    """Of the content of a file. Raises `OSError`."""
+    """CRC-32 of the content of a file. Raises `OSError`."""
     from isal import isal_zlib  # noqa: PLC0415 (26 GB/s; zlib does 4; few commands need it)
 
     crc = 0
@@ -144,6 +144,15 @@ def write_fault(path: Path, error: OSError) -> StoreError:
     return StoreError(
         f"{path} cannot be written: {error.strerror or error}; check its permissions, or choose another folder"
     )
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """For a block that writes to that path: raises `StoreError` where it cannot."""
+    try:
+        yield
+    except OSError as error:
+        raise write_fault(path, error) from error
 
 
 @contextmanager

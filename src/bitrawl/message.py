@@ -24,7 +24,7 @@ class Code(msgspec.Struct, frozen=True):
 
 
 class Unit(StrEnum):
-    """By the names of CLDR."""
+    """Units of quantities, by their names in CLDR."""
 
     MINUTE = "duration-minute"
     BYTE = "digital-byte"

@@ -80,7 +80,7 @@ class Capture(msgspec.Struct, frozen=True):
     media_type: str = ""  # sniffed from the body, whatever the header claims
     request: bytes = b""  # the request head as sent
     payload: bytes = b""  # the body before content-decoding, for the archive; dropped once archived
-    place: "WarcPlace | None" = None
+    place: "WarcPosition | None" = None
     ip: str = ""  # the server's IP address, where it is known
     rendered: bool = False  # the body is what a browser made of the answer, by running its scripts
     digest: str = ""  # of the payload, as the archive has it
@@ -116,7 +116,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     at: float = 0.0
 
 
-class WarcPlace(msgspec.Struct, frozen=True, gc=False):
+class WarcPosition(msgspec.Struct, frozen=True, gc=False):
     """Where a response record is in the job's archive."""
 
     file: str
@@ -283,6 +283,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     cut: str = ""  # what was left out because there is too much of it, or it is broken; empty if nothing was
     drawn_by: DrawnBy | None = None  # None for a page that needs no scripts
     markdown: tuple[MarkdownBlock, ...] = ()  # only if it was asked for, because no corpus needs it
+    repeats: Url | None = None  # a page of another site with nearly the same text; known where a corpus is written
 
     @property
     def text(self) -> str:
@@ -599,7 +600,7 @@ class Fetch(msgspec.Struct, frozen=True):
     bytes: int = 0  # of the body
     at: float = 0.0
     took: float = 0.0
-    place: WarcPlace | None = None
+    place: WarcPosition | None = None
     answer: Answer | None = None
 
     def visit(self, outcome: Page | Sitemap | Skip) -> "Visit":
@@ -616,7 +617,7 @@ class Visit(msgspec.Struct, frozen=True):
     bytes: int = 0  # of the body
     at: float = 0.0
     took: float = 0.0
-    place: WarcPlace | None = None
+    place: WarcPosition | None = None
     answer: Answer | None = None
 
     @property

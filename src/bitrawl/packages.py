@@ -4,16 +4,27 @@ What is added is named as "module:name", and loaded when it is first used. A pac
 meant, and what is wrong with it is told there.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.version import install_command
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+
+@contextmanager
+def extra(name: str, need: str, otherwise: str = "") -> Iterator[None]:
+    """For imports of what an extra installs. Raises `ConfigError`, which says who needs what, and what to type."""
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigError(f"{need}. Run: {install_command(name)}{otherwise}") from error
 
 
 class Verb(NamedTuple):
@@ -21,6 +32,7 @@ class Verb(NamedTuple):
 
     function: str  # "module:name": a function or a `typer.Typer`
     help: str  # the first line of its help, for the list of verbs
+    panel: str = "From other packages"  # of that list
 
 
 class Added(NamedTuple):

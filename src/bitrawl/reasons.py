@@ -117,7 +117,7 @@ class Reason(StrEnum):
         "Open the address in a browser. With http:// in place of https:// it may work.", Action.REPEAT)
     PROXY = ("proxy", "proxy not available",
         "The proxy could not be reached, or refused the request. The host was not contacted.",
-        "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password. Then run the same command again.",
+        "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password.",
         "Tell the operator of this server.")
     TIMEOUT = ("timeout", "answer too slow", "The answer took too long.",
         "Raise fetch.timeout in the job file, or try again later.",
@@ -202,6 +202,9 @@ NO_ANSWER = frozenset(map(Reason, "robots-unreachable dns connection tls proxy t
 STANDING = frozenset(map(Reason, "robots off-site off-host content-type".split()))
 """Reasons that will hardly have changed when the same command is run again."""
 
+HARMLESS = frozenset({Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT})
+"""Reasons that lose nothing."""
+
 
 class FewPairs(msgspec.Struct, frozen=True, tag="few-pairs", tag_field="kind"):
     """The last visits completed hardly any pair, and those that would be next promise none either."""
@@ -216,7 +219,7 @@ class FewPairs(msgspec.Struct, frozen=True, tag="few-pairs", tag_field="kind"):
 
 
 class FewRelevant(msgspec.Struct, frozen=True, tag="few-relevant", tag_field="kind"):
-    """The same of pages about the topic, each counted as far as it is about it."""
+    """The last visits brought hardly any page about the topic, each page counted as far as it is about it."""
 
     relevant: float
     visits: int

@@ -113,7 +113,7 @@ class Url(str):
 
     @property
     def query(self) -> str:
-        """Without the question mark. Empty if there is none."""
+        """The query without its question mark; empty if there is none."""
         return self.partition("?")[2]
 
     @property

@@ -16,6 +16,7 @@ from app.watched import QUIET, Watched
 from kept_findings import Aligned, keep_findings
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from bitrawl.crawling.browser import FLAGS
 from bitrawl.model import Language, PagePair, Segment, SegmentPair
 from bitrawl.store import reading_index
 from bitrawl.store.folder import JobFolder
@@ -109,7 +110,7 @@ def browser() -> Iterator[Browser]:
     """Not for the session: while Playwright is open, asyncio takes its loop for one that runs in this thread."""
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium())
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS.split())
         yield browser
         browser.close()
 

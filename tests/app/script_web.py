@@ -35,7 +35,7 @@ def _article(version: Version) -> Article:
 
 ARTICLES = {
     article.key: {language: _article(version) for language, version in article.version.items()}
-    for article in sites()["library"].page[:5]
+    for article in sites()["library"].page[:4]
 }
 
 

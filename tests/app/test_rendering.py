@@ -4,8 +4,7 @@ import asyncio
 import json
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ from typing import Any, TypeVar
 import pytest
 from app.program import chromium, kill
 from app.script_web import ARTICLES, HOST, Answered, Article
+from forked_command import ForkedCommand
 
 from bitrawl.crawling import FetchSettings, RenderSection
 from bitrawl.crawling.browser import ChromiumRenderer
@@ -29,16 +29,19 @@ from bitrawl.url import Url
 from lab.loopback import Reply, answering
 
 Result = TypeVar("Result")
+Seen = Callable[..., list[Capture]]
 READER = page_reader()
 
 
-def done(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "bitrawl", *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+def done(*arguments: object) -> tuple[str, str]:
+    """What the command said, and what it said on standard error."""
+    status, said, errors = ForkedCommand.start(*map(str, arguments)).done()
+    assert status == 0, errors
+    return said, errors
 
 
 def bitrawl(*arguments: object) -> str:
-    return done(*arguments).stdout
+    return done(*arguments)[0]
 
 
 def pairs_of(folder: Path) -> set[tuple[str, str]]:
@@ -52,7 +55,7 @@ def mine(port: int, folder: Path, *more: str) -> str:
     seed = f"http://{HOST}/en/{next(iter(ARTICLES))}"
     reach = ("--allow-private", "--connect-to", f"*.test=127.0.0.1:{port}", "--delay", "0")
     options = ("--langs", "en,fr", "--exhaustive", "--quiet", "--render", "auto", "--browser", chromium())
-    return done("mine", seed, *options, *reach, "--out", folder, *more).stderr
+    return done("mine", seed, *options, *reach, "--out", folder, *more)[1]
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +149,16 @@ def page(script: str, url: str = "http://a.test/", *, head: str = "", body: str 
     return Capture(Url.parse(url), 200, headers, html.encode(), at=0.0, media_type="text/html")
 
 
+def made_renderer(web: FakeWeb, browser: str = "", megabytes: int = 512, seconds: float = 30) -> ChromiumRenderer:
+    async def allowed(_url: Url) -> None:
+        return None
+
+    settings = RenderSection(browser=browser or chromium(), seconds=seconds, megabytes=megabytes)
+    names = {"English": "en", "Français": "fr"}
+    resources = Resources(web, allowed, lambda host: Url.parse(f"http://{host}/").site)
+    return ChromiumRenderer(settings, FetchSettings(), resources, SystemClock(), lambda label: names.get(label, ""))
+
+
 def with_renderer(
     work: Callable[[ChromiumRenderer], Coroutine[Any, Any, Result]],
     web: FakeWeb | None = None,
@@ -155,21 +168,29 @@ def with_renderer(
 ) -> Result:
     """In a thread: the tests beside these have an event loop of Playwright's in theirs."""
 
-    async def allowed(_url: Url) -> None:
-        return None
-
     async def run() -> Result:
-        settings = RenderSection(browser=browser or chromium(), seconds=seconds, megabytes=megabytes)
-        names = {"English": "en", "Français": "fr"}
-        resources = Resources(web or FakeWeb({}), allowed, lambda host: Url.parse(f"http://{host}/").site)
-        renderer = ChromiumRenderer(
-            settings, FetchSettings(), resources, SystemClock(), lambda label: names.get(label, "")
-        )
-        async with renderer:
+        async with made_renderer(web or FakeWeb({}), browser, megabytes, seconds) as renderer:
             return await work(renderer)
 
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, run()).result()
+
+
+@pytest.fixture(scope="module")
+def seen() -> Iterator[Seen]:
+    """Draws pages in one browser for all tests that neither disturb it nor ask what it fetched: how they were drawn."""
+    with ThreadPoolExecutor(1) as thread, asyncio.Runner() as runner:
+        renderer = made_renderer(FakeWeb({}))
+
+        async def draw(pages: tuple[Capture, ...]) -> list[Capture]:
+            captures = [(await renderer.render(page))[0] for page in pages]
+            return [capture for capture in captures if isinstance(capture, Capture)]
+
+        def here(work: Coroutine[Any, Any, Result]) -> Result:
+            return thread.submit(runner.run, work).result()
+
+        yield lambda *pages: here(draw(pages))
+        here(renderer.__aexit__())
 
 
 def drawn(*pages: Capture, web: FakeWeb | None = None, megabytes: int = 512, seconds: float = 30) -> list[str]:
@@ -212,34 +233,34 @@ def test_a_page_reaches_nothing_but_what_its_requests_are_answered_with() -> Non
     assert web.asked == []
 
 
-def test_nothing_that_a_page_stores_reaches_another() -> None:
+def test_nothing_that_a_page_stores_reaches_another(seen: Seen) -> None:
     script = "document.getElementById('root').textContent = `${localStorage.x} ${document.cookie}`; localStorage.x = 1; document.cookie = 'a=b'"
 
-    assert all(">undefined </div>" in html for html in drawn(page(script), page(script)))
+    assert [b">undefined </div>" in drawn.body for drawn in seen(page(script), page(script))] == [True, True]
 
 
-def test_a_list_that_grows_is_scrolled_to_a_limit() -> None:
+def test_a_list_that_grows_is_scrolled_to_a_limit(seen: Seen) -> None:
     script = """
     const root = document.getElementById("root"); let count = 0;
     const grow = () => root.insertAdjacentHTML("beforeend", `<p style="height: 900px">Item ${++count}</p>`);
     grow(); grow();
     addEventListener("scroll", grow);
     """
-    (html,) = drawn(page(script))
+    (drawn,) = seen(page(script))
 
-    assert 6 <= html.count("Item ") <= 30
+    assert 6 <= drawn.body.count(b"Item ") <= 30
 
 
-def test_shadow_trees_are_part_of_the_document() -> None:
+def test_shadow_trees_are_part_of_the_document(seen: Seen) -> None:
     script = """
     customElements.define("my-card", class extends HTMLElement {
       connectedCallback() { this.attachShadow({ mode: "open" }).innerHTML = "<p>Inside &amp; <slot></slot></p>"; }
     });
     document.getElementById("root").innerHTML = "<my-card><b>outside</b></my-card>";
     """
-    (html,) = drawn(page(script))
+    (drawn,) = seen(page(script))
 
-    assert "<p>Inside &amp; <slot><b>outside</b></slot></p>" in html
+    assert b"<p>Inside &amp; <slot><b>outside</b></slot></p>" in drawn.body
 
 
 def read(capture: Capture) -> str:
@@ -247,16 +268,6 @@ def read(capture: Capture) -> str:
     outcome = READER.read(capture)
     assert isinstance(outcome, Page), outcome
     return "\n".join(paragraph.text for paragraph in outcome.paragraphs)
-
-
-def seen(*pages: Capture) -> list[str]:
-    """The texts that are read of pages, as a browser draws them."""
-
-    async def work(renderer: ChromiumRenderer) -> list[str]:
-        captures = [(await renderer.render(page))[0] for page in pages]
-        return [read(capture) for capture in captures if isinstance(capture, Capture)]
-
-    return with_renderer(work)
 
 
 LONG = "The old harbour wakes before the sun, and the boats come in with the tide. " * 4
@@ -281,10 +292,10 @@ HIDING = (
 
 
 @pytest.mark.parametrize("sheet", [INSERTED, ADOPTED], ids=["inserted", "adopted"])
-def test_what_scripts_hide_by_rules_that_are_in_no_markup_is_not_read(sheet: str) -> None:
+def test_what_scripts_hide_by_rules_that_are_in_no_markup_is_not_read(sheet: str, seen: Seen) -> None:
     # A longer name that a script of the page has would count as one that it may show.
     draw = f"{DRAW} `<p>{LONG}</p><div class=x1>Casino 赌场 카지노</div>`;"
-    texts = seen(*(page(f'{sheet} rule(".x1 {{ {hides} }}"); {draw}') for hides in HIDING))
+    texts = list(map(read, seen(*(page(f'{sheet} rule(".x1 {{ {hides} }}"); {draw}') for hides in HIDING))))
 
     assert all("harbour" in text for text in texts)
     assert [hides for hides, text in zip(HIDING, texts, strict=True) if "Casino" in text] == []
@@ -315,12 +326,12 @@ OPENED = {
 
 
 @pytest.mark.long("each way is drawn by Chromium")
-def test_what_a_reader_can_open_is_read_whichever_way_its_rules_came() -> None:
+def test_what_a_reader_can_open_is_read_whichever_way_its_rules_came(seen: Seen) -> None:
     pages = []
     for rules, html in OPENED.values():
         draw = f"{DRAW} `<p>{LONG}</p>{html}`;"
         pages += [page(f"{ADOPTED} sheet.replaceSync(`{rules}`); {draw}"), page(draw, head=f"<style>{rules}</style>")]
-    shown = ["Menu" in text for text in seen(*pages)]
+    shown = ["Menu" in read(drawn) for drawn in seen(*pages)]
 
     assert {name: shown[2 * at : 2 * at + 2] for at, name in enumerate(OPENED)} == {
         name: [True, True] for name in OPENED
@@ -333,44 +344,41 @@ TREE = """customElements.define("my-card", class extends HTMLElement {
 
 
 @pytest.mark.parametrize("mode", ["open", "closed"])
-def test_styles_hold_for_their_own_tree_only(mode: str) -> None:
+def test_styles_hold_for_their_own_tree_only(mode: str, seen: Seen) -> None:
     html = '<style>.y { display: none }</style><p class="x">Shown in the tree</p><p class="y">Hidden in the tree</p><slot></slot>'
     tree = TREE.replace("MODE", mode).replace("CONTENT", html)
     card = '<p class="y">Shown outside</p><p class="x">Hidden outside</p><my-card><i>In the slot</i></my-card>'
-    (text,) = seen(page(f"{tree} {DRAW} `<p>{LONG}</p>{card}`;", head="<style>.x { display: none }</style>"))
+    (drawn,) = seen(page(f"{tree} {DRAW} `<p>{LONG}</p>{card}`;", head="<style>.x { display: none }</style>"))
+    text = read(drawn)
 
     assert all(part in text for part in ("Shown in the tree", "Shown outside", "In the slot"))
     assert "Hidden" not in text
 
 
-def test_a_closed_tree_that_is_written_in_the_page_is_read() -> None:
+def test_a_closed_tree_that_is_written_in_the_page_is_read(seen: Seen) -> None:
     host = (
         "<section><template shadowrootmode='closed'><p>Inside of it</p><slot></slot></template><b>outside</b></section>"
     )
 
-    (text,) = seen(page(f"{DRAW} `<p>{LONG}</p>`", body=host))
-    assert "Inside of it" in text
+    (drawn,) = seen(page(f"{DRAW} `<p>{LONG}</p>`", body=host))
+    assert "Inside of it" in read(drawn)
 
 
-def test_a_page_cannot_tell_for_the_browser_what_it_computed() -> None:
+def test_a_page_cannot_tell_for_the_browser_what_it_computed(seen: Seen) -> None:
     own = f"""{DRAW} `<p bitrawl-computed="display:none">{LONG}</p>`;"""
 
-    (text,) = seen(page(own))
-    assert "harbour" in text
+    (drawn,) = seen(page(own))
+    assert "harbour" in read(drawn)
 
 
-def test_a_page_whose_texts_come_by_post_says_so() -> None:
+def test_a_page_whose_texts_come_by_post_says_so(seen: Seen) -> None:
     script = "fetch('/graphql', { method: 'POST', body: '{}' }).then((answer) => answer.text()).catch(() => {})"
 
-    async def work(renderer: ChromiumRenderer) -> str:
-        drawn, _ = await renderer.render(page(script))
-        assert isinstance(drawn, Capture)
-        return drawn.header("Bitrawl-Refused")
-
-    assert with_renderer(work) == "1 request by POST"
+    (drawn,) = seen(page(script))
+    assert drawn.header("Bitrawl-Refused") == "1 request by POST"
 
 
-def test_routes_and_languages_behind_buttons_have_addresses_of_their_own() -> None:
+def test_routes_and_languages_behind_buttons_have_addresses_of_their_own(seen: Seen) -> None:
     script = """
     const texts = { en: "The old harbour wakes before the sun.", fr: "Le vieux port se réveille avant le soleil." };
     let tongue = "en";
@@ -379,11 +387,9 @@ def test_routes_and_languages_behind_buttons_have_addresses_of_their_own() -> No
       <a href="#/boats">Boats</a>`; };
     draw();
     """
-    first, french, route = drawn(
-        page(script),
-        page(script, "http://a.test/?_escaped_fragment_=~fr"),
-        page(script, "http://a.test/?_escaped_fragment_=%2Fboats"),
-    )
+    addresses = ("", "?_escaped_fragment_=~fr", "?_escaped_fragment_=%2Fboats")
+    drawn = seen(*(page(script, f"http://a.test/{address}") for address in addresses))
+    first, french, route = (capture.body.decode() for capture in drawn)
 
     assert 'hreflang="fr" href="http://a.test/?_escaped_fragment_=~fr"' in first
     assert 'href="http://a.test/?_escaped_fragment_=%2Fboats"' in first

@@ -18,9 +18,10 @@ import pytest
 
 from bitrawl import files
 from bitrawl.corpus import CorpusHeader, jsonl
-from bitrawl.corpus.export import Exporter, export, exporting, file_names, with_present
-from bitrawl.corpus.formats import Format, corpus_formats
-from bitrawl.corpus.jsonl import DOCUMENTS, parquet
+from bitrawl.corpus.export import CorpusFolder, Exporter, export, exporting
+from bitrawl.corpus.formats import FORMATS as ALL_FORMATS
+from bitrawl.corpus.formats import Format
+from bitrawl.corpus.jsonl import DOCUMENTS, TEXTS, parquet
 from bitrawl.corpus.plain_text import moses, text, tsv
 from bitrawl.corpus.tmx import tmx
 from bitrawl.corpus.xces import xces
@@ -30,7 +31,7 @@ from bitrawl.model import Language, Page, PagePair, Paragraph, Segment, SegmentP
 from bitrawl.packages import loaded
 from bitrawl.url import Url
 
-BILINGUAL, MONOLINGUAL = corpus_formats(2), corpus_formats(1)
+BILINGUAL, MONOLINGUAL = ALL_FORMATS.parts(2), ALL_FORMATS.parts(1)
 EN_FR = CorpusHeader((Language("en"), Language("fr")), at=1_800_000_000.0)
 EN = CorpusHeader((Language("en"),), at=1_800_000_000.0)
 XML = "{http://www.w3.org/XML/1998/namespace}"
@@ -111,6 +112,14 @@ def read_documents(folder: Path) -> list[str]:
     return [json.loads(line)["url_a"] for line in lines(only(folder, "en-fr.documents.jsonl*"))]
 
 
+def read_texts(folder: Path) -> list[str]:
+    return [json.loads(line)["url_a"] for line in lines(only(folder, "en-fr.texts.jsonl*"))]
+
+
+def read_texts_parquet(folder: Path) -> list[str]:
+    return [row["url_a"] for row in pq.read_table(only(folder, "en-fr.texts.parquet")).to_pylist()]
+
+
 def read_pages(folder: Path) -> list[str]:
     return [json.loads(line)["paragraphs"][0]["text"] for line in lines(only(folder, "en.documents.jsonl*"))]
 
@@ -147,6 +156,8 @@ FORMATS = {
     "moses": (moses, EN_FR, unit, read_moses, both),
     "parquet": (parquet, EN_FR, unit, read_parquet, both),
     "documents": (jsonl.documents, EN_FR, page_pair, read_documents, both),
+    "texts": (jsonl.texts, EN_FR, page_pair, read_texts, both),
+    "texts in Parquet": (jsonl.texts_parquet, EN_FR, page_pair, read_texts_parquet, both),
     "pages": (jsonl.pages, EN, page_of_either, read_pages, first),
     "text": (text, EN, page_of_either, read_text, first),
     "cesDoc": (xces, EN_FR, page_of_either, read_ces_documents, first),
@@ -185,11 +196,11 @@ def test_every_format_that_can_be_asked_for_is_under_this_contract():
 def test_a_format_writes_what_it_says_and_leaves_nothing_of_another(tmp_path, header, table, compress):
     (tmp_path / "en-fr.notes.txt").write_text("not ours")
     export(tmp_path, header, list(table), [], compress=not compress)
-    (tmp_path / file_names(header, [Format.JSONL])[0]).with_suffix(".jsonl.new").write_text("left by a kill")
+    (tmp_path / header.files([Format.JSONL])[0]).with_suffix(".jsonl.new").write_text("left by a kill")
     for name in table:
         export(tmp_path, header, [name], [], compress=compress)
         found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")} - {"en-fr.notes.txt", "xces"}
-        assert found == set(file_names(header, [name], compress=compress))
+        assert found == set(header.files([name], compress=compress))
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -199,18 +210,18 @@ def test_another_format_is_added_to_those_that_are_there_and_takes_their_place_o
 ):
     first, *_, last = table
     export(tmp_path, header, [first], [], compress=compress)
-    assert with_present(tmp_path, [header], [last]) == [first, last]
-    assert with_present(tmp_path, [header], [last], only=True) == [last]
-    assert with_present(tmp_path, [header], [first]) == [first]
-    assert with_present(tmp_path / "nowhere", [header], [last, first, last]) == [last, first]
+    assert CorpusFolder(tmp_path).formats([header], [last]) == [first, last]
+    assert CorpusFolder(tmp_path).formats([header], [last], only=True) == [last]
+    assert CorpusFolder(tmp_path).formats([header], [first]) == [first]
+    assert CorpusFolder(tmp_path / "nowhere").formats([header], [last, first, last]) == [last, first]
 
 
 def test_what_one_of_several_corpora_has_is_written_for_all(tmp_path):
     en_de = CorpusHeader((Language("en"), Language("de")), at=0.0)
     export(tmp_path, en_de, [Format.TMX], [])
     (tmp_path / "en-fr.notes.tsv").write_text("not ours")
-    assert with_present(tmp_path, [EN_FR, en_de], [Format.MOSES]) == [Format.TMX, Format.MOSES]
-    assert with_present(tmp_path, [EN_FR], [Format.MOSES]) == [Format.MOSES]
+    assert CorpusFolder(tmp_path).formats([EN_FR, en_de], [Format.MOSES]) == [Format.TMX, Format.MOSES]
+    assert CorpusFolder(tmp_path).formats([EN_FR], [Format.MOSES]) == [Format.MOSES]
 
 
 def test_sentences_and_parquet_name_the_languages_after_the_columns_that_they_had(tmp_path):
@@ -226,7 +237,47 @@ def test_a_page_of_one_language_has_the_columns_that_the_card_names(tmp_path):
     export(tmp_path, EN, [Format.JSONL], [page("A text of one.")])
     (line,) = map(json.loads, lines(tmp_path / "en.documents.jsonl"))
     assert list(line) == [column.name for column in DOCUMENTS]
-    assert list(line["paragraphs"][0]) == [field.name for field in DOCUMENTS[-1].fields]
+    assert list(line["paragraphs"][0]) == [field.name for c in DOCUMENTS for field in c.fields]
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_page_pair_has_its_texts_and_the_units_of_its_paragraphs_in_json_and_in_parquet(tmp_path, compress):
+    """One unit stands in two places of a pair and in one of another, a pair has no unit, a page is not there any more."""
+    pages = {
+        name: Page(url(f"{name}/{number}"), Language(name), title=f"{name} {number}", paragraphs=paragraphs)
+        for number, name in enumerate(("en", "fr"))
+        for paragraphs in [
+            tuple(Paragraph(f"{name} {n}", boilerplate=n == 1, language=Language(name)) for n in range(4))
+        ]
+    }
+    en, fr = pages["en"].url, pages["fr"].url
+    pairs = [PagePair(en, fr, Language("en"), Language("fr"), 0.9, {"u": 0.9}, partial=True), page_pair("", "", 7)]
+
+    def found(*places: UnitSource) -> TranslationUnit:
+        pair = SegmentPair(en, fr, Segment("a", 2, 5), Segment("b", 3, 6), 0.75)
+        return TranslationUnit(pair, places)
+
+    other = UnitSource(url("en/9"), url("fr/9"), 0, 0, 0, 0)
+    units = [
+        found(UnitSource(en, fr, 2, 3, 7, 7), UnitSource(en, fr, 0, 0, 1, 1), other),
+        found(UnitSource(en, fr, 0, 0, 0, 0)),
+    ]
+    items = [*pairs, page_pair("", "", 9), *pages.values(), *units]
+    export(tmp_path, EN_FR, [Format.DOCUMENTS, Format.DOCUMENTS_PARQUET], items, compress=compress)
+    rows = list(map(json.loads, lines(only(tmp_path, "en-fr.texts.jsonl*"))))
+    assert rows == pq.read_table(tmp_path / "en-fr.texts.parquet").to_pylist()
+    first, empty, last = rows
+    assert list(first) == [column.name for column in TEXTS]
+    assert (first["partial"], first["title_b"], empty["partial"]) == (True, "fr 1", False)
+    assert [(p["id"], p["text"], p["lang"]) for p in first["paragraphs_a"]] == [
+        ("p1", "en 0", "en"), ("p3", "en 2", "en"), ("p4", "en 3", "en")
+    ]  # fmt: skip
+    assert first["links"] == [
+        {"paragraph_a": "p1", "paragraph_b": "p1", "units": [2, 1]},
+        {"paragraph_a": "p3", "paragraph_b": "p4", "units": [1]},
+    ]
+    assert (empty["links"], empty["paragraphs_a"]) == ([], [])
+    assert last["links"] == [{"paragraph_a": "p1", "paragraph_b": "p1", "units": [1]}]
 
 
 def test_parquet_has_each_measure_as_a_number_or_nothing(tmp_path):

@@ -49,7 +49,7 @@ assert (method_name("e"), messages.METHODS["e"]) == ("lengths", "lengths")
 assert "r mutual links, e lengths, b bridge" in config.SETTINGS["methods"].shown_help()
 
 from bitrawl.cli import main
-sys.argv = ["bitrawl", "mine", "--help"]
+sys.argv = ["bitrawl", "mine", "--help-all"]
 with suppress(SystemExit):
     main()
 """

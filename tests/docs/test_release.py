@@ -87,7 +87,7 @@ def test_what_is_locked_is_an_exact_version_with_hashes_from_no_named_index():
 
 def test_a_hint_names_an_extra_that_exists():
     sources = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
-    hints = set(re.findall(r"install_command\('(\w+)'\)", sources))
+    hints = set(re.findall(r"(?:install_command\('|with extra\(\")(\w+)['\"]", sources))
     assert {"web", "cluster", "neural", "png"} <= hints <= PROJECT["optional-dependencies"].keys()
     assert not re.findall(r"pip install ['\"]?bitrawl", sources), "use bitrawl.version.install_command"
 

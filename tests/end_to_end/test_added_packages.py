@@ -126,9 +126,9 @@ def test_a_job_uses_the_format_and_the_strategy_of_a_package_from_its_first_visi
 
 def test_the_help_names_what_packages_add_and_loads_nothing_of_it(packages: Path):
     install(packages, module="raise SystemExit('loaded')")
-    said = " ".join(run("mine", "--help").stdout.split())
+    said = " ".join(run("mine", "--help-all").stdout.split())
     assert "backwards" in said
-    assert "xces, shout; for one" in said.replace("│ ", "").replace(" │", "")
+    assert "documents-parquet, shout; for one" in said.replace("│ ", "").replace(" │", "")
 
 
 def test_a_verb_of_a_package_is_listed_after_ours_and_run(packages: Path, bitrawl: Command):
@@ -197,7 +197,7 @@ def test_a_broken_package_is_named_before_anything_is_fetched_and_only_where_it_
     assert "Traceback" not in told
     assert not (tmp_path / "job").exists()
     assert config.resolve({"langs": ["en", "fr"], "warc": [str(tmp_path)], "export": {"formats": ["shout"]}})
-    assert "shout" not in formats.corpus_formats(2)
+    assert "shout" not in formats.FORMATS.parts(2)
 
 
 def test_a_broken_strategy_is_named(packages: Path, tmp_path: Path):
@@ -222,15 +222,15 @@ def test_a_name_that_is_taken_is_refused_where_it_is_used(packages: Path):
         packages, "[bitrawl.exporters]\ntmx = shouting:SHOUT\n\n[bitrawl.strategies]\nadaptive = shouting:Backwards\n"
     )
     with pytest.raises(ConfigError, match="the package bitrawl-shouting adds a format 'tmx', but bitrawl has one"):
-        formats.corpus_format("tmx")
+        formats.FORMATS.of("tmx")
     with pytest.raises(ConfigError, match="the package bitrawl-shouting adds a strategy 'adaptive', but bitrawl has"):
         strategy("adaptive", StrategyInputs(["en"]))
     assert config.resolve({"langs": ["en", "fr"], "seeds": ["https://site.test/"]}).strategy == "adaptive"
-    assert formats.corpus_format("tsv").pairs
+    assert formats.FORMATS.of("tsv").pairs
 
 
 def test_two_packages_with_one_name_are_both_named(packages: Path):
     install(packages)
     install(packages, name="bitrawl-crying")
     with pytest.raises(ConfigError, match="bitrawl-crying and bitrawl-shouting add a format 'shout' each"):
-        formats.corpus_format("shout")
+        formats.FORMATS.of("shout")

@@ -16,6 +16,7 @@ from bitrawl.strategies.adaptive.partners import MAX_TWINS
 from bitrawl.strategies.adaptive.rates import MONOLINGUAL_AFTER
 from lab.loopback import Reply, answering
 
+pytestmark = pytest.mark.usefixtures("no_children")
 PAGES = 16
 MADE, _ = articles(PAGES, "http://site.test/{}", "http://site.test/fr-{}")
 POLITE = {"delay": 0, "attempts": 1, "backoff": 0}

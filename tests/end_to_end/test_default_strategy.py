@@ -1,11 +1,11 @@
 """The default strategy by the real command: killed, resumed, ended early, and sent on."""
 
 import asyncio
-import sys
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from forked_command import NO_CHILDREN, ForkedCommand
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
@@ -47,10 +47,8 @@ async def crawled(asked: Job, folder: Path) -> str:
     return ended
 
 
-async def start(folder: Path, command: str) -> asyncio.subprocess.Process:
-    asked = [sys.executable, "-m", "bitrawl", command, "--out", str(folder)]
-    pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(*asked, stdout=pipe, stderr=pipe)
+def start(folder: Path, command: str, first: str = "") -> ForkedCommand:
+    return ForkedCommand.start(command, "--out", folder, first=first)
 
 
 def by_host(folder: Path) -> dict[str, list[str]]:
@@ -84,7 +82,7 @@ async def test_killed_and_resumed_a_crawl_visits_what_it_would_have_visited_in_t
         killed.mkdir()
         config.write(asked, killed / "job.toml")
         seen = len(web.visits)
-        process = await start(killed, "crawl")
+        process = start(killed, "crawl", NO_CHILDREN)
         while len(web.visits) < seen + 30 and process.returncode is None:  # noqa: ASYNC110 (another process)
             await asyncio.sleep(0.001)
         assert process.returncode is None, "it was done before it could be killed"
@@ -105,7 +103,7 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     async def mine(folder: Path) -> str:
         async with demo.serve() as web:
             config.write(job(web, BILINGUAL[1], ENGLISH), folder / "job.toml")
-            process = await start(folder, "mine")
+            process = start(folder, "mine")
             said, err = await process.communicate()
         assert process.returncode == 0, err.decode()
         return said.decode()

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from forked_command import ForkedCommand
+from forked_command import NO_CHILDREN, ForkedCommand
 
 from bitrawl import demo
 from bitrawl.demo import Served
@@ -36,7 +36,7 @@ def discover(port: int, out: Path, seed: str = "http://www.beekeepers.test/") ->
 
 
 def start(web: Served, out: Path, *flags: str, seed: str = "http://www.beekeepers.test/") -> ForkedCommand:
-    return ForkedCommand.start(*discover(web.port, out, seed), *flags)
+    return ForkedCommand.start(*discover(web.port, out, seed), *flags, first=NO_CHILDREN)
 
 
 def answers(folder: Path) -> dict[str, str]:

@@ -19,7 +19,7 @@ from hostile.pathologies import ROUTES, SMUGGLED, pathology_server
 
 from bitrawl import __version__
 from bitrawl.bodies import MIB
-from bitrawl.crawling import FetchSettings, HttpFetcher, RobotsFetcher, Routes
+from bitrawl.crawling import FetchSettings, HttpFetcher, Politeness, RobotsFetcher, Routes
 from bitrawl.crawling.connections import GuardedResolver, Proxies
 from bitrawl.crawling.fetch import failure
 from bitrawl.errors import ConfigError, UrlError
@@ -753,7 +753,7 @@ async def test_a_sitemap_may_be_larger_than_a_page_and_not_without_limit(size):
 )
 async def test_robots_txt_is_obeyed_as_rfc_9309_says(host, opened, closed):
     async with pathology_server() as base, HttpFetcher(settings(base), Clock()) as http:
-        fetcher = RobotsFetcher(http, Clock(), delay=0)
+        fetcher = RobotsFetcher(http, Clock(), Politeness(delay=0))
         answers = [
             await fetcher.fetch(Link(Url.parse(base.at(host) + path), LinkKind.PAGE)) for path in ("/open", "/closed")
         ]

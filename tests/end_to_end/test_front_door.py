@@ -17,6 +17,7 @@ from bitrawl import demo
 from bitrawl.aio import JobProgress
 from bitrawl.demo import Served
 from bitrawl.endings import Ending, State
+from bitrawl.errors import NothingFoundError
 
 HUB = "http://www.town-library.test/"  # one bilingual site of the bundled web
 
@@ -57,6 +58,11 @@ async def test_a_job_that_its_budget_ended_does_not_say_that_it_is_done(tmp_path
     assert result.status.ended.startswith("The limit of 3 pages was reached. ")
 
 
+async def test_a_job_without_a_page_in_its_language_raises_an_error(tmp_path: Path, settings: dict[str, Any]):
+    with pytest.raises(NothingFoundError, match=r"job: No page in Japanese was found\."):
+        await bitrawl.aio.mine(HUB, langs="ja", out=tmp_path / "job", max_pages=2, **settings)
+
+
 async def test_inside_a_running_loop_the_plain_function_works_too(tmp_path: Path, settings: dict[str, Any]):
     # A thread serves the web meanwhile: the function blocks this loop, as it blocks a cell of a notebook.
     def served() -> bitrawl.aio.JobResult:
@@ -80,11 +86,14 @@ def test_a_script_needs_no_guard(tmp_path: Path):
     script.write_text(
         "import bitrawl\n"
         "print('once')\n"
-        "result = bitrawl.crawl('http://127.0.0.1:1/', langs='en,fr', out='job', delay=0, allow_private=True)\n"
-        "print(result.ending)\n"
+        "try:\n"
+        "    bitrawl.crawl('http://127.0.0.1:1/', langs='en,fr', out='job', delay=0, allow_private=True)\n"
+        "except bitrawl.errors.NothingFoundError as error:\n"
+        "    print(error)\n"
     )
     done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["once", "Ending.FAILED"]
+    assert done.stdout.startswith("once\n")
+    assert "job: No page was found. 3 visits to 127.0.0.1:1 failed in a row (" in done.stdout
 
 
 @pytest.mark.parametrize(

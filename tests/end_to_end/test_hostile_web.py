@@ -10,7 +10,7 @@ from hostile.pathologies import Base, pathology_server
 
 from bitrawl import config
 from bitrawl.endings import Ending
-from bitrawl.job import Parts, running
+from bitrawl.job import WiredCrawl, running
 from bitrawl.model import Sitemap, Visit
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
@@ -153,7 +153,7 @@ async def test_a_long_sitemap_is_read_whole_and_handed_over_in_parts(tmp_path: P
             "fetch": {"connect_to": {"*.test": f"127.0.0.1:{base.port}"}},
             "scope": {"probe": False},
         }
-        parts: list[Parts] = []
+        parts: list[WiredCrawl] = []
 
         def stop_after_the_sitemap(visit: Visit) -> None:
             if isinstance(visit.outcome, Sitemap):

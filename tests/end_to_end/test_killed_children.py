@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from mortal_processes import POISON, mortal_mining, mortal_reader
+from mortal_processes import POISON, mortal_mining, mortal_reader, mortal_writing
 from small_site import articles
 from topic_web import Served, serve
 
@@ -72,7 +72,8 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     marks = tmp_path / "marks"
     marks.mkdir()
     monkeypatch.setattr(fetching, "page_reader", partial(mortal_reader, marks))
-    monkeypatch.setattr(workers, "service", partial(mortal_mining, marks))
+    monkeypatch.setattr(workers, "mining_service", partial(mortal_mining, marks))
+    monkeypatch.setattr(workers, "writing_service", partial(mortal_writing, marks))
     return marks
 
 
@@ -82,8 +83,8 @@ def test_children_killed_at_their_start_at_a_page_and_at_each_step_of_mining_cha
     served: Served, undisturbed: dict[str, bytes], marks: Path, tmp_path: Path, miners: int
 ):
     assert mined(served, tmp_path / "job", miners) == undisturbed
-    steps = {"PairSite", "PassPages", "LearnWords", "AlignPairs", "WriteCorpus", "GatherFacts", "WriteReport"}
-    assert {path.name for path in marks.iterdir()} == {"reader", "page", "miner"} | steps
+    steps = {"PairSite", "PassPages", "LearnWords", "AlignPairs"}
+    assert {path.name for path in marks.iterdir()} == {"reader", "page", "miner", "writer", "corpus"} | steps
     assert not list((tmp_path / "job").glob(f"{SHARED}*"))
     now = status(JobFolder(tmp_path / "job"))
     assert (now.killed, now.faults) == (0, {})

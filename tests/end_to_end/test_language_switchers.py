@@ -10,6 +10,7 @@ from example_web import ARTICLES
 
 from lab.loopback import Reply, answering
 
+pytestmark = pytest.mark.usefixtures("no_children")
 Bitrawl = Callable[..., tuple[int, str, str]]
 LOCALES = {"en": "en-US", "fr": "fr-FR", "de": "de-DE", "it": "it-IT"}
 HOST = "http://handbook.test"

@@ -22,7 +22,7 @@ from bitrawl.cli import app
 from bitrawl.endings import Doing, Ending
 from bitrawl.errors import BitrawlError
 from bitrawl.job import running
-from bitrawl.job.site_mining import MinedSite, SiteMiner
+from bitrawl.job.site_mining import MinedSite, MiningPlan, SiteMiner
 from bitrawl.job.workers import Workers
 from bitrawl.mining import SiteFindings
 from bitrawl.mining.stages import PairedSite
@@ -272,7 +272,7 @@ def _queue(ledger: Ledger, count: int) -> None:
 async def test_a_site_is_mined_while_it_grows_only_if_most_of_it_is_yet_to_come(crawled: Path):
     ledger = Ledger(crawled / "job.sqlite")
     pages = ledger.knowledge("s.test").pages
-    assert pages >= running.FIRST
+    assert pages >= MiningPlan().first
     _queue(ledger, 3 * pages)
     first = running._Mining(job_of(crawled), JobFolder(crawled), ledger, FakeWorkers(ledger), FakeClock())
     assert not first.is_due("s.test", "s.test")
@@ -294,7 +294,7 @@ async def test_a_site_is_not_due_again_while_it_is_mined_nor_when_the_run_has_ju
     visited = Visit(Lease(Link(late.url, LinkKind.PAGE), 1.0), late, 200)
     observe(visited)
     assert work.due.empty()
-    clock.advance(running.SOON)
+    clock.advance(MiningPlan().soon)
     observe(visited)
     assert work.due.qsize() == 1
 
@@ -360,7 +360,7 @@ async def test_the_corpus_is_written_again_when_writing_has_rested(crawled: Path
 
 
 def test_a_small_site_is_mined_while_it_is_crawled():
-    assert running.FIRST <= 10
+    assert MiningPlan().first <= 10
 
 
 def test_what_is_being_mined_is_shown_and_status_says_so(crawled: Path, monkeypatch: pytest.MonkeyPatch):

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from forked_command import ForkedCommand
+from forked_command import NO_CHILDREN, ForkedCommand
 from inline_children import inline_children
 
 from bitrawl import config, demo
@@ -154,10 +154,10 @@ async def test_what_was_found_before_a_kill_is_found_after_it(mined: Path, tmp_p
     async with demo.serve() as web:
         config.write(job(web, ["en", "fr", "es", "zh"]), tmp_path / "job.toml")
         command = ("mine", "--out", tmp_path, "--quiet")
-        process = ForkedCommand.start(*command)
+        process = ForkedCommand.start(*command, first=NO_CHILDREN)
         while len(web.visits) < 120 and process.returncode is None:  # noqa: ASYNC110 (another process is waited for)
             await asyncio.sleep(0.001)
         process.kill()
         await process.wait()
-        assert await ForkedCommand.start(*command).wait() == 0
+        assert await ForkedCommand.start(*command, first=NO_CHILDREN).wait() == 0
     assert pairs_of(tmp_path, "en", "fr") == pairs_of(mined, "en", "fr")

@@ -14,7 +14,6 @@ import pytest
 
 from bitrawl import demo
 from bitrawl.cli import status as status_verb
-from bitrawl.crawling import robots
 from bitrawl.endings import State
 from bitrawl.job.reporting import gather
 from bitrawl.show import brief
@@ -263,7 +262,6 @@ def test_a_password_of_a_proxy_stands_nowhere_afterwards(
     bitrawl: Bitrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
 ):
     secret = "geheim-word"
-    monkeypatch.setattr(robots, "UNREACHABLE_FOR", 0.0)  # asked again at once
     (tmp_path / "my.toml").write_text(
         'langs = ["en"]\nseeds = ["http://a.test/"]\n[politeness]\nattempts = 1\nbackoff = 0\ndelay = 0\n'
     )

@@ -11,22 +11,17 @@ from pathlib import Path
 import pytest
 from hostile.pathologies import pathology_server
 
-from bitrawl import config
-from bitrawl.crawling import robots
+from bitrawl import config, demo
 from bitrawl.endings import Ending
-from bitrawl.job import running
+from bitrawl.job import OpenedJob, running
+from bitrawl.reasons import Reason
+from bitrawl.show import brief
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 
 POLITE = {"delay": 0, "attempts": 1, "backoff": 0}
 PASSWORD = "correct-horse"
 TOKEN = base64.b64encode(f"me:{PASSWORD}".encode())
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host whose robots.txt cannot be fetched is asked again at once."""
-    monkeypatch.setattr(robots, "UNREACHABLE_FOR", 0.0)
 
 
 async def crawl(folder: Path, seed: str, **fetch: object) -> tuple[Ending, str]:
@@ -112,3 +107,19 @@ async def test_the_password_of_a_proxy_is_written_nowhere(
         assert not [secret for secret in secrets if secret in data], path
     assert password not in caplog.text
     assert f'proxy = "http://127.0.0.1:{port}"' in (tmp_path / "job.toml").read_text()
+
+
+async def test_seeds_that_fail_beside_others_are_named_with_their_reasons(tmp_path: Path):
+    hub = "http://www.town-library.test/"
+    dead = [f"{hub}no-such-page.html", "http://127.0.0.1:1/"]
+    async with demo.serve() as web:
+        fetch = {"allow_private": True, "connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}}
+        asked = {"langs": ["en"], "seeds": [hub, *dead], "politeness": POLITE, "fetch": fetch, "budget": {"pages": 5}}
+        ending = await running.mine(config.resolve(asked), JobFolder(tmp_path))
+    facts = OpenedJob(tmp_path).facts()
+    ended = facts.crawl.run.ended
+    assert ending is Ending.BUDGET
+    assert ended is not None
+    reasons = [Reason.HTTP_STATUS, Reason.ROBOTS_UNREACHABLE]
+    assert [(seed.seed, seed.reason) for seed in ended.failed] == list(zip(dead, reasons, strict=True))
+    assert [line.split()[0] for line in brief(facts).left_out[-2:]] == dead

@@ -53,8 +53,8 @@ async def previewer(
     settings = FetchSettings(allow_private=True, connect_to={"*.test": f"{demo.LOOPBACK}:{port}"})
     clock = Clock()
     async with HttpFetcher(settings, clock) as live:
-        robots = RobotsFetcher(live, clock, delay=1.0)
-        yield Previewer(robots, analyser, Scope(Sites(), seeds, rules), clock, Politeness(delay=1.0))
+        robots = RobotsFetcher(live, clock, Politeness())
+        yield Previewer(robots, analyser, Scope(Sites(), seeds, rules), clock, Politeness())
 
 
 async def of_demo(

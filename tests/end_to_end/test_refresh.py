@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
-from forked_command import start_forked
+from forked_command import NO_CHILDREN, start_forked
 from inline_children import inline_children
 
 from bitrawl import aio
@@ -157,7 +157,7 @@ def test_a_killed_round_goes_on_where_it_was(site: ChangingSite, job: Path, tmp_
     site.asked()
     flags = ["--langs", "en,fr", "--out", str(job), "--delay", "0", "--exhaustive", "--allow-private"]
     command = ["mine", f"{HOST}/", *flags, "--workers", "1", "--connect-to", f"*.test=127.0.0.1:{site.port}", "--quiet"]
-    process = start_forked(*command, "--refresh")
+    process = start_forked(*command, "--refresh", first=NO_CHILDREN)
     site.after_request = lambda count: process.kill() if count == 12 else None
     process.join()
     assert process.exitcode == -signal.SIGKILL
@@ -175,7 +175,7 @@ def test_a_killed_round_goes_on_where_it_was(site: ChangingSite, job: Path, tmp_
 def dying(where: str) -> str:
     """Code after which a call of that function, `module:name`, is a kill."""
     module, _, name = where.partition(":")
-    return f"import os, {module}; {module}.{name} = lambda *_, **__: os.kill(os.getpid(), 9)"
+    return f"{NO_CHILDREN}; import os, {module}; {module}.{name} = lambda *_, **__: os.kill(os.getpid(), 9)"
 
 
 def killed(site: ChangingSite, job: Path, where: str, seeds: Sequence[str] = (f"{HOST}/",)) -> None:

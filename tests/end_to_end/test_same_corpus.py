@@ -16,8 +16,8 @@ from topic_web import Served, serve
 from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.endings import Ending
-from bitrawl.job import running, site_mining
 from bitrawl.job.running import mine, mine_again
+from bitrawl.job.site_mining import MiningPlan
 from bitrawl.model import Page
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.ledger import Ledger
@@ -67,10 +67,10 @@ def job(served: Served, langs: str = "en,fr") -> Job:
     return config.resolve(asked)
 
 
-def mined(asked: Job, folder: Path) -> dict[str, bytes]:
+def mined(asked: Job, folder: Path, plan: MiningPlan) -> dict[str, bytes]:
     folder.mkdir()
     config.write(asked, folder / "job.toml")
-    assert asyncio.run(mine(asked, JobFolder(folder))) is Ending.DONE
+    assert asyncio.run(mine(asked, JobFolder(folder), plan=plan)) is Ending.DONE
     return corpus(folder)
 
 
@@ -83,26 +83,20 @@ def corpus(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_site_that_is_mined_without_a_pause_while_it_grows_has_the_corpus_of_the_finished_job(
-    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    served: Served, tmp_path: Path
 ):
-    monkeypatch.setattr(running, "GROWTH", 1.0001)
-    monkeypatch.setattr(running, "SOON", 0.0)
     asked = job(served)
-    found = mined(asked, tmp_path / "job")
+    found = mined(asked, tmp_path / "job", MiningPlan(growth=1.0001, soon=0.0))
     asyncio.run(mine_again(asked, JobFolder(tmp_path / "job")))
     assert found == corpus(tmp_path / "job")
     assert len(found["corpus/en-fr.documents.jsonl"].splitlines()) == PAIRS * len(HOSTS)
 
 
-def test_answers_that_come_in_another_order_give_the_same_bytes(
-    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(site_mining, "SAMPLE", 12)
-    monkeypatch.setattr(site_mining, "BATCH", 5)
+def test_answers_that_come_in_another_order_give_the_same_bytes(served: Served, tmp_path: Path):
     found, visited = [], []
     for host in HOSTS:
         served.before[:] = [first(host)]
-        found.append(mined(job(served), tmp_path / host))
+        found.append(mined(job(served), tmp_path / host, MiningPlan(sample=12, batch=5)))
         ledger = Ledger(tmp_path / host / "job.sqlite", read_only=True)
         visited.append([page.url for page in ledger.pages()])
         ledger.close()

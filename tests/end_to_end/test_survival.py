@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from forked_command import start_forked
+from forked_command import NO_CHILDREN, start_forked
 from inline_children import inline_children
 
 from bitrawl import aio, demo
@@ -100,7 +100,7 @@ async def test_killed_twenty_times_a_crawl_ends_with_the_same_pages_and_repeats_
     async with demo.serve() as web:
         for _ in range(KILLS):
             done, seen = concluded(tmp_path), len(web.visits)
-            crawl = start_forked(*command(web, tmp_path))
+            crawl = start_forked(*command(web, tmp_path), first=NO_CHILDREN)
             alive = await requests_reach(web, seen + random.randint(1, 12), lambda: crawl.exitcode is not None)  # noqa: B023
             crawl.kill()
             await asyncio.to_thread(crawl.join)

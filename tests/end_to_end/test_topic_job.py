@@ -1,8 +1,6 @@
 """Jobs with a topic on a small web on loopback: what is judged relevant, what is mined, and what mistakes say."""
 
 import json
-import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -10,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from forked_command import NO_CHILDREN, start_forked
 from topic_web import HOMES, HONEY, HUB, MIXED, STADIUM, Served, closed_web, html, serve, site, term_list, text, web
 
 import bitrawl
@@ -257,10 +256,10 @@ def test_a_killed_crawl_goes_on_with_the_same_verdicts(
     with serve(web()) as served:
         served.before.append(lambda _address: reached.set() if len(served.asked) > 30 else None)
         arguments = [*flags, "--langs", "en", "--out", str(tmp_path / "job"), *served.flags, "--parallel", "1", "-q"]
-        process = subprocess.Popen([sys.executable, "-m", "bitrawl", "crawl", *arguments], stderr=subprocess.PIPE)
+        process = start_forked("crawl", *map(str, arguments), first=NO_CHILDREN)
         assert reached.wait(60)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process.kill()
+        process.join()
         before = verdicts(tmp_path / "job")
         after = crawled(command, served, tmp_path / "job", *flags)
     assert 0 < len(before.pages) < len(after.pages)

@@ -6,10 +6,7 @@ import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-import pytest
-
 from bitrawl import config
-from bitrawl.crawling import robots
 from bitrawl.endings import Ending, State
 from bitrawl.facts import JobFacts
 from bitrawl.job import retrying, running
@@ -96,10 +93,7 @@ async def test_a_seed_whose_redirect_led_nowhere_is_tried_again_with_its_target(
         assert (await crawl(tmp_path, f"{base}/"))[1].crawl.pages == 1
 
 
-async def test_a_host_that_did_not_answer_is_asked_again_by_the_same_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(robots, "UNREACHABLE_FOR", 0.0)
+async def test_a_host_that_did_not_answer_is_asked_again_by_the_same_command(tmp_path: Path):
     site = Site()
     site.add("/")
     async with site.serve() as base:

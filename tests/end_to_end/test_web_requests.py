@@ -333,7 +333,7 @@ def test_a_format_whose_package_is_missing_is_not_offered(client: TestClient, mo
     monkeypatch.setattr(formats, "find_spec", lambda name: None if name == "pyarrow" else name)
     assert 'value="parquet"' not in client.get(f"/jobs/{JOB}/download").text
     answer = client.get(f"/api/v1/jobs/{JOB}/export?format=parquet")
-    assert (answer.status_code, "Choose one of" in answer.json()["error"]) == (422, True)
+    assert (answer.status_code, "choose one of" in answer.json()["error"]) == (422, True)
 
 
 def test_a_job_file_tells_no_secret_of_the_operator(client: TestClient):

@@ -94,6 +94,14 @@ def test_translate_toolkit_reads_the_terms(tmp_path: Path):
     assert (unit.source, unit.target) == ("tide <b>", "marée")
 
 
+@pytest.mark.parametrize("name", ["documents", "documents in Parquet"])
+def test_datasets_loads_page_pairs_with_their_texts(corpora: Corpora, tmp_path: Path, name: str):
+    folder = str(corpora[f"export --to, {name}"].folder)
+    pairs = load_dataset(folder, "en-fr-documents", cache_dir=str(tmp_path))["train"]
+    assert {p["text"] for row in pairs["paragraphs_a"] for p in row} == {a for a, _ in TEXTS}
+    assert {unit for row in pairs["links"] for link in row for unit in link["units"]} == set(range(1, UNITS + 1))
+
+
 def test_each_file_of_moses_has_a_line_for_each_unit(corpora: Corpora):
     folder = corpora["export --to, TSV"].folder
     sides = [pd.read_csv(folder / f"en-fr.{side}", header=None, **AS_WRITTEN)[0] for side in ("en", "fr")]

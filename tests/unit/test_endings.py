@@ -242,3 +242,28 @@ def test_a_job_without_a_page_is_never_done():
     assert LastRun(ended=stopped, has_pages=False).state is State.NOTHING_FOUND
     failed = LastRun(ended=crawl_end(seeds=[NOT_FOUND]), has_pages=False)
     assert failed.state is State.FAILED
+
+
+@pytest.mark.parametrize(
+    ("languages", "rest", "kind", "says"),
+    [
+        (["fr"], {}, Ending.FAILED, "No page in French was found."),
+        (
+            ["fr", "de"],
+            {"left": {"a.org": FEW}, "queued": 1},
+            Ending.FAILED,
+            "No page in French and German was found. 1 link was not visited.",
+        ),
+        (
+            ["fr"],
+            {"budget": PAGES},
+            Ending.FAILED,
+            f"No page in French was found. The limit of 200 pages was reached. {LARGER}",
+        ),
+        (["fr"], {"stopped": True}, Ending.STOPPED, "You stopped the job. To go on, run the same command again."),
+        ([], {}, Ending.DONE, "Nothing is left to visit."),
+    ],
+)
+def test_a_job_without_the_languages_that_it_needs_has_failed(languages, rest, kind, says):
+    end = kept(crawl_end(pages=7, **rest).lacking(languages))
+    assert (ending(end), str(end)) == (kind, says)

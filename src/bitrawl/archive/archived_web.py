@@ -27,7 +27,7 @@ from bitrawl.bodies import Expansion, content_codings, expand
 from bitrawl.bodies import media_type as sniffed_type
 from bitrawl.crawling import FetchSection
 from bitrawl.errors import ArchiveError, UrlError
-from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPlace
+from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPosition
 from bitrawl.protocols import Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
@@ -107,7 +107,7 @@ class Record(msgspec.Struct, frozen=True):
         digest = record.headers.get("WARC-Payload-Digest") or ""
         return cls(url, seconds_of(record), status, headers, payload, same_as, drawn, digest)
 
-    def capture(self, place: WarcPlace | None) -> Capture:
+    def capture(self, place: WarcPosition | None) -> Capture:
         """The capture, not yet decoded."""
         return Capture(
             *(self.url, self.status, self.headers, b"", self.at),
@@ -280,7 +280,7 @@ class KeptFetcher:
         """What is archived, unless it cannot be read or was an error that may have passed."""
         answer = self._archives.answer(link.url)
         if isinstance(answer, Capture):
-            place = answer.place and WarcPlace(Path(answer.place.file).name, answer.place.offset)
+            place = answer.place and WarcPosition(Path(answer.place.file).name, answer.place.offset)
             return msgspec.structs.replace(answer, place=place)
         if (
             answer.reason is Reason.HTTP_STATUS
@@ -384,9 +384,9 @@ class Archives:
             return Skip(url, Stage.FETCH, Reason.NOT_ARCHIVED, f"the same as {record.same_as}, which is not here")
         return msgspec.structs.replace(original.capture(place), url=url)
 
-    def _record(self, packed: int) -> "tuple[Record, WarcPlace | None]":
+    def _record(self, packed: int) -> "tuple[Record, WarcPosition | None]":
         path, offset = self._paths[packed >> _OFFSET_BITS], packed & ((1 << _OFFSET_BITS) - 1)
-        place = None if path in self._unpacked else WarcPlace(str(path.absolute()), offset)
+        place = None if path in self._unpacked else WarcPosition(str(path.absolute()), offset)
         return Record.at_place(path, offset), place
 
 

@@ -17,7 +17,7 @@ import msgspec
 
 from bitrawl.archive.writing import answers
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.files import write, write_fault
+from bitrawl.files import write, writing
 from bitrawl.folder_files import check_inputs, warc_files
 from bitrawl.store.database import locked
 from bitrawl.url import Url
@@ -122,10 +122,8 @@ class _Appending:
         self.members = self.bytes = 0
 
     def __enter__(self) -> Self:
-        try:
+        with writing(self._path):
             self._undo = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise write_fault(self._path, error) from error
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -133,13 +131,11 @@ class _Appending:
             os.close(file)
 
     def append(self, name: str, data: bytes) -> None:
-        try:
+        with writing(self._out / name):
             file = self._file(name)
             if name not in self._noted:
                 self._note(name, os.fstat(file).st_size)
             _write_all(file, data)
-        except OSError as error:
-            raise write_fault(self._out / name, error) from error
         self.members += 1
         self.bytes += len(data)
 
@@ -167,7 +163,7 @@ def _write_all(file: int, data: bytes) -> None:
 
 def _undo(state: Path, out: Path) -> None:
     """What a killed run has appended, of a file that it did not finish."""
-    try:
+    with writing(out):
         for undo in sorted(state.glob(f"*{_UNDO}")):
             if not undo.with_name(undo.name.removesuffix(_UNDO) + _DONE).exists():
                 # A line that the kill cut off is of a file to which nothing was appended.
@@ -175,8 +171,6 @@ def _undo(state: Path, out: Path) -> None:
                     size, _, name = line.partition(" ")
                     _cut(out / name, int(size))
             undo.unlink()
-    except OSError as error:
-        raise write_fault(out, error) from error
 
 
 def _cut(path: Path, size: int) -> None:

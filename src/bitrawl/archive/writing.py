@@ -32,8 +32,8 @@ from bitrawl.archive.archived_web import (
     target_of,
     warc_records,
 )
-from bitrawl.files import write_fault
-from bitrawl.model import Answer, Capture, Link, Skip, WarcPlace
+from bitrawl.files import writing
+from bitrawl.model import Answer, Capture, Link, Skip, WarcPosition
 from bitrawl.protocols import Clock, Fetcher
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
@@ -71,7 +71,7 @@ class WarcArchive:
         clock: Clock,
         info: Mapping[str, str] | None = None,
         max_bytes: int = MAX_BYTES,
-        known: Iterable[WarcPlace] = (),
+        known: Iterable[WarcPosition] = (),
     ) -> None:
         """`info` adds fields to each warcinfo record. `known` holds places of records that are certainly complete.
 
@@ -85,12 +85,10 @@ class WarcArchive:
         self._path = folder
         self._size = 0
         self._warcinfo = ""
-        self._written: dict[WarcPlace, str] = {}  # the latest answers, and the names of their records
-        try:
+        self._written: dict[WarcPosition, str] = {}  # the latest answers, and the names of their records
+        with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._resume({place.file: place.offset for place in sorted(known, key=lambda place: place.offset)})
-        except OSError as error:
-            raise write_fault(folder, error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -104,29 +102,27 @@ class WarcArchive:
             os.close(self._file)
             self._file = -1
 
-    def write(self, capture: Capture, same_as: Answer | None = None) -> WarcPlace:
+    def write(self, capture: Capture, same_as: Answer | None = None) -> WarcPosition:
         """Append the answer and, if it is known, the request. Returns the place of the answer.
 
         What a browser made of an answer is a conversion of it, and refers to its record. With `same_as` only the fact that
         the answer is the same as that earlier one is written: a revisit record.
         """
-        try:
+        with writing(self._path):
             if self._file < 0 or self._size >= self._max_bytes:
                 self._rotate()
             if not self._warcinfo:
                 self._append(self._warcinfo_record())
-            place = WarcPlace(self._path.name, self._size)
+            place = WarcPosition(self._path.name, self._size)
             if capture.rendered:
                 origin = self._written.get(capture.place, "") if capture.place is not None else ""
                 self._append(_conversion(capture, self._warcinfo, origin))
             else:
                 ids = _Ids(self._warcinfo, self._name(place))
                 self._append(_records(capture, ids, same_as))
-        except OSError as error:
-            raise write_fault(self._path, error) from error
         return place
 
-    def _name(self, place: WarcPlace) -> str:
+    def _name(self, place: WarcPosition) -> str:
         if len(self._written) >= _REMEMBERED:
             del self._written[next(iter(self._written))]
         return self._written.setdefault(place, _new_id())
@@ -218,7 +214,7 @@ class ArchivingFetcher:
 
 
 def payload_digest(capture: Capture) -> str:
-    """As a WARC file has it."""
+    """The digest of a body as a WARC file writes it."""
     return _digest(capture.payload or capture.body)
 
 
@@ -284,30 +280,30 @@ class ArchiveFacts(msgspec.Struct, frozen=True):
     last: int = -1  # where the last of them begins
     damaged: tuple[int, ...] = ()  # where something begins that cannot be read
     cut: int = 0  # bytes of an incomplete record at the end
-    places: frozenset[int] = frozenset()  # where a record of a fetch begins that can be read
+    offsets: frozenset[int] = frozenset()  # where a record of a fetch begins that can be read
 
 
 def archive_facts(path: Path) -> ArchiveFacts:
     """Read every record of a file that is compressed record by record, with its checksums. Raises `OSError`."""
     with path.open("rb") as file, _mapped(file) as data:
-        place, answers, last, damaged, places = 0, 0, -1, list[int](), set[int]()
-        while 0 <= place < len(data):
-            member = _member_at(data, place)
+        offset, answers, last, damaged, offsets = 0, 0, -1, list[int](), set[int]()
+        while 0 <= offset < len(data):
+            member = _member_at(data, offset)
             if member is None:
-                following = data.find(_MEMBER, place + 1)
+                following = data.find(_MEMBER, offset + 1)
                 while following >= 0 and _member_at(data, following) is None:
                     following = data.find(_MEMBER, following + 1)
-                if following < 0 and _is_cut_off(data, place):
-                    return ArchiveFacts(answers, last, tuple(damaged), len(data) - place, frozenset(places))
-                damaged.append(place)
-                place = following
+                if following < 0 and _is_cut_off(data, offset):
+                    return ArchiveFacts(answers, last, tuple(damaged), len(data) - offset, frozenset(offsets))
+                damaged.append(offset)
+                offset = following
                 continue
             if b"\r\nWARC-Type: response\r\n" in member.head:
-                answers, last = answers + 1, place
+                answers, last = answers + 1, offset
             if _KEPT.search(member.head):
-                places.add(place)
-            place = member.end
-    return ArchiveFacts(answers, last, tuple(damaged), places=frozenset(places))
+                offsets.add(offset)
+            offset = member.end
+    return ArchiveFacts(answers, last, tuple(damaged), offsets=frozenset(offsets))
 
 
 class _Member(NamedTuple):
@@ -315,9 +311,9 @@ class _Member(NamedTuple):
     end: int
 
 
-def _member_at(data: "mmap.mmap | bytes", place: int) -> _Member | None:
+def _member_at(data: "mmap.mmap | bytes", offset: int) -> _Member | None:
     """A complete gzip member with the right checksum; None if there is none."""
-    decompressor, position, head = zlib.decompressobj(31), place, b""
+    decompressor, position, head = zlib.decompressobj(31), offset, b""
     try:
         while not decompressor.eof and position < len(data):
             block = data[position : position + _BLOCK]
@@ -329,11 +325,11 @@ def _member_at(data: "mmap.mmap | bytes", place: int) -> _Member | None:
     return _Member(head, position - len(decompressor.unused_data)) if decompressor.eof else None
 
 
-def _is_cut_off(data: "mmap.mmap | bytes", place: int) -> bool:
+def _is_cut_off(data: "mmap.mmap | bytes", offset: int) -> bool:
     """Whether what begins there is right as far as it goes."""
     decompressor = zlib.decompressobj(31)
     try:
-        for position in range(place, len(data), _BLOCK):
+        for position in range(offset, len(data), _BLOCK):
             decompressor.decompress(data[position : position + _BLOCK])
     except zlib.error:
         return False

@@ -10,57 +10,39 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from bitrawl.errors import FAULT_FILE, BitrawlError, ConfigError, OutOfMemoryError, lacks_memory
 from bitrawl.packages import Added, Verb, loaded
 from bitrawl.version import __version__
 
+# fmt: off
 VERBS = {
-    "mine": Verb("bitrawl.cli.mine:mine", "Crawl sites and write a corpus of what is translated on them."),
-    "crawl": Verb("bitrawl.cli.mine:crawl", "Visit sites and keep their pages."),
-    "pair": Verb("bitrawl.cli.mine:pair", "Pair and align the pages of a job again, with other settings."),
-    "align": Verb("bitrawl.cli.align:align", "Align the sentences of two texts, or those of a job again."),
-    "export": Verb(
-        "bitrawl.cli.mine:export", "Write the corpus of a job again, in more formats or with other thresholds."
-    ),
-    "merge": Verb("bitrawl.cli.many_sites:merge", "Merge the corpora of several jobs into one, each text once."),
-    "sample": Verb("bitrawl.cli.folder_verbs:sample", "Print some units of a corpus, to read."),
-    "terms": Verb(
-        "bitrawl.cli.folder_verbs:terms", "List the terms of a corpus with their translations, and examples of both."
-    ),
-    "report": Verb("bitrawl.cli.status:report", "Write the report of a job: one HTML file that opens offline."),
-    "status": Verb("bitrawl.cli.status:status", "Show the progress of a job."),
-    "diff": Verb("bitrawl.cli.status:diff", "Show what is new, changed and gone since an earlier round of a job."),
-    "check": Verb(
-        "bitrawl.cli.status:check",
-        "Check that the files of a job are as they were written, and repair what can be repaired.",
-    ),
-    "log": Verb("bitrawl.cli.folder_verbs:log", "List the fetches of a job in the order in which they were made."),
-    "sql": Verb("bitrawl.cli.sql:sql", "Ask a job in SQL. Nothing can be changed."),
-    "bootstrap": Verb(
-        "bitrawl.cli.wikipedia:bootstrap",
-        "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia.",
-    ),
-    "discover": Verb(
-        "bitrawl.cli.discover:discover", "Find bilingual sites that nobody listed, check sites, and make link graphs."
-    ),
-    "partition": Verb(
-        "bitrawl.cli.many_sites:partition", "Split WARC files that mix many sites into one file for each site."
-    ),
-    "clean": Verb("bitrawl.cli.texts:clean", "Print the main text of pages, or every paragraph with its label."),
-    "tune": Verb("bitrawl.cli.folder_verbs:tune", "Move the boundaries of a crawl by perplexity, even while it runs."),
-    "topic": Verb(
-        "bitrawl.cli.texts:topic", "Make a term list from texts, explain what it says about a page, or translate it."
-    ),
-    "urls": Verb(
-        "bitrawl.cli.urls:urls", "Tell the language of pages, and which are translations, from their URLs alone."
-    ),
-    "serve": Verb(
-        "bitrawl.cli.serve:serve", "Open the web app: start jobs, watch them, read, judge and download what they find."
-    ),
-    "demo": Verb("bitrawl.cli.demo:demo", "Mine a small web that comes with the package, and show the result."),
+    "mine": Verb("bitrawl.cli.mine:mine", "Crawl sites and write a corpus of what is translated on them.", "Start here"),
+    "demo": Verb("bitrawl.cli.demo:demo", "Mine a small web that comes with the package, and show the result.", "Start here"),
+    "serve": Verb("bitrawl.cli.serve:serve", "Open the web app: start jobs, watch them, read, judge and download what they find.", "Start here"),
+    "discover": Verb("bitrawl.cli.discover:discover", "Find bilingual sites that nobody listed, check sites, and make link graphs.", "Before a crawl"),
+    "bootstrap": Verb("bitrawl.cli.wikipedia:bootstrap", "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia.", "Before a crawl"),
+    "topic": Verb("bitrawl.cli.texts:topic", "Make a term list from texts, explain what it says about a page, or translate it.", "Before a crawl"),
+    "crawl": Verb("bitrawl.cli.mine:crawl", "Visit sites and keep their pages.", "Jobs"),
+    "pair": Verb("bitrawl.cli.mine:pair", "Pair and align the pages of a job again, with other settings.", "Jobs"),
+    "align": Verb("bitrawl.cli.align:align", "Align the sentences of two texts, or those of a job again.", "Jobs"),
+    "status": Verb("bitrawl.cli.status:status", "Show the progress of a job.", "Jobs"),
+    "report": Verb("bitrawl.cli.status:report", "Write the report of a job: one HTML file that opens offline.", "Jobs"),
+    "diff": Verb("bitrawl.cli.status:diff", "Show what is new, changed and gone since an earlier round of a job.", "Jobs"),
+    "log": Verb("bitrawl.cli.folder_verbs:log", "List the fetches of a job in the order in which they were made.", "Jobs"),
+    "sql": Verb("bitrawl.cli.folder_verbs:sql", "Ask a job in SQL. Nothing can be changed.", "Jobs"),
+    "check": Verb("bitrawl.cli.status:check", "Check that the files of a job are as they were written, and repair what can be repaired.", "Jobs"),
+    "tune": Verb("bitrawl.cli.folder_verbs:tune", "Move the boundaries of a crawl by perplexity, even while it runs.", "Jobs"),
+    "sample": Verb("bitrawl.cli.folder_verbs:sample", "Print some units of a corpus, to read.", "Corpora"),
+    "terms": Verb("bitrawl.cli.folder_verbs:terms", "List the terms of a corpus with their translations, and examples of both.", "Corpora"),
+    "export": Verb("bitrawl.cli.mine:export", "Write the corpus of a job again, in more formats or with other thresholds.", "Corpora"),
+    "merge": Verb("bitrawl.cli.many_sites:merge", "Merge the corpora of several jobs into one, each text once.", "Corpora"),
+    "clean": Verb("bitrawl.cli.texts:clean", "Print the main text of pages, or every paragraph with its label.", "Tools"),
+    "urls": Verb("bitrawl.cli.urls:urls", "Tell the language of pages, and which are translations, from their URLs alone.", "Tools"),
+    "partition": Verb("bitrawl.cli.many_sites:partition", "Split WARC files that mix many sites into one file for each site.", "Tools"),
 }
+# fmt: on
 ADDED = Added("bitrawl.verbs", "verb", "verbs", VERBS)
 """An entry is a `Verb`. Ours win."""
 
@@ -75,15 +57,54 @@ _WORDS = {
 }  # typer has <int>, <path>
 
 
+_MANY = 30  # options
+_USUAL = frozenset(
+    "seeds out seeds_file sites langs topic texts contact delay max_pages formats refresh dry_run quiet".split()
+)
+
+
 class HelpfulCommand(TyperCommand):
-    """A command whose help has a word for each value, in place of Python's types; so have its complaints."""
+    """A command whose help has a word for each value, in place of Python's types; so have its complaints.
+
+    Where there are many flags, `--help` shows what most people need, and `--help-all` the rest.
+    """
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        many: list[Any] = self.params if len(self.params) > _MANY else []
+        self.rare = [flag for flag in many if flag.name not in _USUAL]
+        if self.rare:
+            self.params.append(
+                TyperOption(
+                    param_decls=["--help-all"],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=self._help_all,
+                    help=f"Show {len(self.rare)} more options.",
+                )
+            )
+
+    def _help_all(self, ctx: Any, _option: Any, asked: bool) -> None:  # noqa: FBT001 - typer's
+        if asked:
+            self.rare = []
+            typer.echo(ctx.get_help())
+            ctx.exit()
 
     def get_params(self, ctx: Any) -> Any:
         return _worded(super().get_params(ctx))
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        shown = [flag for flag in self.rare if not flag.hidden]
+        for flag in shown:
+            flag.hidden = True
+        super().format_help(ctx, formatter)
+        for flag in shown:
+            flag.hidden = False
+
 
 class HelpfulGroup(TyperGroup):
-    """The same for a group of commands."""
+    """A group of commands whose help has a word for each value, as `HelpfulCommand` has."""
 
     def get_params(self, ctx: Any) -> Any:
         return _worded(super().get_params(ctx))
@@ -143,7 +164,8 @@ class Verbs(HelpfulGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's
         if self._listing:
-            return TyperCommand(cmd_name, help=verbs()[cmd_name].help)
+            listed = verbs()[cmd_name]
+            return TyperCommand(cmd_name, help=listed.help, rich_help_panel=listed.panel)
         if cmd_name not in VERBS and cmd_name not in ADDED.names() and "simulate" in ADDED.names():
             return None  # where our own is missing, too, bitrawl is not installed, which `_added_verb` says
         verb = loaded((VERBS.get(cmd_name) or _added_verb(cmd_name)).function)

@@ -98,6 +98,6 @@ def _compare(job: OpenedJob, langs: list[str]) -> None:
         pairs = {
             frozenset(repeats.get(url, url) for url in (p.url_a, p.url_b))
             for p in found
-            if {p.lang_a, p.lang_b} == {lang_a, lang_b}
+            if {p.lang_a, p.lang_b} == {lang_a, lang_b} and not p.partial
         }
         print_out(f"{lang_a}-{lang_b}      {len(pairs & true)} of {len(true)} pairs found, {len(pairs - true)} wrong")

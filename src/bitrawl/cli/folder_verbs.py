@@ -1,7 +1,8 @@
-"""Verbs that read a job's folder and load little: `bitrawl log`, `sample`, `terms` and `tune`."""
+"""Verbs that read a job's folder and load little: `bitrawl log`, `sample`, `terms`, `tune` and `sql`."""
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import shlex
 import sys
@@ -14,12 +15,13 @@ import msgspec
 import typer
 from rich.table import Table
 from rich.text import Text
-from typer import Option
+from typer import Argument, Option
 
+from bitrawl.arguments import TERM_PAIR_SCORE, TERM_PAIRS
 from bitrawl.cli.console import out, print_err, print_out, size
 from bitrawl.cli.flags import CorpusFolder, Folder, TableFormat
 from bitrawl.config import described
-from bitrawl.corpus import TERM_PAIR_SCORE, TERM_PAIRS, TermFormat
+from bitrawl.corpus import TermFormat
 from bitrawl.errors import ConfigError
 from bitrawl.files import cell, replacing
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from bitrawl.corpus import CorpusPage, CorpusParagraph, CorpusUnit, TermPair
 
 SHOWN_TERMS = 25  # as many as a terminal shows at once
+AnswerFormat = StrEnum("AnswerFormat", ["TABLE", "CSV", "JSONL"])
 SampleFormat = StrEnum("SampleFormat", ["TEXT", "TSV", "JSONL"])
 
 
@@ -198,3 +201,37 @@ def tune(
     if now.proposed != now.boundaries:
         proposed = ",".join(f"{boundary:.4g}" for boundary in now.proposed)
         print_out(f"Judging by the pages so far, these boundaries would fit: --buckets {proposed}")
+
+
+def sql(
+    folder: Folder,
+    question: Annotated[str, Argument(help="One SELECT statement.", metavar="SQL", show_default=False)],
+    *,
+    style: Annotated[AnswerFormat, Option("--format", help="Print a table, CSV or JSON lines.")] = AnswerFormat.TABLE,
+) -> None:
+    """Ask a job in SQL. Nothing can be changed.
+
+    Example: [bold]bitrawl sql jobs/example "SELECT reason, count(*) FROM skips GROUP BY 1"[/]
+
+    The tables are pages, page_pairs, units, skips, verdicts and rounds. docs/how-to/sql.md has their columns.
+    """
+    from bitrawl.job import asked
+
+    with asked(folder, question) as (columns, rows):
+        match style:
+            case AnswerFormat.CSV:
+                csv.writer(sys.stdout, lineterminator="\n").writerows((columns, *map(_cell_texts, rows)))
+            case AnswerFormat.JSONL:
+                for row in rows:
+                    typer.echo(msgspec.json.encode(dict(zip(columns, row, strict=True))).decode())
+            case AnswerFormat.TABLE:
+                table = Table(box=None, pad_edge=False)
+                for name in columns:
+                    table.add_column(name, overflow="fold")
+                for row in rows:
+                    table.add_row(*map(Text, _cell_texts(row)))
+                out.print(table)
+
+
+def _cell_texts(row: tuple[object, ...]) -> list[str]:
+    return ["" if value is None else value.hex() if isinstance(value, bytes) else str(value) for value in row]

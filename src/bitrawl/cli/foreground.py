@@ -34,7 +34,7 @@ from bitrawl.crawling import Preview, Reach, ScopeRules
 from bitrawl.endings import Doing, Ending
 from bitrawl.errors import FAULT_FILE
 from bitrawl.facts import LanguagePair
-from bitrawl.job import OpenedJob, Parts, StartOver, crawl, mine, mine_again, preview
+from bitrawl.job import OpenedJob, StartOver, WiredCrawl, crawl, mine, mine_again, preview
 from bitrawl.message import enumerated
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
 from bitrawl.show import counted
@@ -61,7 +61,7 @@ class ProgressDisplay:
         self.skips: Counter[str] = Counter()
         self.hosts: Counter[str] = Counter()
         self._folder = folder
-        self._crawl: Parts | None = None
+        self._crawl: WiredCrawl | None = None
         self._queued, self._corpora, self._counted_at = 0, dict[str, LanguagePair](), 0.0
         self._mining, self._line_at = "", 0.0
         self._live = Live(console=err, auto_refresh=False, transient=True) if err.is_terminal and not quiet else None
@@ -75,9 +75,9 @@ class ProgressDisplay:
         if self._live is not None:
             self._live.stop()
 
-    def watch(self, parts: Parts) -> None:
+    def watch(self, wired: WiredCrawl) -> None:
         """A crawl is about to begin."""
-        self._crawl = parts
+        self._crawl = wired
 
     def visited(self, visit: Visit) -> None:
         self.bytes += visit.bytes
@@ -169,7 +169,7 @@ class Foreground:
         self.progress = ProgressDisplay(folder, quiet=quiet)
         self.folder = folder
         self.mines = mines  # what was fetched, also after the first Ctrl-C
-        self._parts: Parts | None = None
+        self._wired: WiredCrawl | None = None
         self._task: asyncio.Future[Any] | None = None
         self._signal = signal.SIGINT
 
@@ -184,12 +184,12 @@ class Foreground:
         print_err(f"Stopped by {self._signal.name}. Nothing is lost: resume with the same command.")
         raise typer.Exit(128 + self._signal)
 
-    def started(self, parts: Parts) -> None:
+    def started(self, wired: WiredCrawl) -> None:
         """A crawl is about to begin: the first Ctrl-C finishes what is in flight."""
-        self._parts = parts
-        if parts.crawl.settings.follow:
-            self.progress.note(scope_text(parts.crawl.scope.rules, parts.crawl.seeds))
-        self.progress.watch(parts)
+        self._wired = wired
+        if wired.crawl.settings.follow:
+            self.progress.note(scope_text(wired.crawl.scope.rules, wired.crawl.seeds))
+        self.progress.watch(wired)
 
     async def mine(self, job: Job, *, fresh: StartOver = StartOver.NO, refresh: bool = False) -> Ending:
         """The whole job, shown here."""
@@ -210,10 +210,10 @@ class Foreground:
             drawing.cancel()
 
     def _signalled(self, number: signal.Signals) -> None:
-        if number is signal.SIGINT and self._parts is not None and not self._parts.crawl.stopped:
+        if number is signal.SIGINT and self._wired is not None and not self._wired.crawl.stopped:
             then = " Then what was fetched is paired, aligned and written." if self.mines else ""
             self.progress.note(f"Finishing what is in flight.{then} Press Ctrl-C again to stop now.")
-            self._parts.crawl.stop()
+            self._wired.crawl.stop()
         elif self._task is not None:
             self._signal = number
             self._task.cancel()
@@ -249,7 +249,9 @@ def run_in_foreground(job: Job, shown: Foreground, fresh: StartOver, *, refresh:
     """Crawl, and mine if that is asked for; show what was found, and leave with an exit code."""
     folder, quiet, watched = shown.folder, shown.progress.quiet, shown.progress
     if dry_run:
-        show_previews(shown.run(lambda: preview(job)), job)
+        previews = shown.run(lambda: preview(job))
+        show_previews(previews, job)
+        leave(Ending.FAILED if all(host.skip for host in previews) else Ending.DONE)
         return
     if folder.files.holds_job:
         confirm(folder.folder, fresh)

@@ -18,6 +18,7 @@ from typer import Option
 from bitrawl.cli.console import complain, duration, out, print_out, print_rows, size
 from bitrawl.cli.flags import CorpusFolder
 from bitrawl.cli.many_sites import show_run
+from bitrawl.corpus import paired_pages
 from bitrawl.endings import EndKind, State
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, RoundFacts
 from bitrawl.mining import Thresholds
@@ -34,7 +35,7 @@ KEYS = (
     "links queued pages skipped languages types skips fetches bytes hosts ended seconds mining own_requests answers"
     " unanswered relevant"
 ).split()
-CORPUS_KEYS = ("pairs", "segments", "units")
+CORPUS_KEYS = ("pairs", "partial", "segments", "units")
 _CONDITIONS = {"sound": "green", "damaged": "bold red", "repaired": "yellow"}
 _BEGINNINGS = {State.ENDED: "done. ", State.FAILED: "failed. ", State.NOTHING_FOUND: "nothing found. "}
 _wait = time.sleep
@@ -168,7 +169,7 @@ def _show_corpus(now: CorpusStatus) -> None:
 
 
 _OF_PAGES = {"documents": "document", "paragraphs": "paragraph", "words": "word"}
-_OF_BOTH = {"pairs": "page pair", "units": "unit", **_OF_PAGES}
+_OF_BOTH = {"pairs": "page pair", "partial": "partly translated pair", "units": "unit", **_OF_PAGES}
 
 
 def _written(counts: Mapping[str, object], nouns: Mapping[str, str] = _OF_BOTH) -> str:
@@ -194,7 +195,7 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
     """The status of a job for a person; with advice where nothing was found."""
     from bitrawl.show import brief
 
-    now, asked = now or job.status(), job.asked()
+    now, description = now or job.status(), job.asked()
     summary = now.crawl
     # The time is written down when a run ends: there is none in a job's first run, and after one that was killed.
     seconds = f", in {duration(summary.seconds)}" if summary.seconds else ""
@@ -212,7 +213,7 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
         rows.append(("documents", "   ".join(f"{name} {count}" for name, count in summary.types.items())))
     if summary.rendered:
         rows.append(("rendered", f"{counted(summary.rendered, 'page')}, drawn by a browser"))
-    if undrawn := looks_scripted(summary, asked.render):
+    if undrawn := looks_scripted(summary, description.render):
         rows.append(("scripts", undrawn))
     if now.killed and not now.running:
         rows.append(("killed", _kills(now)))
@@ -222,7 +223,7 @@ def show(job: OpenedJob, now: JobFacts | None = None) -> None:
     rows += _block("hosts", map(_host, summary.hosts[:5]))
     rows += _block("skipped", (f"{count:>6}  {why}" for why, count in summary.skips.items()))
     rows += [(name, corpus_figures(pair)) for name, pair in now.corpora.items()]
-    if changed := _changed_thresholds(asked.judge):
+    if changed := _changed_thresholds(description.judge):
         rows.append(("thresholds", changed))
     of_pages = {name: corpus for name, corpus in now.written.items() if corpus.documents is not None}
     rows += [(name, f"{_written(asdict(corpus), _OF_PAGES)} in the corpus") for name, corpus in of_pages.items()]
@@ -272,14 +273,14 @@ def _block(label: str, values: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def corpus_figures(pair: LanguagePair) -> str:
-    pairs = counted(pair.pairs, "page pair")
+    pairs = paired_pages(pair.pairs, pair.partial)
     return f"{pairs}, {counted(pair.segments, 'segment pair')}, {counted(pair.units, 'unit')} in the corpus"
 
 
 def _state(now: JobFacts) -> str:
     if now.state is State.RUNNING:
         crawled = f"; the crawl has ended. {now.ended}" if now.ended else ""
-        return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
+        return f"running{f', {now.crawl.mining}' if now.crawl.mining else ''}{crawled}"
     if now.state is State.INTERRUPTED:
         return f"interrupted (resume with: {_resume(now)})"
     end = now.crawl.run.ended
@@ -317,8 +318,7 @@ def _host(host: HostCount) -> str:
 
 def tell_of_kills(job: OpenedJob) -> None:
     """What is missing only because the system killed our processes, and what to type; also after a quiet command."""
-    now = job.status()
-    if now.killed:
+    if (now := job.status()).killed:
         complain(_kills(now))
 
 
@@ -335,15 +335,17 @@ def tell(job: OpenedJob, *, ended: bool = False) -> None:
     from bitrawl.show import brief
 
     facts = job.facts()
-    rows = [("job", f"{job.folder}: {_state(job.status())}")] if ended else []
-    said = brief(facts)
-    rows += [*_block("found", said.found), *_block("left out", said.left_out), *_block("", said.explained)]
+    state = _state(job.status()) if ended else ""
+    rows = [("job", f"{job.folder}: {state}")] if ended else []
+    outcome = brief(facts)
+    explained = [line for line in outcome.explained if line not in state]  # that ended it
+    rows += [*_block("found", outcome.found), *_block("left out", outcome.left_out), *_block("", explained)]
     rows += [
         (name, str(path))
         for name, path in (("corpus", job.files.corpus), ("report", job.files.report))
         if path.exists()
     ]
-    if not said.explained and facts.written:
+    if not outcome.explained and facts.written:
         where = shlex.quote(str(job.folder))
         verbs = ("sample", "terms") if len(facts.asked.langs) > 1 else ("sample",)
         commands = (*(f"bitrawl {verb} {where}" for verb in verbs), f"bitrawl export {where} --formats NAMES")

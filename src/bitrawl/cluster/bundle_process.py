@@ -60,7 +60,7 @@ from bitrawl.errors import (
 from bitrawl.facts import JobFacts
 from bitrawl.file_names import LOCK, VERDICTS
 from bitrawl.folder_files import files_below
-from bitrawl.job import JobFolder, OpenedJob, Parts, mine
+from bitrawl.job import JobFolder, OpenedJob, WiredCrawl, mine
 from bitrawl.model import Skip
 from bitrawl.process import Death, Running
 from bitrawl.url import Url
@@ -136,7 +136,7 @@ def _mine(order: BundleOrder, out: Place, wanted: Wanted) -> Outcome:
 
 
 def scratch_folder(order: BundleOrder) -> Path:
-    """The same for the same bundle on the same machine: a process that was killed goes on where it was."""
+    """Where this machine mines the bundle, each time: a process that was killed goes on where it was."""
     base = Path(order.scratch) if order.scratch else Path(tempfile.gettempdir()) / f"bitrawl-{os.getuid()}"
     run = f"{order.run}-{order.round}" if order.round > 1 else order.run
     word = hashlib.blake2b(f"{order.out}\n{run}".encode(), digest_size=8).hexdigest()
@@ -381,8 +381,8 @@ async def _mine_job(work: Work) -> None:
     job = OpenedJob(Path(work.folder) / JOB)
     telling: list[asyncio.Task[None]] = []
 
-    def started(parts: Parts) -> None:
-        telling.append(asyncio.ensure_future(_tell_now_and_then(work, job, parts)))
+    def started(wired: WiredCrawl) -> None:
+        telling.append(asyncio.ensure_future(_tell_now_and_then(work, job, wired)))
 
     await mine(work.job, job.files, started=started)
     for task in telling:
@@ -390,12 +390,12 @@ async def _mine_job(work: Work) -> None:
     files.write(Path(work.folder) / OUTCOME, msgspec.json.encode(_job_outcome(work.bundle, job)))
 
 
-async def _tell_now_and_then(work: Work, job: OpenedJob, parts: Parts) -> None:
+async def _tell_now_and_then(work: Work, job: OpenedJob, wired: WiredCrawl) -> None:
     """Tell how far the bundle is until cancelled."""
     sites = {site.site for site in work.bundle.sites}
     while True:
         await asyncio.sleep(TELL_EVERY)
-        busy = {parts.crawl.scope.sites.of(host) for host in parts.queue.hosts()}
+        busy = {wired.crawl.scope.sites.of(host) for host in wired.queue.hosts()}
         with suppress(DamagedError):  # in a corpus of an earlier run, which is written again
             figures = _job_figures(job.status(), len(sites - busy))
             files.write(Path(work.folder) / PROGRESS_FILE, msgspec.json.encode(figures))

@@ -21,7 +21,7 @@ import msgspec
 from bitrawl.cluster.places import Place
 from bitrawl.errors import DamagedError, StoreError
 from bitrawl.file_names import LEDGER
-from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault, zstd, zstd_options
+from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, writing, zstd, zstd_options
 from bitrawl.job import JobFolder, OpenedJob
 
 VERSION = 1
@@ -60,15 +60,15 @@ class Checkpoints:
     """
 
     def __init__(
-        self, folder: Path, place: Place, *, name: str = "", now: Callable[[], float] = time.monotonic
+        self, folder: Path, place: Place, *, now: Callable[[], float] = time.monotonic, piece: int = _PIECE
     ) -> None:
-        """`name` tells the files of this object from those of all others. `now` tells seconds."""
+        """`now` tells seconds; `piece` is how much of the archive is held at once."""
         self._opened = OpenedJob(folder)
-        self._job = self._opened.files
         self._place = place
-        self._name = name or uuid.uuid4().hex[:12]
+        self._name = uuid.uuid4().hex[:12]  # tells the files of this object from those of all others
         self._count = 0
         self._now = now
+        self._piece = piece
         self._due = now() + SHORTEST_REST
         try:
             self._saved = _manifest(place)
@@ -90,10 +90,11 @@ class Checkpoints:
             self._due = ended + max(SHORTEST_REST, REST * (ended - began))
 
     def _save(self) -> bool:
-        if not self._job.ledger.exists() or not self._job.description.exists():
+        job = self._opened.files
+        if not job.ledger.exists() or not job.description.exists():
             return False
         self._count += 1
-        description = self._job.description.read_text("utf-8")
+        description = job.description.read_text("utf-8")
         ledger = self._save_ledger()
         pieces = tuple(self._save_archive())
         earlier, self._saved = self._saved, Manifest(VERSION, description, ledger, pieces)
@@ -104,15 +105,13 @@ class Checkpoints:
 
     def _save_ledger(self) -> str:
         name = f"ledger-{self._name}-{self._count}"
-        with tempfile.TemporaryDirectory(dir=self._job.path, prefix="checkpoint-") as folder:
+        with tempfile.TemporaryDirectory(dir=self._opened.files.path, prefix="checkpoint-") as folder:
             copy, packed = Path(folder, LEDGER), Path(folder, "packed", _LEDGER)
-            try:
-                self._job.back_up(copy)
+            with writing(packed):
+                self._opened.files.back_up(copy)
                 packed.parent.mkdir()
                 with copy.open("rb") as source, zstd.open(packed, "wb", options=zstd_options(_LEVEL)) as target:
                     shutil.copyfileobj(source, target, _BLOCK)
-            except OSError as error:
-                raise write_fault(packed, error) from error
             (self._place / name).upload(packed.parent)
         return name
 
@@ -121,7 +120,7 @@ class Checkpoints:
         earlier = self._saved.pieces if self._saved else ()
         for path, start, end in self._opened.archive_growth({piece.file: piece.end for piece in earlier}):
             yield from (piece for piece in earlier if piece.file == path.name and start)
-            yield from (self._save_piece(path, *stretch) for stretch in _stretches(start, end))
+            yield from (self._save_piece(path, *stretch) for stretch in _stretches(start, end, self._piece))
 
     def _save_piece(self, path: Path, start: int, end: int) -> ArchivePiece:
         name = f"{_ARCHIVE}/{path.name}/{start:013}-{self._name}-{self._count}"
@@ -204,10 +203,9 @@ def _content(piece: ArchivePiece, place: Place) -> bytes:
     return content
 
 
-def _stretches(start: int, end: int) -> Iterator[tuple[int, int]]:
-    while start < end:
-        yield start, min(start + _PIECE, end)
-        start = min(start + _PIECE, end)
+def _stretches(start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
+    for first in range(start, end, size):
+        yield first, min(first + size, end)
 
 
 def _damaged(place: Place, name: str, why: object) -> DamagedError:

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple, Protocol, cast
 from bitrawl.cluster.bundle_process import BundleOrder, Wanted
 from bitrawl.cluster.bundles import MachineFault, Outcome
 from bitrawl.errors import ClusterError, ConfigError, UnwantedError
+from bitrawl.packages import extra
 from bitrawl.show import counted
-from bitrawl.version import __version__, install_command
+from bitrawl.version import __version__
 
 # Seconds. A scheduler that is gone is noticed after LOOK_EVERY and twice ANSWER_SECONDS at most, so that
 # the driver ends within a minute.
@@ -270,10 +271,8 @@ class _Idle(NamedTuple):
 
 
 def _distributed() -> Any:
-    try:
+    with extra("cluster", "a Dask cluster needs distributed"):
         import distributed  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise ConfigError(f"a Dask cluster needs distributed. Run: {install_command('cluster')}") from error
     return distributed
 
 

@@ -22,7 +22,7 @@ from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import BUNDLES
 from bitrawl.files import NEW, discard, replacing, write_fault
 from bitrawl.job import OpenedCopy, OpenedJob, OpenedMerge, OpenedRun, open_folder
-from bitrawl.version import install_command
+from bitrawl.packages import extra
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -59,7 +59,7 @@ class Place(Protocol):
         """A whole file or nothing, even if several machines write it. An earlier file is replaced."""
 
     def write_new(self, content: bytes) -> bool:
-        """The same, unless the file is there already: then nothing changes, and the answer is False.
+        """A whole file, unless it is there already: then nothing changes, and the answer is False.
 
         Of several machines that write it at once, one gets True.
         """
@@ -263,10 +263,8 @@ def s3_place(address: str, retries: int = RETRIES) -> S3Place:
     bucket, _, key = address.removeprefix("s3://").partition("/")
     if not bucket:
         raise ConfigError(f"{address} names no bucket; write s3://bucket/prefix")
-    try:
+    with extra("cluster", f"{address} needs obstore"):
         import obstore  # noqa: F401, PLC0415 - an extra
-    except ImportError as error:
-        raise ConfigError(f"{address} needs obstore. Run: {install_command('cluster')}") from error
     _credentials(os.environ)
     return S3Place(bucket, "/".join(part for part in key.split("/") if part), retries)
 

@@ -12,7 +12,7 @@ import msgspec
 
 from bitrawl.config.schema import Job, seed_url
 from bitrawl.config.settings import SETTINGS, asked_for, keys, with_lists
-from bitrawl.corpus import FORMATS, unfit, usual
+from bitrawl.corpus import FORMATS
 from bitrawl.crawling import Reach
 from bitrawl.discover.settings import Walk
 from bitrawl.errors import ConfigError
@@ -93,7 +93,7 @@ def _resolved(described: Mapping[str, Any]) -> Job:
     like = list(dict.fromkeys(str(seed_url(raw)) for raw in job.topic.like))
     return msgspec.structs.replace(
         job,
-        export=msgspec.structs.replace(job.export, formats=job.export.formats or usual(len(job.languages()))),
+        export=msgspec.structs.replace(job.export, formats=job.export.formats or FORMATS.usual(len(job.languages()))),
         langs=[str(language) for language in job.languages()],
         seeds=list(dict.fromkeys(str(seed_url(raw)) for raw in job.seeds)),
         topic=msgspec.structs.replace(job.topic, like=like),
@@ -202,8 +202,8 @@ RULES = (
     _rule(lambda job: job.warc and (job.replay or job.seeds),
         "--warc takes whole files, without seeds; to crawl them as a web, use --replay"),
     SettingRule(_missing_archive, lambda job: f"there is no file or folder {_missing_archive(job)}"),
-    SettingRule(lambda job: job.langs and unfit(job.export.formats, len(job.languages())),
-        lambda job: unfit(job.export.formats, len(job.languages())),
+    SettingRule(lambda job: job.langs and FORMATS.unfit(job.export.formats, len(job.languages())),
+        lambda job: FORMATS.unfit(job.export.formats, len(job.languages())),
         "formats", "{format} is not a format for these languages; choose from {known}"),
 )  # fmt: skip
 

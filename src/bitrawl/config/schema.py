@@ -9,9 +9,9 @@ from bitrawl.corpus import ExportSection
 from bitrawl.crawling import Budget, FetchSection, Politeness, RenderSection, ScopeRules
 from bitrawl.discover.settings import DiscoverySection
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.languages import parse_language
+from bitrawl.languages import claimed_language, parse_language
 from bitrawl.mining import AlignSection, MiningSection, PairSection, Thresholds
-from bitrawl.model import Language
+from bitrawl.model import UNDETERMINED, Language
 from bitrawl.page import AnalysisSection
 from bitrawl.strategies import FOCUSED, Strategy, StrategyName
 from bitrawl.topic.settings import TopicModel, TopicSection
@@ -74,6 +74,8 @@ def seed_url(raw: str) -> Url:
         guess = "https://" + re.sub(r"^(?:https?)?[:/]+", "", raw.strip())
         near = "." in raw or re.match(r"https?[:/]", raw.strip())
         hint = f"; did you mean {guess} ?" if near and "://" not in raw and "@" not in raw else ""
+        if claimed_language(raw) != UNDETERMINED:
+            hint = "; if it is a language, write --langs with commas: --langs en,fr"
         raise ConfigError(f"the seed {error}{hint}") from error
     if has_credentials(with_scheme(raw.strip())):
         raise ConfigError(

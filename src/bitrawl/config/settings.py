@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 import msgspec
 
 from bitrawl.config.schema import Job
-from bitrawl.corpus import FORMATS, fitting, usual
+from bitrawl.corpus import FORMATS
 from bitrawl.crawling import Render
 from bitrawl.errors import ConfigError
 from bitrawl.model import DocumentType, Method
@@ -76,8 +76,8 @@ class _Choices(dict[str, str]):
             return ", ".join(STRATEGIES.names())
         if name == "methods":
             return ", ".join(f"{' '.join(letters)} {told}" for told, letters in _methods().items())
-        pairs = dict.fromkeys([*usual(2), *fitting(2), *(one for one in FORMATS.names() if one not in fitting(1))])
-        return f"{', '.join(pairs)}; for one language {', '.join(fitting(1))}"
+        pairs = dict.fromkeys([*FORMATS.usual(2), *FORMATS.ours(2), *FORMATS.others()])
+        return f"{', '.join(pairs)}; for one language {', '.join(FORMATS.ours(1))}"
 
 
 def _methods() -> dict[str, list[str]]:

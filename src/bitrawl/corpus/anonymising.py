@@ -76,7 +76,9 @@ class Anonymiser:
             replace(self._paragraph(paragraph, regions), terms=own)
             for paragraph, own in zip(page.paragraphs, terms, strict=True)
         )
-        return replace(page, url=self.url(page.url), title=title, metadata=metadata, paragraphs=paragraphs)
+        repeats = self.url(page.repeats) if page.repeats else None
+        url = self.url(page.url)
+        return replace(page, url=url, title=title, metadata=metadata, paragraphs=paragraphs, repeats=repeats)
 
     def url(self, url: Url) -> Url:
         """With placeholders in its path and its query. The host stays: it says who publishes, and is needed to find the rest."""

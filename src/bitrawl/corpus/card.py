@@ -1,4 +1,4 @@
-"""The datasheet that is published with a corpus, as Markdown, and `sites.tsv` of a merged corpus.
+"""The datasheet that is published with a corpus, as Markdown.
 
 It is the README.md of the folder, and its YAML header makes the folder a Hugging Face dataset: `load_dataset` reads there
 which files belong to "en-fr", and what their columns are.
@@ -7,19 +7,15 @@ which files belong to "en-fr", and what their columns are.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
 
-from bitrawl import files
-from bitrawl.corpus.export import CARD, without_files
-from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, MergedSite, Origin
+from bitrawl.corpus.export import MADE_BY, without_files
+from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, MergedCounts, Origin, day, number, paired_pages
 from bitrawl.corpus.formats import Anonymise
-from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, Column
-from bitrawl.corpus.sampling import HumanReview
-from bitrawl.errors import ConfigError
-from bitrawl.files import cell
+from bitrawl.corpus.jsonl import DOCUMENTS, PLAIN, SENTENCES, TEXTS
+from bitrawl.corpus.units import Column
 from bitrawl.languages import base_language, language_name
+from bitrawl.message import enumerated
 from bitrawl.model import Method
 from bitrawl.text.personal_data import PersonalKind, placeholder
 from bitrawl.text.words import one_line
@@ -46,36 +42,6 @@ _ORIGINS = {
 }
 
 
-_OURS = "written by bitrawl"  # stands in every card, twice
-
-
-def card_of(folder: Path) -> Path | None:
-    """The card of the corpus in that folder; None if there is none."""
-    return path if (path := folder / CARD).is_file() else None
-
-
-def check_card(folder: Path) -> None:
-    """Raise `ConfigError` if the card would replace a README.md that somebody else wrote."""
-    if is_foreign_card(folder / CARD):
-        raise ConfigError(
-            f"{folder / CARD} does not say that bitrawl wrote it, so it may be yours, and the card needs this name."
-            " Move it elsewhere, then give the same command again"
-        )
-
-
-def write_card(folder: Path, facts: CardFacts) -> None:
-    files.write(folder / CARD, card(facts))
-
-
-def is_foreign_card(path: Path) -> bool:
-    """Whether it is a text without our mark. What is no text any more, or empty, is a card that was damaged."""
-    try:
-        text = path.read_text("utf-8")
-        return _OURS not in text and bool(text.strip("\0 \t\r\n"))
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
 def card(facts: CardFacts) -> str:
     title = _title(facts)
     sections = (
@@ -93,22 +59,22 @@ def card(facts: CardFacts) -> str:
 
 def _title(facts: CardFacts) -> str:
     languages = dict.fromkeys(side.language for corpus in facts.filled or facts.corpora for side in corpus.sides)
-    *most, last = [f"{language_name(language)} ({language})" for language in languages] or ["no language"]
-    names = f"{', '.join(most)} and {last}" if most else last
+    names = enumerated([f"{language_name(language)} ({language})" for language in languages] or ["no language"])
     return f"{'Parallel' if facts.bilingual else 'Monolingual'} web corpus, {names}"
 
 
 def _summary(facts: CardFacts) -> str:
     version = facts.versions.get("bitrawl", "")
-    pages = sum(facts.sites.values())
-    origin = f" from {_number(pages, 'page')} of {_number(len(facts.sites), 'site')}" if facts.sites else ""
-    units, pairs = (sum(getattr(c, name) for c in facts.corpora) for name in ("units", "document_pairs"))
-    size = (
-        f"{_number(units, 'translation unit')} in {_number(pairs, 'page pair')}"
-        if facts.bilingual
-        else _number(sum(side.documents for corpus in facts.corpora for side in corpus.sides), "document")
+    origin = f" from {number(facts.pages, 'page')} of {number(len(facts.sites), 'site')}" if facts.sites else ""
+    units, pairs, partial = (
+        sum(getattr(c, name) for c in facts.corpora) for name in ("units", "document_pairs", "partial")
     )
-    return f"{size}{origin}, {_OURS} {version} on {_day(facts.at)}. {without_files(facts.empty)}".rstrip()
+    size = (
+        f"{number(units, 'translation unit')} in {paired_pages(pairs, partial)}"
+        if facts.bilingual
+        else number(sum(side.documents for corpus in facts.corpora for side in corpus.sides), "document")
+    )
+    return f"{size}{origin}, {MADE_BY} {version} on {day(facts.at)}. {without_files(facts.empty)}".rstrip()
 
 
 def _corpora(facts: CardFacts) -> Iterable[str]:
@@ -137,7 +103,10 @@ def _contents(corpus: CorpusFacts) -> str:
     ]
     text = _table(names, rows)
     if bilingual:
-        text += f"\n\n{_number(corpus.units, 'translation unit')} in {_number(corpus.document_pairs, 'page pair')}."
+        pairs = paired_pages(corpus.document_pairs, corpus.partial)
+        text += f"\n\n{number(corpus.units, 'translation unit')} in {pairs}."
+    if corpus.partial:
+        text += " Only the translated segments of a partly translated pair are in the corpus."
     if corpus.occurrences > corpus.units:
         text += f" They were found {corpus.occurrences:,} times in total: equal ones are merged"
         if corpus.near_duplicates:
@@ -150,24 +119,13 @@ def _contents(corpus: CorpusFacts) -> str:
 
 def _quality(facts: CardFacts, corpus: CorpusFacts) -> str:
     review = facts.reviewed.get(corpus.name)
-    return review_sentence(review) if review else ""
-
-
-def review_sentence(review: HumanReview) -> str:
-    """What people found in a random sample."""
-    by = "one person" if review.people == 1 else f"{review.people} people"
-    kappa = f", who agree with a kappa of {review.kappa + 0.0:.2f}" if review.kappa is not None else ""
-    return (
-        f"Precision by human review: {review.precision:.2f} ({review.low:.2f}–{review.high:.2f} with 95 % confidence)."
-        f" {_number(review.units, 'unit')}, drawn at random on {_day(review.at)} from those that scored at least"
-        f" {review.least:.2f}, {'was' if review.units == 1 else 'were'} judged by {by}{kappa}."
-    )
+    return review.sentence if review else ""
 
 
 def _files(files: Sequence[FileFacts]) -> str:
     rows = [
         (
-            f"{file.name}/ ({_number(file.members, 'file')})" if file.members else file.name,
+            f"{file.name}/ ({number(file.members, 'file')})" if file.members else file.name,
             f"{file.bytes:,}",
             file.sha256,
         )
@@ -231,34 +189,34 @@ def _merged_from(merged: MergedCounts | None) -> str:
         ("job", "page pairs", "segment pairs", "units"), [(name, *(f"{n:,}" for n in row)) for name, *row in rows]
     )
     return (
-        f"{table}\n\n{_number(merged.segment_pairs, 'segment pair')} became {_number(merged.units, 'unit')}:"
+        f"{table}\n\n{number(merged.segment_pairs, 'segment pair')} became {number(merged.units, 'unit')}:"
         f" {merged.duplicates:,} have the same texts as another one, {merged.near_duplicates:,} differ from another one only"
-        f" in case, punctuation or spaces. {_number(merged.unit_sum - merged.units, 'unit')} and"
-        f" {_number(merged.page_pair_sum - merged.page_pairs, 'page pair')} of a job were found by another job too."
+        f" in case, punctuation or spaces. {number(merged.unit_sum - merged.units, 'unit')} and"
+        f" {number(merged.page_pair_sum - merged.page_pairs, 'page pair')} of a job were found by another job too."
     )
 
 
 def _sources(facts: CardFacts) -> str:
     when = ""
     if facts.first_fetch:
-        first, last = _day(facts.first_fetch), _day(facts.last_fetch or facts.first_fetch)
+        first, last = day(facts.first_fetch), day(facts.last_fetch or facts.first_fetch)
         verb = "Fetched" if facts.origin is Origin.CRAWL else "Archived"
         when = f"{verb} on {first}.\n\n" if first == last else f"{verb} from {first} to {last}.\n\n"
     return when + (_counts(("site", "pages"), facts.sites) if facts.sites else "")
 
 
 def _rights(facts: CardFacts) -> str:
-    silent = max(0, facts.source_pages - sum(facts.licences.values()))
+    silent = facts.pages - sum(facts.licences.values())
     text = (
-        "The texts belong to their authors. This card reports what the pages whose texts are in the corpus say about"
-        " themselves. It grants no permission: if you pass the corpus on, make sure that you may.\n\n"
+        "The texts belong to their authors. This card reports what the pages say about themselves. It grants no permission:"
+        " if you pass the corpus on, make sure that you may.\n\n"
     )
     if facts.licences:
         text += _counts(("licence as stated by the page", "pages"), facts.licences) + "\n\n"
-    text += f"- Without a licence statement: {_number(silent, 'page')}.\n"
-    text += f"- Left out because the site opts out of text and data mining: {_number(facts.opt_outs, 'page')}.\n"
+    text += f"- Without a licence statement: {number(silent, 'page')}.\n"
+    text += f"- Left out because the site opts out of text and data mining: {number(facts.opt_outs, 'page')}.\n"
     if facts.origin is not Origin.ARCHIVE:
-        text += f"- Not followed because robots.txt forbids it: {_number(facts.robots, 'link')}."
+        text += f"- Not followed because robots.txt forbids it: {number(facts.robots, 'link')}."
     return text
 
 
@@ -266,9 +224,9 @@ def _methods(facts: CardFacts) -> str:
     text = f"{_ORIGINS[facts.origin]}. Boilerplate was removed, and the language was identified from the text.\n"
     if facts.bilingual:
         text += "Pages were paired by all evidence together, then aligned sentence by sentence and filtered by thresholds.\n"
-    text += f"\n- Left out as duplicates: {_number(facts.duplicate_pages, 'page')}."
+    text += f"\n- Left out as duplicates: {number(facts.duplicate_pages, 'page')}."
     if facts.bilingual:
-        text += f"\n- Left out because of marks of machine translation: {_number(facts.machine_translated, 'pair')}."
+        text += f"\n- Left out because of marks of machine translation: {number(facts.machine_translated, 'pair')}."
     return text
 
 
@@ -293,7 +251,9 @@ def _limits(facts: CardFacts) -> str:
 
 def _reproduction(facts: CardFacts) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in facts.versions.items())
-    text = f"Made with {versions}. To cite it, give the name of the corpus, the sites above and the date, {_day(facts.at)}."
+    text = (
+        f"Made with {versions}. To cite it, give the name of the corpus, the sites above and the date, {day(facts.at)}."
+    )
     if facts.job:
         fence = "```" if "```" not in facts.job else "~~~~"
         text += f"\n\nThe job, for `bitrawl mine --job job.toml`:\n\n{fence}toml\n{facts.job.strip()}\n{fence}"
@@ -327,29 +287,6 @@ def _cell(value: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[").replace("`", "\\`")
 
 
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _day(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).date().isoformat()
-
-
-COLUMNS = ("site", "job", "pages", "page_pairs", "segment_pairs", "units", "why")
-
-
-def site_table(sites: Iterable[MergedSite]) -> str:
-    """A header, then one line for each site. Nothing is quoted, because no value contains a tab or a line break."""
-    rows = (COLUMNS, *map(_row, sites))
-    return "".join("\t".join(cell(one_line(value)) for value in row) + "\n" for row in rows)
-
-
-def _row(site: MergedSite) -> tuple[str, ...]:
-    part = site.part
-    figures = (part.pages, part.page_pairs, part.segment_pairs, site.units)
-    return (part.site, site.job, *map(str, figures), str(part.why))
-
-
 # The header for Hugging Face
 
 
@@ -368,14 +305,16 @@ def dataset_header(facts: CardFacts, title: str) -> str:
         **({"language_bcp47": regional} if regional else {}),
         "multilinguality": ["translation" if facts.bilingual else "monolingual"],
         "task_categories": ["translation" if facts.bilingual else "text-generation"],
-        "license": licence(facts.licences, facts.source_pages),
+        "license": licence(facts.licences, facts.pages),
         "size_categories": [size_category(units)],
         "configs": [_configuration(name, file) for name, file in _data_files(facts)],
         # Without types, datasets 5.2 loads no JSON file whose first units lack a key that later units have (20,000
         # units tried, 2026-11). With types, it loads JSON, gzipped JSON and Parquet.
         "dataset_info": [{"config_name": name, "features": _features(file.name)} for name, file in _data_files(facts)],
     }
-    return "\n".join(("---", f"# {_OURS}", *_lines(fields), "---"))
+    return "\n".join(
+        ("---", f"# {MADE_BY}", *(f"{name}: {_json(value)}" for name, value in fields.items() if value), "---")
+    )
 
 
 def _configuration(name: str, file: FileFacts) -> dict[str, object]:
@@ -423,14 +362,20 @@ def _size(corpus: CorpusFacts) -> int:
 
 
 def _data_files(facts: CardFacts) -> list[tuple[str, FileFacts]]:
-    return [(corpus.name, file) for corpus in facts.corpora if (file := _data(corpus))]
+    return [named for corpus in facts.corpora for named in _data(corpus)]
 
 
-def _data(corpus: CorpusFacts) -> FileFacts | None:
-    """Parquet if available, because it contains the types of its columns; None if there is nothing to load."""
-    kinds = (".parquet", ".sentences.jsonl", ".tsv") if len(corpus.sides) > 1 else (".documents.jsonl", ".txt")
-    files = ((kind, file) for kind in kinds for file in corpus.files)
-    return next((file for kind, file in files if file.name.removesuffix(".gz").endswith(kind)), None)
+def _data(corpus: CorpusFacts) -> list[tuple[str, FileFacts]]:
+    """What can be loaded, by name: `datasets` reads a folder with one reader. Parquet has the types of its columns."""
+    files = {file.name.removeprefix(corpus.name).removesuffix(".gz"): file for file in corpus.files}
+    several = len(corpus.sides) > 1
+    json_lines = (".sentences.jsonl", ".texts.jsonl") if several else (".documents.jsonl",)
+    readers = ((".parquet", ".texts.parquet"), json_lines, (".tsv" if several else ".txt",))
+    names = corpus.name, f"{corpus.name}-documents"
+    found = [
+        [(name, files[kind]) for name, kind in zip(names, kinds, strict=False) if kind in files] for kinds in readers
+    ]
+    return max(found, key=len)
 
 
 def _features(data: str) -> list[dict[str, object]]:
@@ -438,7 +383,8 @@ def _features(data: str) -> list[dict[str, object]]:
         return [{"name": "text", "dtype": "string"}]
     if ".tsv" in data:
         return [{"name": name, "dtype": _TSV_TYPES.get(name, "string")} for name in PLAIN]
-    return [_feature(column) for column in (DOCUMENTS if ".documents." in data else SENTENCES)]
+    columns = {"texts": TEXTS, "documents": DOCUMENTS}.get(data.removesuffix(".gz").split(".")[-2], SENTENCES)
+    return [_feature(column) for column in columns]
 
 
 def _feature(column: Column) -> dict[str, object]:
@@ -446,24 +392,6 @@ def _feature(column: Column) -> dict[str, object]:
     if column.fields:
         return {"name": column.name, "list" if column.is_list else "struct": [_feature(f) for f in column.fields]}
     return {"name": column.name, "sequence" if column.is_list else "dtype": column.kind}
-
-
-def _lines(fields: Mapping[str, object], indent: str = "") -> Iterable[str]:
-    """A list has one line per item; a table of such items has one line per key."""
-    for name, value in fields.items():
-        if not isinstance(value, list):
-            yield f"{indent}{name}: {_json(value)}"
-        elif value:
-            yield f"{indent}{name}:"
-            for item in value:
-                yield from _item(item, indent)
-
-
-def _item(item: object, indent: str) -> Iterable[str]:
-    if not isinstance(item, dict) or "config_name" not in item:
-        return [f"{indent}- {_json(item)}"]
-    first, *rest = _lines(item, indent + "  ")
-    return [f"{indent}- {first.lstrip()}", *rest]
 
 
 def _json(value: object) -> str:

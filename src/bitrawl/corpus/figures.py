@@ -1,26 +1,18 @@
 """The figures of a corpus: what its card states, what `summary.json` has, and what each job brought to a merge. They add up.
 
-`CorpusCounter` counts them while the items are written. `file_facts` lists the files, with size and SHA-256.
+`CorpusWriter` counts them while it writes. `file_facts` lists the files, with size and SHA-256.
 """
 
-import hashlib
-from array import array
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
 import msgspec
-import numpy as np
 
-from bitrawl.corpus.export import CorpusHeader, Item
-from bitrawl.corpus.merger import different
-from bitrawl.corpus.sampling import HumanReview
+from bitrawl.corpus.export import CorpusFolder
 from bitrawl.message import Wording
-from bitrawl.model import Page, PagePair, TranslationUnit
-from bitrawl.text.words import words
-from bitrawl.url import Url
 
 
 class SiteLack(Wording):
@@ -71,6 +63,7 @@ class SiteRows(msgspec.Struct, frozen=True):
     site: str
     page_pairs: int
     segment_pairs: int
+    partial: int = 0  # partly translated pairs: their rows are among those of the page pairs
 
 
 class CorpusPart(msgspec.Struct, frozen=True):
@@ -79,7 +72,7 @@ class CorpusPart(msgspec.Struct, frozen=True):
     languages: tuple[str, str]  # sorted
     segment_pairs: int  # good enough for the corpus, before duplicates are merged
     units: int  # of the job alone
-    page_pairs: int
+    page_pairs: int  # without the partly translated ones, which the rows of the sites count
     rejected: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
     rejected_pairs: Mapping[str, int] = {}  # page pairs by the same
     sites: tuple[SiteRows, ...] = ()
@@ -98,8 +91,6 @@ class JobPart(msgspec.Struct, frozen=True, kw_only=True):
     state: str = ""  # why it ended, or that it runs
     first_fetch: float = 0.0
     last_fetch: float = 0.0
-    source_pages: int = 0  # whose texts are in the shards
-    licences: dict[str, int] = {}  # that they state
     opt_outs: int = 0
     robots: int = 0
     machine_translated: int = 0
@@ -137,19 +128,17 @@ class MergedCounts(msgspec.Struct, frozen=True):
 
     def summary(self) -> dict[str, object]:
         """For `summary.json`."""
+        of_all, of_part = (
+            ("segment_pairs", "duplicates", "near_duplicates", "units"),
+            ("segment_pairs", "units", "page_pairs"),
+        )
         return {
-            "segment_pairs": self.segment_pairs,
-            "duplicates": self.duplicates,
-            "near_duplicates": self.near_duplicates,
-            "units": self.units,
+            **{name: getattr(self, name) for name in of_all},
             "units_of_parts": self.unit_sum,
             "units_in_several_parts": self.unit_sum - self.units,
             "page_pairs_of_parts": self.page_pair_sum,
             "page_pairs_in_several_parts": self.page_pair_sum - self.page_pairs,
-            "parts": {
-                name: {"segment_pairs": part.segment_pairs, "units": part.units, "page_pairs": part.page_pairs}
-                for name, part in self.parts.items()
-            },
+            "parts": {job: {name: getattr(part, name) for name in of_part} for job, part in self.parts.items()},
         }
 
 
@@ -181,24 +170,15 @@ class FileFacts(msgspec.Struct, frozen=True):
 
 def file_facts(folder: Path, names: Iterable[str]) -> list[FileFacts]:
     """The facts about existing files, by their names in that folder."""
-    return [_of_folder(folder, name) if (folder / name).is_dir() else _of_file(folder, name) for name in names]
+    return [_file_facts(CorpusFolder(folder), name) for name in names]
 
 
-def _of_file(folder: Path, name: str) -> FileFacts:
-    path = folder / name
-    return FileFacts(name, path.stat().st_size, _sha256(path))
-
-
-def _of_folder(folder: Path, name: str) -> FileFacts:
-    paths = sorted(path for path in (folder / name).iterdir() if path.is_file())
-    lines = "".join(f"{_sha256(path)}  {path.name}\n" for path in paths)
-    size = sum(path.stat().st_size for path in paths)
-    return FileFacts(name, size, hashlib.sha256(lines.encode()).hexdigest(), len(paths))
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _file_facts(folder: CorpusFolder, name: str) -> FileFacts:
+    path = folder.path / name
+    if not path.is_dir():
+        return FileFacts(name, path.stat().st_size, folder.sha256(name))
+    sizes = [member.stat().st_size for member in path.iterdir() if member.is_file()]
+    return FileFacts(name, sum(sizes), folder.sha256(name), len(sizes))
 
 
 class Origin(StrEnum):
@@ -223,6 +203,7 @@ class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
     name: str  # "en-fr"
     sides: tuple[LanguageFigures, ...]
     document_pairs: int = 0
+    partial: int = 0  # pairs that are translated in part
     units: int = 0
     occurrences: int = 0  # of the units, before duplicates were merged
     near_duplicates: int = 0  # texts that were merged with a nearly equal one
@@ -233,6 +214,45 @@ class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[FileFacts, ...] = ()
     personal_data: Mapping[str, int] = {}  # by kind: replaced, or in what was left out, before duplicates were merged
     merged: MergedCounts | None = None  # if it was merged from the corpora of several jobs
+
+
+class HumanReview(msgspec.Struct, frozen=True):
+    """The precision of a corpus, by people who judged a random sample of it."""
+
+    precision: float
+    low: float  # of the interval of 95 %
+    high: float
+    units: int  # that were judged
+    people: int
+    kappa: (
+        float | None
+    )  # Cohen's, the mean of all pairs of people; None for one person, or if chance explains everything
+    least: float  # only units with this score or more were drawn
+    at: float  # when it was drawn, in seconds since the epoch
+
+    @property
+    def sentence(self) -> str:
+        """What they found."""
+        by = "one person" if self.people == 1 else f"{self.people} people"
+        kappa = f", who agree with a kappa of {self.kappa + 0.0:.2f}" if self.kappa is not None else ""
+        return (
+            f"Precision by human review: {self.precision:.2f} ({self.low:.2f}–{self.high:.2f} with 95 % confidence)."
+            f" {number(self.units, 'unit')}, drawn at random on {day(self.at)} from those that scored at least"
+            f" {self.least:.2f}, {'was' if self.units == 1 else 'were'} judged by {by}{kappa}."
+        )
+
+
+def number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def paired_pages(pairs: int, partial: int) -> str:
+    """The page pairs, and the partly translated ones if there are any: they are no page pairs anywhere."""
+    return number(pairs, "page pair") + (f" and {number(partial, 'partly translated pair')}" if partial else "")
+
+
+def day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).date().isoformat()
 
 
 class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -246,8 +266,7 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
     last_fetch: float = 0.0
     sites: Mapping[str, int] = {}  # pages of the corpora by site, each counted once
     thresholds: Mapping[str, object] = {}
-    source_pages: int = 0  # pages whose texts are in the corpora: of these, the licences are counted
-    licences: Mapping[str, int] = {}  # pages by the licence that they state; pages that state none are not included
+    licences: Mapping[str, int] = {}  # the same pages by the licence that they state; without those that state none
     opt_outs: int = 0  # pages left out because their site reserves text and data mining
     robots: int = 0  # links that robots.txt forbade
     machine_translated: int = 0  # pairs left out because one side has marks of machine translation
@@ -266,91 +285,14 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
         return [corpus.name for corpus in self.corpora if corpus not in self.filled]
 
     @property
+    def pages(self) -> int:
+        """Of all corpora, each counted once."""
+        return sum(self.sites.values())
+
+    @property
     def bilingual(self) -> bool:
         """Whether there are language pairs."""
         return any(len(corpus.sides) > 1 for corpus in self.corpora)
-
-
-class CorpusCounter:
-    """Pages take 16 bytes each. `sites`, the number of each site that was met, is shared by all corpora."""
-
-    def __init__(self, header: CorpusHeader, sites: dict[str, int]) -> None:
-        self._header = header
-        self._numbers = sites
-        self.pages = [array("q") for _ in header.languages]  # by side
-        self.sites = [array("q") for _ in header.languages]
-        self._methods: Counter[str] = Counter()
-        self._flags: Counter[str] = Counter()
-        self._pairs = self._units = self._occurrences = self._near_duplicates = 0
-        self._segments = [0, 0]
-        self._words = [0, 0]
-        self._characters = [0, 0]
-
-    def count(self, item: Item) -> None:
-        """A page counts only in a monolingual corpus.
-
-        In a bilingual one it is written to XCES files, and the pairs count.
-        """
-        match item:
-            case PagePair():
-                self._pairs += 1
-                self._methods.update(item.evidence.keys())
-                self._add(0, item.url_a)
-                self._add(1, item.url_b)
-            case TranslationUnit():
-                self._units += 1
-                self._occurrences += len(item.sources)
-                self._near_duplicates += item.variants
-                if item.pair.flags:
-                    self._flags.update(item.pair.flags)
-                self._measure(0, item.pair.a.text, item.pair.scores.get("words_a"))
-                self._measure(1, item.pair.b.text, item.pair.scores.get("words_b"))
-            case Page() if len(self._header.languages) == 1:
-                self._add(0, item.url)
-                for paragraph in item.paragraphs:
-                    if not paragraph.boilerplate:
-                        self._measure(0, paragraph.text)
-
-    def _add(self, side: int, url: Url) -> None:
-        self.pages[side].append(hash(url))  # It differs between processes and is never stored.
-        self.sites[side].append(self._numbers.setdefault(url.site, len(self._numbers)))
-
-    def _measure(self, side: int, text: str, counted: float | None = None) -> None:
-        """The judge has counted the words of most segments, which takes as long as all the rest here."""
-        self._segments[side] += 1
-        self._words[side] += len(words(text, self._header.languages[side])) if counted is None else int(counted)
-        self._characters[side] += len(text)
-
-    def facts(
-        self, rejected: Mapping[str, int], files: Sequence[FileFacts] = (), merged: MergedCounts | None = None
-    ) -> CorpusFacts:
-        """What was counted, what was kept out, and the files of the corpus."""
-        return CorpusFacts(
-            name=self._header.name,
-            sides=tuple(
-                LanguageFigures(language, different(np.array(pages)), segments, word_count, characters)
-                for language, pages, segments, word_count, characters in zip(
-                    self._header.languages, self.pages, self._segments, self._words, self._characters, strict=False
-                )
-            ),
-            document_pairs=self._pairs,
-            units=self._units,
-            occurrences=self._occurrences,
-            near_duplicates=self._near_duplicates,
-            methods=self._methods,
-            flags=self._flags,
-            rejected=most_first(rejected),
-            files=tuple(files),
-            merged=merged,
-        )
-
-
-def pages_by_site(counters: Sequence[CorpusCounter], numbers: Mapping[str, int]) -> dict[str, int]:
-    """A page counts once, also if it has translations into several languages."""
-    pages = np.concatenate([np.array(side) for counter in counters for side in counter.pages])
-    sites = np.concatenate([np.array(side) for counter in counters for side in counter.sites])
-    _, places = np.unique(pages, return_index=True)
-    return dict(zip(numbers, np.bincount(sites[places], minlength=len(numbers)).tolist(), strict=True))
 
 
 def most_first(rejected: Mapping[str, int]) -> dict[str, int]:
@@ -367,6 +309,7 @@ def summary(facts: CorpusFacts) -> dict[str, object]:
         "units": facts.units,
         "occurrences": facts.occurrences,
         "pairs": facts.document_pairs,
+        **({"partial": facts.partial} if facts.partial else {}),
         "refused": dict(facts.rejected),
         "near_duplicates": facts.near_duplicates,
         **({"refused_pairs": dict(facts.rejected_pairs)} if facts.rejected_pairs else {}),

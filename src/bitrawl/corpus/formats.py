@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from functools import cache
@@ -51,6 +51,7 @@ class CorpusFormat(NamedTuple):
 
 _NOTHING = CorpusFormat()
 _UNIT, _PAIR, _PAGE = (TranslationUnit,), (PagePair,), (Page,)
+_ALL = (PagePair, Page, TranslationUnit)
 
 
 class Format(StrEnum):
@@ -77,17 +78,63 @@ class Format(StrEnum):
     XCES = ("xces", CorpusFormat(
         (Part("bitrawl.corpus.xces:xces", (PagePair, Page), ("xces/{name}",)),),
         pages=(Part("bitrawl.corpus.xces:xces", _PAGE, ("xces/{name}",)),)))
+    DOCUMENTS = ("documents", CorpusFormat((Part("bitrawl.corpus.jsonl:texts", _ALL, ("{name}.texts.jsonl{gz}",)),)))
+    DOCUMENTS_PARQUET = ("documents-parquet", CorpusFormat(
+        (Part("bitrawl.corpus.jsonl:texts_parquet", _ALL, ("{name}.texts.parquet",)),), needs="pyarrow"))
     # fmt: on
 
 
-def fitting(languages: int) -> tuple[str, ...]:
-    """Our formats for a corpus of one language, or for the corpora of several."""
-    return tuple(name for name in Format if name.made_of.parts(languages))
+class Formats(Added):
+    """All formats by their names: ours, first those for pairs of languages, then those that other packages add."""
+
+    def ours(self, languages: int) -> tuple[str, ...]:
+        """Those of our own for a corpus of one language, or for the corpora of several."""
+        return tuple(name for name in Format if name.made_of.parts(languages))
+
+    def usual(self, languages: int) -> list[str]:
+        """What is written when nobody says otherwise."""
+        return [Format.TEXT, Format.JSONL] if languages == 1 else [Format.JSONL, Format.TMX, Format.TSV]
+
+    def of(self, name: str) -> CorpusFormat:
+        """Raises `ConfigError` if nobody has it, or if the package that adds it cannot be used."""
+        self.check_one(name)
+        return Format(name).made_of if name in set(Format) else _of_package(name)
+
+    def parts(self, languages: int) -> dict[str, tuple[Part, ...]]:
+        """The exporters of all formats for so many languages, without those of other packages that cannot be used."""
+        formats = {str(name): name.made_of for name in Format}
+        for name in sorted(self.others()):
+            with suppress(ConfigError):
+                formats[name] = self.of(name)
+        return {name: made_of.parts(languages) for name, made_of in formats.items() if made_of.parts(languages)}
+
+    def ready(self, languages: int) -> list[str]:
+        """Those that need nothing which is not installed."""
+        needed = {name: self.of(name).needs for name in self.parts(languages)}
+        return [name for name, needs in needed.items() if not needs or find_spec(needs)]
+
+    def unfit(self, names: Iterable[str], languages: int) -> str:
+        """Says which of these are not for so many languages; empty if all are. It loads nothing: others pass."""
+        return self._unfit([one for one in names if one in set(Format) and one not in self.ours(languages)], languages)
+
+    def check(self, names: Iterable[str], languages: int, otherwise: str) -> None:
+        """Raise `ConfigError` for one that could not be written; `otherwise` says what to do instead of installing it."""
+        for name in names:
+            made_of = self.of(name)
+            if made_of.needs and find_spec(made_of.needs) is None:
+                command = install_command(Format.PARQUET) if name in set(Format) else f"pip install {made_of.needs}"
+                raise ConfigError(f"{name.title()} needs {made_of.needs}. Run: {command}, or {otherwise}")
+            if not made_of.parts(languages):
+                raise ConfigError(self._unfit([name], languages))
+
+    def _unfit(self, names: Sequence[str], languages: int) -> str:
+        kind = "one language" if languages == 1 else "pairs of languages"
+        others = ", ".join(self.parts(languages)) if names else ""
+        return f"{', '.join(names)} is not a format for {kind}; choose from {others}" if names else ""
 
 
-# Those for pairs of languages, then those for one language only.
-FORMATS = Added(
-    "bitrawl.exporters", "format", "formats", (*fitting(2), *(name for name in Format if name not in fitting(2)))
+FORMATS = Formats(
+    "bitrawl.exporters", "format", "formats", sorted(Format, key=lambda name: not Format(name).made_of.pairs)
 )
 """An entry of another package is a `CorpusFormat`."""
 FormatName = Annotated[str, msgspec.Meta(extra={"names": FORMATS.names})]
@@ -108,54 +155,6 @@ class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     compress: bool = False
     accepted_only: bool = False  # only what a person accepted: segments, and the good segments of page pairs
     anonymise: Anonymise = Anonymise.OFF  # off, replace or drop personal data; needs the extra privacy
-
-
-def usual(languages: int) -> list[str]:
-    """What is written when nobody says otherwise."""
-    return [Format.TEXT, Format.JSONL] if languages == 1 else [Format.JSONL, Format.TMX, Format.TSV]
-
-
-def corpus_formats(languages: int) -> dict[str, tuple[Part, ...]]:
-    """The parts of all of these formats, without those of other packages that cannot be used."""
-    formats = {str(name): name.made_of for name in Format}
-    for name in sorted(FORMATS.others()):
-        with suppress(ConfigError):
-            formats[name] = corpus_format(name)
-    return {name: made_of.parts(languages) for name, made_of in formats.items() if made_of.parts(languages)}
-
-
-def ready_formats(languages: int) -> list[str]:
-    """Those of `corpus_formats` that need nothing which is not installed."""
-    needed = {name: corpus_format(name).needs for name in corpus_formats(languages)}
-    return [name for name, needs in needed.items() if not needs or find_spec(needs)]
-
-
-def corpus_format(name: str) -> CorpusFormat:
-    """Raises `ConfigError` if nobody has it, or if the package that adds it cannot be used."""
-    FORMATS.check_one(name)
-    return Format(name).made_of if name in set(Format) else _of_package(name)
-
-
-def unfit(formats: Iterable[str], languages: int) -> str:
-    """Says which of these are not for so many languages; empty if all are. It loads nothing: others pass."""
-    names = [name for name in formats if name in set(Format) and not Format(name).made_of.parts(languages)]
-    return _unfit(names, languages) if names else ""
-
-
-def check_formats(formats: Iterable[str], languages: int, otherwise: str) -> None:
-    """Raise `ConfigError` for one that could not be written; `otherwise` says what to do instead of installing it."""
-    for name in formats:
-        made_of = corpus_format(name)
-        if made_of.needs and find_spec(made_of.needs) is None:
-            command = install_command(name) if name in set(Format) else f"pip install {made_of.needs}"
-            raise ConfigError(f"{name.title()} needs {made_of.needs}. Run: {command}, or {otherwise}")
-        if not made_of.parts(languages):
-            raise ConfigError(_unfit([name], languages))
-
-
-def _unfit(names: Iterable[str], languages: int) -> str:
-    kind = "one language" if languages == 1 else "pairs of languages"
-    return f"{', '.join(names)} is not a format for {kind}; choose from {', '.join(corpus_formats(languages))}"
 
 
 @cache
@@ -182,10 +181,3 @@ class TermFormat(StrEnum):
     CSV = "csv"
     TBX = "tbx"
     JSONL = "jsonl"
-
-
-# What help shows and something far below uses: here, so that help need not load that.
-TERM_PAIRS = 500  # as many as a person will look through
-# Judgement, from reading lilypond en-fr and gimp-help en-de (2026-11): of 39 pairs from 0.5 to 0.6 about 31 are right, of 55
-# from 0.3 to 0.5 about 35.
-TERM_PAIR_SCORE = 0.5

@@ -1,4 +1,4 @@
-"""Which terms of two languages translate each other, by the aligned segments that have them, and files of such terms.
+"""The bilingual terms of a corpus: which terms translate each other, by the aligned segments that have them, and their files.
 
 The files are TSV, CSV for spreadsheets, and TBX-Basic of 2008: translate-toolkit 3.20 does not read
 that of 2019.
@@ -6,19 +6,26 @@ that of 2019.
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import shlex
+import tempfile
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, cached_property
-from typing import NamedTuple
+from pathlib import Path
+from typing import IO, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.corpus.formats import TermFormat
+from bitrawl.corpus.units import Corpora, CorpusUnit
+from bitrawl.errors import ConfigError
 from bitrawl.files import cell
-from bitrawl.model import Language
+from bitrawl.model import Language, Unpacker, pack
 from bitrawl.text.arrays import Floats, Ints
-from bitrawl.text.frequencies import BREAK, Keyness, Phrases, unnested
+from bitrawl.text.frequencies import BREAK, Keyness, Phrases, Texts, general_rates, unnested
 from bitrawl.text.lexicon import Lexicon, WordBags
 from bitrawl.text.numbers import values
 from bitrawl.text.words import one_line, xml
@@ -41,6 +48,12 @@ LONGEST = 50  # different words and terms of such a segment; judgement: a word o
 _OF_EACH = 10  # segments of each candidate that the lexicon learns from before it takes any others; judgement
 _BLOCK = 10_000  # segments whose pairs of terms are counted at once: about 50 MB
 MOST_EXAMPLES = 3
+MOST_SEGMENTS = 200_000  # that are read, evenly from all
+TELL_EVERY = 50_000  # segments
+_SHORT = 40  # characters of an example that says something
+
+Languages = tuple[Language, Language]
+Tell = Callable[[str], None]
 
 COLUMNS = (
     *("lang_a", "lang_b", "term_a", "term_b", "score", "weight", "count_a", "count_b", "count_together"),
@@ -73,17 +86,127 @@ class TermPair(msgspec.Struct, frozen=True):
 
 
 class FoundPair(NamedTuple):
-    """Two terms as they are mostly written, and what speaks for them."""
+    """Two terms, and the numbers of their phrases."""
 
-    term_a: str
-    term_b: str
-    a: int  # the numbers of the phrases
+    a: int
     b: int
-    score: float  # how surely they translate each other, from 0 to 1
-    weight: float  # how much more frequent they are than in general, from 0 to 1
-    count_a: int  # segments that have the first, the second, both
-    count_b: int
-    together: int
+    terms: TermPair  # not rounded, and without examples
+
+
+def bilingual_terms(  # noqa: PLR0913 - what is asked, and how much it may take
+    corpora: Corpora,
+    folder: Path,
+    languages: str,
+    most: int,
+    *,
+    min_score: float,
+    tell: Tell,
+    most_segments: int = MOST_SEGMENTS,
+) -> list[TermPair]:
+    """The terms of a folder's corpus in two languages ("en-fr"), the most telling first; empty if it supports none.
+
+    The languages may be left out if the folder has translations in one pair only; "fr-en" puts French first. Raises
+    `ConfigError` if a job has not been mined, or if there is no such pair.
+    """
+    with _segments(corpora, _chosen_languages(folder, corpora, languages), tell, most_segments) as segments:
+        tell(f"looking for terms in {len(segments):,} segments")
+        sides = [Phrases(texts) for texts in segments.texts]
+        a, b = (Keyness(side, general_rates(side.texts.language)) for side in sides)
+        pairs = [pair for pair in find_pairs(a, b) if pair.terms.score >= min_score][:most]
+        return _described(pairs, segments, *sides)
+
+
+def _chosen_languages(folder: Path, corpora: Corpora, name: str) -> Languages:
+    """The pair of languages that is meant, in the order in which it is written."""
+    headers = corpora.headers
+    pairs = {
+        header.name: (header.languages[0], header.languages[1]) for header in headers if len(header.languages) == 2
+    }
+    if not pairs and headers:
+        where, code = shlex.quote(str(folder)), headers[0].name
+        raise ConfigError(
+            f"{folder} has a corpus in one language ({code}); bilingual terms need two. For the terms of one language:"
+            f" bitrawl topic learn {where} --lang {code} -o topic.txt"
+        )
+    if not pairs:
+        raise ConfigError(f"the corpus of {folder} is empty")
+    filled = [pair for pair, count in corpora.counts().items() if count and pair in pairs] or list(pairs)
+    if not name and len(filled) > 1:
+        raise ConfigError(f"{folder} has several language pairs; choose one with --languages: {', '.join(filled)}")
+    both_ways = {f"{b}-{a}": (b, a) for a, b in pairs.values()} | pairs
+    by_any_case = {pair.casefold(): languages for pair, languages in both_ways.items()}
+    chosen = (name or filled[0]).casefold().replace(",", "-")
+    if chosen not in by_any_case:
+        raise ConfigError(f"{folder} has no language pair {name!r}; choose one of {', '.join(pairs)}")
+    return by_any_case[chosen]
+
+
+class _SegmentFile:
+    """The segments of a corpus: as numbers in memory, and as they are in a file."""
+
+    def __init__(self, languages: Languages, file: IO[bytes]) -> None:
+        self.languages, self._file = languages, file
+        self.texts = Texts(languages[0]), Texts(languages[1])
+        self._begins, self.lengths = array("q"), array("i")
+        self._unpack: Unpacker[TermExample] = Unpacker(TermExample)
+
+    def __len__(self) -> int:
+        return len(self._begins)
+
+    def add(self, unit: CorpusUnit) -> None:
+        urls = Url.known(unit.url_a), Url.known(unit.url_b)
+        if unit.lang_a == self.languages[0]:
+            example = TermExample(unit.text_a, unit.text_b, *urls)
+        else:
+            example = TermExample(unit.text_b, unit.text_a, *reversed(urls))
+        self.texts[0].add(example.text_a)
+        self.texts[1].add(example.text_b)
+        self._begins.append(self._file.tell())
+        self.lengths.append(len(example.text_a) + len(example.text_b))
+        packed = pack(example)
+        self._file.write(len(packed).to_bytes(4, "big") + packed)
+
+    def __getitem__(self, number: int) -> TermExample:
+        self._file.seek(self._begins[number])
+        return self._unpack(self._file.read(int.from_bytes(self._file.read(4), "big")))
+
+
+@contextmanager
+def _segments(corpora: Corpora, languages: Languages, tell: Tell, most: int) -> Iterator[_SegmentFile]:
+    """All, or one in so many; their texts are in a temporary file."""
+    counts = corpora.counts()
+    total = max(counts.get("-".join(order), 0) for order in (languages, languages[::-1]))
+    step = max(1, -(-total // most))
+    if step > 1:
+        tell(f"reading one in {step} of the corpus, which has {total:,} segments")
+    with tempfile.TemporaryFile() as file:
+        segments = _SegmentFile(languages, file)
+        for number, unit in enumerate(corpora.units(languages)):
+            if number % step == 0:
+                segments.add(unit)
+                if len(segments) % TELL_EVERY == 0:
+                    tell(f"reading the corpus: {len(segments):,} segments")
+        yield segments
+
+
+def _described(pairs: Sequence[FoundPair], segments: _SegmentFile, a: Phrases, b: Phrases) -> list[TermPair]:
+    lengths = np.array(segments.lengths)
+    return [
+        msgspec.structs.replace(
+            pair.terms,
+            score=round(pair.terms.score, 3),
+            weight=max(1.0, round(pair.terms.weight)),
+            examples=tuple(segments[number] for number in _examples(have_both, lengths)),
+        )
+        for pair, have_both in zip(pairs, segments_with(pairs, a, b), strict=True)
+    ]
+
+
+def _examples(numbers: Ints, lengths: Ints) -> list[int]:
+    """The shortest that are no fragments."""
+    length = lengths[numbers]
+    chosen: list[int] = numbers[np.lexsort((numbers, length, length < 2 * _SHORT))][:MOST_EXAMPLES].tolist()
+    return chosen
 
 
 def find_pairs(a: Keyness, b: Keyness) -> list[FoundPair]:
@@ -98,9 +221,8 @@ def find_pairs(a: Keyness, b: Keyness) -> list[FoundPair]:
     forms_a = a.phrases.forms(a.phrases.numbered({link.a for link in links}))
     forms_b = b.phrases.forms(b.phrases.numbered({link.b for link in links}))
     pairs = [_found(link, forms_a[link.a], forms_b[link.b], *sides) for link in links]
-    languages = a.phrases.texts.language, b.phrases.texts.language
-    terms = [pair for pair in pairs if not _are_numbers(pair, languages)]
-    return sorted(terms, key=lambda pair: (-pair.score * pair.weight, pair.a))
+    terms = [pair for pair in pairs if not _are_numbers(pair.terms)]
+    return sorted(terms, key=lambda pair: (-pair.terms.score * pair.terms.weight, pair.a))
 
 
 class _Linked(NamedTuple):
@@ -129,19 +251,18 @@ def _linked(a: "_Side", b: "_Side") -> list[_Linked]:
 
 
 def _found(link: _Linked, term_a: str, term_b: str, a: "_Side", b: "_Side") -> FoundPair:
-    weight: float = float(a.strength[link.a] * b.strength[link.b]) ** 0.5
+    weight: float = 100 * float(a.strength[link.a] * b.strength[link.b]) ** 0.5
     if term_a.casefold() == term_b.casefold():
         weight *= SAME
-    return FoundPair(
-        *(term_a, term_b, link.a, link.b, link.score, weight),
-        *(int(a.count[link.a]), int(b.count[link.b]), link.together),
-    )
+    languages = a.phrases.texts.language, b.phrases.texts.language
+    counts = int(a.count[link.a]), int(b.count[link.b]), link.together
+    return FoundPair(link.a, link.b, TermPair(*languages, term_a, term_b, link.score, weight, *counts))
 
 
-def _are_numbers(pair: FoundPair, languages: tuple[Language, Language]) -> bool:
+def _are_numbers(pair: TermPair) -> bool:
     """As "four" and "quatre" are: one word, and the same value."""
     return " " not in pair.term_a and bool(
-        values(pair.term_a, languages[0]).keys() & values(pair.term_b, languages[1]).keys()
+        values(pair.term_a, pair.lang_a).keys() & values(pair.term_b, pair.lang_b).keys()
     )
 
 

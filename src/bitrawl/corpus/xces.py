@@ -51,9 +51,9 @@ def document_name(url: Url, language: Language, header: CorpusHeader) -> str:
 
 
 def alignment_name(pair: PagePair, header: CorpusHeader) -> str:
-    """`en-3f2a9c0d1e5b_fr-0c77d02b9a41_a.xml`, ending with the letter of the most reliable method."""
+    """`en-3f2a9c0d1e5b_fr-0c77d02b9a41_a.xml`, ending with the letter of the most reliable method; a partial one with `_a-partial`."""
     method = next((method for method in Method if pair.evidence.get(method)), "x")
-    return f"{_stem(pair.url_a, pair.lang_a, header)}_{_stem(pair.url_b, pair.lang_b, header)}_{method}.xml"
+    return f"{_stem(pair.url_a, pair.lang_a, header)}_{_stem(pair.url_b, pair.lang_b, header)}_{method}{'-partial' if pair.partial else ''}.xml"
 
 
 def crawl_info(paragraph: Paragraph, page: Page) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import msgspec
 
@@ -66,8 +66,7 @@ class Previewer:
     analyser: Analyser
     scope: Scope
     clock: Clock
-    politeness: Politeness = field(default_factory=Politeness)
-    opt_outs: bool = True
+    politeness: Politeness
 
     async def preview(self, seeds: Sequence[Url]) -> list[Preview]:
         """One for each host, in the order of the seeds; only the first seed of a host is visited."""
@@ -93,7 +92,7 @@ class _HostVisit:
     async def preview(self) -> Preview:
         outcome = await self._page(Link(self._seed, LinkKind.SEED))
         page = outcome if isinstance(outcome, Page) else None
-        skip = page.objection(opt_outs=self._settings.opt_outs) if page else outcome
+        skip = page.objection(opt_outs=self._settings.politeness.opt_outs) if page else outcome
         preview = Preview(host=self._seed.host, seed=self._seed, skip=skip if isinstance(skip, Skip) else None)
         if preview.skip is not None and preview.skip.reason in NO_ANSWER:
             return preview

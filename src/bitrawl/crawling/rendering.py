@@ -19,7 +19,7 @@ from bitrawl.crawling.robots import RobotsFetcher
 from bitrawl.crawling.scope import Sites
 from bitrawl.crawling.settings import RenderSection
 from bitrawl.crawling.traps import KINDS, Recent, kind_of
-from bitrawl.model import Capture, DrawnBy, Page, Sitemap, Skip, Visit, WarcPlace
+from bitrawl.model import Capture, DrawnBy, Page, Sitemap, Skip, Visit, WarcPosition
 from bitrawl.protocols import Analyser, Clock, Renderer
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
@@ -37,7 +37,7 @@ async def open_rendering(  # noqa: PLR0913 - collaborators
     fetching: FetchSettings,
     robots: RobotsFetcher,
     sites: Sites,
-    keep: Callable[[Capture], WarcPlace],
+    keep: Callable[[Capture], WarcPosition],
     *,
     clock: Clock,
     stack: AsyncExitStack,
@@ -91,7 +91,7 @@ class Drawn(NamedTuple):
 
     outcome: Page | Sitemap | Skip
     bytes: int  # that were fetched for it
-    place: WarcPlace | None = None  # of what the browser drew; None if that was not taken
+    place: WarcPosition | None = None  # of what the browser drew; None if that was not taken
 
 
 class Rendering:
@@ -101,7 +101,7 @@ class Rendering:
         self,
         renderer: Renderer,
         site_of: Callable[[str], str],
-        keep: Callable[[Capture], WarcPlace | None],
+        keep: Callable[[Capture], WarcPosition | None],
         *,
         always: bool = False,
     ) -> None:

@@ -25,7 +25,6 @@ PRODUCT = "bitrawl"
 
 MAX_AGE = 24 * 3600.0  # RFC 9309, section 2.4
 MAX_DELAY = 60.0  # A longer Crawl-delay (some ask for hours) would end the crawl of a host. It is cut to this.
-UNREACHABLE_FOR = 5.0  # seconds that a failure counts, so that a host's other links do not ask at once
 # Files in memory, two for each host (https and http); the others are parsed again when needed. 300 real ones take 13 kB and
 # 0.1 ms each (2026-11-18). With 512, a crawl of more than 256 hosts in turns parsed one for each visit.
 MAX_PARSED = 4096
@@ -69,8 +68,9 @@ class InMemoryRobots:
 class RobotsFetcher:
     """Fetches what a host's rules allow, and refuses the rest.
 
-    The rules come through the inner fetcher, so they are guarded and archived as anything else. `delay` is the
-    politeness between the requests for them and the page: the frontier cannot see these. `opt_outs` asks for
+    The rules come through the inner fetcher, so they are guarded and archived as anything else. The
+    politeness is between the requests for them and the page: the frontier cannot see these. A host that does not answer
+    rests as long as before a second attempt, so that its other links do not ask at once. Where opt-outs count, it asks for
     /.well-known/tdmrep.json (one more request for each origin) and heeds it and Content-Signal.
     """
 
@@ -78,16 +78,13 @@ class RobotsFetcher:
         self,
         inner: Fetcher,
         clock: Clock,
+        politeness: Politeness,
         memory: RobotsMemory | None = None,
-        *,
-        delay: float = Politeness().delay,
-        opt_outs: bool = Politeness().opt_outs,
     ) -> None:
         self._inner = inner
         self._memory = memory or InMemoryRobots()
         self._clock = clock
-        self._delay = delay
-        self._opt_outs = opt_outs
+        self._politeness = politeness
         self._rules: Recent[str, RobotsRules | None] = Recent(MAX_PARSED)  # None: nothing is known of the origin
         # By origin, when it was asked in this run. What an earlier run was told may be of any age: the only clock that
         # goes on between two runs is the date, which somebody may have set.
@@ -105,7 +102,7 @@ class RobotsFetcher:
         rules = await self._rules_for(url.origin)
         if isinstance(rules, Skip):
             return msgspec.structs.replace(rules, url=url)
-        return rules.refusal(url, opt_outs=self._opt_outs)
+        return rules.refusal(url, opt_outs=self._politeness.opt_outs)
 
     def crawl_delay(self, host: str) -> float:
         """The seconds that a host asks for between two visits; 0 where it does not, or has not been asked."""
@@ -136,18 +133,18 @@ class RobotsFetcher:
     async def _ask(self, origin: str) -> "RobotsRules | Skip":
         answer = await self._download(Url.parse(f"{origin}/robots.txt"))
         if isinstance(answer, Skip):
-            wait = max(UNREACHABLE_FOR, answer.retry_after)
+            wait = max(self._politeness.backoff, answer.retry_after)
             failure, _ = self._failures.note(origin, (_failure(origin, answer), self._clock.now() + wait))
             return _postponed(failure, wait)
         asked_at, record = self._clock.now(), RobotsRecord(origin, answer.status, answer.body, self._clock.date())
-        await self._clock.sleep(self._delay)
+        await self._clock.sleep(self._politeness.delay)
         notice = Url.parse(f"{origin}/.well-known/tdmrep.json")
-        if self._opt_outs and RobotsRules(record).allow(notice):
+        if self._politeness.opt_outs and RobotsRules(record).allow(notice):
             answer = await self._download(notice)
             # TDMRep: failure to provide the file means that the origin does not implement the protocol.
             if isinstance(answer, _RobotsText):
                 record = msgspec.structs.replace(record, reservations=answer.body)
-            await self._clock.sleep(self._delay)
+            await self._clock.sleep(self._politeness.delay)
         self._memory.save(record)
         self._asked_at[origin] = asked_at
         rules = RobotsRules(record)
@@ -170,7 +167,7 @@ class RobotsFetcher:
             except UrlError:
                 return _RobotsText(answer.status)
             link = msgspec.structs.replace(link, url=target, redirects=link.redirects + 1)
-            await self._clock.sleep(self._delay)
+            await self._clock.sleep(self._politeness.delay)
         return _RobotsText(0)
 
     def _remembered(self, origin: str) -> "RobotsRules | None":

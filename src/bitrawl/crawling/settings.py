@@ -67,6 +67,11 @@ class Politeness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     backoff: Seconds = 5.0  # before the second attempt, doubled for each failure in a row
     opt_outs: bool = True  # honour noai and TDM reservations
 
+    @property
+    def to_archives(self) -> "Politeness":
+        """An archive minds no delay, and no number of connections."""
+        return msgspec.structs.replace(self, delay=0.0, per_host=self.parallel)
+
     def delay_after(self, took: float, *, asked: float = 0.0) -> float:
         """Seconds until the next visit to a host whose answer took so long; `asked` is its Crawl-delay or Retry-After.
 

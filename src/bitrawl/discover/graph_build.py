@@ -151,7 +151,7 @@ class Numbering:
         self._ids: list[Ids] = []  # empty as long as they follow each other
 
     def add(self, ids: Ids) -> None:
-        """The next ones, greater than those before."""
+        """More numbers, all greater than those before."""
         self._first = self._first if self.count else int(ids[0])
         follow = int(ids[0]) == self._first + self.count and int(ids[-1]) - int(ids[0]) + 1 == len(ids)
         if not self._ids and not follow:

@@ -28,12 +28,12 @@ from bitrawl.discover.graph_files import (
     without_www,
 )
 from bitrawl.discover.settings import HUB_LINKS, REFERRERS
-from bitrawl.errors import ConfigError, GraphError
+from bitrawl.errors import GraphError
 from bitrawl.files import NO_JSON
 from bitrawl.languages import base_language, claimed_language
 from bitrawl.model import Language, Link, LinkKind
+from bitrawl.packages import extra
 from bitrawl.url import Url
-from bitrawl.version import install_command
 
 META = "meta.json"
 FORMAT = "bitrawl link graph"
@@ -408,11 +408,9 @@ def _column(folder: Path, name: str) -> NDArray[Any]:
 
 def _counted(path: Path, most: int) -> Iterator[tuple[str, str | None, int]]:
     """Host, languages and pages. A host comes several times if the index is large."""
-    try:
+    with extra("parquet", "Common Crawl's index needs pyarrow"):
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 - an extra
         from pyarrow import parquet as pq  # noqa: PLC0415
-    except ImportError as error:
-        raise ConfigError(f"Common Crawl's index needs pyarrow. Run: {install_command('parquet')}") from error
     held: list[Any] = []
     for file in _files(path):
         try:

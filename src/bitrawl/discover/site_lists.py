@@ -16,8 +16,8 @@ import msgspec
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.files import cell
 from bitrawl.model import Language, Link, Visit
+from bitrawl.packages import extra
 from bitrawl.url import Url, seeds_from, with_scheme
-from bitrawl.version import install_command
 
 
 class SiteAnswer(StrEnum):
@@ -208,11 +208,9 @@ def _json_rows(content: bytes, path: Path) -> Iterator[Row]:
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
-    try:
+    with extra("parquet", f"{path} needs pyarrow"):
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 - an extra
         from pyarrow import parquet as pq  # noqa: PLC0415
-    except ImportError as error:
-        raise ConfigError(f"{path} needs pyarrow. Run: {install_command('parquet')}") from error
     try:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names

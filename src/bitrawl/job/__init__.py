@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         endpoint,
     )
     from bitrawl.job.corpora import CorpusStatus
-    from bitrawl.job.crawl_wiring import Parts
+    from bitrawl.job.crawl_wiring import WiredCrawl
     from bitrawl.job.described import check, described_job
     from bitrawl.job.exporting import asked
     from bitrawl.job.fetching import FetchPolicy, SystemClock

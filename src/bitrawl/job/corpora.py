@@ -4,12 +4,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 import msgspec
 
-from bitrawl.corpus.export import CorpusHeader, corpus_headers
-from bitrawl.corpus.units import CorpusPage, CorpusUnit, page_of, read_pages, read_units, unit_of
+from bitrawl.corpus import CorpusHeader, CorpusPage, CorpusUnit
 from bitrawl.errors import ConfigError
 from bitrawl.file_names import LEDGER, PARTS, REPORT
 from bitrawl.folder_files import named
@@ -23,22 +22,6 @@ from bitrawl.store.ledger_facts import language_pairs
 from bitrawl.store.stored_findings import Findings
 
 _PAIRS, _PAGES = ".sentences.jsonl", ".documents.jsonl"
-
-
-class Corpora(Protocol):
-    """What a folder holds, in the languages of its corpora."""
-
-    @property
-    def headers(self) -> Sequence[CorpusHeader]: ...
-
-    def counts(self) -> dict[str, int]:
-        """Segment pairs by the name of the corpus; those of one language are not counted."""
-
-    def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
-        """Of all pairs of languages, or of that pair, in any order."""
-
-    def pages(self) -> Iterator[CorpusPage]:
-        """Of a corpus in one language."""
 
 
 class CorpusStatus(msgspec.Struct, frozen=True):
@@ -64,11 +47,11 @@ class CorpusStatus(msgspec.Struct, frozen=True):
 
 
 class JobCorpora:
-    """By the thresholds and verdicts of the job as they are now."""
+    """The corpora of a job by its thresholds and verdicts as they are now."""
 
     def __init__(self, where: JobFolder) -> None:
         self._where = where
-        self.headers = corpus_headers(where.job().languages(), 0.0)
+        self.headers = CorpusHeader.of(where.job().languages())
         with where.reading() as ledger:
             if not Findings(ledger).begun():
                 raise not_mined(where.path, ledger)
@@ -79,11 +62,11 @@ class JobCorpora:
 
     def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
         pair = [Language(code) for code in languages]
-        return (unit_of(unit, header) for header, unit in corpus_units(self._where.job(), self._where.path, pair))
+        return (CorpusUnit.of(unit, header) for header, unit in corpus_units(self._where.job(), self._where.path, pair))
 
     def pages(self) -> Iterator[CorpusPage]:
         with self._where.reading() as ledger:
-            yield from map(page_of, corpus_pages(self._where.job(), ledger))
+            yield from map(CorpusPage.of, corpus_pages(self._where.job(), ledger))
 
 
 class PartCorpora:
@@ -91,7 +74,7 @@ class PartCorpora:
 
     def __init__(self, folder: Path, language: str) -> None:
         self._parts = [JobCorpora(JobFolder(path.parent)) for path in sorted((folder / PARTS).glob(f"*/{LEDGER}"))]
-        self.headers = corpus_headers([Language(language)], 0.0)
+        self.headers = CorpusHeader.of([Language(language)])
 
     def counts(self) -> dict[str, int]:
         return {}
@@ -104,7 +87,7 @@ class PartCorpora:
 
 
 class FileCorpora:
-    """As they were written last."""
+    """Corpora as they were written last."""
 
     def __init__(self, folder: Path, corpus: Path) -> None:
         self._corpus = corpus
@@ -129,12 +112,12 @@ class FileCorpora:
     def units(self, languages: Sequence[str] = ()) -> Iterator[CorpusUnit]:
         for header in self.headers:
             if len(header.languages) == 2 and (not languages or set(header.languages) == set(languages)):
-                yield from read_units(self._corpus, header.name)
+                yield from CorpusUnit.read(self._corpus, header.name)
 
     def pages(self) -> Iterator[CorpusPage]:
         for header in self.headers:
             if len(header.languages) == 1:
-                yield from read_pages(self._corpus, header.name)
+                yield from CorpusPage.read(self._corpus, header.name)
 
 
 def _files(corpus: Path, ending: str) -> list[Path]:
@@ -147,5 +130,5 @@ def _name(path: Path, ending: str) -> str:
 
 def _pair(corpus: Path, name: str) -> tuple[Language, ...]:
     """By its first unit, since a code may have a hyphen too; nothing if there is none."""
-    first = next(read_units(corpus, name), None)
+    first = next(CorpusUnit.read(corpus, name), None)
     return (Language(first.lang_a), Language(first.lang_b)) if first else ()

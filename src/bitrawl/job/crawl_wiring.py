@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from bitrawl.archive.archived_web import Archives
 from bitrawl.config import Job
 from bitrawl.crawling import (
@@ -53,7 +51,7 @@ MANY = (
 MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own
 
 
-class Parts(NamedTuple):
+class WiredCrawl(NamedTuple):
     """A job's crawl, ready to run, and where it writes."""
 
     crawl: Crawl
@@ -72,7 +70,7 @@ async def crawl(
     stack: AsyncExitStack,
     judge: TopicJudge | None = None,
     backlinks: Backlinks | None = None,
-) -> Parts:
+) -> WiredCrawl:
     """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack.
 
     `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
@@ -89,8 +87,8 @@ async def crawl(
         analyser.get_ready(1 + len(seeds) // MANY)
         await asyncio.sleep(0)  # They start while the rest is made.
     web = await open_web(job, folder, ledger, archives, stack, clock)
-    delay = 0.0 if archives is not None else job.politeness.delay
-    robots = RobotsFetcher(web.fetcher, clock, LedgerRobots(ledger), delay=delay, opt_outs=job.politeness.opt_outs)
+    politeness = job.politeness if archives is None else job.politeness.to_archives
+    robots = RobotsFetcher(web.fetcher, clock, politeness, LedgerRobots(ledger))
     topic = Topic(judge.model, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
@@ -140,7 +138,7 @@ async def crawl(
     added = added_seeds(queue, ledger, seeds) if not whole else []
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds], added)
     learns = judge is not None or orders
-    return Parts(made, ledger, queue, learns, site_walk, steps, reasons_of(JUDGED_AGAIN, changed))
+    return WiredCrawl(made, ledger, queue, learns, site_walk, steps, reasons_of(JUDGED_AGAIN, changed))
 
 
 def _language_of_labels(job: Job) -> Callable[[str], str]:
@@ -187,8 +185,7 @@ def _frontier(  # noqa: PLR0913 - collaborators
         queue,
         clock,
         sites.of,
-        # An archive minds no delay, and no number of connections.
-        politeness if live else msgspec.structs.replace(politeness, delay=0.0, per_host=politeness.parallel),
+        politeness if live else politeness.to_archives,
         crawl_delay=robots.crawl_delay if live else lambda _host: 0.0,
         spending=Spending.resumed(budget, job.discovery.downloads, _spent(ledger), seconds),
         rules=HostRules(

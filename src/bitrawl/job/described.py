@@ -43,7 +43,12 @@ def described_job(
     described = config.read(file) if file is not None else {}
     if earlier is not None and not described and not any(settings.get(key) for key in ("seeds", "warc", "replay")):
         described = config.read(held)
-    job = config.resolve(config.merged(described, settings), where=str(file) if file else "")
+    asked = config.merged(described, settings)
+    if not asked:
+        raise ConfigError(
+            f"{folder.path} holds no job; to begin one: bitrawl mine URL --langs en,fr --out {folder.path}"
+        )
+    job = config.resolve(asked, where=str(file) if file else "")
     check_inputs(folder.path, [name for name in inputs_of(job) if earlier is None or name not in inputs_of(earlier)])
     folder.check_writable(fresh=bool(fresh))
     if earlier is not None:

@@ -9,15 +9,14 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.config import Job
-from bitrawl.corpus.export import corpus_headers
-from bitrawl.corpus.formats import Anonymise
-from bitrawl.corpus.sampling import SCORE_RANGES, Place, sampled
+from bitrawl.corpus import Anonymise, CorpusHeader
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.files import NO_JSON
 from bitrawl.job.exporting import corpus_units
 from bitrawl.model import Language, SegmentPair, segment_key
+from bitrawl.review import sampled
 from bitrawl.store.folder import JobFolder
-from bitrawl.store.samples import DrawnSample, SampleDesign, SampleRequest, Samples, SampleUnit, band_of
+from bitrawl.store.samples import SCORE_RANGES, DrawnSample, SampleDesign, SampleRequest, Samples, SampleUnit, band_of
 
 
 def give_sample(folder: JobFolder, request: SampleRequest, at: float) -> int:
@@ -56,18 +55,18 @@ def draw(folder: JobFolder, request: SampleRequest) -> DrawnSample:
 
 def _in_order(job: Job, languages: tuple[Language, Language]) -> tuple[Language, Language]:
     """As in the names of the job's corpora, whichever comes first in the request."""
-    for header in corpus_headers(job.languages(), 0.0):
+    for header in CorpusHeader.of(job.languages()):
         if len(header.languages) == 2 and set(header.languages) == set(languages):
             return header.languages[0], header.languages[1]
     raise ConfigError(f"This job has no corpus in {' and '.join(languages)}.")
 
 
-def _alike(pair: SegmentPair) -> Place:
+def _alike(pair: SegmentPair) -> tuple[str, float, tuple[str, ...]]:
     """Each unit has the same chance."""
     return "", 0.0, (pair.a.text, pair.b.text)
 
 
-def _by_band(pair: SegmentPair) -> Place:
+def _by_band(pair: SegmentPair) -> tuple[str, float, tuple[str, ...]]:
     """Each score band has the same number."""
     return "", pair.score, (pair.a.text, pair.b.text)
 

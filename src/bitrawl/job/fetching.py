@@ -21,7 +21,7 @@ from bitrawl.crawling.robots import RobotsRecord
 from bitrawl.file_names import ARCHIVE
 from bitrawl.folder_files import warc_files
 from bitrawl.job.described import scope
-from bitrawl.model import Capture, Language, WarcPlace, pack
+from bitrawl.model import Capture, Language, WarcPosition, pack
 from bitrawl.page import AnalysisSection, Rejects, SandboxedAnalyser, page_reader
 from bitrawl.protocols import (
     Fetcher,
@@ -85,7 +85,7 @@ class WebSource(NamedTuple):
     """What answers a crawl."""
 
     fetcher: Fetcher
-    keep: Callable[[Capture], WarcPlace] | None = None  # into the archive of the answers; None where there is none
+    keep: Callable[[Capture], WarcPosition] | None = None  # into the archive of the answers; None where there is none
 
 
 async def web(
@@ -150,7 +150,7 @@ def loose_web(policy: FetchPolicy) -> tuple[HttpFetcher, Callable[[HttpFetcher],
     """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
     clock = SystemClock()
     settings = msgspec.structs.replace(policy.settings(), trusted=frozenset())  # its APIs are no sites
-    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, clock, delay=policy.delay)
+    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, clock, Politeness(delay=policy.delay))
 
 
 def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
@@ -179,12 +179,11 @@ async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) 
         web = ReplayFetcher(archives)
     else:
         web = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
-    delay = 0.0 if archives is not None else job.politeness.delay
+    politeness = job.politeness if archives is None else job.politeness.to_archives
     return Previewer(
-        RobotsFetcher(web, clock, delay=delay, opt_outs=job.politeness.opt_outs),
+        RobotsFetcher(web, clock, politeness),
         await stack.enter_async_context(loose_analyser(job.languages())),
         scope(job, Sites(job.scope.one_site), seeds_of(job, archives)),
         clock,
-        Politeness(delay=delay),
-        job.politeness.opt_outs,
+        politeness,
     )

@@ -16,12 +16,10 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.archive.writing import ArchiveFacts, archive_facts, archive_files
-from bitrawl.corpus.card import card_of, is_foreign_card
-from bitrawl.corpus.export import CARD
-from bitrawl.corpus.figures import file_facts
+from bitrawl.corpus import CorpusFolder, paired_pages
+from bitrawl.corpus.shards import ShardFolder
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
-from bitrawl.file_names import SHARD, SUMMARY, VERDICTS
-from bitrawl.job.exporting import check_shards
+from bitrawl.file_names import CARD, SHARD, SUMMARY, VERDICTS
 from bitrawl.job.reporting import written_figures
 from bitrawl.show import counted
 from bitrawl.store.database import locked, recovered, verify
@@ -86,7 +84,8 @@ def check_corpus(folder: Path) -> Checked | None:
 
     A copy without its job has only its card and its figures to tell.
     """
-    card, written = card_of(folder), sealed_files(folder)
+    corpus, written = CorpusFolder(folder), sealed_files(folder)
+    card, is_foreign = corpus.card, corpus.has_foreign_card
     if card is None and not written:
         return None
     expected, wrong, figures = written, list[str](), dict[str, dict[str, object]]()
@@ -101,11 +100,11 @@ def check_corpus(folder: Path) -> Checked | None:
         except (OSError, UnicodeDecodeError):
             text = ""
         expected = dict(_LISTED.findall(text))
-        wrong += [f"{card.name} is not a complete card"] if _is_cut(text, figures) or is_foreign_card(card) else []
+        wrong += [f"{card.name} is not a complete card"] if _is_cut(text, figures) or is_foreign else []
     wrong += _differing(folder, expected)
     if not wrong:
         return Checked(f"{folder.name}/", Condition.SOUND, f"{counted(len(expected), 'file')}, as written")
-    where = _quoted(card) if card is not None and is_foreign_card(card) else ""
+    where = _quoted(card) if card is not None and is_foreign else ""
     first = f"Move {where} elsewhere. Then run" if where else "To write it again, run"
     advice = f"{first}: {export_command(folder)}. Files that you changed yourself are replaced."
     return Checked(f"{folder.name}/", Condition.DAMAGED, "; ".join(wrong), advice)
@@ -115,13 +114,13 @@ def _differing(folder: Path, expected: Mapping[str, str]) -> Iterator[str]:
     """Says of each file that it is not as it was written."""
     for name, sha256 in expected.items():
         try:
-            [file] = file_facts(folder, [name])
+            found = CorpusFolder(folder).sha256(name)
         except FileNotFoundError:
             yield f"{name} is missing"
         except OSError as error:
             yield f"{name} cannot be read: {error.strerror}"
         else:
-            if file.sha256 != sha256:
+            if found != sha256:
                 yield f"{name} is not what was written"
 
 
@@ -203,8 +202,9 @@ def _verified(folder: JobFolder) -> str:
         if not is_sealed(folder.ledger):
             _read_all(ledger)
         pages = sum(site.pages for site in ledger.sites())
-        pairs = sum(pair.pairs for pair in language_pairs(ledger))
-        return f"{counted(pages, 'page')}, {counted(pairs, 'page pair')}"
+        found = language_pairs(ledger)
+        pairs = paired_pages(sum(both.pairs for both in found), sum(both.partial for both in found))
+        return f"{counted(pages, 'page')}, {pairs}"
 
 
 def _read_all(ledger: Ledger) -> None:
@@ -259,7 +259,7 @@ def _archive_file(name: str, path: Path | None, recorded: Mapping[int, str], *, 
         facts = archive_facts(path) if path is not None else ArchiveFacts()
     except OSError as error:
         return Checked(name, Condition.DAMAGED, f"it cannot be read: {error.strerror}")
-    lost = [url for place, url in recorded.items() if place not in facts.places]
+    lost = [url for offset, url in recorded.items() if offset not in facts.offsets]
     if path is None:
         missing = f"it is missing, with {counted(len(lost), 'answer')} that the ledger names"
         return Checked(name, Condition.DAMAGED, missing, _lost_answers(lost))
@@ -310,7 +310,7 @@ def _others(folder: JobFolder, *, repair: bool) -> Iterator[Checked]:
         wrong = check_index(folder.reading_index)
         yield _derived(folder.reading_index, wrong, "The web app makes it again.", repair=repair)
     if (path / SHARD).is_dir():
-        yield _derived(path / SHARD, check_shards(path / SHARD), "The next merge makes it again.", repair=repair)
+        yield _derived(path / SHARD, ShardFolder(path / SHARD).fault(), "The next merge makes it again.", repair=repair)
     corpus = check_corpus(folder.corpus)
     if corpus is not None:
         yield corpus

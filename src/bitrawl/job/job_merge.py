@@ -10,29 +10,18 @@ from typing import Any
 import msgspec
 
 from bitrawl import config, files
-from bitrawl.corpus.card import check_card, site_table
-from bitrawl.corpus.export import CorpusHeader, remove_files, with_present, without_files
-from bitrawl.corpus.figures import MergedSite, MergeFacts
-from bitrawl.corpus.formats import FORMATS, Format, check_formats, corpus_format, corpus_formats
+from bitrawl.corpus import FORMATS, CorpusFolder, CorpusHeader, MergedSite, MergeFacts, without_files
+from bitrawl.corpus.merger import CorpusOutput, CorpusPlan, CorpusWriter, Tell, site_table
+from bitrawl.corpus.shards import Sharded
 from bitrawl.errors import ConfigError
 from bitrawl.file_names import CORPUS, DESCRIPTION, LEDGER, MERGE, REPORT, SITES_TABLE
 from bitrawl.folder_files import check_inputs, files_below, named
-from bitrawl.job.exporting import (
-    SCRATCH,
-    CorpusOutput,
-    CorpusPlan,
-    Sharded,
-    Tell,
-    card_facts,
-    emptied,
-    sharded,
-    write_about,
-    write_merged,
-)
+from bitrawl.job.exporting import SCRATCH, emptied, sharded
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
 from bitrawl.show import report_of_merge
 from bitrawl.store.folder_kinds import merge_description
+from bitrawl.store.seal import seal_files
 from bitrawl.version import __version__
 
 Pair = tuple[str, str]
@@ -56,10 +45,10 @@ def merge(
     check_inputs(to or out, folders)
     earlier = {} if to else _check_target(out)
     corpus, scratch = to or out / CORPUS, (to or out) / SCRATCH
-    check_card(corpus)
+    CorpusFolder(corpus).check_card()
     with emptied(scratch):
         jobs = list(_sharded_jobs(folders, settings, scratch, tell))
-        plan, notes = _plan(jobs, settings, langs)
+        plan, notes = _plan(corpus, jobs, settings, langs)
         if to is None:
             description = {
                 "bitrawl": __version__,
@@ -71,10 +60,12 @@ def merge(
                 "settings": settings,
             }
             files.write(out / MERGE, msgspec.json.format(msgspec.json.encode(description)))
-        written = [write_merged(jobs, header, plan, corpus, scratch, tell) for header in plan.headers]
-        write_about(corpus, card_facts([job.part for job in jobs], plan, written), sealed=to is None)
-        facts = _merge_facts(jobs, written, notes)
+        writer = CorpusWriter(plan, scratch, tell)
+        writer.merge(jobs)
+        written = writer.describe(writer.facts([job.part for job in jobs]))
+        facts = _merge_facts(jobs, writer.written, notes)
         if to is None:
+            seal_files(corpus, written)
             files.write(out / SITES_TABLE, site_table(facts.sites))
             files.write(out / REPORT, report_of_merge(facts))
             _remove_others(out, earlier, plan)
@@ -100,8 +91,8 @@ def merge_again(
     jobs = list(jobs) or _sources(merged, earlier)
     settings = config.merged(earlier.get("settings") or {}, settings)
     headers = [CorpusHeader(tuple(languages), 0.0) for languages in earlier.get("corpora", ())]
-    asked = settings.get("export", {}).get("formats") or earlier.get("formats", [])
-    formats = with_present(to or merged / CORPUS, headers, asked, only=only)
+    names = settings.get("export", {}).get("formats") or earlier.get("formats", [])
+    formats = CorpusFolder(to or merged / CORPUS).formats(headers, names, only=only)
     settings = config.merged(settings, {"export": {"formats": formats}})
     return merge(jobs, merged, settings, langs=earlier.get("langs", ()), to=to, tell=tell)
 
@@ -141,7 +132,9 @@ def _sharded_jobs(folders: Sequence[Path], settings: Mapping[str, Any], scratch:
             yield sharded(folder, settings, scratch / str(number))
 
 
-def _plan(jobs: Sequence[Sharded], settings: Mapping[str, Any], langs: Sequence[str]) -> tuple[CorpusPlan, list[str]]:
+def _plan(
+    corpus: Path, jobs: Sequence[Sharded], settings: Mapping[str, Any], langs: Sequence[str]
+) -> tuple[CorpusPlan, list[str]]:
     """What is written, and what is left out or may be incomplete."""
     at = max((job.part.last_fetch for job in jobs), default=0.0)  # not now: the same jobs give the same bytes
     orders = _orders(jobs)
@@ -159,10 +152,10 @@ def _plan(jobs: Sequence[Sharded], settings: Mapping[str, Any], langs: Sequence[
         *(f"{job.name} is still running: it is merged as it is now." for job in jobs if job.is_running),
         *(f"{job.name} is left out: it has one language." for job in jobs if not job.part.corpora),
         *_left_out(jobs, chosen),
-        *([f"{', '.join(unmerged)} is left out: it has one file for each page. Each job has it."] if unmerged else []),
+        *([f"{', '.join(unmerged)} is left out: it has whole pages. Each job has it."] if unmerged else []),
     ]
     headers = [CorpusHeader((Language(a), Language(b)), at) for a, b in chosen.values()]
-    return CorpusPlan(headers, formats, bool(settings.get("export", {}).get("compress")), {}), notes
+    return CorpusPlan(corpus, headers, formats, bool(settings.get("export", {}).get("compress"))), notes
 
 
 def _orders(jobs: Sequence[Sharded]) -> dict[Pair, Pair]:
@@ -188,19 +181,13 @@ def _left_out(jobs: Sequence[Sharded], chosen: Mapping[Pair, Pair]) -> Iterator[
 def _formats(jobs: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """What to write, and what jobs have that cannot be merged. Raises `ConfigError` if the user asks for such a format."""
     wanted = settings.get("export", {}).get("formats") or []
-    mergeable = [name for name in corpus_formats(2) if not corpus_format(name).has_pages]
+    mergeable = [name for name in FORMATS.parts(2) if not FORMATS.of(name).has_pages]
     for name in wanted:
-        if name not in FORMATS.names():
-            raise ConfigError(f"{name!r} is not a format; choose from {', '.join(mergeable)}")
-        if corpus_format(name).has_pages:
-            raise ConfigError(
-                f"{name} has one file for each page, so there is nothing to merge; bitrawl export writes it for a job"
-            )
-    if unknown := [name for name in wanted if name not in mergeable]:
-        raise ConfigError(f"{', '.join(unknown)} is not a format for two languages; choose from {', '.join(mergeable)}")
+        if FORMATS.of(name).has_pages:
+            raise ConfigError(f"{name} has whole pages, which are not merged; bitrawl export writes it for a job")
     theirs = [name for job in jobs if job.part.corpora for name in job.part.formats]
-    formats = list(dict.fromkeys(wanted or [name for name in theirs if name in mergeable])) or [Format.JSONL]
-    check_formats(formats, 2, "choose other --formats")
+    formats = list(dict.fromkeys(wanted or [name for name in theirs if name in mergeable])) or FORMATS.usual(2)[:1]
+    FORMATS.check(formats, 2, "choose other --formats")
     return formats, [] if wanted else [name for name in dict.fromkeys(theirs) if name not in mergeable]
 
 
@@ -208,7 +195,7 @@ def _remove_others(out: Path, earlier: Mapping[str, Any], plan: CorpusPlan) -> N
     """What an earlier merge wrote in other languages."""
     for languages in earlier.get("corpora", ()):
         if tuple(languages) not in {header.languages for header in plan.headers}:
-            remove_files(out / CORPUS, CorpusHeader(tuple(languages), 0.0))
+            CorpusFolder(out / CORPUS).remove(CorpusHeader(tuple(languages), 0.0))
 
 
 def _merge_facts(jobs: Sequence[Sharded], written: Sequence[CorpusOutput], notes: Sequence[str]) -> MergeFacts:

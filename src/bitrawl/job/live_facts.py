@@ -24,6 +24,7 @@ from bitrawl.store.ledger_facts import (
     last_fetches,
     links_left,
     pair_counts,
+    partial_count,
     segment_count,
     site_count,
 )
@@ -36,8 +37,8 @@ REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each
 # Fetches that are counted in one look, which takes 18 ms of CPU (lab/bench/live.py, 2026-11). A job with more is complete
 # after some looks, and `counted` says how far it is.
 MOST_COUNTED = 25_000
-_AGAIN = frozenset((PageChange.CHANGED, Reason.UNCHANGED))  # outcomes of pages that are counted already
 MOST_SITES = 2_000  # up to here the totals are summed over sites; beyond, over fetches
+_AGAIN = frozenset((PageChange.CHANGED, Reason.UNCHANGED))  # outcomes of pages that are counted already
 RATE_SECONDS = 60.0
 _RATE_FETCHES = 5_000  # more in a minute is faster than a polite crawl
 
@@ -45,8 +46,11 @@ _RATE_FETCHES = 5_000  # more in a minute is faster than a polite crawl
 class Sampler:
     """Of all jobs of a server. Can be called from several threads."""
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, now: Callable[[], float] = time.time, *, most_counted: int = MOST_COUNTED, most_sites: int = MOST_SITES
+    ) -> None:
         self._now = now
+        self._most = most_counted, most_sites
         self._looks: OrderedDict[str, _Look] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -59,7 +63,7 @@ class Sampler:
                 self._looks.popitem(last=False)
             now = self._now()
             if look.live is None or not 0 <= now - look.live.at < EVERY:
-                look.live = _taken(folder, look, now)
+                look.live = _taken(folder, look, now, *self._most)
             return look.live
 
     def forget(self, folder: JobFolder) -> None:
@@ -68,23 +72,28 @@ class Sampler:
             self._looks.pop(str(folder.path), None)
 
 
-def _taken(folder: JobFolder, look: "_Look", now: float) -> Live:
+def _taken(folder: JobFolder, look: "_Look", now: float, most_counted: int, most_sites: int) -> Live:
     if not folder.ledger.exists():
         return Live(at=now)
     try:
         with folder.reading(verified=False) as ledger, ledger.snapshot():
-            return _read(folder, ledger, look, now)
+            return _read(folder, ledger, look, now, most_counted, most_sites)
     except StoreError as error:
         return Live(at=now, fault=str(error))
 
 
-def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
+def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float, most_counted: int, most_sites: int) -> Live:
     if last_fetch(ledger) < look.counts.upto:  # the job was started over
         look.counts = _Counts()
     counts = look.counts
-    counts.catch_up(ledger)
-    sites, run = site_count(ledger, MOST_SITES + 1), ledger.last_run()
-    languages, (written, damage) = _languages(ledger, counts, sites), written_corpora(folder)
+    counts.catch_up(ledger, most_counted)
+    sites, run = site_count(ledger, most_sites + 1), ledger.last_run()
+    languages = counts.languages
+    if sites <= most_sites:
+        languages = Counter[str]()
+        for site in ledger.sites():
+            languages.update(site.languages)
+    written, damage = written_corpora(folder)
     return Live(
         at=now,
         fetches=last_fetch(ledger),
@@ -94,6 +103,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         languages=dict(languages.most_common()),
         relevant=counts.relevant,
         pairs=pair_counts(ledger),
+        partial=partial_count(ledger),
         segments=segment_count(ledger),
         units={name: corpus.units for name, corpus in written.items() if corpus.documents is None},
         queued=links_left(ledger, MOST_QUEUED),
@@ -110,16 +120,6 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
     )
 
 
-def _languages(ledger: Ledger, counts: "_Counts", sites: int) -> Counter[str]:
-    """Pages, summed over the sites; in a job with very many of them, what was counted of the fetches."""
-    if sites > MOST_SITES:
-        return counts.languages
-    languages: Counter[str] = Counter()
-    for site in ledger.sites():
-        languages.update(site.languages)
-    return languages
-
-
 class _Counts:
     """What was counted of a job's fetches so far."""
 
@@ -132,12 +132,12 @@ class _Counts:
         self._width = 1  # of a stretch of the curve, in fetches
         self._stretches: dict[int, Counter[str]] = {}  # pages by language
 
-    def catch_up(self, ledger: Ledger) -> None:
+    def catch_up(self, ledger: Ledger, most: int) -> None:
         """Count on from the last look."""
         last = last_fetch(ledger)
         while last >= POINTS * self._width:
             self._widen()
-        upto = min(last, self.upto + MOST_COUNTED)
+        upto = min(last, self.upto + most)
         for fetches in fetch_counts(ledger, after=self.upto, upto=upto, width=self._width):
             self._add(fetches)
         self.upto = upto

@@ -16,11 +16,9 @@ import msgspec
 
 from bitrawl import arguments
 from bitrawl.config import Group, Job, described
-from bitrawl.corpus.export import CARD
-from bitrawl.corpus.figures import MergeFacts
-from bitrawl.corpus.formats import TERM_PAIR_SCORE, TERM_PAIRS
+from bitrawl.corpus import MergeFacts
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.file_names import FOUND_SITES, MERGED, MINED_SITES, PARTS, REPORT, SHARD, SITES_TABLE
+from bitrawl.file_names import CARD, FOUND_SITES, MERGED, MINED_SITES, PARTS, REPORT, SHARD, SITES_TABLE
 from bitrawl.folder_files import named
 from bitrawl.store.folder import Buckets, JobFolder, buckets_of, tune_job
 from bitrawl.store.folder_kinds import (
@@ -37,14 +35,13 @@ if TYPE_CHECKING:
     import datasets
     import pandas as pd
 
-    from bitrawl.corpus.term_pairs import TermPair
-    from bitrawl.corpus.units import CorpusEntry, CorpusPage, CorpusParagraph, CorpusUnit
+    from bitrawl.corpus import Corpora, CorpusPage, CorpusParagraph, CorpusUnit, TermPair
     from bitrawl.facts import JobFacts, LanguagePair, LogLine, SiteFacts
-    from bitrawl.job.corpora import Corpora, CorpusStatus
+    from bitrawl.job.corpora import CorpusStatus
     from bitrawl.job.folder_check import Checked
     from bitrawl.job.refreshing import RoundChanges
     from bitrawl.model import Page, PagePair
-    from bitrawl.review.thresholds import CorpusSelection
+    from bitrawl.review import CorpusSelection
     from bitrawl.store.ledger import Ledger
 
 Tell = Callable[[str], None]
@@ -84,7 +81,7 @@ class OpenedFolder:
         """Raises `ConfigError` if there is no corpus yet."""
         raise no_job(self.folder)
 
-    def units(self, langs: str | Sequence[str] = ()) -> Iterator["CorpusEntry"]:
+    def units(self, langs: str | Sequence[str] = ()) -> Iterator["CorpusUnit | CorpusPage"]:
         """The corpus, entry by entry, as its JSON lines have it: by verdicts and thresholds, merged, in the same order.
 
         These are `CorpusUnit`s; of a job in one language, they are `CorpusPage`s. With `langs="en,fr"`, those of one
@@ -102,44 +99,48 @@ class OpenedFolder:
 
     def to_pandas(self, langs: str | Sequence[str] = ()) -> "pd.DataFrame":
         """The corpus as a data frame, with the columns of its JSON lines. Needs pandas."""
-        from bitrawl.corpus.units import data_frame
+        from bitrawl.corpus import EntryTable
 
-        return data_frame(self.units(langs), pages=self._has_pages())
+        return EntryTable(self.units(langs), self._has_pages()).to_pandas()
 
     def to_dataset(self, langs: str | Sequence[str] = ()) -> "datasets.Dataset":
         """The corpus as a data set of Hugging Face, with the columns of its JSON lines. Needs `datasets`."""
-        from bitrawl.corpus.units import data_set
+        from bitrawl.corpus import EntryTable
 
-        return data_set(self.units(langs), pages=self._has_pages())
+        return EntryTable(self.units(langs), self._has_pages()).to_dataset()
 
-    def sample(self, size: int = 50, *, seed: int = 0, langs: str | Sequence[str] = ()) -> "list[CorpusEntry]":
+    def sample(
+        self, size: int = 50, *, seed: int = 0, langs: str | Sequence[str] = ()
+    ) -> "list[CorpusUnit | CorpusPage]":
         """Some entries of the corpus to read, even over sites and scores; the same for the same seed."""
-        from bitrawl.corpus.sampling import sampled
-        from bitrawl.corpus.units import strata
+        from bitrawl.review import sampled
 
         size, seed = arguments.whole_number("size", size, 1), arguments.whole_number("seed", seed)
-        return sampled(self.units(langs), size, strata, seed=seed)
+        return sampled(self.units(langs), size, lambda entry: entry.stratum, seed=seed)
 
     def sample_texts(
         self, size: int, *, seed: int = 0
     ) -> "tuple[list[CorpusUnit], list[tuple[CorpusPage, CorpusParagraph]]]":
         """Units of the corpora in two languages, and paragraphs of those in one, each even over sites and scores."""
-        from bitrawl.corpus.sampling import sampled
-        from bitrawl.corpus.units import strata
+        from bitrawl.review import sampled
 
-        def strata_of(entry: "tuple[CorpusPage, CorpusParagraph]") -> tuple[str, float, tuple[str, ...]]:
-            site, _, texts = strata(entry[0])
+        def stratum_of(entry: "tuple[CorpusPage, CorpusParagraph]") -> tuple[str, float, tuple[str, ...]]:
+            site, _, texts = entry[0].stratum
             return site, 0.0, (*texts, entry[1].id, entry[1].text)
 
         corpora = self.corpora()
-        units = sampled(corpora.units(), size, strata, seed=seed)
+        units = sampled(corpora.units(), size, lambda unit: unit.stratum, seed=seed)
         if all(len(header.languages) == 2 for header in corpora.headers):
             return units, []
         paragraphs = ((page, paragraph) for page in corpora.pages() for paragraph in page.paragraphs)
-        return units, sampled(paragraphs, size, strata_of, seed=seed)
+        return units, sampled(paragraphs, size, stratum_of, seed=seed)
 
     def terms(
-        self, langs: str | Sequence[str] = (), *, most: int = TERM_PAIRS, min_score: float = TERM_PAIR_SCORE
+        self,
+        langs: str | Sequence[str] = (),
+        *,
+        most: int = arguments.TERM_PAIRS,
+        min_score: float = arguments.TERM_PAIR_SCORE,
     ) -> "list[TermPair]":
         """The terms of the corpus with their translations, the most typical first; empty if it supports none.
 
@@ -152,13 +153,13 @@ class OpenedFolder:
     def term_pairs(
         self,
         name: str = "",
-        most: int = TERM_PAIRS,
+        most: int = arguments.TERM_PAIRS,
         *,
-        min_score: float = TERM_PAIR_SCORE,
+        min_score: float = arguments.TERM_PAIR_SCORE,
         tell: Tell = lambda _line: None,
     ) -> "list[TermPair]":
         """The terms of the corpus with that name: "en-fr", or "fr-en" for French first."""
-        from bitrawl.job.corpus_terms import bilingual_terms
+        from bitrawl.corpus import bilingual_terms
 
         return bilingual_terms(self.corpora(), self.folder, name, most, min_score=min_score, tell=tell)
 
@@ -236,9 +237,13 @@ class OpenedJob(OpenedFolder):
 
     def sites_visited(self, most: int) -> "list[SiteFacts]":
         """What each site has brought so far, those with the most pairs first; nothing where that cannot be read now."""
-        from bitrawl.job.reporting import sites_visited
+        from bitrawl.store.ledger_facts import visited_sites
 
-        return sites_visited(self.files, most)
+        try:
+            with self.files.reading(verified=False) as ledger:
+                return visited_sites(ledger, most)
+        except StoreError:
+            return []
 
     def log(self, *, after: int = 0) -> Iterator["LogLine"]:
         """The fetches in the order in which they were made, from the number after this."""
@@ -254,7 +259,7 @@ class OpenedJob(OpenedFolder):
         return job_pages(self.files)
 
     def pairs(self) -> Iterator["PagePair"]:
-        """The pairs of pages that were found, whatever people said about them, by languages and site by site."""
+        """The pairs of pages that were found, also partial ones, whatever people said, by languages and site by site."""
         from bitrawl.store.stored_findings import Findings
 
         with self.files.reading() as ledger:
@@ -300,7 +305,7 @@ class OpenedJob(OpenedFolder):
         return self.files.corpus
 
     def selections(self, tables: Mapping[str, Any]) -> "Sequence[CorpusSelection]":
-        from bitrawl.review.thresholds import selections
+        from bitrawl.review import selections
 
         return list(selections(self._to_write(tables), self.files))
 

@@ -72,7 +72,8 @@ def _pairs(ledger: Ledger) -> Iterator[HistoryEntry]:
     findings = Findings(ledger)
     for languages in findings.language_pairs():
         for pair in findings.pairs(*languages):
-            yield HistoryEntry(pair_key(pair.url_a, pair.url_b), f"{pair.url_a} {pair.url_b}")
+            if not pair.partial:
+                yield HistoryEntry(pair_key(pair.url_a, pair.url_b), f"{pair.url_a} {pair.url_b}")
 
 
 class Since(NamedTuple):
@@ -111,23 +112,23 @@ class Since(NamedTuple):
 
 def changes(folder: JobFolder, since: str = "") -> RoundChanges:
     """What has changed since that round, see `Since`. Raises `ConfigError` if there is none."""
-    asked = Since.read(since)
+    wanted = Since.read(since)
     with folder.reading() as ledger:
         rounds = ledger.rounds
-        number = asked.number(rounds, rounds.number)
+        number = wanted.number(rounds, rounds.number)
         again = f"run: bitrawl mine --refresh --out {shlex.quote(str(folder.path))}"
-        asked.check(number, rounds.number, str(folder.path), again)
+        wanted.check(number, rounds.number, str(folder.path), again)
     return changes_since(folder, number)
 
 
 def changes_of_parts(jobs: Iterable[JobFolder], since: str, last: int, where: str) -> RoundChanges:
     """What has changed in all jobs of a run with so many rounds; a job that began later has fewer."""
-    asked = Since.read(since)
-    asked.check(asked.round or 0, last, where, "add --refresh to its command")
+    wanted = Since.read(since)
+    wanted.check(wanted.round or 0, last, where, "add --refresh to its command")
     found: list[RoundChanges] = []
     for folder in jobs:
         with folder.reading() as ledger:
-            number, behind = asked.number(ledger.rounds, last), last - ledger.rounds.number
+            number, behind = wanted.number(ledger.rounds, last), last - ledger.rounds.number
         if number < last - behind:
             found.append(msgspec.structs.replace(changes_since(folder, number), since=number + behind))
     return RoundChanges(

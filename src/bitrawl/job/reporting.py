@@ -2,79 +2,46 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 
 import msgspec
 
 from bitrawl import config, files
 from bitrawl.config import Job
-from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.sampling import SpreadSample
-from bitrawl.errors import ConfigError, DamagedError, StoreError
+from bitrawl.corpus import Anonymiser
+from bitrawl.errors import DamagedError, StoreError
 from bitrawl.facts import (
-    LITTLE_RELEVANT,
-    Border,
-    Histogram,
     JobFacts,
     LanguagePair,
-    ListFacts,
     MethodCount,
     MiningFacts,
     PairSample,
-    Points,
     SegmentSample,
-    SiteFacts,
-    SiteShare,
-    TermPages,
-    TermsRead,
-    TopicExample,
-    TopicFacts,
-    TopicShare,
-    TopicSource,
     WrittenCorpus,
 )
 from bitrawl.file_names import SUMMARY
 from bitrawl.files import NO_JSON
-from bitrawl.languages import same_language
+from bitrawl.job.topic_facts import PAGES_READ, topic_facts
 from bitrawl.mining import ThresholdFilter, revised
-from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Relevance, SegmentPair, Verdict, Verdicts
-from bitrawl.reasons import Reason
-from bitrawl.review.results import human_reviews
-from bitrawl.review.reviewing import Reading
+from bitrawl.model import Language, PagePair, SegmentPair, Verdict, Verdicts
+from bitrawl.review import SpreadSample, human_reviews
 from bitrawl.show import report_of_job
 from bitrawl.store import ledger_facts as tables
 from bitrawl.store.database import is_locked
 from bitrawl.store.folder import JobFolder
 from bitrawl.store.folder_kinds import export_command
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.ledger_facts import Bins, FetchOrder, JudgedPage, Steps, visited_sites
+from bitrawl.store.ledger_facts import Bins, FetchOrder, Steps
 from bitrawl.store.seal import sealed_files
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
-from bitrawl.text.language import NgramLanguageIdentifier
-from bitrawl.topic.settings import TopicModel
-from bitrawl.topic.term_list import TermList, read_terms
-from bitrawl.topic.term_relevance import TermMatcher
-from bitrawl.url import Url
 
 PAIR_SAMPLES = 4  # per language pair
 SEGMENT_SAMPLES = 30  # of the whole corpus: enough to see a fault that one in ten has
 SAMPLED = 8  # language pairs with samples, those with the most pairs
 ROWS = 10  # of a table whose rows come from the web
-PAGES_READ = 3000  # for the terms on them: 0.7 s of CPU where a page has 40 paragraphs and 150 links (2026-11)
-TERMS = 20
-EXAMPLES = 5  # of each kind
-SITES = 10
-TERMS_OF_EXAMPLE = 8
-HALF = 0.5  # the score of a page that just reaches the weight of terms, or the highest perplexity
-_BOILERPLATE_PAGES = 200  # in which terms are looked for again
-_EXAMPLES_CHECKED = 50  # of the pages that the user named
-_SURE = 0.8  # of the language of a term list; judgement
-_LIST_CHARACTERS = 3000  # from which that language is told
-_MOST_FILES = 10_000  # of texts that are counted
 
 
 def status(folder: JobFolder) -> JobFacts:
@@ -100,22 +67,13 @@ def sound(facts: JobFacts) -> JobFacts:
 
 
 def found_so_far(folder: JobFolder) -> dict[str, LanguagePair]:
-    """By name of the corpus; nothing where there is no job yet."""
+    """What was found so far, by the name of the corpus; nothing where there is no job yet."""
     try:
         with _reading(folder) as ledger:
             pairs = tuple(tables.language_pairs(ledger))
     except StoreError:
         return {}
     return {pair.name: pair for pair in _with_units(pairs, written_corpora(folder)[0])}
-
-
-def sites_visited(folder: JobFolder, most: int) -> list[SiteFacts]:
-    """What each site has brought so far, those with the most pairs first; nothing where the ledger cannot be read now."""
-    try:
-        with folder.reading(verified=False) as ledger:
-            return visited_sites(ledger, most)
-    except StoreError:
-        return []
 
 
 def written_figures(corpus: Path) -> dict[str, dict[str, object]]:
@@ -156,15 +114,15 @@ def is_stale(folder: JobFolder) -> bool:
     changes = VerdictHistory(folder.verdicts).changes()
     now: dict[str, object] = {}
     if folder.description.exists():
-        now = msgspec.json.decode(msgspec.json.encode(Reading(folder).thresholds()))
+        now = msgspec.json.decode(msgspec.json.encode(folder.job().judge))
     return any(
         corpus.verdicts != changes or any(now.get(key, value) != value for key, value in corpus.thresholds.items())
         for corpus in written.values()
     )
 
 
-def gather(folder: Path) -> JobFacts:
-    """All that a report says of a job, running or ended. Memory grows by 16 bytes per page."""
+def gather(folder: Path, *, pages_read: int = PAGES_READ) -> JobFacts:
+    """All that a report says of a job, running or ended; `pages_read` for the terms on them. Memory grows by 16 bytes per page."""
     where, request = JobFolder(folder), job_asked(JobFolder(folder))
     with _reading(where) as ledger:
         crawl = tables.crawl_facts(ledger, hosts=1)
@@ -177,20 +135,17 @@ def gather(folder: Path) -> JobFacts:
             off_site=tables.sites_linked_to(ledger, ROWS),
             declared_off_site=tables.sites_linked_to(ledger, ROWS, declared=True),
         )
-        mining = _mining(where, ledger, request, fetches)
-        topic, killed = _topic(ledger, request, fetches), tables.killed_count(ledger)
-        rounds = ledger.rounds.facts()
-    found = JobFacts(
-        folder=str(folder),
-        running=where.is_running,
-        crawled=crawled,
-        mined=mining,
-        reviewed=human_reviews(where.verdicts),
-        killed=killed,
-        asked=request,
-        topic=topic,
-        rounds=rounds,
-    )
+        found = JobFacts(
+            folder=str(folder),
+            running=where.is_running,
+            crawled=crawled,
+            mined=_mining(where, ledger, request, fetches),
+            reviewed=human_reviews(where.verdicts),
+            killed=tables.killed_count(ledger),
+            asked=request,
+            topic=topic_facts(ledger, request, fetches, pages_read),
+            rounds=ledger.rounds.facts(),
+        )
     return _with_corpus(found, where)
 
 
@@ -257,6 +212,8 @@ class _Pairs:
     def count(self, languages: tuple[Language, Language], pairs: Iterable[PagePair]) -> None:
         sample = self.samples[languages] = SpreadSample[PagePair](PAIR_SAMPLES)
         for pair in pairs:
+            if pair.partial:
+                continue
             if self._verdicts.of_pair(pair) is not Verdict.REJECT:
                 sample.offer(pair, "", 0.0, (pair.url_a, pair.url_b))
             self.scores.add(pair.score)
@@ -345,195 +302,3 @@ def _public(samples: SpreadSample[SegmentSample], request: Job) -> Iterator[Segm
         segment = hide.public(sample.segment, (sample.lang_a, sample.lang_b))
         if segment is not None:
             yield msgspec.structs.replace(sample, segment=segment)
-
-
-# The topic: which pages are about it, what says so and, if hardly any is, the evidence
-
-
-def _topic(ledger: Ledger, job: Job, fetches: int) -> TopicFacts | None:
-    """None in a job without a topic."""
-    languages = tables.relevant_by_language(ledger)
-    if not languages and not job.topic.is_set:
-        return None
-    model = job.topic_model() or TopicModel.LEARNED
-    threshold = job.topic.threshold if model is TopicModel.LEARNED else HALF
-    growth, scores = _over_fetches(ledger, fetches)
-    read = _read_terms(ledger, job, sum(share.pages for share in languages.values()))
-    return TopicFacts(
-        asked=job.topic,
-        model=model,
-        threshold=threshold,
-        languages=languages,
-        growth=growth,
-        scores=scores,
-        lowest_perplexity=min(tables.perplexities(ledger), default=None),
-        read=read,
-        examples=_examples(ledger, threshold),
-        refused=tuple(_example(ledger, page) for page in tables.refused_relevant_pages(ledger, EXAMPLES)),
-        paid=_sites(ledger, LITTLE_RELEVANT, 2.0),
-        unpaid=_sites(ledger, 0.0, LITTLE_RELEVANT),
-        given=_given(ledger, job),
-        listed=_listed(ledger, job, read) if read.pages and not _is_complete(job, languages) else None,
-    )
-
-
-def _over_fetches(ledger: Ledger, fetches: int) -> tuple[tuple[Points, Points], Histogram]:
-    pages, relevant_pages, scores = Steps(fetches), Steps(fetches), Bins()
-    for seq, score, relevant in tables.judged_in_order(ledger):
-        pages.add("", seq)
-        scores.add(score)
-        if relevant:
-            relevant_pages.add("", seq)
-    return (pages.points(""), relevant_pages.points("")), scores.histogram()
-
-
-def _read_terms(ledger: Ledger, job: Job, judged: int) -> TermsRead:
-    pages, relevant, classes, missed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    read = with_terms = refused = 0
-    for page in ledger.some_pages(PAGES_READ):
-        if page.relevance is None:
-            continue
-        read += 1
-        terms = _terms_of(page)
-        with_terms += bool(terms or page.relevance.weight)  # A term may stand in the title only.
-        pages.update(terms)
-        classes.update(page.relevance.classes)
-        if page.relevance.relevant:
-            relevant.update(terms)
-        elif (terms or page.relevance.weight) and _wants(job, page.language):
-            refused += 1
-            missed.update(_thresholds_missed(page.relevance, job))
-    return TermsRead(
-        pages=read,
-        whole=read >= judged,
-        with_terms=with_terms,
-        terms=tuple(TermPages(term, count, relevant[term]) for term, count in _most(pages, TERMS)),
-        different=len(pages),
-        classes=dict(_most(classes, TERMS)),
-        refused=refused,
-        missed=dict(_most(missed, TERMS)),
-    )
-
-
-def _wants(job: Job, language: Language) -> bool:
-    return any(same_language(language, Language(code)) for code in job.langs)
-
-
-def _most(counts: Counter[str], most: int) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
-
-
-def _terms_of(page: Page) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(term for paragraph in page.paragraphs for term in paragraph.terms))
-
-
-def _thresholds_missed(relevance: Relevance, job: Job) -> list[str]:
-    """The names of the thresholds in the job file that keep the page out."""
-    if job.topic_model() in (None, TopicModel.LEARNED):
-        return ["threshold"]
-    if job.topic_model() is TopicModel.PERPLEXITY:
-        return ["max_perplexity"]
-    missed = ["content_terms"] if relevance.score < HALF else []
-    if relevance.terms < job.topic.distinct_terms:
-        missed.append("distinct_terms")
-    return missed or ["density"]
-
-
-def _examples(ledger: Ledger, threshold: float) -> dict[Border, tuple[TopicExample, ...]]:
-    shown: set[str] = set()
-    examples = {}
-    for border in (Border.BEST, Border.JUST_RELEVANT, Border.JUST_NOT, Border.DESPITE_SCORE):
-        least = 0.0 if border in (Border.BEST, Border.JUST_RELEVANT) else threshold
-        pages = [page for page in tables.judged_pages(ledger, border, least, 2 * EXAMPLES) if page.url not in shown]
-        examples[border] = tuple(_example(ledger, page) for page in pages[:EXAMPLES])
-        shown.update(page.url for page in examples[border])
-    return examples
-
-
-def _example(ledger: Ledger, judged: JudgedPage) -> TopicExample:
-    why, other = judged.reason, judged.other
-    page = ledger.page(Url.known(judged.url))
-    relevance = (page.relevance if page else None) or Relevance(judged.score, relevant=False)
-    if page is None:
-        return TopicExample(judged.url, "", UNDETERMINED, relevance, (), why, other)
-    terms = _terms_of(page)[:TERMS_OF_EXAMPLE]
-    return TopicExample(judged.url, page.title, page.language, relevance, terms, why, other)
-
-
-def _sites(ledger: Ledger, at_least: float, below: float) -> tuple[SiteShare, ...]:
-    shares = tables.relevant_by_site(ledger, SITES, from_share=at_least, below_share=below)
-    return tuple(SiteShare(site, share, ledger.knowledge(site).left) for site, share in shares.items())
-
-
-def _given(ledger: Ledger, job: Job) -> TopicSource:
-    sizes = [path.stat().st_size for path in islice(_text_files(job.topic.texts), _MOST_FILES)]
-    named = tuple(dict.fromkeys([*job.topic.like, *(() if job.topic.hub else job.seeds)]))
-    if job.topic_model() not in (None, TopicModel.LEARNED):
-        named = ()  # the other models do not learn from pages
-    unread = {url: why for url in named[:_EXAMPLES_CHECKED] if (why := _why_unread(ledger, job, Url.known(url)))}
-    return TopicSource(len(sizes), sum(sizes), len(named), unread)
-
-
-def _text_files(names: Sequence[str]) -> Iterator[Path]:
-    """Those that are still there."""
-    for path in map(Path, names):
-        yield from filter(Path.is_file, path.rglob("*") if path.is_dir() else [path])
-
-
-def _why_unread(ledger: Ledger, job: Job, url: Url) -> str:
-    """Why a page taught nothing; empty if it did, or if it has not been visited yet."""
-    if (page := ledger.page(url)) is not None:
-        return "" if _wants(job, page.language) else f"in {page.language}"
-    skip = ledger.skip_of(url)
-    return "" if skip is None or skip.reason is Reason.REDIRECT else str(skip.reason)
-
-
-def _is_complete(job: Job, shares: Mapping[str, TopicShare]) -> bool:
-    """Whether each language of the job has relevant pages."""
-    relevant = [Language(code) for code, share in shares.items() if share.relevant]
-    return all(any(same_language(code, Language(wanted)) for code in relevant) for wanted in job.langs)
-
-
-def _listed(ledger: Ledger, job: Job, read: TermsRead) -> ListFacts | None:
-    """None without a list, or if it cannot be read any more."""
-    if not job.topic.terms:
-        return None
-    try:
-        listed = read_terms(Path(job.topic.terms))
-    except ConfigError:
-        return None
-    only = Language(job.langs[0]) if len(job.langs) == 1 else UNDETERMINED
-    terms = TermList(
-        tuple(
-            msgspec.structs.replace(term, language=only) if term.language == UNDETERMINED else term
-            for term in listed.terms
-        )
-    )
-    searched, found = (0, 0) if read.with_terms else _search_boilerplate(ledger, terms)
-    languages = Counter(str(term.language) for term in terms.terms)
-    return ListFacts(dict(_most(languages, TERMS)), _looks_like(terms), searched, found)
-
-
-def _search_boilerplate(ledger: Ledger, terms: TermList) -> tuple[int, int]:
-    """How many pages were searched, and how many have terms in their boilerplate."""
-    matchers: dict[Language, TermMatcher] = {}
-    searched = with_terms = 0
-    for page in ledger.some_pages(_BOILERPLATE_PAGES):
-        searched += 1
-        if page.language not in matchers:
-            matchers[page.language] = TermMatcher(terms.of(page.language), page.language)
-        find = matchers[page.language].find
-        with_terms += any(find(paragraph.text).numbers for paragraph in page.paragraphs if paragraph.boilerplate)
-    return searched, with_terms
-
-
-def _looks_like(terms: TermList) -> dict[str, str]:
-    """Terms are short, so only a language that is beyond doubt is named."""
-    codes = [code for code in terms.languages if code != UNDETERMINED]
-    texts = [". ".join(term.text for term in terms.terms if term.language == code)[:_LIST_CHARACTERS] for code in codes]
-    guesses = NgramLanguageIdentifier().identify(texts)
-    return {
-        str(code): str(seems)
-        for code, (seems, confidence) in zip(codes, guesses, strict=True)
-        if confidence >= _SURE and seems != UNDETERMINED and not same_language(seems, code)
-    }

@@ -15,7 +15,7 @@ from bitrawl.store.rounds import is_verdict
 from bitrawl.url import Url
 
 _KEY, _ADDED = "settings", "added"  # facts of the job
-_BATCH = 500  # links that are judged together; judgement
+_BATCH = 500  # links that are judged together
 _SITE = (Reason.OFF_SITE, Reason.OFF_HOST)
 _BUSY = (Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT)
 _ROUTE = (Reason.DNS, Reason.CONNECTION, Reason.PROXY, Reason.TLS, Reason.TIMEOUT, Reason.PRIVATE_ADDRESS)

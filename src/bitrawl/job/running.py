@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from math import ceil
 from pathlib import Path
@@ -17,27 +17,38 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.corpus.card import check_card
-from bitrawl.corpus.export import corpus_headers, with_present
-from bitrawl.corpus.formats import Anonymise, check_formats
+from bitrawl.corpus import FORMATS, Anonymise, CorpusFolder, CorpusHeader
 from bitrawl.crawling import Crawl, Preview
 from bitrawl.discover.backlinks import Backlinks
-from bitrawl.endings import CrawlEnd, Doing, Ending, HostRest, MiningStep, crawl_end, ending, seed_skips
+from bitrawl.endings import (
+    CrawlEnd,
+    Doing,
+    Ending,
+    FailedSeed,
+    Failing,
+    HostRest,
+    MiningStep,
+    ParkReason,
+    crawl_end,
+    ending,
+    seed_skips,
+)
 from bitrawl.errors import BitrawlError, ConfigError, TopicError
 from bitrawl.job import fetching
-from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job.crawl_wiring import WiredCrawl
 from bitrawl.job.crawl_wiring import crawl as new_crawl
 from bitrawl.job.exporting import write_corpus
 from bitrawl.job.opened import StartOver
 from bitrawl.job.refreshing import begin_round, check_refresh, note_findings
 from bitrawl.job.retrying import note_settings, refused_links
-from bitrawl.job.site_mining import SiteMiner, Watch, together
+from bitrawl.job.site_mining import USUAL, MiningPlan, SiteMiner, Watch, together
 from bitrawl.job.topics import read_examples, topic_judge
 from bitrawl.job.workers import Workers, pairing
-from bitrawl.model import Page, SiteKnowledge, Skip, Visit
+from bitrawl.languages import asked_language
+from bitrawl.model import Language, Page, SiteKnowledge, Skip, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
-from bitrawl.reasons import TRANSIENT, Reason
+from bitrawl.reasons import HARMLESS, TRANSIENT, Reason
 from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.folder_kinds import FolderKind, kind_of
 from bitrawl.store.ledger import Ledger
@@ -52,10 +63,6 @@ from bitrawl.version import __version__
 
 LONG_REST = 5.0  # seconds: shorter ones are the usual delay between two visits
 COUNT_EVERY = 10.0  # seconds of a budget of minutes that a kill may cost
-FIRST = 8  # pages of a site before it is mined for the first time; judgement
-SOON = 10.0  # seconds of a run before anything is mined: an archive of a thousand pages is read in that time, and then mined once
-# Of a site since it was mined last, and of what it has to be yet: all rounds together then cost at most 1.3 times the last one.
-GROWTH = 4.5
 REST = 5  # times as long as writing the corpus took it is not written again: writing takes a sixth of the time at most
 SHORTEST_REST = 10.0  # seconds
 MOST_WORKERS = 2  # a child that mines holds a third of a gigabyte
@@ -64,8 +71,8 @@ SITES_AT_ONCE = 4
 WHAT_TO_ADD = "Name a page with a few paragraphs about it with --like, or texts about it with --texts"
 
 Observe = Callable[[Visit], None]
-Started = Callable[[Parts], None]
-"""Is handed the parts of a crawl before it begins: to stop it by, or to watch it."""
+Started = Callable[[WiredCrawl], None]
+"""Is handed a crawl before it begins: to stop it by, or to watch it."""
 
 _log = logging.getLogger(__name__)
 
@@ -84,10 +91,10 @@ async def crawl(
     `fresh` removes what the folder held; that, and job.toml, happen when all is ready to begin. `refresh` begins a new
     round of a job that is finished.
     """
-    async with opened(job, folder, observe, verb="crawl", fresh=fresh, refresh=refresh) as parts:
-        started(parts)
-        ending = await finished(parts)
-        parts.ledger.rounds.end()
+    async with opened(job, folder, observe, verb="crawl", fresh=fresh, refresh=refresh) as wired:
+        started(wired)
+        ending = await finished(job, wired)
+        wired.ledger.rounds.end()
         return ending
 
 
@@ -100,20 +107,21 @@ async def mine(  # noqa: PLR0913 - who watches it
     watch: Watch = lambda _doing: None,
     fresh: StartOver = StartOver.NO,
     refresh: bool = False,
+    plan: MiningPlan = USUAL,
 ) -> Ending:
     """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawl`."""
     check(job)
     with models_from(job.models):
         async with (
             _workers(job, folder) as workers,
-            opened(job, folder, observe, verb="mine", fresh=fresh, refresh=refresh) as parts,
+            opened(job, folder, observe, verb="mine", fresh=fresh, refresh=refresh) as wired,
         ):
-            mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
-            parts.crawl.observers.append(mining.growth_observer(parts.crawl.scope.sites.of))
+            mining = _Mining(job, folder, wired.ledger, workers, wired.crawl.clock, plan=plan, watch=watch)
+            wired.crawl.observers.append(mining.growth_observer(wired.crawl.scope.sites.of))
             meanwhile = asyncio.ensure_future(mining.mine_due())
-            started(parts)
+            started(wired)
             try:
-                ending = await finished(parts)
+                ending = await finished(job, wired, mines=True)
                 mining.due.put_nowait("")  # The end: what is being mined is kept.
                 await meanwhile
                 await mining.mine_all()
@@ -137,8 +145,8 @@ async def mine_again(
         async with _workers(job, folder) as workers:
             config.write(job, folder.description)
             ledger.remember("verb", "align" if known_pairs else "pair")
-            ways = {"known_pairs": known_pairs, "learns_anew": True}
-            mining = _Mining(job, folder, ledger, workers, fetching.SystemClock(), **ways, watch=watch)
+            plan = MiningPlan(known_pairs=known_pairs, learns_anew=True)
+            mining = _Mining(job, folder, ledger, workers, fetching.SystemClock(), plan=plan, watch=watch)
             await mining.mine_all(again=True)
 
 
@@ -151,7 +159,7 @@ def export(folder: JobFolder, settings: Mapping[str, Any], *, only: bool = False
     with folder.writing() as ledger:
         job = _with_present(folder.changed(settings), folder.corpus, only=only)
         check(job)
-        check_card(folder.corpus)
+        CorpusFolder(folder.corpus).check_card()
         _check_mined(folder, ledger)
         config.write(job, folder.description)  # The report reads it.
         with models_from(job.models):
@@ -177,7 +185,7 @@ def export_copy(job: Job, folder: JobFolder, to: Path, *, only: bool = False) ->
 
 def _with_present(job: Job, corpus: Path, *, only: bool) -> Job:
     """With the formats that a corpus folder has, so that none is lost or outdated."""
-    formats = with_present(corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
+    formats = CorpusFolder(corpus).formats(CorpusHeader.of(job.languages()), job.export.formats, only=only)
     return msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
 
 
@@ -195,7 +203,7 @@ def check(job: Job) -> None:
     pairing(job)
     if job.export.anonymise is not Anonymise.OFF:
         check_libraries()
-    check_formats(job.export.formats, len(job.languages()), "leave the format out (bitrawl export --only)")
+    FORMATS.check(job.export.formats, len(job.languages()), "leave the format out (bitrawl export --only)")
 
 
 def _check_mined(folder: JobFolder, ledger: Ledger) -> None:
@@ -213,7 +221,7 @@ async def opened(  # noqa: PLR0913 - how to begin
     fresh: StartOver = StartOver.NO,
     refresh: bool = False,
     backlinks: Backlinks | None = None,
-) -> AsyncIterator[Parts]:
+) -> AsyncIterator[WiredCrawl]:
     """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on.
 
     The verb is the command that resumes it.
@@ -228,25 +236,25 @@ async def opened(  # noqa: PLR0913 - how to begin
             folder.start_over(delete_archive=fresh is StartOver.DELETE_ARCHIVE)
         if refresh:
             begin_round(job, folder, fetching.SystemClock())
-        parts = await new_crawl(job, folder.path, archives, stack, judge, backlinks)
-        parts.crawl.observers.append(observe)
+        wired = await new_crawl(job, folder.path, archives, stack, judge, backlinks)
+        wired.crawl.observers.append(observe)
         folder.discard_drafts()
         config.write(job, folder.description)
         if job.strategy == Strategy.PERPLEXITY:
-            parts.crawl.observers.append(_tuning_observer(parts, folder))
+            wired.crawl.observers.append(_tuning_observer(wired, folder))
         if judge is not None and job.topic.is_only_like:
-            parts.crawl.observers.append(_examples_observer(parts.crawl, judge, job.topic.like))
-        parts.ledger.remember("verb", verb)
+            wired.crawl.observers.append(_examples_observer(wired.crawl, judge, job.topic.like))
+        wired.ledger.remember("verb", verb)
         for word in ("ended", "mining", "resting"):
-            parts.ledger.remember(word, "")
-        if parts.learns:
-            parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
-        parts.crawl.reconsider(refused_links(parts.queue, parts.doubtful))
-        note_settings(job, parts.ledger)
-        if parts.walk is not None:
-            parts.crawl.frontier.spending.job.downloads = parts.walk.downloads
-        parts.crawl.frontier.wake(parts.queue.hosts())
-        yield parts
+            wired.ledger.remember(word, "")
+        if wired.learns:
+            wired.crawl.recall(wired.ledger.visits(), wired.queue.links())
+        wired.crawl.reconsider(refused_links(wired.queue, wired.doubtful))
+        note_settings(job, wired.ledger)
+        if wired.walk is not None:
+            wired.crawl.frontier.spending.job.downloads = wired.walk.downloads
+        wired.crawl.frontier.wake(wired.queue.hosts())
+        yield wired
 
 
 def _examples_observer(crawl: Crawl, judge: TopicJudge, like: Sequence[str]) -> Observe:
@@ -273,7 +281,7 @@ def _examples_observer(crawl: Crawl, judge: TopicJudge, like: Sequence[str]) -> 
     return observe
 
 
-def _tuning_observer(parts: Parts, folder: JobFolder) -> Observe:
+def _tuning_observer(wired: WiredCrawl, folder: JobFolder) -> Observe:
     """Looks at the job file after each visit: its buckets may be moved while the crawl runs (`bitrawl tune`).
 
     A file that is missing or wrong, as it may be while somebody edits it, changes nothing.
@@ -293,16 +301,16 @@ def _tuning_observer(parts: Parts, folder: JobFolder) -> Observe:
             return
         last_change = change
         try:
-            parts.crawl.frontier.compare(parts.steps(folder.job().topic.buckets))
+            wired.crawl.frontier.compare(wired.steps(folder.job().topic.buckets))
         except BitrawlError as error:
             _log.warning("the buckets stay as they are: %s", error)
 
     return observe
 
 
-async def finished(parts: Parts) -> Ending:
+async def finished(job: Job, wired: WiredCrawl, *, mines: bool = False) -> Ending:
     """Run it to its end, and write down how it ended and, now and then, how long all runs took: a kill leaves that."""
-    crawl, ledger = parts.crawl, parts.ledger
+    crawl, ledger = wired.crawl, wired.ledger
     earlier, began = float(ledger.recall("seconds") or 0), crawl.clock.now()
     counted = began
 
@@ -320,7 +328,7 @@ async def finished(parts: Parts) -> Ending:
         await crawl.run()
     finally:
         count()
-    end = _end(parts)
+    end = _end(job, wired, job.languages() if mines else ())
     ledger.remember("ended", end)
     return ending(end)
 
@@ -342,21 +350,42 @@ def rest_observer(crawl: Crawl, ledger: Ledger) -> Observe:
     return observe
 
 
-def _end(parts: Parts) -> CrawlEnd:
-    crawl, ledger = parts.crawl, parts.ledger
+def _end(job: Job, wired: WiredCrawl, wanted: Sequence[Language]) -> CrawlEnd:
+    crawl, ledger, parked = wired.crawl, wired.ledger, wired.crawl.frontier.parked()
     pages = (
         sum(site.pages for site in ledger.sites()) if ledger.rounds.number > 1 else crawl.frontier.spending.job.pages
     )
-    return crawl_end(
+    end = crawl_end(
         stopped=crawl.stopped,
         budget=crawl.frontier.budget_reached(),
-        queued=len(parts.queue),
+        queued=len(wired.queue),
         left=crawl.frontier.left,
-        parked=crawl.frontier.parked(),
+        parked=parked,
         pages=pages,
         relevant=relevant_pages(ledger),
         seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
     )
+    failed = _failed_seeds(job.seed_urls(), ledger, parked) if pages else ()
+    return msgspec.structs.replace(end.lacking(_missing(ledger, wanted)), failed=tuple(failed))
+
+
+def _missing(ledger: Ledger, wanted: Sequence[Language]) -> Sequence[Language]:
+    """The languages that no page is in, if too few are left to mine."""
+    counts = [site.languages for site in ledger.sites()]
+    found = {asked_language(Language(code), wanted) for count in counts for code, pages in count.items() if pages}
+    missing = [language for language in wanted if language not in found]
+    return missing if len(wanted) - len(missing) < min(len(wanted), 2) else ()
+
+
+def _failed_seeds(seeds: Sequence[Url], ledger: Ledger, parked: Mapping[str, ParkReason]) -> Iterator[FailedSeed]:
+    """Those that brought no page, though others did: each with its reason."""
+    for found in seed_skips(seeds, ledger.skip_of):
+        if found.skip.reason not in HARMLESS:
+            yield FailedSeed(str(found.seed), found.skip.reason, found.skip.detail)
+    for seed in seeds:
+        why = parked.get(seed.host)
+        if isinstance(why, Failing) and not ledger.digest(seed) and ledger.skip_of(seed) is None:
+            yield FailedSeed(str(seed), why.reason, why.detail)
 
 
 @asynccontextmanager
@@ -382,8 +411,7 @@ class _Mining:
         workers: Workers,
         clock: Clock,
         *,
-        known_pairs: bool = False,
-        learns_anew: bool = False,
+        plan: MiningPlan = USUAL,
         watch: Watch = lambda _doing: None,
     ) -> None:
         self.due: asyncio.Queue[str] = asyncio.Queue()  # sites that have grown enough to be mined; "" ends it
@@ -400,18 +428,18 @@ class _Mining:
             settings=self._settings,
             rejected=folder.path / "rejected",
             watch=self._tell,
-            learns_anew=learns_anew,
+            plan=plan,
         )
         self._workers = workers
         self._clock = clock
-        self._known_pairs = known_pairs
+        self._plan = plan
         self._watch = watch
         self._unwritten = False
         self._rest_until = 0.0
 
     def growth_observer(self, site_of: Callable[[str], str]) -> Observe:
         """Looks after each page whether its site is due."""
-        earliest = self._clock.now() + SOON
+        earliest = self._clock.now() + self._plan.soon
 
         def observe(visit: Visit) -> None:
             if not isinstance(visit.outcome, Page) or self._clock.now() < earliest:
@@ -429,9 +457,9 @@ class _Mining:
         earlier = self._findings.mined(site)
         before = max(earlier.pages if earlier else 0, self._tried.get(site, 0))
         pages = self._ledger.knowledge(site).pages
-        if pages < max(FIRST, GROWTH * before):
+        if pages < max(self._plan.first, self._plan.growth * before):
             return False
-        ahead = ceil((GROWTH - 1) * pages)
+        ahead = ceil((self._plan.growth - 1) * pages)
         if queued_links(self._ledger, ahead, host) < ahead:
             self._tried[site] = pages  # It is mined when it has been visited, or when it turns out to be much larger.
             return False
@@ -473,15 +501,17 @@ class _Mining:
 
     async def _mine(self, site: str) -> None:
         earlier = self._findings.mined(site)
-        if self._known_pairs and earlier is None:
+        if self._plan.known_pairs and earlier is None:
             return  # It has no pairs to align again.
-        findings, alignments, faults = await self._miner.mine(site, known_pairs=self._known_pairs)
+        findings, alignments, faults = await self._miner.mine(site)
         if findings is None:
             self._tried[site] = self._ledger.knowledge(site).pages
             self._findings.failed(site, faults)
             return
         killed = any(fault.reason is Reason.KILLED for fault in faults)
-        if self._known_pairs and earlier and not killed:  # The pairs were made of those pages, with those settings.
+        if (
+            self._plan.known_pairs and earlier and not killed
+        ):  # Its pairs were made of those pages, with those settings.
             findings = msgspec.structs.replace(findings, pages=earlier.pages, made_from=earlier.made_from)
         self._findings.replace(findings, alignments, faults)
         self._unwritten = True

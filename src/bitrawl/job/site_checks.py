@@ -110,7 +110,7 @@ async def check_sites(question: SiteQuestion) -> AsyncIterator[SiteVerdict]:
             archives = stack.enter_context(Archives(files))
             web: Fetcher = ReplayFetcher(archives)
             urls, delay = urls or tuple(home_pages(archives)), 0.0
-            robots = RobotsFetcher(web, fetching.SystemClock(), delay=0.0)
+            robots = RobotsFetcher(web, fetching.SystemClock(), Politeness(delay=0.0))
         else:
             live, wrap = fetching.loose_web(question.policy)
             robots = wrap(await stack.enter_async_context(live))

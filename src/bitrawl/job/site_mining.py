@@ -28,15 +28,14 @@ from bitrawl.store.stored_findings import NOTHING_ALIGNED, AlignmentKey, Finding
 from bitrawl.text.template import Template
 from bitrawl.url import Url
 
-# Words are learned from so many pairs: judgement; alignment on the development sets gains nothing from more than some
-# hundred pages.
-SAMPLE = 200
 STILL_TAUGHT = 0.5  # of the sample that taught an earlier round: with less, words are learned anew; judgement
-BATCH = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
 LAST = 4  # batches that are halved
 
 Watch = Callable[[Doing | None], None]
 """Is told what is being done; None when nothing is."""
+
+_Keep = Callable[[PagePair, PackedAlignment, Sequence[Skip]], None]
+"""Takes what was found in a pair, and what was lost of it."""
 
 _REASONS = {
     FailureKind.TIMEOUT: Reason.MINING_TIMEOUT,
@@ -56,6 +55,25 @@ async def together(work: Iterable[Awaitable[Any]]) -> list[Any]:
     finally:
         for task in tasks:
             task.cancel()
+
+
+class MiningPlan(NamedTuple):
+    """When a growing site is mined, what is done anew, and in what portions."""
+
+    known_pairs: bool = False  # the pairs of an earlier run are aligned, and none is looked for
+    learns_anew: bool = False  # what an earlier round has learned of words is left out
+    first: int = 8  # pages of a site before it is mined for the first time; judgement
+    # Seconds of a run before anything is mined: an archive of a thousand pages is read in that time, and then mined once.
+    soon: float = 10.0
+    # Of a site since it was mined last, and of what it has to be yet: all rounds together then cost at most 1.3 times the last one.
+    growth: float = 4.5
+    # Pairs that words are learned from: judgement; alignment on the development sets gains nothing from more than some
+    # hundred pages.
+    sample: int = 200
+    batch: int = 32  # pairs: a batch of pages of 50 kB needs some 100 MB
+
+
+USUAL = MiningPlan()
 
 
 class MinedSite(NamedTuple):
@@ -78,10 +96,9 @@ class SiteMiner:
         settings: str,
         rejected: Path,
         watch: Watch,
-        learns_anew: bool = False,
+        plan: MiningPlan,
     ) -> None:
-        """`learns_anew`: do not align with what an earlier round has learned."""
-        self._learns_anew = learns_anew
+        self._plan = plan
         self._ledger = ledger
         self._findings = Findings(ledger)
         self._workers = workers
@@ -90,13 +107,13 @@ class SiteMiner:
         self._rejects = Rejects(rejected)
         self._watch = watch
 
-    async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
+    async def mine(self, site: str) -> MinedSite:
         """Everything from pages to judged segments; the segments are in the ledger when this returns."""
         pages = self._ledger.knowledge(site).pages
         self._watch(Doing(MiningStep.PAIRING, site, "pages", total=pages))
         if pages >= MANY:
             self._workers.get_ready(2)
-        paired = await self._workers.pair(site, known_pairs=known_pairs)
+        paired = await self._workers.pair(site, known_pairs=self._plan.known_pairs)
         if isinstance(paired, Failure):
             _log.warning("pairing %s failed: %s %s", site, paired.kind, paired.detail)
             return MinedSite(None, [], [self._fault(_home(site), Stage.PAIR, paired)])
@@ -128,14 +145,14 @@ class SiteMiner:
         with what was learned before it, so that what has not changed need not be aligned again.
         """
         site = paired.findings.site
-        sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[:SAMPLE]
+        sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[: self._plan.sample]
         work = self._lesson_before(languages, pairs, paired) or _Work(languages, paired)
         if not work.learned:
             work = work._replace(context=self._context(work, sample))
         keys, aligned_before, missing = self._earlier(pairs, work)
         if missing and not work.learned:
             self._watch(Doing(MiningStep.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
-            if len(missing) > BATCH:
+            if len(missing) > self._plan.batch:
                 self._workers.get_ready(2)
             learned, taught = await self._learned(site, sample, work, faults)
             work = work._replace(learned=learned, context=self._context(work, taught))
@@ -145,15 +162,17 @@ class SiteMiner:
         progress = _Progress(site, languages, len(pairs), len(aligned_before), self._clock, self._watch)
         progress.tell()
 
-        async def batch(some: Sequence[PagePair]) -> None:
-            for pair, aligned, lost in await self._batch(some, work):
-                faults.extend(lost)
-                if any(fault.reason is Reason.KILLED for fault in lost):
-                    continue  # Nothing is known of it: what is kept now would stay.
+        def keep(pair: PagePair, aligned: PackedAlignment, lost: Sequence[Skip]) -> None:
+            faults.extend(lost)
+            if not any(fault.reason is Reason.KILLED for fault in lost):  # Else nothing is known of it.
                 self._findings.aligned(site, keys[pair.url_a, pair.url_b], aligned, lost)
+
+        async def batch(some: Sequence[PagePair]) -> None:
+            await self._align(some, work, keep)
             progress.add(len(some))
 
-        await together(map(batch, _batches(missing) if work.learned else ([pair] for pair in missing)))
+        batches = _batches(missing, self._plan.batch) if work.learned else ([pair] for pair in missing)
+        await together(map(batch, batches))
         return list(keys.values())
 
     def _earlier(self, pairs: Sequence[PagePair], work: "_Work") -> "_Earlier":
@@ -192,17 +211,20 @@ class SiteMiner:
         half = len(pairs) // 2
         return [*await self._teaching(pairs[:half], work, faults), *await self._teaching(pairs[half:], work, faults)]
 
-    async def _batch(self, pairs: Sequence[PagePair], work: "_Work") -> list["_Aligned"]:
+    async def _align(self, pairs: Sequence[PagePair], work: "_Work", keep: "_Keep") -> None:
         """A batch that fails is halved until the pair is found that breaks it: that one is lost, and no other."""
         answer = await self._workers.align(work.languages, pairs, work.template, work.learned)
         if not isinstance(answer, Failure):
-            return [_Aligned(pair, aligned, _lost(pair, aligned)) for pair, aligned in zip(pairs, answer, strict=True)]
-        if len(pairs) > 1:
+            for pair, aligned in zip(pairs, answer, strict=True):
+                keep(pair, aligned, _lost(pair, aligned))
+        elif len(pairs) > 1:
             half = len(pairs) // 2
-            return [*await self._batch(pairs[:half], work), *await self._batch(pairs[half:], work)]
-        [pair] = pairs
-        self._keep_input(pair, answer)
-        return [_Aligned(pair, NOTHING_ALIGNED, [self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: ")])]
+            await self._align(pairs[:half], work, keep)
+            await self._align(pairs[half:], work, keep)
+        else:
+            [pair] = pairs
+            self._keep_input(pair, answer)
+            keep(pair, NOTHING_ALIGNED, [self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: ")])
 
     def _fault(self, url: Url, stage: Stage, failure: Failure, about: str = "") -> Skip:
         return Skip(url, stage, _REASONS[failure.kind], f"{about}{failure.detail}"[:500])
@@ -215,7 +237,7 @@ class SiteMiner:
 
     def _lesson_before(self, languages: Languages, pairs: Sequence[PagePair], paired: PairedSite) -> "_Work | None":
         """What was learned in an earlier round, if it was with these settings and most that taught it is as it was."""
-        lesson = None if self._learns_anew else self._findings.lesson(paired.findings.site, languages)
+        lesson = None if self._plan.learns_anew else self._findings.lesson(paired.findings.site, languages)
         work = _Work(languages, paired)
         if lesson is None or lesson.context != self._context_of(work, lesson.sample):
             return None
@@ -242,11 +264,11 @@ class SiteMiner:
         return _hash(*(url.encode() for url in urls), *texts, partial, work.context)
 
 
-def _batches(pairs: Sequence[PagePair]) -> Iterator[Sequence[PagePair]]:
+def _batches(pairs: Sequence[PagePair], most: int) -> Iterator[Sequence[PagePair]]:
     """The last ones are smaller, so that all workers end at about the same time."""
     first = 0
     while rest := pairs[first:]:
-        size = BATCH if len(rest) > LAST * BATCH else BATCH // 2
+        size = most if len(rest) > LAST * most else most // 2
         yield rest[:size]
         first += size
 
@@ -257,14 +279,6 @@ class _Earlier(NamedTuple):
     keys: dict[tuple[Url, Url], AlignmentKey]
     aligned: list[PagePair]
     missing: list[PagePair]
-
-
-class _Aligned(NamedTuple):
-    """A pair, its segments, and what was lost of it."""
-
-    pair: PagePair
-    aligned: PackedAlignment
-    lost: list[Skip]
 
 
 def _languages(pair: PagePair) -> Languages:

@@ -3,7 +3,6 @@
 `open_backlinks` makes one source of all that a search may ask who links where: it recognises each file, folder or URL.
 """
 
-import gzip
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -29,7 +28,7 @@ from bitrawl.discover.backlinks import (
     read_wat,
 )
 from bitrawl.discover.graph_build import DEFAULT_CAPS, Progress, build_graph
-from bitrawl.discover.graph_files import graph_files, host_of, is_graph, without_www
+from bitrawl.discover.graph_files import blocks, graph_files, host_of, is_graph, without_www
 from bitrawl.discover.graph_index import Caps, GraphIndex, GraphMeta, is_index, no_seed_in
 from bitrawl.discover.settings import DiscoverySection
 from bitrawl.discover.site_lists import (
@@ -105,7 +104,7 @@ async def discover(  # noqa: PLR0913 - listeners
         sites = _FoundSites(job, folder, parts.walk, parts.crawl.clock, found)
         parts.crawl.observers.append(sites.observe)
         started(parts)
-        ending = await finished(parts)
+        ending = await finished(job, parts)
         facts = sites.write()
         why = str(parts.ledger.last_run().ended or "")
         return Discovered(ending, why, tuple(parts.walk.found), facts)
@@ -197,7 +196,7 @@ class SourceKind(StrEnum):
     TABLE = "table"
 
 
-class BacklinkPlace(NamedTuple):
+class RecognisedSource(NamedTuple):
     kind: SourceKind
     where: str
 
@@ -233,15 +232,15 @@ async def open_backlinks(
         yield Backlinks(local, services)
 
 
-def recognised(place: str) -> list[BacklinkPlace]:
+def recognised(place: str) -> list[RecognisedSource]:
     """What it is; a folder of tables or of archives is several. Raises `ConfigError` or `GraphError` for anything else."""
     if "://" in place:
-        return [BacklinkPlace(SourceKind.SERVICE, place)]
+        return [RecognisedSource(SourceKind.SERVICE, place)]
     path = Path(place)
     if path.is_dir():
         return _folder(path)
     if path.is_file():
-        return [BacklinkPlace(_file(path), place)]
+        return [RecognisedSource(_file(path), place)]
     raise ConfigError(f"{place} does not exist; give a file, a folder or a URL with https://")
 
 
@@ -269,17 +268,17 @@ def build_index(
     return build_graph(folder, out, around=hosts, caps=caps, progress=progress)
 
 
-def _folder(path: Path) -> list[BacklinkPlace]:
+def _folder(path: Path) -> list[RecognisedSource]:
     if is_index(path):
-        return [BacklinkPlace(SourceKind.INDEX, str(path))]
+        return [RecognisedSource(SourceKind.INDEX, str(path))]
     if JobFolder(path).ledger.exists():
-        return [BacklinkPlace(SourceKind.JOB, str(path))]
+        return [RecognisedSource(SourceKind.JOB, str(path))]
     if is_graph(path):
-        return [BacklinkPlace(SourceKind.GRAPH, str(path))]
+        return [RecognisedSource(SourceKind.GRAPH, str(path))]
     names = (".warc", ".warc.gz", ".wat", ".wat.gz", ".tsv", ".tsv.gz")
     inside = sorted(each for each in path.iterdir() if each.is_file() and each.name.endswith(names))
     if inside:
-        return [BacklinkPlace(_file(each), str(each)) for each in inside]
+        return [RecognisedSource(_file(each), str(each)) for each in inside]
     if next(path.rglob("*.parquet"), None):
         raise GraphError(_parquet(path))
     graph_files(path)  # says what is missing, if it is half a graph or one in another format
@@ -287,7 +286,7 @@ def _folder(path: Path) -> list[BacklinkPlace]:
 
 
 def _file(path: Path) -> SourceKind:
-    start = _start(path)
+    start = next(blocks(path), b"")
     if start.startswith(b"PAR1"):
         raise GraphError(_parquet(path))
     if start.startswith(b"WARC/"):
@@ -302,19 +301,6 @@ def _file(path: Path) -> SourceKind:
         kind = "edges" if second.isdigit() else "vertices"
         raise GraphError(f"{path} is a file of {kind}, one part of a graph; give the folder that has both parts")
     return SourceKind.TABLE if is_table(path) else SourceKind.WARC
-
-
-def _start(path: Path) -> bytes:
-    """The first bytes, unpacked if need be."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if packed else path.open("rb") as text:
-            return text.read(4096)
-    except EOFError as error:
-        raise GraphError(f"{path} is cut off: its gzip stream has no end; download it again") from error
-    except OSError as error:
-        raise GraphError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _parquet(path: Path) -> str:

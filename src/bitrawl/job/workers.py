@@ -1,7 +1,7 @@
-"""The child processes of a job: they mine its sites, and write its corpus and report, while the crawl goes on.
+"""The child processes of a job, while the crawl goes on: some mine its sites, and one writes its corpus and its report.
 
-`Workers` is the parent's half, `service` the children's. Any child does any of it: a corpus is written every few minutes, and a
-process for that alone would take longer to start than it lives.
+`Workers` is the parent's half, `mining_service` and `writing_service` those of the children. A miner does not load what
+writes, which takes as long to load as mining does.
 """
 
 import pickle
@@ -18,8 +18,6 @@ from bitrawl.config import Job
 from bitrawl.errors import ChildError
 from bitrawl.file_names import LEDGER
 from bitrawl.files import discard
-from bitrawl.job.exporting import write_files
-from bitrawl.job.reporting import gather, write_report
 from bitrawl.mining.aligned_pages import translated_part
 from bitrawl.mining.judging import from_partial_pages
 from bitrawl.mining.pairing import Pairing
@@ -38,6 +36,8 @@ from bitrawl.url import Url
 
 if TYPE_CHECKING:
     from asyncio import Future
+
+    from bitrawl.children import Children
 
 MANY = 200  # pages of a site with which a second worker helps: that takes as long to start as eighty take to pair
 PART = 32  # pages that are passed together; at most one part is passed twice
@@ -78,21 +78,7 @@ class AlignPairs(msgspec.Struct, frozen=True, tag=True):
     learned: bytes = b""
 
 
-class WriteCorpus(msgspec.Struct, frozen=True, tag=True):
-    """Write the corpus and its card."""
-
-
-class GatherFacts(msgspec.Struct, frozen=True, tag=True):
-    """All that a report says, as far as it is known before the corpus is written."""
-
-
-class WriteReport(msgspec.Struct, frozen=True, tag=True):
-    """Write the report when the corpus is written."""
-
-    facts: bytes
-
-
-Request = LoadModels | PairSite | PassPages | LearnWords | AlignPairs | WriteCorpus | GatherFacts | WriteReport
+Request = LoadModels | PairSite | PassPages | LearnWords | AlignPairs
 
 _encode = msgspec.msgpack.Encoder(enc_hook=str).encode
 _request: Unpacker[Request] = Unpacker(Request)
@@ -107,7 +93,8 @@ class Workers:
         from bitrawl.children import Children  # noqa: PLC0415 - a child needs no event loop
 
         limits = Limits(seconds=job.mining.seconds, megabytes=job.mining.megabytes)
-        self._children = Children(partial(service, job, folder), limits, workers=workers)
+        self._children = Children(partial(mining_service, job, folder), limits, workers=workers)
+        self._writer = Children(partial(writing_service, job, folder), limits, workers=1)
         self._helping: set[Future[None]] = set()
 
     async def __aenter__(self) -> Self:
@@ -120,11 +107,12 @@ class Workers:
         for task in self._helping:
             task.cancel()
         await asyncio.gather(*self._helping, return_exceptions=True)
-        await self._children.__aexit__(*error)
+        for children in (self._children, self._writer):
+            await children.__aexit__(*error)
 
     async def load_models(self) -> None:
         """Raises `ConfigError` for a model that cannot be loaded."""
-        await self._needed(LoadModels())
+        await _needed(self._children, _encode(LoadModels()))
 
     def get_ready(self, count: int) -> None:
         """So many workers will soon be needed, if there may be that many."""
@@ -158,17 +146,8 @@ class Workers:
         return answer if isinstance(answer, Failure) else _aligned(answer)
 
     async def write_corpus(self) -> None:
-        """From what the ledger has now; then the report, whose facts are gathered meanwhile."""
-        import asyncio  # noqa: PLC0415 - a child needs no event loop
-
-        written, facts = await asyncio.gather(
-            self._needed(WriteCorpus()), self._needed(GatherFacts()), return_exceptions=True
-        )  # A report that cannot be written costs no corpus.
-        if isinstance(written, BaseException):
-            raise written
-        if isinstance(facts, BaseException):
-            raise facts
-        await self._needed(WriteReport(facts))
+        """From what the ledger has now; and the report."""
+        await _needed(self._writer, b"")
 
     def _help(self, place: str) -> None:
         """Have another worker pass pages too. Nobody waits for it, and what goes wrong with it costs nothing."""
@@ -182,34 +161,34 @@ class Workers:
         self._helping.add(task)
         task.add_done_callback(self._helping.discard)
 
-    async def _needed(self, request: Request) -> bytes:
-        answer = await self._children.ask(_encode(request))
-        if isinstance(answer, Failure):
-            raise ChildError(
-                f"{type(request).__name__} failed ({answer.kind}: {answer.detail})\n{answer.trace}".rstrip()
-            )
-        return answer
+
+async def _needed(children: "Children", request: bytes) -> None:
+    answer = await children.ask(request)
+    if isinstance(answer, Failure):
+        raise ChildError(f"a process of this job failed ({answer.kind}: {answer.detail})\n{answer.trace}".rstrip())
 
 
 # What follows runs in a child.
 
 
-def service(job: Job, folder: Path) -> Service:
+def writing_service(job: Job, folder: Path) -> Service:
+    """Writes the corpus and the report when it is asked."""
+    from bitrawl.job.exporting import write_corpus  # noqa: PLC0415 - neither a miner nor the parent writes
+
+    def serve(_request: bytes, _report: Report) -> bytes:
+        write_corpus(job, folder)
+        return b""
+
+    return serve
+
+
+def mining_service(job: Job, folder: Path) -> Service:
     """Answers requests with findings; faults pass through."""
     miner = wired_miner(job) if not job.encoder else None  # an encoder is loaded when it is asked for
 
     def serve(request: bytes, report: Report) -> bytes:
         nonlocal miner
         order = _request(request)
-        match order:
-            case WriteCorpus():
-                write_files(job, folder)
-                return b""
-            case GatherFacts():
-                return pickle.dumps(gather(folder))
-            case WriteReport(facts):
-                write_report(folder, pickle.loads(facts))  # noqa: S301 - our own, see above
-                return b""
         miner = miner or wired_miner(job)
         if isinstance(order, LoadModels):
             return b""

@@ -233,9 +233,12 @@ def _passed_back(lattices: Lattices, conditional: dict[Shape, Floats], summed: F
     nodes[lattices.sizes_a, np.arange(lattices.shape[1]), end] = 1.0
     for i in range(len(low) - 1, -1, -1):
         row = nodes[i]
-        flow = np.divide(row, summed[i], out=np.zeros(row.shape), where=summed[i] > 0)
+        # Where chains differ too much for their sums, both keep what cannot be told any more from overflowing.
+        np.minimum(row, 2.0, out=row)
+        live = summed[i] > _LEAST
+        flow = np.divide(row, summed[i], out=np.zeros(row.shape), where=live)
         flow = np.cumsum(flow[:, ::-1], axis=1)[:, ::-1]
-        np.multiply(flow, summed[i], out=row, where=summed[i] > 0)
+        np.multiply(flow, summed[i], out=row, where=live)
         for (ka, kb), table in conditional.items():
             if ka <= i:
                 here, there = _overlap(low[i] - low[i - ka] - kb, width)

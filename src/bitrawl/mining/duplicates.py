@@ -71,7 +71,7 @@ def is_rendering(url: Url, links: int, original: Url, links_of_original: int) ->
     return not less - more and 0 < (more - less).total() <= _MOST_TOKENS and links < _FEW_LINKS * links_of_original
 
 
-def duplicates(pages: Iterable[PageText], protected: Collection[Url] = ()) -> dict[Url, Url]:
+def repeated_pages(pages: Iterable[PageText], protected: Collection[Url] = ()) -> dict[Url, Url]:
     """For each page that repeats another in its language, the page that it repeats, which itself stays.
 
     A page is dropped if `SHARED` of its paragraphs are on a page that stays. The shorter of two is dropped, so the

@@ -144,7 +144,8 @@ class LexicalAligner:
         for which in _slices(np.array([len(document.a.tokens) for document in documents], np.int64)):
             batch = [documents[number] for number in which.tolist()]
             model, corpus = _frozen(batch, self._knowledge, self._translations)
-            of_batch, _ = _once(corpus, model, np.arange(len(batch)), _anchored(batch, self.lexicon))
+            every = np.arange(len(batch))
+            of_batch, _ = _once(corpus, model, every, _anchored(batch, self.lexicon, every))
             beads += _by_document(of_batch, corpus)
         return beads
 
@@ -483,7 +484,7 @@ class _Passes:
         """The beads of the sample, pass by pass, and those that teach."""
         paths = _anchored(self._documents, self.knowledge.lexicon, sample)
         rough = self._corpus.rough(self._model(), sample, paths)
-        self._learn(_spread(rough.teaching(), FIRST), rough.counts())
+        self._learn(_spread(rough.teaching(), FIRST), rough.counts)
         sure, pieces = _cut(self._corpus, self._model(), sample, rough.paths(LONG))
         beads, teaching, before = Beads.none(), sure, set[tuple[int, ...]]()
         for number in range(1, PASSES):
@@ -491,7 +492,7 @@ class _Passes:
             teaching = Beads.joined([sure.of_both(), passed.teaching()])
             counts = {
                 (ka, kb): count + float(((sure.ka == ka) & (sure.kb == kb)).sum())
-                for (ka, kb), count in passed.counts().items()
+                for (ka, kb), count in passed.counts.items()
             }
             self._learn(teaching, counts)
             now = set(zip(*(column.tolist() for column in beads[1:5]), strict=True))
@@ -552,10 +553,9 @@ def _spread(beads: Beads, most: int) -> Beads:
     return beads.where(np.linspace(0, len(beads.a) - 1, most).astype(np.int64))
 
 
-def _anchored(documents: Sequence[Document], lexicon: Lexicon, which: Ints | None = None) -> Paths:
+def _anchored(documents: Sequence[Document], lexicon: Lexicon, which: Ints) -> Paths:
     """The paths of long documents."""
-    numbers = range(len(documents)) if which is None else which.tolist()
-    long = [number for number in numbers if max(len(text.tokens) for text in documents[number]) > ANCHORED]
+    long = [number for number in which.tolist() if max(len(text.tokens) for text in documents[number]) > ANCHORED]
     sure = _sure(lexicon) if long else {}
     return {number: align_evidence.path(documents[number], sure) for number in long}
 

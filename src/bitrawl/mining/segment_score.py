@@ -266,7 +266,6 @@ def _places(pairs: Sequence[SegmentPair]) -> Floats32:
 _EDGE = 1e-6
 _WORDS = list(DIRECTIONS).index("words_least")
 _CLASSES = (1, SHORT)
-LENGTH_CLASSES = len(_CLASSES) + 1
 KNOWN = "known."  # before the names of arrays
 
 

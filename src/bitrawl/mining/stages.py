@@ -21,7 +21,7 @@ import msgspec
 from bitrawl.errors import lacks_memory
 from bitrawl.languages import same_language
 from bitrawl.mining.aligned_pages import SiteAligner
-from bitrawl.mining.duplicates import PageText, duplicates
+from bitrawl.mining.duplicates import PageText, repeated_pages
 from bitrawl.mining.embedding_aligner import EmbeddingAligner
 from bitrawl.mining.findings import RefusalReason, RefusedPair, SiteFindings
 from bitrawl.mining.judging import Judge
@@ -152,7 +152,7 @@ class Miner:
                 pairs, refusals = list(known_pairs), []
                 deque(parts(), maxlen=0)
             texts = dict.fromkeys((url for pair in pairs for url in _urls(pair)), b"")
-            copies = duplicates(_page_texts(notes, texts), protected=texts)
+            copies = repeated_pages(_page_texts(notes, texts), protected=texts)
         names = {str(copy): str(original) for copy, original in copies.items()}
         ordered = tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b)))
         findings = SiteFindings(site, census.pages, ordered, tuple(refusals), names, _patterns(pairs))

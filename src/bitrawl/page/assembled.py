@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-# Of one page, of all segments together, and of what is shown instead of one (judgement).
+# Of one page, of all segments together, and of what is shown instead of one.
 MAX_SEGMENTS, MAX_NODES, MAX_FALLBACK = 1000, 100_000, 200
 
 # React's calls: complete a boundary, complete it after style sheets, and fill a placeholder in a segment.

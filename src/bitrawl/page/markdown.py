@@ -12,12 +12,12 @@ from selectolax.lexbor import LexborNode
 from bitrawl.model import MarkdownBlock, Page, ParagraphKind
 from bitrawl.page.head import Head
 from bitrawl.page.links import MAX_LINKS
-from bitrawl.page.outline import Outline, TreePlace, normalise, seen_lines
+from bitrawl.page.outline import Outline, TreePosition, normalise, seen_lines
 from bitrawl.text.words import one_line
 
 NO_HOST = "localhost"  # that of a page whose address nobody knows
-MOST_IN_CELL = 4  # Paragraphs: a table with more in any cell arranges a page, as old sites do; judgement.
-MOST_COLUMNS = 100  # Of a table that people read; judgement. It bounds what a cell may span.
+MOST_IN_CELL = 4  # Paragraphs: a table with more in any cell arranges a page, as old sites do.
+MOST_COLUMNS = 100  # Of a table that people read. It bounds what a cell may span.
 MOST_ROWS = 1000  # That a cell may span.
 
 # Characters that begin or end markup anywhere in a line: CommonMark, and the ~ and | of GitHub's dialect. An underscore
@@ -93,7 +93,7 @@ class _Blocks:
     def __init__(self, page: Outline, head: Head) -> None:
         self._page = page
         self._head = head
-        self._anchors: dict[int, list[TreePlace]] = {}
+        self._anchors: dict[int, list[TreePosition]] = {}
         for place in page.anchors[:MAX_LINKS]:
             self._anchors.setdefault(place.block, []).append(place)
         self._by_node = {node.mem_id: number for number, node in enumerate(page.containers.nodes)}

@@ -30,7 +30,7 @@ class Block(msgspec.Struct, gc=False):
     lines: str = ""  # the text with its line ends, if they are needed
 
 
-class TreePlace(msgspec.Struct, gc=False):
+class TreePosition(msgspec.Struct, gc=False):
     """Where an anchor is."""
 
     node: LexborNode
@@ -64,7 +64,7 @@ class Outline:
     """
     blocks: list[Block] = field(default_factory=list)
     containers: Containers = field(default_factory=Containers)
-    anchors: list[TreePlace] = field(default_factory=list)
+    anchors: list[TreePosition] = field(default_factory=list)
     """a[href] and area[href], including hidden ones."""
     images: list[tuple[LexborNode, int]] = field(default_factory=list)
     """img, including hidden ones: node, position in the tag sequence."""
@@ -400,7 +400,7 @@ class _Walk:
             if role == _ANCHOR:
                 self.anchor = len(page.anchors)
                 self.waiting.append(self.anchor)
-            page.anchors.append(TreePlace(node, attributes, position))
+            page.anchors.append(TreePosition(node, attributes, position))
             return "#" in (attributes["href"] or "") and self.marks.is_mark(node, attributes)
         return False
 
@@ -477,7 +477,7 @@ def _cap(page: Outline) -> None:
     if len(page.tags) <= MAX_TAGS:
         return
     del page.tags[MAX_TAGS:]
-    places: list[Block | TreePlace] = [*page.blocks, *page.anchors]
+    places: list[Block | TreePosition] = [*page.blocks, *page.anchors]
     for place in places:
         if place.position >= MAX_TAGS:
             place.position = -1

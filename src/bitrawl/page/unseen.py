@@ -42,11 +42,11 @@ from bitrawl.page.styles import (
     squeezed,
 )
 
-# What one page may cost, in looks at one element or one rule (judgement). What is left then counts as seen.
+# What one page may cost, in looks at one element or one rule. What is left then counts as seen.
 MAX_STEPS = 100_000
 SEARCH = 50  # steps for a name that is searched over the tree,
 CHARACTERS = 2000  # and one for so many characters of a script
-# Characters of a style element, and of all that are read (judgement). Longer ones are the look of a whole site. Reading them
+# Characters of a style element, and of all that are read. Longer ones are the look of a whole site. Reading them
 # too took 13 % of the time of analysis on trafilatura's pages.
 MAX_SHEET, MAX_SHEETS = 8_000, 16_000
 LONG_NAME = 3  # letters of a name that a script hardly contains by chance

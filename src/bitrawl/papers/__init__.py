@@ -7,4 +7,6 @@ docs/decisions/paper-strategies.md says how the papers were read.
 from bitrawl.packages import Verb
 
 SIMULATED_DOWNLOADS = 1000  # of a walk; here, because help shows it
-SIMULATE = Verb("bitrawl.papers.simulate:simulate", "Replay archived sites under several strategies and compare them.")
+SIMULATE = Verb(
+    "bitrawl.papers.simulate:simulate", "Replay archived sites under several strategies and compare them.", "Tools"
+)

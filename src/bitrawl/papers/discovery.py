@@ -93,7 +93,7 @@ async def run_walk(replay: Replay, search: SimulatedSearch, name: Walk) -> WalkT
     clock, sites = ReplayClock(), Sites()
     ledger = ReplayLedger(sites.of)
     web = InFlightWeb(replay.fetcher, search.analyser or replay.analyser, clock, search.in_flight)
-    robots = RobotsFetcher(web, clock, delay=0.0)
+    robots = RobotsFetcher(web, clock, web.politeness.to_archives)
     check = search.check or new_site_check(search.languages, robots.sitemaps, search.counted)
     walked = new_walk(name, search.languages, search.source, check, search.counted)
     judge = search.new_judge() if name is Walk.FOCUSED and search.new_judge is not None else None

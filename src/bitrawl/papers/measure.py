@@ -100,7 +100,7 @@ def harvest(pages: Sequence[Url | None], pairs: Iterable[UrlPair], length: int) 
 
 
 def best_harvest(pairs: Iterable[UrlPair], length: int) -> tuple[int, ...]:
-    """The same for the best possible order, whether links lead there or not.
+    """Pairs complete after each fetch in the best possible order, whether links lead there or not.
 
     It fetches the pages of pairs two by two. Of pages with several partners, the one with the most comes first,
     followed by its partners, each of which completes a pair.

@@ -177,7 +177,7 @@ class ReplayClock:
         return self._now
 
     def date(self) -> float:
-        """The same: a replay has no date."""
+        """Seconds since the replay began, which has no date."""
         return self._now
 
     async def sleep(self, seconds: float) -> None:
@@ -391,7 +391,7 @@ class Replay:
         def prepare(scorer: LinkScorer) -> Replayed:
             clock, ledger, counted = ReplayClock(), ReplayLedger(self._sites.of), CountingFetcher(self.fetcher)
             web = InFlightWeb(counted, analyser, clock, settings.in_flight)
-            robots = RobotsFetcher(web, clock, delay=0.0)
+            robots = RobotsFetcher(web, clock, web.politeness.to_archives)
             crawl = Crawl(
                 Frontier(MemoryQueue(), clock, self._sites.of, web.politeness),
                 PageSource(robots, web, robots.sitemaps),

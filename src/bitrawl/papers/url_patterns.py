@@ -227,7 +227,7 @@ class SiteWalk:
             self._miss(url)
 
     def advise(self) -> Advice:
-        """The next candidates, once there is room for them."""
+        """Raises the next candidates once there is room for them."""
         for url in list(self._moving):  # these redirect to a URL out of scope
             self._miss(url)
         self._moving.clear()

@@ -87,7 +87,7 @@ class JobReview:
 
     @staticmethod
     def version_of(thresholds: Thresholds) -> str:
-        """The same for the same thresholds."""
+        """A short name for these values: who sends it back has seen them, and no others."""
         return version_of(thresholds)
 
     # What this person says and writes
@@ -99,7 +99,7 @@ class JobReview:
         return self.lists.judge_segment(within, key, verdict, self.person, self._now())
 
     def say_all(self, subjects: Sequence[Subject], verdict: Verdict) -> int:
-        """The same about many things, to be taken back at once. Returns how many it changed."""
+        """One verdict on many things, which can be taken back at once. Returns how many it changed."""
         return self.verdicts.say_all(subjects, verdict, self.person, self._now())
 
     def undo(self, kind: SubjectKind, key: str) -> tuple[GivenVerdict, ...]:

@@ -69,7 +69,7 @@ _COLUMNS = {
 
 
 class ReviewProgress(msgspec.Struct, frozen=True):
-    """Of a job."""
+    """How far the review of a job is, by person."""
 
     total_pairs: int
     pairs: VerdictCounts
@@ -81,7 +81,7 @@ class ReviewProgress(msgspec.Struct, frozen=True):
 
 
 def review_progress(folder: JobFolder) -> ReviewProgress:
-    """As new as the last refresh of the index."""
+    """How far people are, as new as the last refresh of the index."""
     with opened_index(folder.reading_index) as index:
         totals = index.totals()
     figures = VerdictHistory(folder.verdicts).figures(_DAYS)

@@ -4,13 +4,10 @@ What is listed comes from the index (`reading_index.py`), segments from the ledg
 """
 
 from collections.abc import Collection, Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.config import Job
 from bitrawl.mining import Thresholds
 from bitrawl.model import PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.review.segment_review import (
@@ -111,11 +108,11 @@ class Reading:
 
     def pair(self, key: str) -> ReadPair | None:
         """Two pages side by side; None if there is no such page pair (any more)."""
-        place = self._place_of(key)
-        if place is None:
+        indexed = self._indexed(key)
+        if indexed is None:
             return None
-        [pair] = self.listed([place.pair])
-        [segments] = self.segments([place.alignment])
+        [pair] = self.listed([indexed.pair])
+        [segments] = self.segments([indexed.alignment])
         return ReadPair(pair, self.review.rows(segments, self.thresholds()))
 
     def choices(self) -> Choices:
@@ -129,10 +126,10 @@ class Reading:
 
     def judge_pair(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """False if there is no such page pair."""
-        place = self._place_of(key)
-        if place is None:
+        indexed = self._indexed(key)
+        if indexed is None:
             return False
-        row = place.pair
+        row = indexed.pair
         pair = PagePair(Url.known(row.url_a), Url.known(row.url_b), row.lang_a, row.lang_b, row.score)
         self.verdicts.say(Subject.of_pair(pair), verdict, by, at)
         return True
@@ -148,8 +145,8 @@ class Reading:
 
     def differs_since(self, key: str, verdict: Verdict, by: str, at: float) -> bool:
         """Whether somebody else has said the contrary about that page pair since then."""
-        judgement = self.verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement())
-        return any(said.by != by and said.at > at and said.verdict is not verdict for said in judgement.opinions)
+        opinions = self.verdicts.judgements(SubjectKind.PAIR, [key]).get(key, Judgement()).opinions
+        return any(given.by != by and given.at > at and given.verdict is not verdict for given in opinions)
 
     def edit(self, pair_key: str, row: OnScreen, texts: tuple[str, str], by: Writer, *, accept: bool = False) -> Saved:
         """Give a segment of that page pair other texts, and accept them all if asked to."""
@@ -200,15 +197,15 @@ class Reading:
             key for verdict in verdicts.get(state, Verdict) for key in self.verdicts.keys(SubjectKind.PAIR, verdict)
         ]
 
-    def _place_of(self, key: str) -> IndexedPair | None:
+    def _indexed(self, key: str) -> IndexedPair | None:
         """The page pair with that key, and its alignment; None if it is not indexed."""
         with opened_index(self.index) as index:
             return index.pair(key)
 
     def listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
         judgements = self.verdicts.judgements(SubjectKind.PAIR, {row.key for row in rows})
-        said = [judgements.get(row.key, Judgement()) for row in rows]
-        return [ListedPair(row, judgement.standing, judgement) for row, judgement in zip(rows, said, strict=True)]
+        judged = [judgements.get(row.key, Judgement()) for row in rows]
+        return [ListedPair(row, judgement.standing, judgement) for row, judgement in zip(rows, judged, strict=True)]
 
     def rows_at(
         self, places: Sequence[tuple[IndexedPair, Collection[int]]], *, accepted: bool = False
@@ -232,20 +229,8 @@ class Reading:
             segments = {key: findings.segments_of(key) for key in set(alignments)}
         return [segments[key] for key in alignments]
 
-    def job(self) -> Job:
-        """The job's description. Reading it takes as long as a search, so it is read when it has changed."""
-        if not self.folder.description.exists():
-            return self.folder.job()
-        state = self.folder.description.stat()
-        return _job(self.folder.path, state.st_mtime_ns, state.st_ino, state.st_size)
-
     def thresholds(self) -> Thresholds:
-        return self.job().judge
-
-
-@lru_cache(maxsize=64)
-def _job(path: Path, *_state: int) -> Job:
-    return JobFolder(path).job()
+        return self.folder.job().judge
 
 
 class RowsAndSegments(NamedTuple):

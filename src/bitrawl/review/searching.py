@@ -9,7 +9,7 @@ from bitrawl.model import Language, SegmentPair, Verdict
 from bitrawl.review.reviewing import ListedPair, Reading
 from bitrawl.review.search_query import HitOrder, Search, SearchedSide, SearchQuery, read_query, translated
 from bitrawl.review.segment_review import ReadSegment, as_corpus_has
-from bitrawl.store.index_reader import HitPlace, IndexReader, LanguageOrder, WordSearch, opened_index
+from bitrawl.store.index_reader import HitPosition, IndexReader, LanguageOrder, WordSearch, opened_index
 from bitrawl.text.search_words import PlacedWord, placed_words, search_words
 
 _BATCH = 200  # hits that are read at once for a file
@@ -53,18 +53,20 @@ class FoundSegment(NamedTuple):
 
 def search(library: Reading, query: SearchQuery, *, offset: int = 0, limit: int = 20) -> HitList:
     """A part of the hits, in the order asked for, then by translation. Raises `FieldError` for a query that cannot be read."""
-    found, counts = list[tuple[Search, HitPlace]](), list[int]()
+    found, counts = list[tuple[Search, HitPosition]](), list[int]()
     with opened_index(library.index) as index:
         for pattern, wanted in _searches(index, query):
             rows = index.hits(wanted, limit - len(found), offset - sum(counts))
-            found += [(pattern, place) for place in _places(index, rows, query)]
+            found += [(pattern, hit) for hit in _hits(index, rows, query)]
             counts.append(index.hit_count(wanted))
     if not found:
         return HitList((), sum(counts), sum(counts[1:]))
     pairs = library.listed([hit.indexed.pair for _, hit in found])
-    around = library.rows_at([(hit.indexed, range(hit.place - 1, hit.place + 2)) for _, hit in found], accepted=True)
+    around = library.rows_at(
+        [(hit.indexed, range(hit.position - 1, hit.position + 2)) for _, hit in found], accepted=True
+    )
     hits = [
-        _hit(pattern, pair, hit.place, near.rows)
+        _hit(pattern, pair, hit.position, near.rows)
         for (pattern, hit), pair, near in zip(found, pairs, around, strict=True)
         if near.rows  # otherwise it was mined again since the refresh
     ]
@@ -80,9 +82,9 @@ def all_hits(library: Reading, query: SearchQuery) -> Iterator[FoundSegment]:
             if number == len(searches):
                 return
             numbers = index.hits(searches[number]._replace(context=None), _BATCH, after=last)
-            places = _places(index, numbers, query)
+            hits = _hits(index, numbers, query)
         last, number = (numbers[-1], number) if numbers else (-1, number + 1)
-        yield from _found(library, places, edited)
+        yield from _found(library, hits, edited)
 
 
 def _searches(index: IndexReader, query: SearchQuery) -> list[tuple[Search, WordSearch]]:
@@ -99,10 +101,10 @@ def _searches(index: IndexReader, query: SearchQuery) -> list[tuple[Search, Word
     return searches
 
 
-def _found(library: Reading, places: Sequence[HitPlace], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
+def _found(library: Reading, hits: Sequence[HitPosition], edited: set[tuple[str, str]]) -> Iterator[FoundSegment]:
     """`edited` has the rows that people wrote and that were given already: several hits may be one segment now."""
-    pairs = library.listed([hit.indexed.pair for hit in places])
-    read = library.rows_at([(hit.indexed, (hit.place,)) for hit in places], accepted=True)
+    pairs = library.listed([hit.indexed.pair for hit in hits])
+    read = library.rows_at([(hit.indexed, (hit.position,)) for hit in hits], accepted=True)
     for pair, (rows, segments) in zip(pairs, read, strict=True):
         for row in rows:
             where = pair.row.key, row.anchor
@@ -127,9 +129,9 @@ def word_search(search: Search, languages: LanguageOrder | None, order: HitOrder
     return WordSearch(search.expression(), languages, is_hit, context)
 
 
-def _places(index: IndexReader, rows: Sequence[int], query: SearchQuery) -> list[HitPlace]:
-    places = (index.hit_place(row, query.languages) for row in rows)
-    return [place for place in places if place is not None]
+def _hits(index: IndexReader, rows: Sequence[int], query: SearchQuery) -> list[HitPosition]:
+    hits = (index.hit_position(row, query.languages) for row in rows)
+    return [hit for hit in hits if hit is not None]
 
 
 def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder) -> str:
@@ -144,10 +146,10 @@ def _context(search: Search, a: Sequence[str], b: Sequence[str], order: HitOrder
     return " ".join(near)
 
 
-def _hit(search: Search, pair: ListedPair, place: int, near: Sequence[ReadSegment]) -> Hit:
-    """`near` are the rows that stand for the segment at that place and for its neighbours."""
+def _hit(search: Search, pair: ListedPair, position: int, near: Sequence[ReadSegment]) -> Hit:
+    """`near` are the rows that stand for the segment at that position and for its neighbours."""
     row, languages = pair.row, (pair.row.lang_a, pair.row.lang_b)
-    here = [segment for segment in near if segment.start <= place < segment.start + len(segment.keys)]
+    here = [segment for segment in near if segment.start <= position < segment.start + len(segment.keys)]
     # Of a segment that was split, the part that has the words; if the words were edited away, any that is in the corpus.
     segment = max(here, key=lambda one: (_side(search, one, languages) is not None, one.verdict is Verdict.ACCEPT))
     a, b = placed_words(segment.text_a, row.lang_a), placed_words(segment.text_b, row.lang_b)

@@ -1,6 +1,6 @@
 """Which segments a reader wants to see, on two pages or in a whole job.
 
-Those of a job are filtered by the rows of numbers that the index has for them (`corpus/selection.py`). Segments that people
+Those of a job are filtered by the rows of numbers that the index has for them (`selection.py`). Segments that people
 wrote anew have none there: they are added when somebody asks.
 """
 
@@ -13,7 +13,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bitrawl.corpus.selection import ROW, by_kind, signed, written_key
 from bitrawl.errors import FieldError
 from bitrawl.mining import RevisionPlaces, SegmentKind, rewritten
 from bitrawl.model import Language, Revision, Segment, SegmentPair, Verdict, segment_key
@@ -21,8 +20,9 @@ from bitrawl.review.reviewing import ListedSegment, Reading
 from bitrawl.review.search_query import Search, SearchedSide, SearchQuery, read_query
 from bitrawl.review.searching import query_languages, word_search
 from bitrawl.review.segment_review import ReadSegment, subject_of
+from bitrawl.review.selection import by_kind
 from bitrawl.store.index_reader import MOST_ROWS, IndexedPair, IndexReader, LanguageOrder, opened_index
-from bitrawl.store.reading_index import PLACE_BITS
+from bitrawl.store.reading_index import POSITION_BITS, ROW, signed, written_key
 from bitrawl.store.revisions import RevisionHistory
 from bitrawl.store.verdicts import Subject, SubjectKind, VerdictHistory
 from bitrawl.text.search_words import search_words
@@ -96,7 +96,7 @@ class SegmentFilter(msgspec.Struct, frozen=True, kw_only=True):
             raise FieldError({fields[name]: why for name, why in error.fields.items()}) from error
 
 
-class SegmentPart(msgspec.Struct, frozen=True):
+class SegmentRows(msgspec.Struct, frozen=True):
     """A part of a list of segments, and the length of all of it."""
 
     segments: tuple[ListedSegment, ...]
@@ -155,14 +155,14 @@ class SegmentList:
         self._verdicts = VerdictHistory(library.folder.verdicts)
         self._revisions = RevisionHistory(library.folder.verdicts)
 
-    def part(self, wanted: SegmentFilter, order: SegmentOrder, offset: int = 0, limit: int = 50) -> SegmentPart:
+    def part(self, wanted: SegmentFilter, order: SegmentOrder, offset: int = 0, limit: int = 50) -> SegmentRows:
         """Raises `FieldError` for words that cannot be searched for."""
         start, most = max(offset, 0), min(max(limit, 0), MOST_ROWS)
         with opened_index(self._library.index) as index:
             rows = self._fitting(index, wanted)
-            places = rows.places(order, slice(start, start + most))
-            pairs = _pairs(index, places, wanted.languages)
-        return SegmentPart(tuple(self._read(places, pairs)), len(rows.chosen))
+            positions = rows.positions(order, slice(start, start + most))
+            pairs = _pairs(index, positions, wanted.languages)
+        return SegmentRows(tuple(self._read(positions, pairs)), len(rows.chosen))
 
     def count(self, wanted: SegmentFilter) -> int:
         """How many fit. Raises `FieldError`."""
@@ -175,9 +175,9 @@ class SegmentList:
             rows = self._fitting(index, wanted)
             if keys is not None:
                 rows = rows.narrowed(np.isin(rows.rows["key"], _numbers(filter(_KEY.fullmatch, keys))))
-            places = rows.places(SegmentOrder.PAGE)
-            pairs = _pairs(index, places, wanted.languages)
-        parts = (places[start : start + _READ_AT_ONCE] for start in range(0, len(places), _READ_AT_ONCE))
+            positions = rows.positions(SegmentOrder.PAGE)
+            pairs = _pairs(index, positions, wanted.languages)
+        parts = (positions[start : start + _READ_AT_ONCE] for start in range(0, len(positions), _READ_AT_ONCE))
         return [subject_of(listed.segment) for part in parts for listed in self._read(part, pairs)]
 
     def _fitting(self, index: IndexReader, wanted: SegmentFilter) -> "_Chosen":
@@ -209,24 +209,24 @@ class SegmentList:
         verdict = {SegmentState.ACCEPTED: Verdict.ACCEPT, SegmentState.REJECTED: Verdict.REJECT}.get(state)
         return np.isin(rows["key"], _numbers(self._verdicts.keys(kind, verdict)))
 
-    def _read(self, places: "Sequence[_Place]", pairs: Mapping[int, IndexedPair]) -> Iterator[ListedSegment]:
+    def _read(self, positions: "Sequence[_RowPosition]", pairs: Mapping[int, IndexedPair]) -> Iterator[ListedSegment]:
         """In the same order; those that were mined again since the refresh are left out."""
         starts: dict[int, set[int]] = {}
-        for place in places:
-            if place.alignment in pairs:
-                starts.setdefault(place.alignment, set()).add(place.start)
+        for position in positions:
+            if position.alignment in pairs:
+                starts.setdefault(position.alignment, set()).add(position.start)
         read = self._library.rows_at([(pairs[number], own) for number, own in starts.items()])
         rows = {
             (number, row.start, row.part): row for number, (own, _) in zip(starts, read, strict=True) for row in own
         }
         listed = dict(zip(starts, self._library.listed([pairs[number].pair for number in starts]), strict=True))
-        for place in places:
-            row = rows.get((place.alignment, place.start, place.part))
+        for position in positions:
+            row = rows.get((position.alignment, position.start, position.part))
             if row is not None:
-                yield ListedSegment(listed[place.alignment], row)
+                yield ListedSegment(listed[position.alignment], row)
 
 
-class _Place(NamedTuple):
+class _RowPosition(NamedTuple):
     """Where a row is: the number of the first segment that it stands for, and which part of a split it is."""
 
     number: int
@@ -234,11 +234,11 @@ class _Place(NamedTuple):
 
     @property
     def alignment(self) -> int:
-        return self.number >> PLACE_BITS
+        return self.number >> POSITION_BITS
 
     @property
     def start(self) -> int:
-        return self.number & ((1 << PLACE_BITS) - 1)
+        return self.number & ((1 << POSITION_BITS) - 1)
 
 
 _Rows = npt.NDArray[np.void]
@@ -260,7 +260,7 @@ class _Chosen(NamedTuple):
     def narrowed(self, fits: _Truth) -> "_Chosen":
         return self._replace(chosen=self.chosen[fits[self.chosen]])
 
-    def places(self, order: SegmentOrder, part: slice = slice(None)) -> list[_Place]:
+    def positions(self, order: SegmentOrder, part: slice = slice(None)) -> list[_RowPosition]:
         """In that order. Rows that people wrote stand after all others here, and among them there."""
         rows, chosen = self.rows, self.chosen
         if rows["edited"].any():
@@ -269,7 +269,7 @@ class _Chosen(NamedTuple):
             scores = rows["score"][chosen]
             chosen = chosen[np.argsort(scores if order is SegmentOrder.WORST else -scores, kind="stable")]
         chosen = chosen[part]
-        return list(map(_Place, rows["number"][chosen].tolist(), rows["part"][chosen].tolist()))
+        return list(map(_RowPosition, rows["number"][chosen].tolist(), rows["part"][chosen].tolist()))
 
 
 class _MinedRows:
@@ -283,7 +283,7 @@ class _MinedRows:
             self.rows[name] = stored[name]
         self.rows["mined"] = stored["key"]
         counts = [len(blob) // ROW.itemsize for blob in self._blobs.values()]
-        first = np.array([*self._blobs], dtype=np.int64) << PLACE_BITS
+        first = np.array([*self._blobs], dtype=np.int64) << POSITION_BITS
         starts = np.cumsum([0, *counts[:-1]]) if counts else np.empty(0, dtype=np.int64)
         self.rows["number"] = np.arange(len(stored)) + np.repeat(first - starts, counts)
         self.kinds = index.kinds()
@@ -295,14 +295,14 @@ class _MinedRows:
         are.
         """
         among = np.isin(self.rows["key"], _numbers(key for revision in revisions for key in revision.keys))
-        places, replaced, new = RevisionPlaces(revisions), list[int](), list[tuple[Any, ...]]()
-        for alignment in np.unique(self.rows["number"][among] >> PLACE_BITS).tolist():
+        revised, replaced, new = RevisionPlaces(revisions), list[int](), list[tuple[Any, ...]]()
+        for alignment in np.unique(self.rows["number"][among] >> POSITION_BITS).tolist():
             pair = index.aligned_pair(alignment, None)
             own = np.frombuffer(self._blobs[alignment], dtype=ROW)
             keys = [written_key(key) for key in own["key"].tolist()]
-            for start, stop, revision in places.of(keys):
+            for start, stop, revision in revised.of(keys):
                 if pair is not None and revision is not None:
-                    number = (alignment << PLACE_BITS) + start
+                    number = (alignment << POSITION_BITS) + start
                     replaced += range(number, number + stop - start)
                     languages = pair.pair.lang_a, pair.pair.lang_b
                     new += self._rewritten(revision, number, own[start:stop], languages, search)
@@ -353,7 +353,7 @@ def _numbers(keys: Iterable[str]) -> _Numbers:
     return np.frombuffer(bytes.fromhex("".join(keys)), dtype=">i8").astype(np.int64)
 
 
-def _pairs(index: IndexReader, places: Iterable[_Place], languages: LanguageOrder | None) -> dict[int, IndexedPair]:
+def _pairs(index: IndexReader, rows: Iterable[_RowPosition], languages: LanguageOrder | None) -> dict[int, IndexedPair]:
     """The page pairs that have them, by the numbers of their alignments. Of several with the same texts, one."""
-    found = {number: index.aligned_pair(number, languages) for number in {place.alignment for place in places}}
+    found = {number: index.aligned_pair(number, languages) for number in {row.alignment for row in rows}}
     return {number: pair for number, pair in found.items() if pair is not None}

@@ -148,7 +148,7 @@ class SegmentReview:
     def rows_of(
         self, pairs: Sequence[MinedPair], thresholds: Thresholds, *, accepted: bool = False
     ) -> list[tuple[ReadSegment, ...]]:
-        """The same of many page pairs, or some of their rows. What people said is read once for all of them.
+        """The segments of many page pairs, or some of their rows. What people said is read once for all of them.
 
         With `accepted`, a revision is shown only if it is in the corpus: if people accept one of its texts.
         """

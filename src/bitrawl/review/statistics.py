@@ -31,7 +31,7 @@ class Stratum(NamedTuple):
 
 
 class ReviewerAgreement(msgspec.Struct, frozen=True):
-    """Of two people who judged the same units."""
+    """How far two people agree who judged the same units."""
 
     first: str
     second: str

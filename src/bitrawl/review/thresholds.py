@@ -13,27 +13,18 @@ import numpy as np
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.corpus.export import corpus_headers
-from bitrawl.corpus.formats import Anonymise
-from bitrawl.corpus.selection import (
-    ROW,
-    FoundSegments,
-    Rule,
-    Selection,
-    SelectionFacts,
-    rows_of,
-    said_number,
-    signed,
-)
+from bitrawl.corpus import Anonymise, CorpusHeader
 from bitrawl.errors import OutdatedError
 from bitrawl.mining import SegmentKind, Thresholds, rejection, revised
 from bitrawl.model import Language, SegmentPair, Verdicts, segment_key
 from bitrawl.review.reviewing import ListedSegment, Reading
 from bitrawl.review.segment_review import ReadSegment
+from bitrawl.review.selection import FoundSegments, Rule, Selection, SelectionFacts, said_number
 from bitrawl.store.database import locked
 from bitrawl.store.folder import JobFolder, not_mined
 from bitrawl.store.index_reader import CorpusRows, PairRow, opened_index
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.reading_index import ROW, rows_of, signed
 from bitrawl.store.stored_findings import Findings
 from bitrawl.store.verdicts import VerdictHistory
 
@@ -52,7 +43,7 @@ class CorpusSelection(msgspec.Struct, frozen=True):
 
 
 def version_of(thresholds: Thresholds) -> str:
-    """The same for the same thresholds."""
+    """A short name for these values: equal thresholds have equal names."""
     return blake2b(msgspec.json.encode(thresholds), digest_size=8).hexdigest()
 
 
@@ -93,7 +84,7 @@ class ThresholdSight:
 
     def __init__(self, folder: JobFolder, thresholds: Thresholds | None = None, languages: str = "") -> None:
         self._reading = Reading(folder)
-        job = self._reading.job()
+        job = folder.job()
         self.kept = job.judge
         self.thresholds = thresholds or job.judge
         self.accepted_only = job.export.accepted_only
@@ -106,11 +97,11 @@ class ThresholdSight:
 
     @cached_property
     def corpora(self) -> list[CorpusSelection]:
-        """Those for which something was found."""
+        """The corpora for which something was found."""
         return [CorpusSelection(corpus.languages, selection.facts()) for corpus, selection in self._corpora]
 
     def kept_units(self) -> int:
-        """With the thresholds that the job has."""
+        """Units in all corpora with the thresholds that the job has."""
         by_kept = (
             Selection(corpus.segments, self.kept, accepted_only=self.accepted_only) for corpus, _ in self._corpora
         )
@@ -121,38 +112,38 @@ class ThresholdSight:
 
         Both in falling order of scores.
         """
-        above, below = list[tuple[float, _Place]](), list[tuple[float, _Place]]()
+        above, below = list[tuple[float, _SegmentPosition]](), list[tuple[float, _SegmentPosition]]()
         for corpus, selection in self._corpora:
             inside, outside = selection.around(each)
-            above += [(score, corpus.place(number)) for score, number in inside]
-            below += [(score, corpus.place(number)) for score, number in outside]
+            above += [(score, corpus.position(number)) for score, number in inside]
+            below += [(score, corpus.position(number)) for score, number in outside]
         above, below = sorted(above)[:each][::-1], sorted(below, key=lambda scored: -scored[0])[:each]
-        return self._examples([place for _, place in above]), self._examples([place for _, place in below])
+        return self._examples([position for _, position in above]), self._examples([position for _, position in below])
 
     def examples(self, rule: Rule, most: int) -> list[ListedSegment]:
         """Segments that the rule takes out, or would take out if it were set."""
         rows = ((corpus, number) for corpus, selection in self._corpora for number in selection.examples(rule, most))
-        return self._examples([corpus.place(number) for corpus, number in islice(rows, most)])
+        return self._examples([corpus.position(number) for corpus, number in islice(rows, most)])
 
-    def _examples(self, places: "Sequence[_Place]") -> list[ListedSegment]:
+    def _examples(self, positions: "Sequence[_SegmentPosition]") -> list[ListedSegment]:
         """Without those that were mined again since the index was made."""
-        texts = _texts(self._reading, {place.pair for place in places}, self._verdicts)
-        there = [place for place in places if place.pair in texts]
-        pairs = self._reading.listed([texts[place.pair].pair for place in there])
+        texts = _texts(self._reading, {position.pair for position in positions}, self._verdicts)
+        there = [position for position in positions if position.pair in texts]
+        pairs = self._reading.listed([texts[position.pair].pair for position in there])
         return [
-            ListedSegment(pair, _read(texts[place.pair].segments, place.segment, self.thresholds))
-            for pair, place in zip(pairs, there, strict=True)
-            if place.segment < len(texts[place.pair].segments)
+            ListedSegment(pair, _read(texts[position.pair].segments, position.segment, self.thresholds))
+            for pair, position in zip(pairs, there, strict=True)
+            if position.segment < len(texts[position.pair].segments)
         ]
 
 
-def _read(segments: Sequence[SegmentPair], place: int, thresholds: Thresholds) -> ReadSegment:
-    """The segment at that place. The same texts may stand before it too."""
-    key, *earlier = (segment_key(pair.a.text, pair.b.text) for pair in reversed(segments[: place + 1]))
-    pair = segments[place]
+def _read(segments: Sequence[SegmentPair], position: int, thresholds: Thresholds) -> ReadSegment:
+    """The segment at that position. The same texts may stand before it too."""
+    key, *earlier = (segment_key(pair.a.text, pair.b.text) for pair in reversed(segments[: position + 1]))
+    pair = segments[position]
     return ReadSegment(
         key,
-        place,
+        position,
         pair.a.text,
         pair.b.text,
         pair.score,
@@ -163,8 +154,8 @@ def _read(segments: Sequence[SegmentPair], place: int, thresholds: Thresholds) -
     )
 
 
-class _Place(NamedTuple):
-    """Where a segment is in the index: its page pair, and its place there."""
+class _SegmentPosition(NamedTuple):
+    """Where a segment is in the index: its page pair, and its position there."""
 
     pair: int
     segment: int
@@ -178,13 +169,13 @@ class _IndexedCorpus(NamedTuple):
     pairs: Sequence[int]
     starts: Sequence[int]  # by page pair, its first row
 
-    def place(self, row: int) -> _Place:
+    def position(self, row: int) -> _SegmentPosition:
         number = bisect_right(self.starts, row) - 1
-        return _Place(self.pairs[number], row - self.starts[number])
+        return _SegmentPosition(self.pairs[number], row - self.starts[number])
 
 
 def _language_pairs(job: Job) -> list[tuple[Language, Language]]:
-    headers = corpus_headers(job.languages(), 0.0)
+    headers = CorpusHeader.of(job.languages())
     return [(header.languages[0], header.languages[1]) for header in headers if len(header.languages) == 2]
 
 
@@ -250,13 +241,13 @@ def _with_revisions(
     firsts = np.array([signed(revision.keys[0]) for revision in verdicts.revisions])
     rows = np.frombuffer(b"".join(blobs), dtype=ROW)
     of_row = np.repeat(np.arange(len(blobs)), [len(blob) // ROW.itemsize for blob in blobs])
-    places = {numbers[place]: place for place in set(of_row[np.isin(rows["key"], firsts)].tolist())}
+    positions = {numbers[position]: position for position in set(of_row[np.isin(rows["key"], firsts)].tolist())}
     revised_blobs = list(blobs)
-    for number, texts in _texts(library, places, verdicts).items():
+    for number, texts in _texts(library, positions, verdicts).items():
         new = rows_of(
             texts.segments, lambda kind: kinds.setdefault(kind, max(kinds.values(), default=0) + 1), languages
         )
-        revised_blobs[places[number]] = new.tobytes()
+        revised_blobs[positions[number]] = new.tobytes()
     return pairs._replace(rows=tuple(revised_blobs))
 
 

@@ -11,9 +11,9 @@ from bitrawl.file_names import ARCHIVE, DESCRIPTION
 from bitrawl.languages import same_language
 from bitrawl.message import Amount, Cause, Code, Message, Share, Unit, Value, Wording
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.reasons import Reason
+from bitrawl.reasons import HARMLESS, Reason
 from bitrawl.remedies import Remedy, Tip
-from bitrawl.show.wording import HARMLESS, REFUSALS, answered, number
+from bitrawl.show.wording import REFUSALS, answered, number
 from bitrawl.topic.settings import TopicModel
 from bitrawl.url import Url
 
@@ -155,7 +155,8 @@ def _about_relevance(facts: JobFacts) -> Iterator[Message]:
         return
     if not topic.relevant:
         yield Symptom.OFF_TOPIC.message()
-    if missing := _missing(facts.relevant_languages):
+    missing = _missing(facts.relevant_languages)
+    if missing and not facts.mined.pairs:  # A page about the topic takes its translation with it.
         yield Symptom.OFF_TOPIC_IN.message(languages=missing)
     if topic.relevant < LITTLE_RELEVANT * topic.judged:
         yield Symptom.FEW_ON_TOPIC.message(n=topic.relevant, total=topic.judged)

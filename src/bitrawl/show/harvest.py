@@ -81,7 +81,7 @@ def can_draw_png() -> bool:
 
 
 def png(panel: Panel) -> bytes:
-    """The same chart as PNG. Needs the extra `png`."""
+    """The chart of a panel as PNG. Needs the extra `png`."""
     from PIL import Image, ImageDraw  # noqa: PLC0415 (only if a picture is requested: 60 ms)
 
     chart, scale = line_chart(panel.curves, X, Y), SCALE * SMOOTH

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
-from bitrawl.corpus import without_files
+from bitrawl.corpus import paired_pages, without_files
+from bitrawl.endings import EndSentence
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
 from bitrawl.message import enumerated
@@ -37,6 +38,7 @@ _MODELS = {
 }
 _MOST = 6  # items named in a line
 _CORPORA = 3  # that have a line each
+_FAILED = 20  # seeds that have a line each
 
 
 def report_of_job(facts: JobFacts) -> str:
@@ -88,10 +90,10 @@ def _lead(facts: JobFacts) -> str:
         return f"{read}."
     if not mined.begun:
         return f"{read}. They have not been paired yet."
-    if not mined.pairs:
+    if not mined.pairs and not mined.partial:
         return f"{read}. It found no pair of translations."
     aligned = f" with {counted(mined.segments, 'segment pair')}" if mined.segments else ""
-    return f"{read}. It found {counted(mined.pairs, 'page pair')}{aligned}."
+    return f"{read}. It found {paired_pages(mined.pairs, mined.partial)}{aligned}."
 
 
 def _tiles(facts: JobFacts) -> list[tuple[str, str]]:
@@ -231,8 +233,8 @@ def _found(facts: JobFacts) -> Iterator[str]:
         return
     if len(facts.asked.langs) != 1:
         pairs = _listed({f"{pair.lang_a}-{pair.lang_b}": pair.pairs for pair in mined.language_pairs})
-        segments = f"; {counted(mined.segments, 'segment pair')}" if mined.pairs else ""
-        yield f"{counted(mined.pairs, 'page pair')}{pairs}{segments}"
+        partial = f"; {counted(mined.partial, 'partly translated pair')}" if mined.partial else ""
+        yield f"{counted(mined.pairs, 'page pair')}{pairs}{partial}; {counted(mined.segments, 'segment pair')}"
     yield from _corpora(facts)
     if facts.without_files:
         yield without_files(facts.without_files)
@@ -259,8 +261,8 @@ def _written(corpus: WrittenCorpus) -> str:
 
 
 def _personal_data(corpus: WrittenCorpus) -> str:
-    told = personal_data_counts(corpus)
-    return f"; personal data: {told}" if told else ""
+    counts = personal_data_counts(corpus)
+    return f"; personal data: {counts}" if counts else ""
 
 
 def personal_data_counts(corpus: WrittenCorpus) -> str:
@@ -284,6 +286,10 @@ def _left_out(facts: JobFacts) -> Iterator[str]:
         yield f"{skipped} skipped{_listed({str(reason): count for reason, count in reasons.items()})}"
     if facts.faults:
         yield f"could not be mined{_listed(facts.faults)}"
+    failed = facts.crawl.run.ended.failed if facts.crawl.run.ended else ()
+    yield from (str(seed.message) for seed in failed[:_FAILED])
+    if len(failed) > _FAILED:
+        yield str(EndSentence.OTHER_SEEDS.message(n=len(failed) - _FAILED))
 
 
 def _listed(counts: Mapping[str, int]) -> str:

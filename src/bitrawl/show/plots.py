@@ -109,7 +109,7 @@ class LineChart(msgspec.Struct, frozen=True):
 
 
 def line_chart(series: Sequence[Series], x: str, y: str, written: Written = ENGLISH) -> LineChart:
-    """With as many lines as can be told apart."""
+    """A chart of curves, with as many lines as can be told apart."""
     drawn = series[:COLOURS]
     right = max((point[0] for line in drawn for point in line.points), default=0)
     up = ticks(max((point[1] for line in drawn for point in (*line.points, *line.outline)), default=0))

@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from bitrawl.corpus import review_sentence, without_files
+from bitrawl.corpus import without_files
 from bitrawl.endings import left_message
 from bitrawl.languages import language_name
 from bitrawl.message import enumerated
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _WORDS = (
     answered, counted, duration, enumerated, language_name, language_pair, left_message, method_name, number,
-    review_sentence, share, size, without_files,
+    share, size, without_files,
 )  # fmt: skip
 
 

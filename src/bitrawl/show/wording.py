@@ -16,9 +16,6 @@ METHODS: dict[str, tuple[str, str]] = {method: (method.label, method.meaning) fo
 SKIPS: dict[str, str] = {reason: reason.meaning for reason in Reason}
 """Why a link did not become a page. docs/reference/skips.md says more about each reason."""
 
-HARMLESS: frozenset[str] = frozenset({Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT})
-"""Skips that lose nothing."""
-
 ADVICE: dict[str, str] = {reason: reason.advice for reason in Reason if reason.advice}
 """What to try when many links were skipped for a reason. Reasons that need no advice are absent."""
 

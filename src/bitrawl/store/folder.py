@@ -6,13 +6,14 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bitrawl import config, files
 from bitrawl.config import Job
-from bitrawl.corpus.export import drafts
+from bitrawl.corpus import CorpusFolder
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.file_names import (
     ARCHIVE,
@@ -100,8 +101,11 @@ class JobFolder(NamedTuple):
         return is_locked(self.ledger)
 
     def job(self) -> Job:
-        """What it was asked to do; raises `StoreError` where there is no job."""
-        return self.changed({})
+        """What it was asked to do; raises `StoreError` where there is no job. It is read again when it has changed."""
+        if not self.description.exists():
+            return self.changed({})
+        state = self.description.stat()
+        return _job(self, state.st_mtime_ns, state.st_ino, state.st_size)
 
     def changed(self, settings: Mapping[str, Any]) -> Job:
         """Its job with other settings, not yet written: a command that fails changes nothing."""
@@ -127,7 +131,7 @@ class JobFolder(NamedTuple):
         named = (self.path / f"{name}{files.NEW}" for name in (DESCRIPTION, "job.seal", "corpus.seal", REPORT))
         return [
             *(path for path in named if path.exists()),
-            *drafts(self.corpus),
+            *CorpusFolder(self.corpus).drafts(),
             *self.path.glob(f"shard/*{files.NEW}"),
             *self.path.glob(f"{SHARED}*"),
         ]
@@ -190,6 +194,11 @@ class JobFolder(NamedTuple):
     def back_up(self, copy: Path) -> None:
         """Copy the ledger as it is at one moment, even while a process writes it; that process does not wait."""
         back_up(self.ledger, copy)
+
+
+@lru_cache(maxsize=64)  # reading it takes as long as a search
+def _job(folder: JobFolder, *_state: int) -> Job:
+    return folder.changed({})
 
 
 def not_mined(folder: Path, ledger: Ledger) -> ConfigError:

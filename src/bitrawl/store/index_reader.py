@@ -12,7 +12,7 @@ import msgspec
 from bitrawl.mining import SegmentKind
 from bitrawl.model import Language
 from bitrawl.store.database import reading, storable
-from bitrawl.store.reading_index import LAYOUT, PLACE_BITS, SEGMENT_BITS, keys_in, language_word
+from bitrawl.store.reading_index import LAYOUT, POSITION_BITS, SEGMENT_BITS, keys_in, language_word
 from bitrawl.store.stored_findings import AlignmentKey
 from bitrawl.text.search_words import folded
 
@@ -109,11 +109,11 @@ class IndexedPair(NamedTuple):
     number: int  # of its alignment in the index
 
 
-class HitPlace(NamedTuple):
+class HitPosition(NamedTuple):
     """Where a segment is: a page pair, and its number in the alignment."""
 
     indexed: IndexedPair
-    place: int
+    position: int
 
 
 class CorpusRows(NamedTuple):
@@ -150,7 +150,7 @@ def opened_index(path: Path) -> "Iterator[IndexReader]":
 
 
 class IndexReader:
-    """As new as the last refresh. Entered by `opened_index`."""
+    """Answers questions about a job, as new as the last refresh. Entered by `opened_index`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._ask = connection.execute
@@ -239,7 +239,7 @@ class IndexReader:
         return PairTotals(*self._ask(totals).fetchone())
 
     def keys(self, alignments: Iterable[int]) -> dict[int, list[str]]:
-        """Of all segments of these alignments."""
+        """The keys of all segments of these alignments."""
         listed = msgspec.json.encode(list(alignments)).decode()
         statement = "SELECT id, rows FROM alignments WHERE id IN (SELECT value FROM json_each(?))"
         return {number: keys_in(blob) for number, blob in self._ask(statement, (listed,))}
@@ -282,11 +282,11 @@ class IndexReader:
         where, values = self._hits(search)
         return (number for (number,) in self._ask(f"SELECT rowid & {SEGMENT_BITS} FROM words WHERE {where}", values))
 
-    def hit_place(self, row: int, languages: LanguageOrder | None) -> HitPlace | None:
-        """Of a row of words."""
-        alignment, place = divmod(row & SEGMENT_BITS, 1 << PLACE_BITS)
+    def hit_position(self, row: int, languages: LanguageOrder | None) -> HitPosition | None:
+        """Which segment a row of words belongs to."""
+        alignment, position = divmod(row & SEGMENT_BITS, 1 << POSITION_BITS)
         pair = self.aligned_pair(alignment, languages)
-        return HitPlace(pair, place) if pair else None
+        return HitPosition(pair, position) if pair else None
 
     def _hits(self, search: WordSearch) -> tuple[str, tuple[str]]:
         expression = search.expression

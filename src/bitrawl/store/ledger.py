@@ -5,7 +5,6 @@ file in `stored_findings.py`.
 """
 
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +24,7 @@ from bitrawl.model import (
     Sitemap,
     Skip,
     Visit,
-    WarcPlace,
+    WarcPosition,
     pack,
 )
 from bitrawl.reasons import Reason, Stage
@@ -349,23 +348,19 @@ class Ledger:
         return self._page(row[0]) if row else None
 
     def numbered_pages(self, numbers: Iterable[int]) -> Iterator[Page]:
-        """The same by their numbers in a view, without those that were visited again since."""
+        """The pages with these numbers in a view, without those that were visited again since."""
         for number in numbers:
             row = self.database.one("SELECT page FROM stored_pages WHERE id = ?", (number,))
             if row:
                 yield self._page(row[0])
 
-    def licences(self, urls: Iterable[Url]) -> Counter[str]:
-        """How many of these pages state each licence."""
-        stated: Counter[str] = Counter()
-        for url in urls:
-            row = self.database.one("SELECT page FROM stored_pages WHERE url = ?", (url,))
-            if row and (licence := self._described(row[0]).metadata.licence):
-                stated[licence] += 1
-        return Counter(dict(sorted(stated.items(), key=lambda item: (-item[1], item[0]))))
+    def licence(self, url: Url) -> str:
+        """What that page states; empty if it states none."""
+        row = self.database.one("SELECT page FROM stored_pages WHERE url = ?", (url,))
+        return self._described(row[0]).metadata.licence if row else ""
 
     def digest(self, url: Url) -> str:
-        """Of a page's text; empty for what is not kept."""
+        """A digest of the page's text; empty for what is not kept."""
         row = self.database.one("SELECT digest FROM stored_pages WHERE url = ?", (url,))
         return row[0] if row else ""
 
@@ -443,10 +438,10 @@ class Ledger:
         """The URLs whose answers were archived in a file, by their places in it."""
         return dict(self.database.query("SELECT offset, url FROM fetches WHERE file = ? ORDER BY offset", (file,)))
 
-    def last_places(self) -> list[WarcPlace]:
+    def last_places(self) -> list[WarcPosition]:
         """The last record of each archive file that is certainly complete."""
         rows = self.database.query("SELECT file, max(offset) FROM fetches WHERE file IS NOT NULL GROUP BY file")
-        return [WarcPlace(*row) for row in rows]
+        return [WarcPosition(*row) for row in rows]
 
     def is_finished(self) -> bool:
         """Whether there is nothing left to do in this round, or nothing that its budget allows."""

@@ -138,9 +138,9 @@ def killed_count(ledger: Ledger) -> int:
 
 
 def language_pairs(ledger: Ledger) -> list[LanguagePair]:
-    """Page pairs, without partial ones, and all segment pairs, by languages in the order of their codes."""
+    """Pairs and all segment pairs, by languages in the order of their codes."""
     rows = ledger.database.query(
-        "SELECT lang_a, lang_b, sum(NOT partial), coalesce(sum(count), 0) FROM pairs"
+        "SELECT lang_a, lang_b, sum(NOT partial), sum(partial), coalesce(sum(count), 0) FROM pairs"
         " LEFT JOIN alignments ON alignments.key = pairs.alignment GROUP BY 1, 2 ORDER BY 1, 2"
     )
     return [LanguagePair(*row) for row in rows]
@@ -215,6 +215,11 @@ def pair_counts(ledger: Ledger) -> dict[str, int]:
     return dict(ledger.database.query(question).fetchall())
 
 
+def partial_count(ledger: Ledger) -> int:
+    """Pairs of pages that are translated in part."""
+    return int(ledger.database.one("SELECT coalesce(sum(partial), 0) FROM pairs")[0])
+
+
 def segment_count(ledger: Ledger) -> int:
     """Aligned segments, also of sites that are still being aligned."""
     return int(ledger.database.one("SELECT coalesce(sum(count), 0) FROM alignments")[0])
@@ -229,7 +234,7 @@ def site_count(ledger: Ledger, most: int) -> int:
 
 
 def with_statuses(ledger: Ledger, skips: Iterable[SkipCount]) -> tuple[SkipCount, ...]:
-    """The same, with how many got each HTTP status. A link that was tried several times counts by its last answer."""
+    """These counts with how many links got each HTTP status. A link that was tried several times counts by its last answer."""
     statuses: dict[tuple[str, str], dict[int, int]] = {}
     for stage, reason, status, count in ledger.database.query(_STATUSES, (SKIPPED,)):
         statuses.setdefault((stage, reason), {})[status] = count
@@ -351,7 +356,7 @@ _BORDERS = {
 
 
 def perplexities(ledger: Ledger) -> list[float]:
-    """Of the pages that a language model has judged."""
+    """The perplexities of the pages that a language model has judged."""
     return [value for (value,) in ledger.database.query("SELECT perplexity FROM fetches WHERE perplexity IS NOT NULL")]
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bitrawl import files
-from bitrawl.corpus.card import is_foreign_card
-from bitrawl.corpus.export import ABOUT, CorpusHeader, corpus_headers, corpus_names
+from bitrawl.corpus import CorpusFolder, CorpusHeader
 from bitrawl.errors import BitrawlError
 from bitrawl.file_names import (
     ARCHIVE,
+    CARD,
     CORPUS,
     DESCRIPTION,
     FOUND_SITES,
@@ -23,6 +23,7 @@ from bitrawl.file_names import (
     SHARD,
     SITES_JSON,
     SITES_TABLE,
+    SUMMARY,
     VERDICTS,
 )
 from bitrawl.folder_files import GIVEN, FolderFiles
@@ -55,6 +56,7 @@ _WRITTEN = (
 )
 
 
+_ABOUT = (SUMMARY, CARD)  # what is written beside the corpora of a folder
 MARKS = (DESCRIPTION, LEDGER, LOCK)
 """A folder with one of them holds a job, or what is left of one."""
 
@@ -62,9 +64,10 @@ MARKS = (DESCRIPTION, LEDGER, LOCK)
 def job_files(folder: Path) -> FolderFiles:
     """What a job writes: its corpus has the names that its languages give, and no others are taken for ours."""
     corpus = {
-        f"{CORPUS}/{name}" for name in (*ABOUT, *(f"{name}{files.NEW}" for name in ABOUT), *_corpus_names(folder))
+        f"{CORPUS}/{name}" for name in (*_ABOUT, *(f"{name}{files.NEW}" for name in _ABOUT), *_corpus_names(folder))
     }
-    corpus -= {f"{CORPUS}/{name}" for name in ABOUT[1:] if is_foreign_card(folder / CORPUS / name)}
+    if CorpusFolder(folder / CORPUS).has_foreign_card:
+        corpus.discard(f"{CORPUS}/{CARD}")
     within = tuple(f"{name}/" for name in corpus)
     mined = job_files(folder / MINED_SITES) if _is_job(folder / MINED_SITES) else None
 
@@ -81,9 +84,9 @@ def job_files(folder: Path) -> FolderFiles:
 
 def corpus_files(languages: Sequence[Language]) -> FolderFiles:
     """What an export writes into a folder of its own."""
-    names = {*ABOUT, *(name for header in corpus_headers(languages, 0.0) for name in corpus_names(header))}
+    names = {*_ABOUT, *(name for header in CorpusHeader.of(languages) for name in header.names())}
     first = tuple(sorted({name.partition("/")[0] for name in names}))
-    return FolderFiles("a corpus of bitrawl", ABOUT[:1], first, names.__contains__)
+    return FolderFiles("a corpus of bitrawl", _ABOUT[:1], first, names.__contains__)
 
 
 def is_part_of_job(folder: Path) -> bool:
@@ -99,8 +102,8 @@ def _is_job(folder: Path) -> bool:
 def _corpus_names(folder: Path) -> Iterator[str]:
     try:
         codes = tomllib.loads((folder / DESCRIPTION).read_text("utf-8")).get("langs", [])
-        headers: list[CorpusHeader] = corpus_headers([parse_language(code) for code in codes], 0.0) if codes else []
+        headers = CorpusHeader.of([parse_language(code) for code in codes]) if codes else []
     except (OSError, ValueError, BitrawlError):
         return  # Then nothing in its corpus counts as ours.
     for header in headers:
-        yield from corpus_names(header)
+        yield from header.names()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.corpus.units import CorpusUnit
+from bitrawl.corpus import CorpusUnit
 from bitrawl.errors import ConfigError
 from bitrawl.file_names import VERDICTS
 from bitrawl.store.database import Database, address, storable

@@ -7,20 +7,23 @@ removes what is gone. `reviewing.py` asks it.
 import os
 import sqlite3
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import cached_property
 from hashlib import blake2b
+from math import inf
 from pathlib import Path
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from bitrawl.corpus.selection import ROW, rows_of, written_key
+from bitrawl.corpus import Anonymise, Anonymiser, keyed
 from bitrawl.errors import BitrawlError, DamagedError, StoreError
 from bitrawl.file_names import INDEX, LEDGER
 from bitrawl.files import discard
-from bitrawl.mining import SegmentKind
-from bitrawl.model import Language, pair_key
+from bitrawl.mining import Measures, SegmentKind, as_written
+from bitrawl.model import Language, SegmentPair, pair_key, segment_key
 from bitrawl.store.database import (
     Layout,
     connected,
@@ -40,12 +43,19 @@ from bitrawl.text.search_words import folded, search_words
 """Its name in a job folder."""
 
 # A segment's number is that of its alignment, then its place in it: at most a million segments in a page pair.
-PLACE_BITS = 20
+POSITION_BITS = 20
 _NUMBER_BITS = 49
+ROW = np.dtype([
+    ("near", "<i8"), ("public", "<i8"), ("key", "<i8"), ("score", "<f8"), ("coverage", "<f8"), ("length_ratio", "<f8"), ("language", "<f8"),
+    ("words_a", "<f4"), ("words_b", "<f4"), ("characters_a", "<i4"), ("characters_b", "<i4"), ("kind", "<i4"),
+])  # fmt: skip
+
+Rows = npt.NDArray[np.void]
+LEFT_OUT = np.iinfo(np.int64).min  # in place of a key
 _LEVELS = 100  # of scores: more make the index larger, and slower to write
 # `words` has what `search_words` makes of the texts, with a space after each, and the two languages as one word. Its rows
 # have the level of the score before the segment's number, so that SQLite finds the best first and need not sort.
-# `alignments.rows` is what segments are counted and filtered by (`corpus/selection.py`): a row of numbers for each, of which
+# `alignments.rows` is what segments are counted and filtered by (`review/selection.py`): a row of numbers for each, of which
 # one is that of its kind.
 LAYOUT = Layout(
     """
@@ -105,6 +115,46 @@ SEGMENT_BITS = (1 << _NUMBER_BITS) - 1
 """Of the number of a row of `words`: those that are the number of its segment."""
 
 
+def rows_of(
+    pairs: Iterable[SegmentPair], kind_number: Callable[[SegmentKind], int], languages: Sequence[Language] = ()
+) -> Rows:
+    """A row for each segment pair, in order. `kind_number` gives equal kinds the same number.
+
+    With their languages, a pair with personal data has two different keys: that of its texts, and that of placeholders in
+    their place, `public`, or `LEFT_OUT`.
+    """
+    rows = []
+    written = list(map(as_written, listed := list(pairs)))
+    public = _public_keys(written, languages) if languages else {}
+    for number, (pair, (_, keys)) in enumerate(zip(listed, keyed(written), strict=True)):
+        measures, words = Measures.of(pair), (pair.scores.get(f"words_{side}", inf) for side in "ab")
+        key = signed(segment_key(pair.a.text, pair.b.text))
+        characters = len(pair.a.text), len(pair.b.text)
+        near = keys.near, public.get(number, keys.near)
+        rows.append((*near, key, *measures[:4], *words, *characters, kind_number(SegmentKind.of(pair))))
+    return np.array(rows, dtype=ROW)
+
+
+def _public_keys(pairs: Sequence[SegmentPair], languages: Sequence[Language]) -> dict[int, int]:
+    """By the number of a pair with personal data."""
+    hide = Anonymiser(Anonymise.REPLACE)
+    public = {number: hide.public(pair, languages) for number, pair in enumerate(pairs)}
+    left_out = {number: LEFT_OUT for number, pair in public.items() if pair is None}
+    replaced = {number: pair for number, pair in public.items() if pair is not None and pair is not pairs[number]}
+    keys = zip(replaced, keyed(replaced.values()), strict=True)
+    return left_out | {number: keys.near for number, (_, keys) in keys}
+
+
+def signed(key: str) -> int:
+    """A key of 16 hexadecimal digits as a number of 64 bits."""
+    return int.from_bytes(bytes.fromhex(key), "big", signed=True)
+
+
+def written_key(number: int) -> str:
+    """The key that `signed` made that number of."""
+    return f"{number & (1 << 64) - 1:016x}"
+
+
 def keys_in(rows: bytes) -> list[str]:
     """The keys of the segments of an alignment, from its column `rows`."""
     return [written_key(key) for key in np.frombuffer(rows, dtype=ROW)["key"].tolist()]
@@ -123,14 +173,14 @@ class Refreshed(msgspec.Struct, frozen=True):
     removed: int = 0  # page pairs that are gone or were replaced
 
 
-def refresh(folder: Path) -> Refreshed | None:
-    """None if another process is doing the same now. An index that is broken or of another version is made again."""
+def refresh(folder: Path, *, batch: int = _BATCH) -> Refreshed | None:
+    """So many page pairs in a transaction. None if another process is doing the same now. An index that is broken or of another version is made again."""
     path = folder / INDEX
     if is_locked(path):
         return None
     with locked(path), Ledger(folder / LEDGER, read_only=True) as ledger:
         try:
-            return _refreshed(ledger, path)
+            return _refreshed(ledger, path, batch)
         except sqlite3.Error as error:
             raise fault(path, error) from error
 
@@ -160,17 +210,17 @@ def ledger_signature(ledger: Ledger) -> str:
     return digest.hexdigest()
 
 
-def _refreshed(ledger: Ledger, path: Path) -> Refreshed:
+def _refreshed(ledger: Ledger, path: Path, batch: int) -> Refreshed:
     try:
         with closing(connected(path, LAYOUT)) as index:
-            return _Refresh(ledger, index).run()
+            return _Refresh(ledger, index).run(batch)
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorname", "").startswith(_NOT_BROKEN):
             raise
     for ending in ("", "-wal", "-shm"):
         discard(path.with_name(path.name + ending))
     with closing(connected(path, LAYOUT)) as index:
-        return _Refresh(ledger, index).run()
+        return _Refresh(ledger, index).run(batch)
 
 
 class _Refresh:
@@ -188,10 +238,10 @@ class _Refresh:
         self._kinds: dict[SegmentKind, int] = {}
         self._pairs = self._alignments = self._removed = 0
 
-    def run(self) -> Refreshed:
+    def run(self, batch: int) -> Refreshed:
         signature = self._list_what_is_there()
         last = 0
-        while rows := self._new_rows(last):
+        while rows := self._new_rows(last, batch):
             with transaction(self._index):
                 for number, digest in rows:
                     self._take(number, digest)
@@ -200,7 +250,7 @@ class _Refresh:
         with transaction(self._index):
             gone = "DELETE FROM pairs WHERE digest NOT IN (SELECT digest FROM temp.there)"
             self._removed += self._index.execute(gone).rowcount
-        self._drop_unused_texts()
+        self._drop_unused_texts(batch)
         with transaction(self._index):
             self._index.execute("INSERT OR REPLACE INTO facts VALUES ('signature', ?)", (signature,))
         return Refreshed(self._pairs, self._alignments, self._removed)
@@ -216,11 +266,11 @@ class _Refresh:
                 )
             return ledger_signature(self._ledger)
 
-    def _new_rows(self, after: int) -> list[tuple[int, int]]:
+    def _new_rows(self, after: int, batch: int) -> list[tuple[int, int]]:
         rows = self._index.execute(
             "SELECT number, digest FROM temp.there WHERE number > ? AND digest NOT IN (SELECT digest FROM pairs)"
             " ORDER BY number LIMIT ?",
-            (after, _BATCH),
+            (after, batch),
         )
         return rows.fetchall()
 
@@ -252,10 +302,10 @@ class _Refresh:
         """The number of the texts with that key, which are read if they are new."""
         row = self._index.execute("SELECT id, segments FROM alignments WHERE key = ?", (key,)).fetchone()
         if row is not None:
-            if row[1] == min(count, 1 << PLACE_BITS):
+            if row[1] == min(count, 1 << POSITION_BITS):
                 return int(row[0])
             self._drop(row[0])
-        segments = self._findings.segments_of(key)[: 1 << PLACE_BITS]
+        segments = self._findings.segments_of(key)[: 1 << POSITION_BITS]
         mean = sum(segment.score for segment in segments) / (len(segments) or 1)
         flagged = sum(bool(segment.flags) for segment in segments)
         rows = rows_of(segments, self._kind_number, languages).tobytes()
@@ -264,7 +314,7 @@ class _Refresh:
         ).lastrowid
         assert number is not None
         both = language_word(*languages)
-        for at, segment in enumerate(segments, number << PLACE_BITS):
+        for at, segment in enumerate(segments, number << POSITION_BITS):
             text_a, text_b = segment.a.text, segment.b.text
             a, b = search_words(text_a, languages[0]), search_words(text_b, languages[1])
             self._words.append((_row_of_words(at, segment.score), " ".join(a), " ".join(b), both))
@@ -285,13 +335,13 @@ class _Refresh:
         self._index.executemany(statement, sorted(self._words))
         self._words.clear()
 
-    def _drop_unused_texts(self) -> None:
+    def _drop_unused_texts(self, batch: int) -> None:
         last = 0
         unused = (
             "SELECT id FROM alignments WHERE id > ? AND id NOT IN (SELECT alignment FROM pairs WHERE alignment NOT NULL)"
             " ORDER BY id LIMIT ?"
         )
-        while rows := self._index.execute(unused, (last, _BATCH)).fetchall():
+        while rows := self._index.execute(unused, (last, batch)).fetchall():
             with transaction(self._index):
                 for (number,) in rows:
                     self._drop(number)
@@ -300,7 +350,7 @@ class _Refresh:
     def _drop(self, number: int) -> None:
         self._write_words()
         (blob,) = self._index.execute("SELECT rows FROM alignments WHERE id = ?", (number,)).fetchone()
-        scores = enumerate(np.frombuffer(blob, dtype=ROW)["score"].tolist(), number << PLACE_BITS)
+        scores = enumerate(np.frombuffer(blob, dtype=ROW)["score"].tolist(), number << POSITION_BITS)
         self._index.executemany("DELETE FROM words WHERE rowid = ?", [(_row_of_words(*row),) for row in scores])
         self._index.execute("DELETE FROM alignments WHERE id = ?", (number,))
 

@@ -81,7 +81,7 @@ class RevisionHistory:
             return _given(database.execute(f"SELECT {_FIELDS} FROM revised WHERE id = ?", (number,)).fetchone())
 
     def standing(self, keys: Iterable[str] | None = None) -> list[GivenRevision]:
-        """Those that hold, of any of these segments or of all."""
+        """The revisions that hold, of any of these segments or of all."""
         with reading(self._path, LAYOUT) as database:
             if database is None:
                 return []

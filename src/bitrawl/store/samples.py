@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from bitrawl.corpus.sampling import SCORE_RANGES
 from bitrawl.model import Language, Verdict, pair_key
 from bitrawl.store.database import reading, storable, writing
 from bitrawl.store.verdicts import LAYOUT, Subject, SubjectKind, VerdictHistory
 
+SCORE_RANGES = 10  # tenths; a corpus with the usual threshold of 0.5 has five of them
 _UNIT = "place, key, score, url_a, url_b, text_a, text_b"
 _SAMPLE = "id, name, lang_a, lang_b, design, sizes, by, at"
 _THERE = "removed_at IS NULL"
@@ -62,7 +62,7 @@ class SampleUnit(msgspec.Struct, frozen=True):
 
     @property
     def pair_key(self) -> str:
-        """Of the page pair where it stands."""
+        """The key of the page pair where the unit stands."""
         return pair_key(self.url_a, self.url_b)
 
     @property

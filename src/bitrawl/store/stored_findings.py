@@ -199,17 +199,16 @@ class Findings:
         return [(Language(a), Language(b)) for a, b in rows]
 
     def pairs(self, lang_a: Language, lang_b: Language, site: str = "") -> Iterator[PagePair]:
-        """One pair in memory at a time, site by site, without the partial ones; with `site`, only those of that site."""
+        """One pair in memory at a time, site by site, partial ones included; with `site`, only those of that site."""
         rows = self._query(
-            f"SELECT {PAIR} FROM pairs WHERE lang_a = ? AND lang_b = ? AND NOT partial{' AND site = ?' if site else ''}"
-            " ORDER BY site, id",
+            f"SELECT {PAIR} FROM pairs WHERE lang_a = ? AND lang_b = ?{' AND site = ?' if site else ''} ORDER BY site, id",
             (lang_a, lang_b, *([site] if site else [])),
         )
         for row in rows:
             yield stored_pair(self._ledger.path, row)
 
     def segments(self, lang_a: Language, lang_b: Language, site: str = "") -> Iterator[SegmentPair]:
-        """In the order of the pairs, partial ones included, and of their pages' text; with `site`, only those of that site."""
+        """In the order of the pairs and of their pages' text; with `site`, only those of that site."""
         rows = self._query(
             "SELECT segments FROM pairs JOIN alignments ON alignments.key = pairs.alignment"
             f" WHERE lang_a = ? AND lang_b = ?{' AND pairs.site = ?' if site else ''} ORDER BY pairs.site, pairs.id",

@@ -198,11 +198,11 @@ class VerdictHistory:
         self._path = path
 
     def say(self, subject: Subject, verdict: Verdict, by: str, at: float) -> None:
-        """The same again by the same person, as a double click says it, changes nothing."""
+        """Record a verdict. Repeating one's own verdict, as a double click does, changes nothing."""
         self.say_all([subject], verdict, by, at)
 
     def say_all(self, subjects: Sequence[Subject], verdict: Verdict, by: str, at: float) -> int:
-        """The same about many things, to be taken back at once. Returns how many it changed."""
+        """One verdict on many things, which can be taken back at once. Returns how many it changed."""
         each_once = {(subject.kind, subject.key): subject for subject in subjects}
         with writing(self._path, LAYOUT) as database:
             repeated = _repeated(database, each_once, verdict, by)
@@ -305,7 +305,7 @@ class VerdictHistory:
         return Verdicts(verdicts[SubjectKind.PAIR], verdicts[SubjectKind.SEGMENT], revisions)
 
     def figures(self, days: int) -> VerdictFigures:
-        """Of the last so many days with verdicts."""
+        """What people have said so far, and how many verdicts on each of the last so many days that had any."""
         with reading(self._path, LAYOUT) as database:
             if database is None:
                 return VerdictFigures()

@@ -6,21 +6,17 @@ from typing import Any
 import numpy as np
 
 from bitrawl.errors import ConfigError
+from bitrawl.packages import extra
 from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Floats32, RememberedRows
-from bitrawl.version import install_command
 
 REMEMBERED = 50_000  # texts: 150 MB of vectors with LaBSE's 768 numbers each
 
 
 def load_encoder(model: str) -> Encoder:
     """Load a model by its name or by the path of its folder. Raises `ConfigError`. A name may be downloaded."""
-    try:
+    with extra("neural", f"the encoder {model} needs sentence-transformers"):
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415 an extra, and takes seconds to import
-    except ImportError as error:
-        raise ConfigError(
-            f"the encoder {model} needs sentence-transformers. Run: {install_command('neural')}"
-        ) from error
     try:
         loaded = SentenceTransformer(model)
     # Four libraries raise many kinds of errors here: OSError, ValueError, RuntimeError, errors of their HTTP clients.

@@ -166,7 +166,7 @@ class Lexicon:
         return word in self.ids_a or (self.prior is not None and self.prior.knows_a(word))
 
     def knows_b(self, word: str) -> bool:
-        """The same of a word of the second."""
+        """Whether there is anything to tell of that word of the second language."""
         return word in self.ids_b or (self.prior is not None and self.prior.knows_b(word))
 
     def linked(self, tokens_a: Tokens, tokens_b: Tokens) -> tuple[set[str], set[str]]:
@@ -263,7 +263,7 @@ class Links(NamedTuple):
 
     @classmethod
     def of_numbers(cls, links: Mapping[tuple[int, int], tuple[float, float]]) -> "Links":
-        """Of two words by their numbers both probabilities."""
+        """How probably two words translate each other, both ways, by their numbers."""
         a, b = np.array([*links] or np.zeros((0, 2)), np.int64).T
         forward, backward = np.array([*links.values()] or np.zeros((0, 2)), np.float64).T
         return cls(a, b, forward, backward)
@@ -295,7 +295,7 @@ def _carried(links: Links, other: Links, penalty: float) -> Links:
     keys = np.repeat(links.a, end - begin) * size + other.b[step]
     different, place = np.unique(keys, return_inverse=True)
     both = [
-        penalty * np.bincount(place, np.repeat(first, end - begin) * second[step], len(different))
+        penalty * np.bincount(place, np.repeat(first, end - begin) * second[step], len(different)).astype(np.float64)
         for first, second in ((links.forward, other.forward), (links.backward, other.backward))
     ]
     return Links._make((*np.divmod(different, size), *both)).where(np.maximum(*both) >= LEAST)

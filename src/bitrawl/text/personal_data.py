@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import langcodes
 
-from bitrawl.errors import ConfigError
 from bitrawl.model import Language
+from bitrawl.packages import extra
 from bitrawl.text.words import marks_of_words
 from bitrawl.url import has_registry
-from bitrawl.version import install_command
 
 if TYPE_CHECKING:
     import phonenumbers
@@ -446,9 +445,5 @@ def _number_module(name: str) -> "ModuleType":
 
 
 def _library(name: str) -> ModuleType:
-    try:
+    with extra(EXTRA, "--anonymise needs phonenumberslite and python-stdnum"):
         return import_module(name)
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"--anonymise needs phonenumberslite and python-stdnum. Run: {install_command(EXTRA)}"
-        ) from error

@@ -56,7 +56,7 @@ class TermList(msgspec.Struct, frozen=True):
 
     @property
     def languages(self) -> tuple[Language, ...]:
-        """Those of its terms, each once. "und" if a term has none."""
+        """The languages of its terms, each once. "und" if a term has none."""
         return tuple(dict.fromkeys(term.language for term in self.terms))
 
     def of(self, language: Language) -> tuple[Term, ...]:

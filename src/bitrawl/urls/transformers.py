@@ -16,12 +16,12 @@ import numpy as np
 from bitrawl.errors import ConfigError
 from bitrawl.languages import parse_language
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.packages import extra
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.text.arrays import Floats32, RememberedRows
 from bitrawl.text.encoder import first_line
 from bitrawl.url import Url
 from bitrawl.urls.language_model import LinearUrlLanguageModel
-from bitrawl.version import install_command
 
 Texts = tuple[str, ...]  # the input of a model: one URL, or two
 
@@ -69,13 +69,9 @@ def load_classifier(model: str, *, batch: int = BATCH) -> "Classifier":
 
 def need_transformers(model: str) -> Any:
     """The transformers library, with torch. Raises `ConfigError`."""
-    try:
+    with extra("neural", f"the URL model {model} needs PyTorch and transformers"):
         import torch  # noqa: F401, PLC0415 an extra, and takes seconds to import
         import transformers  # noqa: PLC0415
-    except ImportError as error:
-        raise ConfigError(
-            f"the URL model {model} needs PyTorch and transformers. Run: {install_command('neural')}"
-        ) from error
     return transformers
 
 

@@ -82,7 +82,7 @@ async def find_job(request: Request, job_id: str = "") -> ServedJob:
 
 
 async def find_own_job(request: Request) -> ServedJob:
-    """The same, for what only its owner may do; 403 for those who review it."""
+    """The job that the address names, for what only its owner may do; 403 for those who review it."""
     job = await find_job(request)
     if not job.belongs_to(request.state.user):
         raise RequestError(403, message("Only the owner of this job can do that. You may read it and review it."))
@@ -90,7 +90,7 @@ async def find_own_job(request: Request) -> ServedJob:
 
 
 async def find_mining_job(request: Request) -> ServedJob:
-    """The same, for pages that only a mining job has."""
+    """The job that the address names, for pages that only a mining job has; 404 for another kind."""
     job = await find_job(request)
     if job.kind != "mine":
         raise HTTPException(404)
@@ -104,13 +104,13 @@ async def start_job(request: Request, job: allowed.StartedRequest) -> str:
 
 
 async def look_at(request: Request, job: ServedJob) -> tuple[JobState, Live]:
-    """What it is doing, and its figures now."""
+    """What a job is doing, and its figures now, from any task."""
     server = server_of(request)
     return await server.supervised(glance, server, job)
 
 
 def glance(server: Server, job: ServedJob) -> tuple[JobState, Live]:
-    """The same, in the thread of the supervisor."""
+    """What a job is doing, and its figures now. To be called in the thread of the supervisor."""
     if job.kind == "run":
         return state_of_run(job.folder), figures_of_run(job.folder, time.time())
     return server.supervisor.state(job), server.sampler.sample(job.folder)

@@ -1,15 +1,13 @@
 """What strangers may ask for: from what a person typed to a job that is checked, by the rows of the settings that allow it.
 
-Whatever is not allowed is refused by name. Users give the content of files, never paths, and prefixes, never patterns. A form
-sends texts, an API any JSON value. Whatever it is, a reader returns a value that is right, or raises `MistakeError`.
+Whatever is not allowed is refused by name. Users give the content of files, never paths, and prefixes, never patterns.
 """
 
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
@@ -18,7 +16,7 @@ import msgspec
 from bitrawl import config, demo, files
 from bitrawl.config import DISCOVER, MINE, SETTINGS, Group, Job, Setting, broken, listed, tables, value_of
 from bitrawl.config import keys as schema_keys
-from bitrawl.corpus import FORMATS, fitting
+from bitrawl.corpus import FORMATS
 from bitrawl.crawling import Politeness, user_agent
 from bitrawl.discover.settings import Walk
 from bitrawl.endings import LimitUnit
@@ -27,22 +25,22 @@ from bitrawl.file_names import DESCRIPTION
 from bitrawl.job import BootstrapFolder, JobFolder, check
 from bitrawl.languages import parse_language
 from bitrawl.url import Url, folder_path, seeds_from
+from bitrawl.web.fields import LONGEST, Fields, MistakeError, Reader, between, flag, lines, number, one_of, text
 from bitrawl.web.job_list import TEXTS, Command, JobVerb, Prepared
-from bitrawl.web.messages import MOST_QUOTED, Message, message, message_of, quoted, shortened, typed_languages
+from bitrawl.web.messages import MOST_QUOTED, Message, message, quoted, shortened, typed_languages
 from bitrawl.web.operator_settings import Settings, WikiSection
 from bitrawl.web.supervisor import sites_of
 
 Texts = list[str] | str
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Reader: TypeAlias = Callable[[Any, Settings], Any]
-Fields: TypeAlias = "Mapping[str, Field]"
+Table: TypeAlias = "Mapping[str, Field]"
 
 
 class Field(NamedTuple):
     """What a user may give, and where it goes."""
 
     key: str  # of the job file, or of what it becomes
-    read: Reader
+    read: Reader[Any]
     kind: Any = str  # of the value in a body of the API
 
 
@@ -99,9 +97,9 @@ class JobRequest(NamedTuple):
             path = given / f"terms{terms.suffix(_TERM_SUFFIXES, '.txt')}"
             files.write(path, terms.content)
             placed["topic"] = {"terms": str(path)}
-        for number, text in enumerate(texts, 1):
-            suffix = text.suffix((".html", ".htm"), ".txt")
-            files.write(given / "texts" / f"{number}{suffix}", text.content)
+        for order, upload in enumerate(texts, 1):
+            suffix = upload.suffix((".html", ".htm"), ".txt")
+            files.write(given / "texts" / f"{order}{suffix}", upload.content)
             placed.setdefault("topic", {})["texts"] = [str(given / "texts")]
         if warc is not None:
             with warc.open("rb") as file:
@@ -136,8 +134,8 @@ class AlignRequest(NamedTuple):
 
     def prepare(self, folder: Path) -> Prepared:
         paths = [JobFolder(folder.resolve()).given / name for name in ("a.txt", "b.txt")]
-        for path, text in zip(paths, self.texts, strict=True):
-            files.write(path, text.encode("utf-8", "replace"))
+        for path, content in zip(paths, self.texts, strict=True):
+            files.write(path, content.encode("utf-8", "replace"))
         files.write(folder / TEXTS, "\t".join(map(str, paths)).encode() + b"\n")
         return Prepared(Command(JobVerb.ALIGN, (f"--langs={','.join(self.languages)}", "--format=tsv")))
 
@@ -169,7 +167,7 @@ def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads 
 
 def bootstrapping(given: Mapping[str, object], settings: Settings, _uploads: Uploads | None = None) -> TopicRequest:
     """A topic from a category of Wikipedia, or of the operator's wiki; raises `FieldError`."""
-    read = ReadFields(given, BOOTSTRAP, settings)
+    read = AllowedFields(given, BOOTSTRAP, settings)
     values, wiki = read.values, settings.wiki
     if "category" not in values:
         missing = message("name a subject: a category of Wikipedia")
@@ -218,17 +216,15 @@ def _wiki(edition: str | None, own: WikiSection | None) -> str:
 def going_on(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
     """What changes in a job that goes on: it visits all, with the budget given, otherwise with the largest allowed one."""
     names = ("exhaustive", "pages", "megabytes", "minutes")
-    read = ReadFields(given, {name: MINING[name] for name in names}, settings)
-    read.check()
-    described = {"exhaustive": read.values.pop("exhaustive", True), **tables(_with_budget(read.values, settings))}
+    values = AllowedFields.checked(given, {name: MINING[name] for name in names}, settings)
+    described = {"exhaustive": values.pop("exhaustive", True), **tables(_with_budget(values, settings))}
     return config.merged(described, {key: settings.job[key] for key in ("exhaustive", "budget") if key in settings.job})
 
 
 def larger_limit(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
     """What changes in a job that goes on only because it may take more; raises `FieldError`."""
-    read = ReadFields(given, LIMITS, settings)
-    read.check()
-    return config.merged(tables(read.values), {key: settings.job[key] for key in ("budget",) if key in settings.job})
+    values = AllowedFields.checked(given, LIMITS, settings)
+    return config.merged(tables(values), {key: settings.job[key] for key in ("budget",) if key in settings.job})
 
 
 def handed_over(folder: JobFolder) -> dict[str, str]:
@@ -247,12 +243,14 @@ def handed_over(folder: JobFolder) -> dict[str, str]:
 
 
 def _job_request(
-    verb: JobVerb, given: Mapping[str, object], settings: Settings, uploads: Uploads, fields: Fields
+    verb: JobVerb, given: Mapping[str, object], settings: Settings, uploads: Uploads, fields: Table
 ) -> JobRequest:
-    read = ReadFields(given, fields, settings)
+    read = AllowedFields(given, fields, settings)
     values = read.values
     if uploads.seeds is not None:
-        read.seeds_from(uploads.seeds)
+        content = uploads.seeds.content
+        more = read.attempt("seeds", lambda: urls(seeds_from(content, "the file"), settings), list[str]())
+        values["seeds"] = list(dict.fromkeys([*values.get("seeds", ()), *more]))
     name, typed = values.pop("name", ""), values.pop("terms", None)
     if typed is not None and uploads.terms is None:
         uploads = uploads._replace(terms=Upload("terms.txt", typed.encode()))
@@ -268,14 +266,14 @@ def _job_request(
     return JobRequest(verb, name, tables(_with_budget(values, settings)), uploads, operator)
 
 
-def _check_together(read: "ReadFields", uploads: Uploads) -> None:
+def _check_together(read: "AllowedFields", uploads: Uploads) -> None:
     """What one field needs of another, by the rules of the job file and in the words of the form."""
     uploaded = {
         "warc": ["uploaded"] if uploads.warc and not read.values.get("seeds") else None,
         "topic": {"terms": "uploaded" if uploads.terms else None, "texts": ["uploaded"] if uploads.texts else None},
     }
     job = config.typed(config.merged(tables(read.values), uploaded))
-    formats = fitting(len(job.langs))
+    formats = FORMATS.ours(len(job.langs))
     unfit = next((name for name in job.export.formats if name not in formats), "")
     values = {"format": unfit, "known": ", ".join(formats)}
     for rule in broken(job):
@@ -283,39 +281,8 @@ def _check_together(read: "ReadFields", uploads: Uploads) -> None:
             read.mistakes.setdefault(rule.field, message(rule.said, **(values if rule.field == "formats" else {})))
 
 
-class ReadFields:
-    """The values of the fields that were given and are right, by key; the mistakes, by field."""
-
-    def __init__(self, given: Mapping[str, object], fields: Fields, settings: Settings) -> None:
-        self.values: dict[str, Any] = {}
-        self.mistakes: dict[str, Message] = {}
-        self._settings = settings
-        for name, value in given.items():
-            if name not in fields:
-                self.mistakes[shortened(name)] = refusal(name, fields)
-                if len(self.mistakes) >= MOST_MISTAKES:
-                    break
-            elif value not in ("", None, []):
-                try:
-                    self.values[fields[name].key] = fields[name].read(value, settings)
-                except (MistakeError, ConfigError, UrlError) as error:
-                    self.mistakes[name] = message_of(error)
-
-    def seeds_from(self, upload: Upload) -> None:
-        """More seeds, from a file."""
-        try:
-            seeds = urls(seeds_from(upload.content, "the file"), self._settings)
-            self.values["seeds"] = list(dict.fromkeys([*self.values.get("seeds", ()), *seeds]))
-        except (MistakeError, ConfigError) as error:
-            self.mistakes["seeds"] = message_of(error)
-
-    def check(self) -> None:
-        if self.mistakes:
-            raise FieldError(self.mistakes)
-
-
 def refusal(name: str, fields: Iterable[str]) -> Message:
-    """Of a key that users may not give."""
+    """What to say of a key that users may not give."""
     keys = schema_keys()
     operators = {*keys, *(key.rpartition(".")[2] for key in keys), *(row.name for row in SETTINGS.values() if row.help)}
     if name in operators:
@@ -326,6 +293,28 @@ def refusal(name: str, fields: Iterable[str]) -> Message:
     return message("there is no setting {name}", name=name)
 
 
+class AllowedFields(Fields):
+    """What a user gave, read by a table of what users may give: the values that are right, by key."""
+
+    def __init__(self, given: Mapping[str, object], table: Table, settings: Settings) -> None:
+        super().__init__(given, settings)
+        self.values: dict[str, Any] = {}
+        for name in given:
+            if name not in table:
+                self.mistakes[shortened(name)] = refusal(name, table)
+            elif (value := self.read(name, table[name].read, None)) is not None:
+                self.values[table[name].key] = value
+            if len(self.mistakes) >= MOST_MISTAKES:
+                break
+
+    @classmethod
+    def checked(cls, given: Mapping[str, object], table: Table, settings: Settings) -> dict[str, Any]:
+        """The values. Raises `FieldError`."""
+        read = cls(given, table, settings)
+        read.check()
+        return read.values
+
+
 def _with_budget(values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Every job has a budget: the limits of the server, where the user gave no smaller one."""
     largest = {f"budget.{name}": getattr(settings.limits, name) for name in ("pages", "megabytes", "minutes")}
@@ -334,28 +323,10 @@ def _with_budget(values: Mapping[str, Any], settings: Settings) -> dict[str, Any
 
 MOST_SEEDS = 10_000  # more is an attack or a mistake
 MOST_PREFIXES = 100  # each is tried on every link
-LONGEST = 2000  # characters of a URL, a path, a name or a line of a term list
 MOST_TERMS = 1_000_000  # characters of a term list that was typed
 MOST_TEXTS = 2_000_000  # characters of all texts about a topic that were typed
 MOST_TYPES = 100  # of alignments
 MOST_MISTAKES = 20  # that one answer names
-_TRUE, _FALSE = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
-
-
-class MistakeError(Exception):
-    """What was typed into one field cannot be used."""
-
-    def __init__(self, text: str, **values: object) -> None:
-        super().__init__(message(text, **values))
-
-
-def text(value: object, _settings: Settings) -> str:
-    if not isinstance(value, str):
-        raise MistakeError("give a text")
-    words = " ".join(value.split())
-    if len(words) > LONGEST or not words.isprintable():
-        raise MistakeError("give a shorter text, without control characters")
-    return words
 
 
 def content(value: object, _settings: Settings) -> str:
@@ -386,16 +357,9 @@ def contact(value: object, settings: Settings) -> str:
     return address
 
 
-def _lines(value: object) -> list[str]:
-    items = value.splitlines() if isinstance(value, str) else value
-    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise MistakeError("give one per line, or a list of texts")
-    return [item.strip() for item in items if item.strip()]
-
-
 def urls(value: object, _settings: Settings) -> list[str]:
     """Addresses as people type them: without a scheme they are https."""
-    addresses = [address for line in _lines(value) for address in line.split()]
+    addresses = [address for line in lines(value) for address in line.split()]
     if len(addresses) > MOST_SEEDS:
         raise MistakeError("give at most {most} addresses", most=MOST_SEEDS)
     return [_url(address) for address in addresses]
@@ -417,80 +381,38 @@ def _url(typed: str) -> str:
 
 
 def languages(value: object, _settings: Settings) -> list[str]:
-    text = value if isinstance(value, str) else ",".join(_lines(value))
+    text = value if isinstance(value, str) else ",".join(lines(value))
     if len(text) > LONGEST:
         raise MistakeError("give fewer languages")
     return [str(code) for code in typed_languages(text)]
 
 
-def flag(value: object, _settings: Settings) -> bool:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str) and value.lower() in (*_TRUE, *_FALSE):
-        return value.lower() in _TRUE
-    raise MistakeError("say yes or no")
-
-
-def _number(value: object, *, whole: bool = False) -> float:
-    try:
-        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
-    except (ValueError, OverflowError):
-        number = None
-    if number is None or not isfinite(number) or (whole and number != int(number)):
-        raise MistakeError("give a whole number") if whole else MistakeError("give a number")
-    return int(number) if whole else number
-
-
-def between(least: float, most: float, *, whole: bool = False) -> Reader:
-    def read(value: object, _settings: Settings) -> float:
-        number = _number(value, whole=whole)
-        if not least <= number <= most:
-            raise MistakeError("give a number between {least} and {most}", least=f"{least:g}", most=f"{most:g}")
-        return number
-
-    return read
-
-
-def budget(name: str, *, whole: bool = False) -> Reader:
+def budget(name: str, *, whole: bool = False) -> Reader[float]:
     def read(value: object, settings: Settings) -> float:
-        number, most = _number(value, whole=whole), getattr(settings.limits, name)
-        if number <= 0:
+        given, most = number(value, whole=whole), getattr(settings.limits, name)
+        if given <= 0:
             raise MistakeError("give a number greater than 0")
-        if number > most:
+        if given > most:
             raise MistakeError("this server allows at most {most}", most=f"{most:g}")
-        return number
+        return given
 
     return read
 
 
 def delay(value: object, settings: Settings) -> float:
-    number = _number(value)
     least = settings.job.get("politeness", {}).get("delay", Politeness().delay)
-    if not least <= number <= 3600:
-        raise MistakeError("give a number between {least} and {most}", least=f"{least:g}", most="3600")
-    return number
-
-
-def one_of(names: Iterable[str]) -> Reader:
-    choices = list(names)
-
-    def read(value: object, _settings: Settings) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise MistakeError("choose one of {names}", names=", ".join(choices))
-        return value
-
-    return read
+    return between(least, 3600)(value, settings)
 
 
 def formats(value: object, _settings: Settings) -> list[str]:
-    names = [name.lower() for name in listed(value if isinstance(value, str) else _lines(value))]
+    names = [name.lower() for name in listed(value if isinstance(value, str) else lines(value))]
     if any(name not in FORMATS.names() for name in names):
         raise MistakeError("choose from {names}", names=", ".join(FORMATS.names()))
     return names
 
 
 def alignment_types(value: object, _settings: Settings) -> list[str]:
-    names = listed(value) if isinstance(value, str) else _lines(value)
+    names = listed(value) if isinstance(value, str) else lines(value)
     if len(names) > MOST_TYPES or not all(re.fullmatch(r"[0-9]{1,2}:[0-9]{1,2}", name) for name in names):
         raise MistakeError("write numbers of sentences, as in 1:1, 1:2")
     return names
@@ -498,11 +420,11 @@ def alignment_types(value: object, _settings: Settings) -> list[str]:
 
 def flag_names(value: object, settings: Settings) -> list[str]:
     """Flags of segments, or their beginnings."""
-    return [text(name, settings) for name in _few(_lines(value))]
+    return [text(name, settings) for name in _few(lines(value))]
 
 
 def paths(value: object, _settings: Settings) -> list[str]:
-    paths = _few(_lines(value))
+    paths = _few(lines(value))
     try:
         return [folder_path(path) for path in paths]
     except (ConfigError, UrlError) as error:
@@ -510,7 +432,7 @@ def paths(value: object, _settings: Settings) -> list[str]:
 
 
 def prefixes(value: object, _settings: Settings) -> list[str]:
-    return [_pattern(prefix) for prefix in _few(_lines(value))]
+    return [_pattern(prefix) for prefix in _few(lines(value))]
 
 
 def _few(items: list[str]) -> list[str]:
@@ -565,7 +487,7 @@ class FormField(NamedTuple):
 
 
 def form_fields() -> dict[str, list[FormField]]:
-    """By the heading of their settings."""
+    """The fields that the form has from the table of settings, by their heading."""
     rows = [row for row in SETTINGS.values() if row.web and row.label]
     fields = [(row.group, FormField(row.web, row.label, row.key, value_of(row).kind is bool)) for row in rows]
     return {group: [field for of, field in fields if of is group] for group in Group}
@@ -575,7 +497,7 @@ def _allowed(groups: Iterable[Group]) -> dict[str, Field]:
     return {row.web: _field(row) for row in SETTINGS.values() if row.web and row.group in groups}
 
 
-_READERS: Mapping[str, Reader] = {
+_READERS: Mapping[str, Reader[Any]] = {
     "seeds": urls,
     "langs": languages,
     "fetch.contact": contact,
@@ -592,10 +514,10 @@ _READERS: Mapping[str, Reader] = {
     "judge.refuse": flag_names,
 }
 _LISTS = (urls, languages, paths, prefixes, formats, alignment_types, flag_names)
-_OWN: Fields = {"name": Field("name", text), "terms": Field("terms", content), "texts": Field("texts", contents, Texts)}
-MINING: Fields = {**_OWN, **_allowed(MINE)}
-DISCOVERY: Fields = {**_OWN, **{name: MINING[name] for name in ("seeds", "languages")}, **_allowed(DISCOVER)}
-BOOTSTRAP: Fields = {
+_OWN: Table = {"name": Field("name", text), "terms": Field("terms", content), "texts": Field("texts", contents, Texts)}
+MINING: Table = {**_OWN, **_allowed(MINE)}
+DISCOVERY: Table = {**_OWN, **{name: MINING[name] for name in ("seeds", "languages")}, **_allowed(DISCOVER)}
+BOOTSTRAP: Table = {
     "category": Field("category", text),
     **{name: MINING[name] for name in ("name", "languages", "contact")},
     "wiki": Field("wiki", wiki),
@@ -604,5 +526,5 @@ BOOTSTRAP: Fields = {
     "sites": Field("sites", between(1, 500, whole=True), int),
     "check_sites": Field("check_sites", flag, bool | None),
 }
-LIMITS: Fields = {str(unit): {**MINING, **DISCOVERY}[unit] for unit in LimitUnit}
-THRESHOLDS: Fields = {name: field for name, field in MINING.items() if field.key.startswith("judge.")}
+LIMITS: Table = {str(unit): {**MINING, **DISCOVERY}[unit] for unit in LimitUnit}
+THRESHOLDS: Table = {name: field for name, field in MINING.items() if field.key.startswith("judge.")}

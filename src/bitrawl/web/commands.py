@@ -222,45 +222,45 @@ class ExportCache:
 
     def is_ready(self, folder: JobFolder, question: Sequence[str]) -> bool:
         """Whether the answer is there, or could not be made."""
-        place = self._place(folder, question)
-        task = self._tasks.get(place)
-        return _is_kept(place) or (task is not None and task.done())
+        answer = self._answer_of(folder, question)
+        task = self._tasks.get(answer)
+        return _is_kept(answer) or (task is not None and task.done())
 
     async def get(self, folder: JobFolder, question: Sequence[str], make: Make) -> Path:
         """The folder with the answer. What `make` raises is raised to all who wait."""
-        place = self._place(folder, question)
-        if _is_kept(place):
-            return place
+        answer = self._answer_of(folder, question)
+        if _is_kept(answer):
+            return answer
         self.begin(folder, question, make)
-        task = self._tasks[place]
+        task = self._tasks[answer]
         try:
             return await asyncio.shield(task)
         finally:
             if task.done():
-                self._tasks.pop(place, None)
+                self._tasks.pop(answer, None)
 
     def begin(self, folder: JobFolder, question: Sequence[str], make: Make) -> None:
-        """The same without waiting. `get` has the result, or the fault, when it is ready."""
-        place = self._place(folder, question)
-        if not _is_kept(place) and place not in self._tasks:
-            self._tasks[place] = asyncio.ensure_future(self._make(place, make))
+        """Have the answer made, without waiting. `get` has it, or the fault, when it is ready."""
+        answer = self._answer_of(folder, question)
+        if not _is_kept(answer) and answer not in self._tasks:
+            self._tasks[answer] = asyncio.ensure_future(self._make(answer, make))
 
     def forget(self, folder: JobFolder) -> None:
         """Remove the exports of a job that is deleted."""
         shutil.rmtree(self._folder / folder.path.name, ignore_errors=True)
 
-    async def _make(self, place: Path, make: Make) -> Path:
-        draft = place.with_suffix(".draft")
+    async def _make(self, answer: Path, make: Make) -> Path:
+        draft = answer.with_suffix(".draft")
         await asyncio.to_thread(self._forget_old)
         try:
             draft.mkdir(parents=True, exist_ok=True, mode=0o700)
             await make(draft)
-            draft.rename(place)
+            draft.rename(answer)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-        return place
+        return answer
 
-    def _place(self, folder: JobFolder, question: Sequence[str]) -> Path:
+    def _answer_of(self, folder: JobFolder, question: Sequence[str]) -> Path:
         """By the question and the version of what the answer is made from; of a running job, the minute."""
         if folder.is_running:
             version = [f"{self._now() // EXPORT_IS_NEW:.0f}"]
@@ -278,10 +278,10 @@ class ExportCache:
                     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_kept(place: Path) -> bool:
+def _is_kept(answer: Path) -> bool:
     """Whether it is there. It stays for a while from now on, so that nobody removes it before it is read."""
     try:
-        os.utime(place)
+        os.utime(answer)
     except OSError:
         return False
     return True

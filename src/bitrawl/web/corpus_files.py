@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -17,19 +17,18 @@ from starlette.types import Receive, Scope, Send
 
 from bitrawl import config
 from bitrawl.corpus import (
-    CARD,
+    FORMATS,
     PLAIN,
     Anonymise,
     Anonymiser,
     CorpusHeader,
     TermFormat,
     TermPair,
-    corpus_headers,
     plain,
-    ready_formats,
     tmx_text,
 )
-from bitrawl.errors import ConfigError, FieldError
+from bitrawl.errors import ConfigError
+from bitrawl.file_names import CARD
 from bitrawl.files import cell
 from bitrawl.job import OpenedJob
 from bitrawl.model import Language, TranslationUnit, Verdict
@@ -38,9 +37,9 @@ from bitrawl.text.words import one_line
 from bitrawl.url import Url
 from bitrawl.web.actions import find_job, find_mining_job, server_of
 from bitrawl.web.commands import Make
+from bitrawl.web.fields import SHARE, Fields, flag, one_of, search_query
 from bitrawl.web.job_list import ALIGNED, ServedJob
 from bitrawl.web.messages import RequestError, message, quoted
-from bitrawl.web.queries import Fields, search_query
 from bitrawl.web.security import REPORT_POLICY
 
 SECONDS = 900.0  # for writing an export
@@ -70,7 +69,7 @@ def _still_there() -> Iterator[None]:
 
 def filled_corpora(job: ServedJob, langs: Sequence[Language]) -> list[CorpusHeader]:
     """The corpora for which something was found; all of them if nothing was."""
-    headers, counts = corpus_headers(langs, 0.0), OpenedJob(job.folder.path).found()
+    headers, counts = CorpusHeader.of(langs), OpenedJob(job.folder.path).found()
     return [header for header in headers if header.name in counts] or headers
 
 
@@ -85,31 +84,32 @@ async def export(request: Request) -> Response:
     """One corpus in one format, with the thresholds asked for, as it is now."""
     job, query = await find_mining_job(request), request.query_params
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
-    header = next((header for header in corpus_headers(langs, 0.0) if header.name == query.get("languages")), None)
+    header = next((header for header in CorpusHeader.of(langs) if header.name == query.get("languages")), None)
     header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
     fields = Fields({"format": "tmx", **query})
-    name, score = fields.one_of("format", ready_formats(len(langs)), ""), fields.share("min_score", 0.0)
-    how = fields.one_of("anonymise", ["", *Anonymise], "")  # what the job does, if nothing is said
+    name, score = fields.read("format", one_of(FORMATS.ready(len(langs))), ""), fields.read("min_score", SHARE, None)
+    how = fields.read("anonymise", one_of(Anonymise), None)  # what the job does, if nothing is said
+    accepted = fields.read("accepted_only", flag, usual=False)
     fields.check()
-    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if fields.text("min_score") else [])]
+    flags = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
     flags += [f"--anonymise={how}"] if how else []
-    flags += ["--accepted-only"] if query.get("accepted_only") in ("true", "on", "1") else []
-    path = await _written(request, job, flags, header.name)
+    flags += ["--accepted-only"] if accepted else []
+    make = _maker(request, SECONDS, lambda draft: ["export", str(job.folder.path), "--to", str(draft), *flags])
+    folder = await server_of(request).exports.get(job.folder, ["export", *flags], make)
+    with _still_there():
+        path = await asyncio.to_thread(_one_file, folder, header.name)
     called = f"{header.name}.{name}.zip" if path.suffix == ".zip" else path.name  # several formats have several files
     return StoredFile(path, filename=f"{_safe(job.name)}.{called}", media_type=_type(path))
 
 
-async def _written(request: Request, job: ServedJob, flags: list[str], corpus: str) -> Path:
-    """Made once for the same question about the same state, so that parts of a download belong together."""
+def _maker(request: Request, seconds: float, command: Callable[[Path], list[str]]) -> Make:
+    """Runs the command that writes into a folder, for who asks."""
     server, person = server_of(request), request.state.user.name
 
     async def make(draft: Path) -> None:
-        command = ["export", str(job.folder.path), "--to", str(draft), *flags]
-        await server.commands.run(command, person=person, seconds=SECONDS)
+        await server.commands.run(command(draft), person=person, seconds=seconds)
 
-    folder = await server.exports.get(job.folder, ["export", *flags], make)
-    with _still_there():
-        return await asyncio.to_thread(_one_file, folder, corpus)
+    return make
 
 
 def _one_file(folder: Path, corpus: str) -> Path:
@@ -144,12 +144,10 @@ async def file(request: Request) -> Response:
 async def hits_file(request: Request) -> Response:
     """All that a search finds, while it is found."""
     job, values = await find_mining_job(request), dict(request.query_params)
-    style, query = values.get("format") or "tsv", search_query(values)
-    if style not in _HIT_FILES:
-        raise FieldError({"format": message("Choose one of: {choices}.", choices=", ".join(_HIT_FILES))})
+    style, query = Fields(values).read_one("format", one_of(_HIT_FILES), "tsv"), search_query(values)
     await server_of(request).indexing.is_fresh(job.folder, request.state.user.name)
     review = job.review()
-    hits = _public(review.hits(query), (await asyncio.to_thread(review.lists.job)).export.anonymise)
+    hits = _public(review.hits(query), (await asyncio.to_thread(job.folder.job)).export.anonymise)
     first = await asyncio.to_thread(lambda: list(islice(hits, 1)))  # A query that cannot be read is refused here.
     headers = {"Content-Disposition": f'attachment; filename="hits.{style}"'}
     lines = _HIT_FILES[style](chain(first, hits), query)
@@ -237,7 +235,7 @@ async def terms_file(request: Request) -> Response:
 
 async def bilingual_corpora(job: ServedJob) -> list[CorpusHeader]:
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
-    return [header for header in corpus_headers(langs, 0.0) if len(header.languages) == 2]
+    return [header for header in CorpusHeader.of(langs) if len(header.languages) == 2]
 
 
 def chosen_corpus(request: Request, headers: Sequence[CorpusHeader]) -> CorpusHeader | None:
@@ -270,12 +268,6 @@ async def _gathered_terms(request: Request, job: ServedJob, languages: str, styl
 
 
 def _term_maker(request: Request, job: ServedJob, languages: str, style: str) -> Make:
-    server, person = server_of(request), request.state.user.name
-
-    async def make(draft: Path) -> None:
-        output = f"--output={draft}/terms.{languages}.{style}"
-        flags = [f"--languages={languages}", f"--format={TermFormat(style)}", output]
-        command = ["terms", str(job.folder.path), *flags]
-        await server.commands.run(command, person=person, seconds=TERM_SECONDS)
-
-    return make
+    command = ["terms", str(job.folder.path), f"--languages={languages}", f"--format={TermFormat(style)}"]
+    name = f"terms.{languages}.{style}"
+    return _maker(request, TERM_SECONDS, lambda draft: [*command, f"--output={draft / name}"])

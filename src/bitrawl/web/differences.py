@@ -45,7 +45,7 @@ class Difference(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """Of two texts, in the order in which they stand there."""
+    """What only one of two texts has, for each in the order of its text."""
 
     a: tuple[Difference, ...] = ()
     b: tuple[Difference, ...] = ()

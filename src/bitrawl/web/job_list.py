@@ -18,7 +18,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.errors import StoreError
 from bitrawl.file_names import LEDGER
-from bitrawl.files import NO_JSON, write_fault
+from bitrawl.files import NO_JSON, writing
 from bitrawl.job import FolderKind, JobFolder, kind_of
 from bitrawl.review import JobReview
 from bitrawl.web.operator_settings import User
@@ -189,10 +189,8 @@ class JobList:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._intents: dict[str, tuple[tuple[int, int, int], Intent]] = {}  # by id, with what the file looked like
-        try:
+        with writing(path):
             path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise write_fault(path, error) from error
 
     def __iter__(self) -> Iterator[ServedJob]:
         """A link to a folder elsewhere is no job."""
@@ -217,10 +215,8 @@ class JobList:
         """A new folder under an id that nobody can guess. It is no job before it has an intent or a description."""
         job_id = secrets.token_hex(16)
         folder = self.path / job_id
-        try:
+        with writing(folder):
             folder.mkdir(mode=0o700)
-        except OSError as error:
-            raise write_fault(folder, error) from error
         return job_id, folder
 
     def upload_path(self) -> Path:
@@ -237,10 +233,8 @@ class JobList:
         if job_id not in {job.id for job in self}:
             raise StoreError("there is no job of that id")
         folder, hidden = self.path / job_id, self.path / f"{_REMOVED}{secrets.token_hex(8)}"
-        try:
+        with writing(folder):
             folder.rename(hidden)
-        except OSError as error:
-            raise write_fault(folder, error) from error
         return hidden
 
     def sweep(self) -> None:

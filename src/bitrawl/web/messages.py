@@ -197,7 +197,7 @@ class Words(msgspec.Struct, frozen=True):
         return [(str(value), self.say(label)) for value, label in labels.items()]
 
     def count(self, singular: str, plural: str, n: int, **values: object) -> str:
-        """By number: "{n} page", "{n} pages"."""
+        """A sentence by its number: "{n} page", "{n} pages"."""
         return self.translations.ngettext(singular, plural, n).format(n=self.number(n), **values)
 
     def tell(self, message: Message) -> str:
@@ -301,15 +301,14 @@ def direction(code: str) -> str:
 
 def catalogues(folder: Path | None = None) -> dict[str, Words]:
     """Those of the package, and those of a folder of .po files; a file there wins over one of ours."""
-    languages = [Words(SOURCE)]
-    ours = (resources.files("bitrawl.web") / "catalogues").iterdir()
-    for entry in sorted((file for file in ours if file.name.endswith(".po")), key=lambda file: file.name):
-        with resources.as_file(entry) as path:
-            languages.append(_read(path))
-    languages += [_read(path) for path in sorted(folder.glob("*.po"))] if folder else []
+    with resources.as_file(resources.files("bitrawl.web") / "catalogues") as ours:
+        folders = [ours, folder] if folder else [ours]
+        files = [path for each in folders for path in sorted(each.glob("*.po"))]
+        languages = [Words(SOURCE), *map(_read, files)]
     return {words.code: words for words in languages}
 
 
+@lru_cache(maxsize=64)  # tests make hundreds of servers
 def _read(path: Path) -> Words:
     code = path.stem.replace("_", "-")
     try:

@@ -40,7 +40,7 @@ class UserSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class LimitsSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much the users may have. The figures are judgement: a small server with a few users."""
+    """How much the users may have: enough for a small server with a few users."""
 
     running: Count = 4  # jobs at once, of all users
     user_running: Count = 2  # jobs at once, of one user

@@ -4,7 +4,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 from starlette.requests import Request
@@ -24,19 +24,18 @@ from bitrawl.review import (
     SubjectKind,
 )
 from bitrawl.web.actions import find_mining_job, server_of
-from bitrawl.web.api.shapes import Judged, NewSample
+from bitrawl.web.api.shapes import Judged
+from bitrawl.web.fields import SHARE, Fields, flag, language_pair, one_of, whole, whole_number
 from bitrawl.web.job_list import ServedJob
-from bitrawl.web.messages import NOT_SAVED, Message, RequestError, message
-from bitrawl.web.queries import two_languages, whole_number
+from bitrawl.web.messages import NOT_SAVED, RequestError, message
 
-MOST_UNITS = 5000  # of a sample: more than people judge
+USUAL_SIZE, MOST_UNITS = 100, 5000  # of a sample; the last is more than people judge
 MOST_CONFLICTS = 500  # that are listed
 PAGE_PATIENCE = 2.0  # seconds that a page waits for a new index: enough for most jobs
 PROGRAM_PATIENCE = 60.0  # seconds that a program waits
 SEEDS = 1_000_000
 SAVED_STATUS = {Saved.GONE: 404, Saved.CHANGED: 409}  # of what was not saved; 422 for the others
-
-Given = TypeVar("Given", bound=str)
+UNDO = "undo"
 
 
 class OpenReview(NamedTuple):
@@ -56,18 +55,11 @@ async def open_review(request: Request, patience: float | None = None) -> OpenRe
     return OpenReview(job, job.review(name), fresh)
 
 
-def _one_of(kinds: Iterable[Given], text: str, why: Message) -> Given:
-    for kind in kinds:
-        if kind == text:
-            return kind
-    raise RequestError(422, why)
-
-
 async def give_verdict(review: JobReview, kind: str, key: str, within: str, verdict: str) -> None:
-    """Accept, reject or undo. Raises `RequestError` for what is not there."""
-    why = message("A verdict has a kind (pair, segment), a key, and is accept, reject or undo.")
-    about, given = _one_of(SubjectKind, kind, why), _one_of(("undo", *Verdict), verdict, why)
-    if given == "undo":
+    """Accept, reject or undo. Raises `FieldError`, and `RequestError` for what is not there."""
+    fields = Fields({"kind": kind, "verdict": verdict})
+    about, given = fields.need("kind", one_of(SubjectKind)), fields.need("verdict", one_of((UNDO, *Verdict)))
+    if given == UNDO:
         await asyncio.to_thread(review.undo, about, key)
     elif not await asyncio.to_thread(review.say, about, key, within, Verdict(given)):
         raise RequestError(404, message("That is no longer there: the site was mined again. Open the page again."))
@@ -82,8 +74,8 @@ async def is_contradicted(review: JobReview, kind: str, key: str, verdict: str, 
 
 async def resolve(review: JobReview, kind: str, key: str, verdict: str) -> None:
     """Decide between people who differ; 409 if nobody does."""
-    why = message("A conflict has a kind and a key, and is resolved by accept or reject.")
-    about, given = _one_of(SubjectKind, kind, why), _one_of(Verdict, verdict, why)
+    fields = Fields({"kind": kind, "verdict": verdict})
+    about, given = fields.need("kind", one_of(SubjectKind)), fields.need("verdict", one_of(Verdict))
     if not await asyncio.to_thread(review.resolve, about, key, given):
         raise RequestError(409, message("Nobody differs on that any more. Open the page again."))
 
@@ -101,13 +93,12 @@ async def judge_all(
 
     With `count`, only if there are still that many.
     """
-    if verdict not in set(Verdict):
-        raise FieldError({"verdict": message("Choose one of: {choices}.", choices=", ".join(Verdict))})
+    given = Fields({"verdict": verdict}).need("verdict", one_of(Verdict))
     if not within and keys is None:
         _check_number(await asyncio.to_thread(review.segments.count, wanted), count)
     subjects = await asyncio.to_thread(review.subjects, wanted, within=within, keys=keys)
     _check_number(len(subjects), count)
-    return Judged(len(subjects), await asyncio.to_thread(review.say_all, subjects, Verdict(verdict)))
+    return Judged(len(subjects), await asyncio.to_thread(review.say_all, subjects, given))
 
 
 def _check_number(number: int, count: int | None) -> None:
@@ -168,36 +159,33 @@ async def read_pair(review: JobReview, key: str) -> ReadPair:
     return pair
 
 
-async def _sample_request(request: Request, job: ServedJob, wanted: NewSample) -> SampleRequest:
+async def _sample_request(
+    request: Request, job: ServedJob, given: Mapping[str, object], people: Iterable[str]
+) -> SampleRequest:
     """What is asked for, checked. People who cannot open the job are let in, if its owner asks. Raises `FieldError`."""
-    wrong: dict[str, Message] = {}
-    languages = two_languages(wanted.languages)
-    if languages is None:
-        wrong["languages"] = message("Name two languages, as in en-fr.")
-    if not 1 <= wanted.size <= MOST_UNITS:
-        wrong["size"] = message("Give a number from {least} to {most}.", least=1, most=MOST_UNITS)
-    people = tuple(dict.fromkeys(wanted.people)) or (request.state.user.name,)
-    names = {user.name for user in server_of(request).users}
+    fields, names = Fields(given), {user.name for user in server_of(request).users}
     if unknown := [name for name in people if name not in names]:
-        wrong["people"] = message("There is no user {name}.", name=unknown[0])
-    if wrong or languages is None:
-        raise FieldError(wrong)
-    await let_review(request, job, [*job.reviewers, *people])
-    return SampleRequest(
-        languages=languages,
-        size=wanted.size,
-        people=people,
+        fields.mistakes["people"] = message("There is no user {name}.", name=unknown[0])
+    wanted = SampleRequest(
+        size=fields.read("size", whole(1, MOST_UNITS), USUAL_SIZE),
+        people=tuple(dict.fromkeys(people)) or (request.state.user.name,),
         by=request.state.user.name,
-        name=wanted.name,
-        seed=secrets.randbelow(SEEDS) if wanted.seed is None else wanted.seed,
-        floor=wanted.min_score,
-        by_band=wanted.by_band,
+        name=fields.text("name"),
+        seed=fields.read("seed", whole(-SEEDS, SEEDS), secrets.randbelow(SEEDS)),
+        floor=fields.read("min_score", SHARE, None),
+        by_band=fields.read("by_band", flag, usual=False),
+        languages=fields.need("languages", language_pair),
     )
+    fields.check()
+    await let_review(request, job, [*job.reviewers, *wanted.people])
+    return wanted
 
 
-async def draw_sample(request: Request, opened: OpenReview, wanted: NewSample, patience: float) -> Sample | None:
+async def draw_sample(
+    request: Request, opened: OpenReview, given: Mapping[str, object], people: Iterable[str], *, patience: float
+) -> Sample | None:
     """None if it is still being drawn after so many seconds. Raises `FieldError`, `RequestError` and `CommandError`."""
-    question = await _sample_request(request, opened.job, wanted)
+    question = await _sample_request(request, opened.job, given, people)
     drawing, folder = server_of(request).drawing, opened.job.folder
     if not drawing.begin(folder, msgspec.json.encode(question), person=opened.review.person):
         raise RequestError(409, message("Another sample is being drawn. Try again in a moment."))
@@ -231,12 +219,12 @@ async def find_sample(request: Request, review: JobReview) -> Sample:
 
 async def judge_units(review: JobReview, sample: Sample, verdicts: Mapping[int, str]) -> None:
     """What the asker says about units, by place: accept, reject or undo."""
-    if wrong := [verdict for verdict in verdicts.values() if verdict not in {*Verdict, "undo"}]:
+    if wrong := [verdict for verdict in verdicts.values() if verdict not in {*Verdict, UNDO}]:
         raise FieldError({"verdicts": message("{typed} is none of accept, reject and undo.", typed=wrong[0])})
     units = {unit.place: unit for unit in await asyncio.to_thread(review.samples.units, sample)}
     if strange := verdicts.keys() - units.keys():
         raise RequestError(404, message("This sample has no unit {place}.", place=min(strange)))
-    given = {units[place]: None if verdict == "undo" else Verdict(verdict) for place, verdict in verdicts.items()}
+    given = {units[place]: None if verdict == UNDO else Verdict(verdict) for place, verdict in verdicts.items()}
     if not await asyncio.to_thread(review.judge_sample, sample, given):
         raise _not_judging()
 

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bitrawl import files
 from bitrawl.choices import MEGABYTE
-from bitrawl.files import write_fault
+from bitrawl.files import writing
 from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.messages import RequestError, message, shortened
 from bitrawl.web.operator_settings import SINGLE_USER, User, UserSection, hashed
@@ -151,7 +151,7 @@ def _read_ended(path: Path) -> dict[str, int]:
 def secret_of(jobs: Path) -> bytes:
     """The key of this app's sessions, made once; only its owner can read it. Raises `StoreError`."""
     path = jobs / ".secret"
-    try:
+    with writing(path):
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
@@ -161,23 +161,21 @@ def secret_of(jobs: Path) -> bytes:
         secret = secrets.token_bytes(32)
         with os.fdopen(descriptor, "wb") as file:
             file.write(secret)
-    except OSError as error:
-        raise write_fault(path, error) from error
     return secret
 
 
 class RateLimit:
     """So many requests a minute from one user or address."""
 
-    MOST_KEYS = 10_000  # addresses that are remembered
-
-    def __init__(self, per_minute: int) -> None:
+    def __init__(self, per_minute: int, most_keys: int = 10_000) -> None:
+        """`most_keys` are remembered."""
         self._most = per_minute
+        self._most_keys = most_keys
         self._times: dict[str, deque[float]] = {}
 
     def wait(self, key: str, now: float) -> float:
         """Count one request; how many seconds to wait if there were too many, otherwise 0."""
-        if len(self._times) > self.MOST_KEYS:
+        if len(self._times) > self._most_keys:
             self._times = {other: times for other, times in self._times.items() if times and now - times[-1] < 60}
         times = self._times.setdefault(key, deque())
         while times and now - times[0] >= 60:

@@ -18,7 +18,7 @@ MOST_SHORT = 100_000  # characters of two texts that are aligned while their rea
 
 
 class ToolRow(NamedTuple):
-    """Of a table; each cell may have a language."""
+    """A row of a table; each cell may have a language."""
 
     cells: tuple[str, ...]
     languages: tuple[str, ...]

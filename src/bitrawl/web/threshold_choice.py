@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -11,18 +11,11 @@ from bitrawl.errors import FieldError, OutdatedError, RefusedError, StoreError
 from bitrawl.mining import Thresholds
 from bitrawl.review import JobReview
 from bitrawl.web.actions import Server, find_own_job, server_of
-from bitrawl.web.allowed import THRESHOLDS, ReadFields
+from bitrawl.web.allowed import THRESHOLDS, AllowedFields
+from bitrawl.web.api.shapes import ApiThresholds, KeptThresholds
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import Message, message
 from bitrawl.web.operator_settings import Settings
-
-
-class KeptChoice(NamedTuple):
-    """What a choice has changed, in units of all corpora."""
-
-    thresholds: Thresholds
-    before: int
-    units: int
 
 
 def changes(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
@@ -31,9 +24,9 @@ def changes(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
         raise FieldError(
             {name: message("only the operator of this server can set {name}", name=name) for name in refused}
         )
-    read = ReadFields({name: [""] if value == [] else value for name, value in given.items()}, THRESHOLDS, settings)
-    read.check()
-    return {key.removeprefix("judge."): value for key, value in read.values.items()}
+    listed = {name: [""] if value == [] else value for name, value in given.items()}
+    values = AllowedFields.checked(listed, THRESHOLDS, settings)
+    return {key.removeprefix("judge."): value for key, value in values.items()}
 
 
 def fixed(settings: Settings) -> frozenset[str]:
@@ -42,10 +35,11 @@ def fixed(settings: Settings) -> frozenset[str]:
     return frozenset(name for name, field in THRESHOLDS.items() if field.key in keys)
 
 
-def by_field(thresholds: Thresholds) -> dict[str, Any]:
+def as_fields(thresholds: Thresholds) -> ApiThresholds:
     """Their values, by the names of the fields."""
     by_key = msgspec.structs.asdict(thresholds)
-    return {name: by_key[field.key.removeprefix("judge.")] for name, field in THRESHOLDS.items()}
+    values = {name: by_key[field.key.removeprefix("judge.")] for name, field in THRESHOLDS.items()}
+    return msgspec.convert(values, ApiThresholds)
 
 
 def chosen(review: JobReview, changed: Mapping[str, Any]) -> Thresholds:
@@ -53,7 +47,7 @@ def chosen(review: JobReview, changed: Mapping[str, Any]) -> Thresholds:
     return msgspec.convert({**msgspec.structs.asdict(review.lists.thresholds()), **changed}, Thresholds)
 
 
-async def keep(request: Request, changed: Mapping[str, Any], version: str = "") -> KeptChoice:
+async def keep(request: Request, changed: Mapping[str, Any], version: str = "") -> KeptThresholds:
     """Make these the job's, and have its files written again. Raises `RefusedError` while a process works in its folder.
 
     Raises `OutdatedError` if the job has other thresholds by now than those with that version. Only its owner may do that.
@@ -64,7 +58,8 @@ async def keep(request: Request, changed: Mapping[str, Any], version: str = "") 
     now = await asyncio.to_thread(review.lists.thresholds)
     if now != before:
         server.writing.begin(job.folder, person=request.state.user.name)
-    return KeptChoice(now, *await asyncio.to_thread(lambda: [units(review, one) for one in (before, now)]))
+    units_before, units_now = await asyncio.to_thread(lambda: [units(review, one) for one in (before, now)])
+    return KeptThresholds(kept=as_fields(now), version=review.version_of(now), before=units_before, units=units_now)
 
 
 def units(review: JobReview, thresholds: Thresholds) -> int:

@@ -13,7 +13,7 @@ from fastwarc.warc import ArchiveIterator
 
 from bitrawl.archive.writing import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.errors import DiskFullError, StoreError
-from bitrawl.model import Answer, Capture, Link, LinkKind, Skip, WarcPlace
+from bitrawl.model import Answer, Capture, Link, LinkKind, Skip, WarcPosition
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
@@ -50,7 +50,7 @@ def archive(folder: Path, **options) -> WarcArchive:
     return WarcArchive(folder, clock=StoppedClock(), **options)
 
 
-def written(folder: Path, *captures: Capture) -> list[WarcPlace]:
+def written(folder: Path, *captures: Capture) -> list[WarcPosition]:
     with archive(folder) as kept:
         return [kept.write(each) for each in captures]
 
@@ -61,7 +61,7 @@ def records(path: Path, **options) -> Iterator[tuple[dict[str, str], bytes]]:
             yield dict(record.headers.items()), record.reader.read()
 
 
-def block_at(folder: Path, place: WarcPlace) -> bytes:
+def block_at(folder: Path, place: WarcPosition) -> bytes:
     with (folder / place.file).open("rb") as file:
         file.seek(place.offset)
         return next(ArchiveIterator(file, parse_http=False)).reader.read()
@@ -191,13 +191,13 @@ def test_what_stands_before_a_known_record_is_not_read_again(tmp_path):
     data = bytearray(path.read_bytes())
     data[first.offset : first.offset + 20] = bytes(20)  # Who reads this stumbles.
     path.write_bytes(data[:-1])
-    with archive(tmp_path, known=[second, first, WarcPlace("gone.warc.gz", 7)]) as kept:
+    with archive(tmp_path, known=[second, first, WarcPosition("gone.warc.gz", 7)]) as kept:
         assert kept.write(capture("3")).file == first.file
 
 
 def test_a_place_beyond_the_end_is_not_believed(tmp_path):
     (place,) = written(tmp_path, capture("1"))
-    with archive(tmp_path, known=[WarcPlace(place.file, 1 << 40)]) as kept:
+    with archive(tmp_path, known=[WarcPosition(place.file, 1 << 40)]) as kept:
         assert kept.write(capture("2")).file == place.file
 
 
@@ -280,7 +280,7 @@ def test_whatever_was_reported_before_a_kill_is_there_after_it(tmp_path):
     for _ in range(3):
         with subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
-            reported += [WarcPlace(*json.loads(process.stdout.readline())) for _ in range(40)]
+            reported += [WarcPosition(*json.loads(process.stdout.readline())) for _ in range(40)]
             process.kill()
     written(tmp_path, capture())  # repairs
     assert all(block_at(tmp_path, place).endswith(bytes(range(256))) for place in reported)

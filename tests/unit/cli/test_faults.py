@@ -31,9 +31,9 @@ def test_a_command_of_a_terminal_writes_no_file(tmp_path: Path, monkeypatch: pyt
 
 FORMS = {
     *(errors.UrlError, errors.FieldError, errors.RefusedError, errors.OutdatedError),
-    *(errors.ClusterError, errors.UnwantedError),
+    *(errors.ClusterError, errors.UnwantedError, errors.NothingFoundError),
 }
-"""Of a form, a cluster or a command that nobody waits for: no job of the app ends with these."""
+"""Of a form, a cluster, a command that nobody waits for or a call from Python: no job of the app ends with these."""
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,20 @@ def test_no_help_shows_the_types_of_python(name: str, capsys: pytest.CaptureFixt
     assert not TYPES.search(shown)
 
 
+@pytest.mark.parametrize("name", ["bitrawl mine", "bitrawl crawl"])
+def test_help_shows_the_usual_flags_and_help_all_every_flag(name: str, capsys: pytest.CaptureFixture[str]):
+    shown = {}
+    for flag in ("--help", "--help-all"):
+        with pytest.raises(SystemExit) as end:
+            typer.main.get_command(app).main([name.split()[1], flag], prog_name="bitrawl")
+        assert end.value.code == 0
+        shown[flag] = set(re.findall(r"--[a-z][a-z-]+", capsys.readouterr().out))
+    assert {"--out", "--langs", "--max-pages", "--help-all"} < shown["--help"]
+    assert len(shown["--help"]) < 25
+    every = {word for one in COMMANDS[name].params for word in one.opts if word.startswith("--")}
+    assert every <= shown["--help-all"]
+
+
 @pytest.mark.parametrize("verb", verbs())
 def test_the_list_of_verbs_repeats_the_first_line_of_each_verbs_own_help(verb: str):
     command = COMMANDS[f"bitrawl {verb}"]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.cluster import checkpoint as module
 from bitrawl.cluster.checkpoint import Checkpoints, check_checkpoint, restore
 from bitrawl.cluster.places import LocalPlace
 from bitrawl.errors import StoreError
@@ -90,13 +89,12 @@ def test_a_later_checkpoint_adds_only_what_is_new(job, there, tmp_path):
         assert (tmp_path / "back" / "warc" / path.name).read_bytes() == path.read_bytes()
 
 
-def test_large_archives_are_saved_in_pieces(job, there, tmp_path, monkeypatch):
+def test_large_archives_are_saved_in_pieces(job, there, tmp_path):
     folder, _ = job
-    monkeypatch.setattr(module, "_PIECE", 100)
     content = b"".join(map(member, range(5)))
     (folder / "warc" / ARCHIVE).write_bytes(content)
 
-    Checkpoints(folder, there).save()
+    Checkpoints(folder, there, piece=100).save()
     restore(there, tmp_path / "back")
 
     assert len(list((there.path / "warc" / ARCHIVE).iterdir())) > 5

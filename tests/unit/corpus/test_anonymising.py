@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from bitrawl.corpus import Anonymise, Anonymiser
-from bitrawl.corpus.merger import merged
 from bitrawl.mining import Flag
 from bitrawl.model import Language, Metadata, Page, PagePair, Paragraph, Segment, SegmentPair
 from bitrawl.url import Url
+from lab.bench.merge import merged
 
 EN, FR = Language("en"), Language("fr")
 URL_A, URL_B = Url.parse("https://www.example.fr/en"), Url.parse("https://www.example.fr/fr")

@@ -1,9 +1,10 @@
 import hashlib
-import json
 import re
+from typing import Any
 
 import msgspec
 import pytest
+import yaml
 
 from bitrawl.corpus.card import card, licence, size_category
 from bitrawl.corpus.figures import CardFacts, CorpusFacts, FileFacts, LanguageFigures, Origin, file_facts
@@ -35,7 +36,6 @@ FACTS = CardFacts(
     last_fetch=1_799_990_000.0,
     sites={"example.org": 15, "exemple.fr": 5},
     thresholds={"score": 0.3, "words": 1, "types": (), "refuse": ("code", "url"), "duplicates": False},
-    source_pages=20,
     licences={"https://creativecommons.org/licenses/by/4.0/": 4},
     opt_outs=2,
     robots=1,
@@ -140,48 +140,42 @@ def test_a_long_list_of_sites_is_summed_up():
     assert "site050.org" not in text
 
 
-def header_of(text: str) -> list[str]:
-    """The lines between the dashes, each value JSON as YAML reads it."""
-    first, *lines = text.splitlines()
-    assert first == "---"
-    return lines[: lines.index("---")]
-
-
-def features_of(lines: list[str]) -> list[str]:
-    return [json.loads(line.removeprefix("  - "))["name"] for line in lines if line.startswith("  - {")]
+def header_of(text: str) -> dict[str, Any]:
+    """Between the dashes, as readers of YAML find it."""
+    first, mark, *lines = text.splitlines()
+    assert (first, mark) == ("---", "# written by bitrawl")
+    return yaml.safe_load("\n".join(lines[: lines.index("---")]))
 
 
 def test_the_header_has_the_types_of_the_columns_for_readers_that_must_not_guess():
-    lines = header_of(card(FACTS))
-    assert lines[lines.index("dataset_info:") + 1 :][:2] == ['- config_name: "en-fr"', "  features:"]
-    assert features_of(lines) == [column.name for column in SENTENCES]
-    assert '  - {"name": "score", "dtype": "float64"}' in lines
-    assert '  - {"name": "flags", "sequence": "string"}' in lines
-    assert any(line.startswith('  - {"name": "scores", "struct": [{"name": "length_ratio", ') for line in lines)
-    assert any(line.startswith('  - {"name": "sources", "list": [{"name": "url_a", ') for line in lines)
+    (info,) = header_of(card(FACTS))["dataset_info"]
+    columns = {feature.pop("name"): feature for feature in info["features"]}
+    assert info["config_name"] == "en-fr"
+    assert list(columns) == [column.name for column in SENTENCES]
+    assert (columns["score"], columns["flags"]) == ({"dtype": "float64"}, {"sequence": "string"})
+    assert columns["scores"]["struct"][0] == {"name": "length_ratio", "dtype": "float64"}
+    assert columns["sources"]["list"][0] == {"name": "url_a", "dtype": "string"}
 
 
 def test_the_card_begins_with_the_header_of_a_hugging_face_dataset():
-    lines = header_of(card(FACTS))
+    header = header_of(card(FACTS))
     (checksum,) = [file.sha256 for file in EN_FR.files if "sentences" in file.name]
-    assert lines[: lines.index("dataset_info:")] == [
-        "# written by bitrawl",
-        'pretty_name: "Parallel web corpus, English (en) and French (fr)"',
-        "language:",
-        '- "en"',
-        '- "fr"',
-        "multilinguality:",
-        '- "translation"',
-        "task_categories:",
-        '- "translation"',
-        'license: "other"',
-        "size_categories:",
-        '- "1K<n<10K"',
-        "configs:",
-        '- config_name: "en-fr"',
-        '  data_files: "en-fr.sentences.jsonl.gz"',
-        f'  description: "sha256 {checksum}"',
-    ]
+    del header["dataset_info"]
+    assert header == {
+        "pretty_name": "Parallel web corpus, English (en) and French (fr)",
+        "language": ["en", "fr"],
+        "multilinguality": ["translation"],
+        "task_categories": ["translation"],
+        "license": "other",
+        "size_categories": ["1K<n<10K"],
+        "configs": [
+            {
+                "config_name": "en-fr",
+                "data_files": "en-fr.sentences.jsonl.gz",
+                "description": f"sha256 {checksum}",
+            }
+        ],
+    }
 
 
 def test_two_corpora_with_other_units_have_other_headers():
@@ -202,16 +196,12 @@ def test_parquet_is_loaded_where_there_is_and_each_pair_of_languages_is_a_config
         sides=(LanguageFigures("fr"), LanguageFigures("zh-Hant")),
         files=(FileFacts("fr-zh-Hant.tmx"),),
     )
-    lines = header_of(card(msgspec.structs.replace(FACTS, corpora=(EN_FR, taiwan, no_data))))
-    configs = lines[lines.index("configs:") + 1 : lines.index("dataset_info:")]
-    assert [line for line in configs if "description" not in line] == [
-        '- config_name: "en-fr"',
-        '  data_files: "en-fr.sentences.jsonl.gz"',
-        '- config_name: "en-zh-Hant"',
-        '  data_files: "en-zh-Hant.parquet"',
-    ]
-    at = lines.index("language:")
-    assert lines[at : at + 6] == ["language:", '- "en"', '- "fr"', '- "zh"', "language_bcp47:", '- "zh-Hant"']
+    header = header_of(card(msgspec.structs.replace(FACTS, corpora=(EN_FR, taiwan, no_data))))
+    assert {config["config_name"]: config["data_files"] for config in header["configs"]} == {
+        "en-fr": "en-fr.sentences.jsonl.gz",
+        "en-zh-Hant": "en-zh-Hant.parquet",
+    }
+    assert (header["language"], header["language_bcp47"]) == (["en", "fr", "zh"], ["zh-Hant"])
 
 
 def test_the_header_of_one_language_names_its_documents():
@@ -220,10 +210,27 @@ def test_the_header_of_one_language_names_its_documents():
         sides=(LanguageFigures("fr", 3),),
         files=(FileFacts("fr.txt"), FileFacts("fr.ids"), FileFacts("fr.documents.jsonl")),
     )
-    lines = header_of(card(CardFacts(at=0.0, versions={}, corpora=(corpus,))))
-    assert {'- "monolingual"', '- "text-generation"', 'license: "unknown"', '- "n<1K"'} <= set(lines)
-    assert '  data_files: "fr.documents.jsonl"' in lines
-    assert features_of(lines) == [column.name for column in DOCUMENTS]
+    header = header_of(card(CardFacts(at=0.0, versions={}, corpora=(corpus,))))
+    assert (header["multilinguality"], header["task_categories"]) == (["monolingual"], ["text-generation"])
+    assert (header["license"], header["size_categories"]) == ("unknown", ["n<1K"])
+    assert header["configs"][0]["data_files"] == "fr.documents.jsonl"
+    columns = [feature["name"] for feature in header["dataset_info"][0]["features"]]
+    assert columns == [column.name for column in DOCUMENTS]
+
+
+@pytest.mark.parametrize(
+    ("formats", "loaded"),
+    [
+        (("parquet", "texts.jsonl"), ["en-fr.parquet"]),
+        (("parquet", "sentences.jsonl", "texts.jsonl.gz"), ["en-fr.sentences.jsonl", "en-fr.texts.jsonl.gz"]),
+        (("parquet", "sentences.jsonl", "texts.jsonl", "texts.parquet"), ["en-fr.parquet", "en-fr.texts.parquet"]),
+        (("tsv", "tmx"), ["en-fr.tsv"]),
+    ],
+)
+def test_all_that_a_folder_loads_is_for_one_reader_and_the_one_that_loads_most(formats, loaded):
+    corpus = msgspec.structs.replace(EN_FR, files=tuple(FileFacts(f"en-fr.{ending}") for ending in formats))
+    header = header_of(card(msgspec.structs.replace(FACTS, corpora=(corpus,))))
+    assert [config["data_files"] for config in header["configs"]] == loaded
 
 
 BY, BY_SA = "https://creativecommons.org/licenses/by/4.0/", "http://creativecommons.org/licenses/by-sa/3.0/deed.fr"

@@ -11,21 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitrawl.corpus.export import paragraph_id
-from bitrawl.corpus.merger import (
-    Block,
-    Groups,
-    UnitKeys,
-    data_file,
-    grouped,
-    keyed,
-    keys_file,
-    merged,
-    shard_counts,
-    shard_writer,
-)
+from bitrawl.corpus.merger import Groups, grouped
+from bitrawl.corpus.shards import Block, UnitKeys, data_file, keyed, keys_file, shard_counts, shard_writer
 from bitrawl.errors import StoreError
 from bitrawl.model import Segment, SegmentPair, TranslationUnit, UnitSource, pack
 from bitrawl.url import Url
+from lab.bench.merge import merged
 
 
 def pair(a: str, b: str, page: int = 0, score: float = 0.5, paragraph: int = 0) -> SegmentPair:

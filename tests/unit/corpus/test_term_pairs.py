@@ -58,7 +58,7 @@ def found(second: str, column: int) -> tuple[dict[tuple[str, str], FoundPair], l
         for language, at in zip(languages, (0, column), strict=True)
     ]
     pairs = find_pairs(*(Keyness(side, general_rates(side.texts.language)) for side in sides))
-    return {(one.term_a, one.term_b): one for one in pairs}, sides
+    return {(one.terms.term_a, one.terms.term_b): one for one in pairs}, sides
 
 
 def test_terms_of_several_words_are_found_in_both_languages_by_their_usual_form():
@@ -78,9 +78,10 @@ def test_scores_are_shares_and_counts_agree(language: str, column: int):
     assert pairs
     segments = segments_with(list(pairs.values()), sides[0], sides[1])
     for one, both in zip(pairs.values(), segments, strict=True):
-        assert 0 < one.score <= 1
-        assert 0 < one.weight <= 1
-        assert one.together == len(both) <= min(one.count_a, one.count_b)
+        terms = one.terms
+        assert 0 < terms.score <= 1
+        assert 0 < terms.weight <= 100
+        assert terms.count_together == len(both) <= min(terms.count_a, terms.count_b)
     assert len({one.a for one in pairs.values()}) == len({one.b for one in pairs.values()}) == len(pairs)
 
 
@@ -90,7 +91,7 @@ def test_numbers_are_no_terms():
         Keyness(Phrases(Texts(Language(code), side)), lambda stems, _: np.full(len(stems), 1.0))
         for code, side in zip(("en", "fr"), texts, strict=True)
     ]
-    terms = {one.term_a.casefold() for one in find_pairs(*sides)}
+    terms = {one.terms.term_a.casefold() for one in find_pairs(*sides)}
     assert "four" not in terms
     assert "bees" in terms
 
@@ -109,7 +110,7 @@ def test_a_part_of_a_fixed_phrase_is_no_term_unless_it_is_the_same_part_in_both_
         Keyness(Phrases(Texts(Language(code), (one[at] for one in THEME))), general_rates(Language(code)))
         for at, code in enumerate(("en", "fr"))
     ]
-    pairs = {(one.term_a.casefold(), one.term_b.casefold()) for one in find_pairs(*sides)}
+    pairs = {(one.terms.term_a.casefold(), one.terms.term_b.casefold()) for one in find_pairs(*sides)}
     assert not [pair for pair in pairs if "intranet" in pair[0] and pair[1] != "intranet"]
     assert not [pair for pair in pairs if pair[1].endswith(("pour les sites", "du gouvernement"))]
 

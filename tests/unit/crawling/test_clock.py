@@ -21,7 +21,7 @@ from bitrawl.crawling import (
     Sites,
     Spending,
 )
-from bitrawl.job import Parts
+from bitrawl.job import WiredCrawl
 from bitrawl.job.fetching import LedgerRobots, SystemClock
 from bitrawl.job.running import COUNT_EVERY, finished
 from bitrawl.model import Capture, Link, LinkKind, Skip, Visit
@@ -61,11 +61,11 @@ class Web(FakeWeb):
         return await super().fetch(link)
 
 
-def parts(folder: Path, clock: FakeClock, web: Web, budget: Budget, delay: float = DELAY) -> Parts:
+def parts(folder: Path, clock: FakeClock, web: Web, budget: Budget, delay: float = DELAY) -> WiredCrawl:
     sites = Sites()
     ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
     queue = LedgerQueue(ledger, sites.of)
-    robots = RobotsFetcher(web, clock, LedgerRobots(ledger), opt_outs=False)
+    robots = RobotsFetcher(web, clock, Politeness(opt_outs=False), LedgerRobots(ledger))
     crawl = Crawl(
         Frontier(queue, clock, sites.of, Politeness(delay=delay), robots.crawl_delay, Spending(budget)),
         PageSource(robots, InlineAnalyser(page_reader())),
@@ -77,7 +77,7 @@ def parts(folder: Path, clock: FakeClock, web: Web, budget: Budget, delay: float
     crawl.frontier.spending.job.seconds = float(ledger.recall("seconds") or 0)
     crawl.seed([Link(Url.parse(HOME), LinkKind.SEED)])
     crawl.frontier.wake(queue.hosts())
-    return Parts(crawl, ledger, queue, learns=False)
+    return WiredCrawl(crawl, ledger, queue, learns=False)
 
 
 async def crawled(

@@ -67,7 +67,7 @@ class Job:
         self.web = FakeWeb(answers)
         self.ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
         self.queue = LedgerQueue(self.ledger, sites.of)
-        robots = RobotsFetcher(self.web, clock, delay=0.0)
+        robots = RobotsFetcher(self.web, clock, Politeness(delay=0.0))
         terms = Topic(TermRelevance(TermList((Term("harbour", language=LANGUAGES[0]),)), LANGUAGES))
         self.crawl = Crawl(
             Frontier(self.queue, clock, sites.of, Politeness(delay=0)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bitrawl.crawling import RobotsFetcher
+from bitrawl.crawling import Politeness, RobotsFetcher
 from bitrawl.crawling.resources import MAX_CACHED, MAX_REQUESTS, PageRequests, Resource, Resources, named_origins
 from bitrawl.model import Capture, Skip
 from bitrawl.reasons import Reason, Stage
@@ -25,7 +25,7 @@ def requests(web: FakeWeb, resources: Resources | None = None) -> PageRequests:
 
 
 def made(web: FakeWeb) -> Resources:
-    robots = RobotsFetcher(web, FakeClock(), delay=0.0, opt_outs=False)
+    robots = RobotsFetcher(web, FakeClock(), Politeness(delay=0.0, opt_outs=False))
     return Resources(web, robots.refusal, lambda host: Url.parse(f"http://{host}/").site)
 
 

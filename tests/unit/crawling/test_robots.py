@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitrawl.crawling import RobotsFetcher
+from bitrawl.crawling import Politeness, RobotsFetcher
 from bitrawl.crawling.robots import (
     MAX_AGE,
     MAX_DELAY,
     MAX_PARSED,
-    UNREACHABLE_FOR,
     InMemoryRobots,
     RobotsRecord,
     RobotsRules,
@@ -73,7 +72,7 @@ def robots(text, **more):
 
 
 def wrapped(web, *, memory=None, clock=None, **options):
-    return RobotsFetcher(web, clock or Clock(), memory, **options)
+    return RobotsFetcher(web, clock or Clock(), Politeness(**options), memory)
 
 
 def rules(text, reservations=None):
@@ -182,12 +181,12 @@ async def test_each_origin_has_its_own_rules():
 async def test_a_failure_counts_for_a_while_and_says_for_how_long():
     web, clock = Web(**{f"{ORIGIN}/robots.txt": Reason.TIMEOUT}), Clock()
     fetcher = wrapped(web, clock=clock)
-    assert (await fetcher.fetch(link())).retry_after == UNREACHABLE_FOR
+    assert (await fetcher.fetch(link())).retry_after == Politeness().backoff
     clock.time += 2
     again = await fetcher.fetch(link("/other"))
-    assert (again.url, again.retry_after) == (link("/other").url, UNREACHABLE_FOR - 2)
+    assert (again.url, again.retry_after) == (link("/other").url, Politeness().backoff - 2)
     assert len(web.asked) == 1
-    clock.time += UNREACHABLE_FOR
+    clock.time += Politeness().backoff
     web.answers[f"{ORIGIN}/robots.txt"] = b""
     assert isinstance(await fetcher.fetch(link()), Capture)
 

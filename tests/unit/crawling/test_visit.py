@@ -25,7 +25,7 @@ def moved(url: str, location: str) -> Capture:
 async def outcomes(pages: dict[str, str | Capture | Skip]) -> dict[str, Page | Skip]:
     """What each that reads pages from the web makes of the seed."""
     web, analyser, clock = FakeWeb(pages), InlineAnalyser(page_reader()), FakeClock()
-    robots = RobotsFetcher(web, clock, delay=0.0)
+    robots = RobotsFetcher(web, clock, Politeness(delay=0.0))
     checks = SiteChecks(web, analyser, clock, politeness=Politeness(delay=0.0))
     scope = Scope(Sites(), (SEED,), ScopeRules())
     preview = (await Previewer(robots, analyser, scope, clock, Politeness(delay=0.0)).preview([SEED]))[0]

@@ -1,6 +1,7 @@
 """Each source of backlinks is recognised by what it holds, and one that is none is named with what to do."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,8 +14,7 @@ from bitrawl.discover.backlinks import BacklinkService, LinkRows, read_table
 from bitrawl.discover.graph_files import look_reversed, reversed_host, spellings, without_www
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.errors import BitrawlError, ConfigError, GraphError
-from bitrawl.job import site_search
-from bitrawl.job.site_search import build_index, open_backlinks, recognised
+from bitrawl.job.site_search import SMALL_GRAPH, build_index, open_backlinks, recognised
 from bitrawl.model import Capture, Language, Link, LinkKind, Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
@@ -78,10 +78,11 @@ def test_a_folder_of_tables_is_several_sources(tmp_path: Path):
     assert [place.kind for place in recognised(str(tmp_path))] == ["table", "table"]
 
 
-async def test_a_large_graph_as_downloaded_asks_to_be_built(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(site_search, "SMALL_GRAPH", 10)
+async def test_a_large_graph_as_downloaded_asks_to_be_built(tmp_path: Path):
+    large = write_graph(tmp_path)
+    os.truncate(next(large.rglob("*edges*")), SMALL_GRAPH + 1)  # takes no room on the disk
     with pytest.raises(GraphError, match="bitrawl discover graph build"):
-        async with open_backlinks([str(write_graph(tmp_path))]):
+        async with open_backlinks([str(large)]):
             pass
 
 

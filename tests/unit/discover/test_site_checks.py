@@ -290,7 +290,7 @@ def checks_of() -> object:
 
     def make(web: FakeWeb) -> SiteChecks:
         clock = FakeClock()
-        return SiteChecks(RobotsFetcher(web, clock), analyser, clock, politeness=Politeness())
+        return SiteChecks(RobotsFetcher(web, clock, Politeness()), analyser, clock, politeness=Politeness())
 
     return make
 

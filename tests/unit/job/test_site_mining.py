@@ -15,8 +15,7 @@ from small_site import articles, page
 from bitrawl import config
 from bitrawl.endings import Doing
 from bitrawl.files import zstd
-from bitrawl.job import site_mining
-from bitrawl.job.site_mining import BATCH, MinedSite, SiteMiner
+from bitrawl.job.site_mining import USUAL, MinedSite, MiningPlan, SiteMiner
 from bitrawl.job.workers import Workers, packed_pair
 from bitrawl.mining.findings import SiteFindings
 from bitrawl.mining.judging import Flag
@@ -84,7 +83,8 @@ def _segment(pair: PagePair) -> SegmentPair:
 class Site:
     """A site of so many pairs in a ledger, and what mines it."""
 
-    def __init__(self, folder: Path, count: int) -> None:
+    def __init__(self, folder: Path, count: int, plan: MiningPlan = USUAL) -> None:
+        self.plan = plan
         pages, pairs = articles(count, "http://s.test/en/p{}", "http://s.test/fr/p{}")
         keep(folder, pages)
         by_url = {str(page.url): page.url for page in pages}
@@ -97,7 +97,11 @@ class Site:
     async def mine(self, settings: str = "s") -> MinedSite:
         rejected = self.folder / "rejected"
         made = SiteMiner(
-            self.ledger, self.workers, FakeClock(), settings=settings, rejected=rejected, watch=self.told.append
+            *(self.ledger, self.workers, FakeClock()),
+            settings=settings,
+            rejected=rejected,
+            watch=self.told.append,
+            plan=self.plan,
         )
         mined = await made.mine("s.test")
         if mined.found is None:
@@ -243,12 +247,8 @@ async def test_what_is_aligned_is_not_aligned_again(site: Site):
     assert (sum(site.workers.asked), site.segments()) == (9, 9)
 
 
-async def test_many_pairs_are_aligned_in_batches_with_what_a_sample_taught(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(site_mining, "SAMPLE", 10)
-    monkeypatch.setattr(site_mining, "BATCH", 4)
-    site = Site(tmp_path, 22)
+async def test_many_pairs_are_aligned_in_batches_with_what_a_sample_taught(tmp_path: Path):
+    site = Site(tmp_path, 22, MiningPlan(sample=10, batch=4))
     await site.mine()
     assert list(map(len, site.workers.learned_from)) == [10]
     assert site.workers.asked == [4, 4, 2, 2, 2, 2, 2, 2, 2]  # all workers end at about the same time
@@ -259,7 +259,7 @@ async def test_many_pairs_are_aligned_in_batches_with_what_a_sample_taught(
     site.ledger.close()
 
 
-@pytest.mark.parametrize(("count", "times"), [(BATCH, 0), (BATCH + 1, 1)])
+@pytest.mark.parametrize(("count", "times"), [(USUAL.batch, 0), (USUAL.batch + 1, 1)])
 async def test_a_second_worker_is_asked_for_while_words_are_learned_if_there_will_be_work_for_it(
     tmp_path: Path, count: int, times: int
 ):
@@ -271,12 +271,8 @@ async def test_a_second_worker_is_asked_for_while_words_are_learned_if_there_wil
 
 
 @pytest.mark.parametrize("count", [9, 22])
-async def test_what_a_pair_is_aligned_with_depends_on_no_batch_half_or_interruption(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
-):
-    monkeypatch.setattr(site_mining, "SAMPLE", 10)
-    monkeypatch.setattr(site_mining, "BATCH", 4)
-    site = Site(tmp_path, count)
+async def test_what_a_pair_is_aligned_with_depends_on_no_batch_half_or_interruption(tmp_path: Path, count: int):
+    site = Site(tmp_path, count, MiningPlan(sample=10, batch=4))
     site.workers.breaks = lambda pair: ERROR if pair == site.pairs[4] else None
     await site.mine()
     with site.ledger.transaction():  # as if it had been killed before the others were stored
@@ -318,7 +314,7 @@ async def test_a_worker_that_is_killed_at_each_attempt_costs_its_site_and_not_th
     site = Site(tmp_path, 9)
     job = config.resolve({"langs": ["en", "fr"], "seeds": ["http://s.test/"], "mining": {"megabytes": 256}})
     async with Workers(job, tmp_path) as workers:
-        workers._children._factory = dying_service  # instead of `service`
+        workers._children._factory = dying_service  # instead of `mining_service`
         site.workers = workers  # type: ignore[assignment]
         await site.mine()
     [fault] = Findings(site.ledger).faults()
@@ -327,6 +323,7 @@ async def test_a_worker_that_is_killed_at_each_attempt_costs_its_site_and_not_th
     site.ledger.close()
 
 
-def test_a_mining_child_loads_neither_the_crawler_nor_the_engine_of_templates():
-    loaded = "import sys, bitrawl.job.workers; print([name for name in ('aiohttp', 'jinja2') if name in sys.modules])"
+def test_a_mining_child_loads_neither_the_crawler_nor_what_writes_a_corpus_or_a_report():
+    unwanted = ("aiohttp", "jinja2", "bitrawl.corpus.merger", "bitrawl.job.reporting")
+    loaded = f"import sys, bitrawl.job.workers; print([name for name in {unwanted} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, check=True).stdout == b"[]\n"

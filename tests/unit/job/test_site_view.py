@@ -11,7 +11,7 @@ from small_site import EN, FR, articles
 
 from bitrawl import config
 from bitrawl.job import workers
-from bitrawl.job.workers import PairSite, PassPages, service
+from bitrawl.job.workers import PairSite, PassPages, mining_service
 from bitrawl.mining.pairing import Pairing, PairingResult
 from bitrawl.mining.stages import Miner, PagePass, PairedSite
 from bitrawl.model import Page, Sitemap, Unpacker
@@ -46,7 +46,7 @@ def grown():
 
 def paired(folder: Path) -> PairedSite:
     """As a child process does it."""
-    serve = service(config.resolve(config.read(folder / "job.toml")), folder)
+    serve = mining_service(config.resolve(config.read(folder / "job.toml")), folder)
     answer = serve(msgspec.msgpack.encode(PairSite(SITE)), lambda _message: None)
     return Unpacker(PairedSite)(answer)
 
@@ -123,7 +123,7 @@ def test_whatever_another_worker_passes_of_the_pages_their_pairs_are_the_same(
     expected = paired(tmp_path)
     monkeypatch.setattr(workers, "MANY", 10)
     monkeypatch.setattr(workers, "PART", 8)
-    serve = service(config.resolve(config.read(tmp_path / "job.toml")), tmp_path)
+    serve = mining_service(config.resolve(config.read(tmp_path / "job.toml")), tmp_path)
     places: list[Path] = []
 
     def helped(place: str) -> None:
@@ -145,7 +145,7 @@ def test_a_worker_that_helps_ends_where_the_other_has_begun(tmp_path: Path, grow
         numbers = ledger.view(SITE).numbers
         (tmp_path / "work").write_bytes(pickle.dumps((numbers, PagePass(Template({}), None))))
         (tmp_path / "0.begun").touch()
-    serve = service(config.resolve(config.read(tmp_path / "job.toml")), tmp_path)
+    serve = mining_service(config.resolve(config.read(tmp_path / "job.toml")), tmp_path)
     serve(msgspec.msgpack.encode(PassPages(str(tmp_path))), lambda _message: None)
     assert [(tmp_path / name).exists() for name in ("0", "1")] == [False, True]
 

@@ -86,7 +86,7 @@ ANSWERS = {
     "Which rules refused most?": [("scope", "off-site", 1), ("pair", "untranslated", 1)],
     "What did one rule refuse?": [("https://s.test/en/port", "https://s.test/fr/alone", "")],
     "Which pairs did only one method find?": [("https://s.test/en/port", "https://s.test/fr/port", '{"u":0.95}')],
-    "Which sites bring most segments?": [("s.test", 1, 2)],
+    "Which sites bring most segments?": [("s.test", 1, 0, 2)],
     "Where is a word translated in another way?": [("The harbour sleeps.", "La rade dort.", "https://s.test/fr/port")],
     "How much has each person judged?": [("anna", "segment", "accept", 1)],
     "How much changed from round to round?": [(1, "1970-01-02 00:00:00", 3, 0, 0)],

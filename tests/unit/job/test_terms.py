@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from bitrawl.corpus import TermPair
+from bitrawl.corpus import TermPair, term_pairs
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.job import corpus_terms, open_folder
+from bitrawl.job import open_folder
 from bitrawl.mining import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.store.ledger import Ledger
@@ -67,10 +67,10 @@ def test_the_only_pair_that_was_found_is_meant(tmp_path: Path):
     assert terms_of(job(tmp_path, '"en", "fr", "de"'))
 
 
-def test_a_large_corpus_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(corpus_terms, "MOST_SEGMENTS", 9)
+def test_a_large_corpus_is_read_in_part(tmp_path: Path):
     told: list[str] = []
-    terms_of(job(tmp_path), tell=told.append)
+    corpora = open_folder(job(tmp_path)).corpora()
+    term_pairs.bilingual_terms(corpora, tmp_path, "", 1, min_score=0.0, tell=told.append, most_segments=9)
     assert told == ["reading one in 2 of the corpus, which has 18 segments", "looking for terms in 9 segments"]
 
 

@@ -210,7 +210,13 @@ def test_the_summary_adds_up(mined):
     first, second = paired(EN, FR, 0, *segments), paired(EN, FR, 1, segments[0])
     written = mined.found(first, second).written(job())["en-fr"]
     assert written.pop("thresholds")["score"] == job().judge.score
-    assert written == {"units": 1, "occurrences": 2, "pairs": 2, "refused": {"score": 1}, "near_duplicates": 1}
+    assert written == {
+        "units": 1,
+        "occurrences": 2,
+        "pairs": 2,
+        "refused": {"score": 1},
+        "near_duplicates": 1,
+    }
 
 
 def licensed(language: Language, number: int, licence: str) -> Page:
@@ -226,14 +232,15 @@ def test_licences_are_those_that_the_pages_of_the_corpus_state(mined):
     assert "- Without a licence statement: 1 page." in mined.card()
 
 
-def test_licences_of_pages_whose_texts_are_not_in_the_corpus_are_not_counted(mined):
-    """Pages of a pair that a person rejected, whose segments are not good enough, or that nobody paired."""
+def test_licences_are_counted_of_the_pages_that_the_card_counts_and_of_no_others(mined):
+    """Not those of a pair that a person rejected, or that nobody paired."""
     rejected, bad = good(EN, FR, 1), paired(EN, FR, 2, ("Bad", "Mauvais", 0.0))
     stated = [licensed(language, number, f"{BY}?{number}") for language in (EN, FR) for number in range(4)]
     mined.visited(*stated).found(good(EN, FR), rejected, bad).said(Verdict.REJECT, rejected.pair).written(job())
+    assert "in 2 page pairs from 4 pages" in mined.card()
     assert f"| {BY}?0 | 2 |" in mined.card()
     assert f"{BY}?1" not in mined.card()
-    assert f"{BY}?2" not in mined.card()
+    assert f"| {BY}?2 | 2 |" in mined.card()
     assert f"{BY}?3" not in mined.card()
     assert "- Without a licence statement: 0 pages." in mined.card()
     assert 'license: "cc-by-4.0"' in mined.card()
@@ -251,6 +258,28 @@ def test_one_language_gives_plain_text_and_json(mined):
     assert mined.written(job("fr")) == {"fr": {"documents": 2, "paragraphs": 2, "words": 22}}
     assert mined.names() == {"fr.txt", "fr.ids", "fr.documents.jsonl"}
     assert "| fr | 2 | 2 | 22 |" in mined.card()
+
+
+def test_a_document_of_one_language_has_what_people_filter_by(mined):
+    """A text that another site has too, menus, a list, the same again and again, and a paragraph in another language."""
+    prose = " ".join(f"Le bateau numéro {number} quitte le port avant la nuit." for number in range(4))
+    again, foreign = " ".join(["Le port est ouvert."] * 50), f"{TEXTS[EN]} " * 3
+    here, there, alone = (Url.parse(f"https://{name}.org/fr") for name in ("a", "b", "c"))
+
+    def document(url: Url, *texts: str, menu: str = "") -> Page:
+        paragraphs = [Paragraph(text, language=EN if text == foreign else FR) for text in texts]
+        return Page(url, FR, paragraphs=(Paragraph(menu, boilerplate=True), *paragraphs))
+
+    mined.visited(document(here, prose, menu="x" * len(prose)), document(there, prose), document(alone, again, foreign))
+    mined.found().written(job("fr"))
+    rows = {row["url"]: row for row in map(json.loads, (mined.corpus / "fr.documents.jsonl").read_text().splitlines())}
+    assert [bool(row["repeats"]) for row in rows.values()].count(True) == 1
+    assert {row["repeats"] for row in rows.values()} <= {"", here, there}
+    assert [rows[url]["boilerplate"] for url in (here, there, alone)] == [0.5, 0.0, 0.0]
+    assert (rows[here]["repetition"] < 0.5, rows[alone]["repetition"] > 0.8) == (True, True)
+    assert rows[here]["quality"] == round(1 - rows[here]["repetition"], 4)
+    assert rows[alone]["quality"] < 0.2
+    assert [paragraph["lang"] for paragraph in rows[alone]["paragraphs"]] == ["fr", "en"]
 
 
 def test_long_paragraphs_of_one_language_are_split_as_the_job_asks(mined):

@@ -1,3 +1,4 @@
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 from bitrawl.cli.align import align
 from bitrawl.demo.sites import sites
 from bitrawl.errors import ConfigError
-from bitrawl.mining.align_evidence import Document
+from bitrawl.mining.align_evidence import Document, Text
 from bitrawl.mining.align_search import WIDE
 from bitrawl.mining.aligned_pages import SiteAligner, translated_part
 from bitrawl.mining.embedding_aligner import EmbeddingAligner
@@ -124,13 +125,36 @@ def test_segments_of_a_script_without_spaces_are_joined_without_one():
 
 
 def test_a_long_text_that_one_side_has_alone_does_not_lose_the_rest():
-    """The band is narrower than the gap: anchors and widening have to find the way around it."""
+    """A part is narrower than the gap: anchors have to find the way around it."""
     a = [f"The keeper of hive {n} wrote down {n * 37 % 1000} grams of honey." for n in range(WIDE)]
     b = [f"Le gardien de la ruche {n} nota {n * 37 % 1000} grammes de miel." for n in range(WIDE)]
     gap = ["Ce passage ne se trouve que dans un des deux textes, et il est long."] * 192
     beads = LexicalAligner().align_documents([Document.plain(a, b[:100] + gap + b[100:], (EN, FR))])[0]
     right = sum(bead.a == (n,) and bead.b == (n + len(gap),) for bead in beads for n in bead.a if n >= 100)
     assert right > 0.95 * (WIDE - 100)
+
+
+def numbered(language, text, count):
+    texts = [f"{text} {n * 37 % 5000}." for n in range(count)]
+    return Text.marked(texts, language, range(count), [("<text>", "<p>")] * count)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("ja", "北の湾に着いた船の数は"), ("ar", "وصلت إلى الميناء السفن رقم")],
+)
+def test_memory_grows_with_the_paragraphs_and_not_with_their_square(language, text):
+    peaks = []
+    for count in (300, 1200):
+        document = Document(
+            numbered(EN, "Into the northern bay came ships:", count), numbered(Language(language), text, count)
+        )
+        tracemalloc.start()
+        beads = LexicalAligner().align_documents([document])[0]
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert sum(bead.a == bead.b != () for bead in beads) > 0.99 * count
+    assert peaks[1] < 5 * peaks[0], peaks
 
 
 def test_a_dictionary_helps_where_nothing_else_does(tmp_path: Path):

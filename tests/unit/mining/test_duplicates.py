@@ -13,7 +13,7 @@ MORE = [f"Paragraph number {n} of the text." for n in range(40)]
 
 
 def duplicates(pages, protected=()):
-    return module.duplicates(filter(None, map(PageText.of, pages)), protected)
+    return module.repeated_pages(filter(None, map(PageText.of, pages)), protected)
 
 
 def url(name: str) -> Url:

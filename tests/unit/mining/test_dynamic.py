@@ -94,6 +94,18 @@ def test_a_chain_that_is_much_worse_than_another_at_first_may_still_be_the_best(
     assert sum(shape[0] for shape, _, _ in chain) == sum(shape[1] for shape, _, _ in chain) == 2 * size
 
 
+def test_sections_in_another_order_do_not_overflow():
+    size, chunk = 600, 50
+    lattices = Lattices.whole(np.array([size]), np.array([size]))
+    gains = {shape: np.full(lattices.shape, -20.0 if all(shape) else -3.5) for shape in SHAPES}
+    at = np.arange(1, chunk + 1)
+    for number, place in enumerate(np.random.default_rng(0).permutation(size // chunk).tolist()):
+        gains[1, 1][at + number * chunk, 0, at + place * chunk] = 20.0
+    with np.errstate(over="raise", invalid="raise"):
+        found = posteriors(lattices, gains)
+    assert all(np.isfinite(table).all() for table in found.beads.values())
+
+
 def test_a_long_lattice_of_equal_beads_does_not_overflow():
     lattices = Lattices.whole(np.array([3000]), np.array([40]))
     found = posteriors(lattices, {shape: np.full((1, 1, 1), -1.0) for shape in SHAPES})

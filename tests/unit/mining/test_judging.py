@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE, merged
+from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE
 from bitrawl.languages import parse_language
 from bitrawl.mining import MEASURES, Flag, Rejection, ThresholdFilter, Thresholds, rejection
 from bitrawl.mining.aligned_pages import align_sentences, placed
@@ -20,6 +20,7 @@ from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
 from bitrawl.url import Url
+from lab.bench.merge import merged
 
 EN, FR = Language("en"), Language("fr")
 URLS = (Url.parse("https://a.org/en"), Url.parse("https://a.org/fr"))
@@ -111,6 +112,56 @@ def test_prose_with_symbols_is_told_from_markup_and_programs(text, is_code):
     found = judged(text, "Une phrase qui n'a rien de cela.")
     assert (Flag.CODE in found.flags) is is_code
     assert (rejection(found, Thresholds(score=0, language=0, length_ratio=0, refuse=("code",))) is not None) is is_code
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "languages"),
+    [
+        ("$ fakeroot tar -xzf notes.tar", "$ fakeroot tar -xzf メモ.tar", ("en", "ja")),
+        ("# the second host # is never asked first", "# المضيف الثاني # لا يُسأل أولا", ("en", "ar")),
+        (
+            "-rw-r--r-- 1 anna staff 4096 May 2 12:00 notes",
+            "-rw-r--r-- 1 anna staff 4096 5月 2 12:00 メモ",
+            ("en", "ja"),
+        ),
+        ("d-i harbour/pilot string anna # Whom to call", "d-i harbour/pilot string anna # من يُتصل به", ("en", "ar")),
+        ("Ships +-----+-----+ | name | age |", "船 +-----+-----+ | 名前 | 年齢 |", ("en", "ja")),
+        ("anna@quay:~$ date", "anna@quay:~$ date # التاريخ", ("en", "ar")),
+        ("--without=crew/* \\", "--without=équipage/* \\", ("en", "fr")),
+    ],
+)
+def test_screens_listings_and_configuration_are_code_by_what_they_are(a, b, languages):
+    found = judged(a, b, languages=languages)
+    assert Flag.CODE in found.flags
+    assert rejection(found, Thresholds(score=0, language=0, length_ratio=0)) is Rejection.CODE
+    assert rejection(found, Thresholds(score=0, language=0, length_ratio=0, refuse=())) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["# of employees", "$ million or less", "[1] As before, x = y.", "It is in /etc/hosts."]
+)
+def test_a_mark_or_a_path_alone_is_no_listing(text):
+    assert Flag.CODE not in judged(text, "Une phrase qui n'a rien de cela.").flags
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "languages"),
+    [
+        ("The quiet harbour", "Le port tranquille", ("en", "fr")),
+        ("The quiet harbour", "静かな港", ("en", "ja")),
+        ("The quiet harbour", "الميناء الهادئ", ("en", "ar")),
+    ],
+)
+def test_the_number_of_a_section_is_no_content(a, b, languages):
+    plain, same, apart = (
+        judged(f"{number}{a}", f"{other}{b}", languages=languages)
+        for number, other in (("", ""), ("7.5. ", "7.5. "), ("7.5. ", "7.6. "))
+    )
+    assert apart.score == plain.score
+    assert Flag.NUMBERS not in apart.flags
+    assert apart.a.text == f"7.5. {a}"
+    assert Flag.NUMBERS in judged(f"7.5 million for {a}", f"7.6 million for {b}", languages=languages).flags
+    assert Flag.NUMBERS not in same.flags
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def prepared(made: list[Replayed], *, exhaustive: bool = True) -> Callable[[obje
     def prepare(scorer: object) -> Replayed:
         clock, sites = FakeClock(), Sites()
         web = CountingFetcher(FakeWeb({url(name): "<p>text" for name in "abcdef"} | {url("robots.txt"): RULES}))
-        robots = RobotsFetcher(web, clock, delay=0.0)
+        robots = RobotsFetcher(web, clock, Politeness(delay=0.0))
         diary = ReplayLedger(sites.of)
         crawl = Crawl(
             Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0)),

@@ -541,7 +541,6 @@ class KilledError(Exception):
 
 @pytest.mark.parametrize("after", range(7))
 def test_a_refresh_that_was_killed_goes_on_where_it_was(job: Job, monkeypatch: pytest.MonkeyPatch, after: int):
-    monkeypatch.setattr(reading_index, "_BATCH", 2)
     job.found(*(aligned("fr", number) for number in range(6))).refreshed()
     job.found(*(aligned("fr", number, ("New", "Neuf")) for number in range(3)))
     job.found(*(aligned("zh", number, site="t.test") for number in range(4)), site="t.test")
@@ -556,7 +555,7 @@ def test_a_refresh_that_was_killed_goes_on_where_it_was(job: Job, monkeypatch: p
     with monkeypatch.context() as patched:
         patched.setattr(reading_index._Refresh, "_take", killed)
         with pytest.raises(KilledError):
-            reading_index.refresh(job.folder.path)
+            reading_index.refresh(job.folder.path, batch=2)
     assert reading_index.is_due(job.folder.path)
     assert job.refreshed().pairs == 7 - after // 2 * 2
     state = job.state()
@@ -569,11 +568,11 @@ def test_a_process_that_is_killed_leaves_no_lock_and_no_broken_index(job: Job):
     job.found(*(aligned("fr", number) for number in range(6)))
     program = (
         "import os, signal, sys; from pathlib import Path; from bitrawl.store import reading_index as r;"
-        "r._BATCH = 2; keep = r._Refresh._write_words; kept = []\n"
+        "keep = r._Refresh._write_words; kept = []\n"
         "def killed(self, *segment):\n"
         "    kept.append(keep(self, *segment))\n"
         "    if len(kept) == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "r._Refresh._write_words = killed; r.refresh(Path(sys.argv[1]))"
+        "r._Refresh._write_words = killed; r.refresh(Path(sys.argv[1]), batch=2)"
     )
     ended = subprocess.run([sys.executable, "-c", program, str(job.folder.path)], check=False)
     assert ended.returncode == -signal.SIGKILL

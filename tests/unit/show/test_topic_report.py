@@ -9,7 +9,6 @@ from kept_findings import keep_findings
 
 from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.facts import Border, TopicShare
-from bitrawl.job import reporting as job_facts
 from bitrawl.job.reporting import gather
 from bitrawl.mining import RefusedPair
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Paragraph, Relevance, Skip, Visit
@@ -218,12 +217,11 @@ def test_sites_that_did_not_pay_say_why_they_were_left(tmp_path: Path):
     assert left in shown(report_of_job(facts))
 
 
-def test_a_large_job_is_read_by_sample_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(job_facts, "PAGES_READ", 10)
+def test_a_large_job_is_read_by_sample_and_says_so(tmp_path: Path):
     job = Job(tmp_path, texts=texts_in(tmp_path))
     for number in range(95):
         job.page(f"/{number}", 0.9, "acid rain")
-    facts = gather(job.end())
+    facts = gather(job.end(), pages_read=10)
     assert facts.topic.read.pages == 9
     assert "9 pages, spread evenly over the crawl, were read" in shown(report_of_job(facts))
 

@@ -53,7 +53,7 @@ def test_findings_of_a_site_are_read_back_as_they_were_stored(ledger: Ledger):
     assert list(findings.patterns("s.test").items()) == [("en-fr b", 7), ("en-fr c", 7), ("en-fr a", 3)]
     assert findings.patterns("t.test") == {}
     assert findings.recorded("never.test") == ([], [])
-    assert tables.language_pairs(ledger) == [LanguagePair(EN, FR, 2, 0)]
+    assert tables.language_pairs(ledger) == [LanguagePair(EN, FR, 2, 0, 0)]
 
 
 def test_partial_pairs_give_segments_and_are_not_counted_as_pairs_of_pages(ledger: Ledger):
@@ -63,9 +63,9 @@ def test_partial_pairs_give_segments_and_are_not_counted_as_pairs_of_pages(ledge
     for key, segment in zip((b"1", b"2"), segments, strict=True):
         findings.aligned("s.test", key, PackedAlignment.of([segment]))
     findings.replace(site("s.test", pairs=(PAIR, half)), [b"1", b"2"])
-    assert list(findings.pairs(EN, FR)) == [PAIR]
+    assert list(findings.pairs(EN, FR)) == [PAIR, half]
     assert list(findings.segments(EN, FR)) == segments
-    assert tables.language_pairs(ledger) == [LanguagePair(EN, FR, 1, 2)]
+    assert tables.language_pairs(ledger) == [LanguagePair(EN, FR, 1, 1, 2)]
     assert [(one.site, one.pairs) for one in tables.site_counts(ledger, 9)] == [("s.test", 1)]
     assert findings.recorded("s.test")[0] == [PAIR, half]
 

@@ -12,7 +12,6 @@ import msgspec
 import pytest
 from kept_findings import Aligned, keep_findings
 
-from bitrawl.corpus import review_sentence
 from bitrawl.errors import ConfigError
 from bitrawl.job import drawing
 from bitrawl.job.drawing import draw, give_sample
@@ -317,7 +316,7 @@ def test_one_person_has_nobody_to_agree_with(folder: JobFolder):
     judge_all(samples, sample, "anna")
     review = human_reviews(folder.verdicts)["en-fr"]
     assert (review.precision, review.people, review.kappa) == (1.0, 1, None)
-    assert review_sentence(review).endswith(
+    assert review.sentence.endswith(
         "1 unit, drawn at random on 1970-01-01 from those that scored at least 0.30, was judged by one person."
     )
 

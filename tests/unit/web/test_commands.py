@@ -89,14 +89,12 @@ def test_a_process_that_is_not_the_one_meant_is_not_signalled(
     ended(machine, process)
 
 
-def test_a_long_log_is_set_aside_when_a_process_starts(
-    machine: SystemProcesses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(supervisor, "LOG_BYTES", 10)
-    for word in ("first-word", "second-word"):
-        ended(machine, machine.start([f"print({word!r})"], tmp_path))
+def test_a_long_log_is_set_aside_when_a_process_starts(machine: SystemProcesses, tmp_path: Path):
+    long = "first-word\n" * (supervisor.LOG_BYTES // 10)
+    (tmp_path / LOG).write_text(long)
+    ended(machine, machine.start(["print('second-word')"], tmp_path))
     assert (tmp_path / LOG).read_text() == "second-word\n"
-    assert (tmp_path / f"{LOG}.1").read_text() == "first-word\n"
+    assert (tmp_path / f"{LOG}.1").read_text() == long
 
 
 @pytest.fixture

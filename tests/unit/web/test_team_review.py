@@ -284,10 +284,10 @@ def test_giving_a_sample_lets_people_review_the_job(people: People):
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"size": "0"}, "Give a number from 1 to 5000."),
-        ({"size": "many"}, "Give a number"),
-        ({"min_score": "2"}, "Give a number from 0 to 1."),
-        ({"min_score": "x"}, "Give a number from 0 to 1."),
+        ({"size": "0"}, "give a number between 1 and 5000"),
+        ({"size": "many"}, "give a whole number"),
+        ({"min_score": "2"}, "give a number between 0 and 1"),
+        ({"min_score": "x"}, "give a number"),
         ({"languages": "en"}, "Name two languages"),
         ({"people": ["eve"]}, "There is no user eve."),
         ({"people": []}, "Choose at least one person."),

@@ -86,9 +86,8 @@ def test_a_rate_is_counted_for_each_key_over_a_minute():
     assert rate.wait("a", 60.5) == 0
 
 
-def test_many_addresses_are_not_remembered_for_ever(monkeypatch):
-    monkeypatch.setattr(RateLimit, "MOST_KEYS", 10)
-    rate = RateLimit(1)
+def test_many_addresses_are_not_remembered_for_ever():
+    rate = RateLimit(1, most_keys=10)
     for number in range(100):
         assert rate.wait(str(number), float(number * 10)) == 0
     assert len(rate._times) <= 11

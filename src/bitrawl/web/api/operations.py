@@ -12,23 +12,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus import TermPair, fitting
+from bitrawl.corpus import FORMATS, TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
 from bitrawl.job import BootstrapFolder, BootstrapSummary
-from bitrawl.mining import Thresholds
 from bitrawl.reasons import Action
 from bitrawl.review import (
     GivenVerdict,
     HitList,
     JobReview,
     Judgement,
+    PairList,
     ReadPair,
     ReadSegment,
     ReviewOrder,
     ReviewProgress,
     Sample,
     SegmentOrder,
+    SegmentRows,
     SegmentState,
 )
 from bitrawl.version import __version__
@@ -58,10 +59,10 @@ from bitrawl.web.corpus_files import (
     terms_file,
     terms_of,
 )
+from bitrawl.web.fields import MOST_ROWS, SORTS, Fields, language_pair, one_of
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.job_state import SIMULATED
 from bitrawl.web.messages import Words, shortened
-from bitrawl.web.queries import MOST_ROWS, SORTS, Fields
 from bitrawl.web.review_actions import PROGRAM_PATIENCE, open_review
 from bitrawl.web.text_tools import TOOLS
 
@@ -143,16 +144,15 @@ def _acting(action: str) -> Handle:
 async def show_thresholds(request: Request, _body: Body) -> shapes.ApiSelection:
     query = request.query_params
     values: dict[str, Any] = {**query, **({"refuse": query.getlist("refuse")} if "refuse" in query else {})}
-    fields, languages = Fields(query), str(values.pop("languages", ""))
-    fields.languages()
-    fields.check()
+    Fields(query).read_one("languages", language_pair, None)
+    languages = str(values.pop("languages", ""))
     changed = threshold_choice.changes(values, server_of(request).settings)
     opened = (await open_review(request, PROGRAM_PATIENCE)).review
     sight = await asyncio.to_thread(lambda: opened.sight(threshold_choice.chosen(opened, changed), languages))
     return shapes.ApiSelection(
-        kept=_thresholds(sight.kept),
+        kept=threshold_choice.as_fields(sight.kept),
         version=JobReview.version_of(sight.kept),
-        chosen=_thresholds(sight.thresholds),
+        chosen=threshold_choice.as_fields(sight.thresholds),
         corpora=await asyncio.to_thread(lambda: sight.corpora),
     )
 
@@ -161,25 +161,13 @@ async def keep_thresholds(request: Request, body: dict[str, Any]) -> shapes.Kept
     version = str(body.pop("version", "") or "")
     changed = threshold_choice.changes(body, server_of(request).settings)
     await open_review(request, PROGRAM_PATIENCE)
-    kept = await threshold_choice.keep(request, changed, version)
-    return shapes.KeptThresholds(
-        kept=_thresholds(kept.thresholds),
-        version=JobReview.version_of(kept.thresholds),
-        before=kept.before,
-        units=kept.units,
-    )
-
-
-def _thresholds(thresholds: Thresholds) -> shapes.ApiThresholds:
-    return msgspec.convert(threshold_choice.by_field(thresholds), shapes.ApiThresholds)
+    return await threshold_choice.keep(request, changed, version)
 
 
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
     job = await find_mining_job(request)
     names = [header.name for header in await bilingual_corpora(job)]
-    name = request.query_params.get("languages") or next(iter(names), "")
-    if name not in names:
-        raise FieldError({"languages": f"choose one of {', '.join(names)}"})
+    name = Fields(request.query_params).read_one("languages", one_of(names), next(iter(names), ""))
     return await terms_of(request, job, name)
 
 
@@ -238,7 +226,7 @@ def _tool(name: str) -> Handle:
 
 _EXPORT = {
     **_LANGUAGES,
-    "format": f"{', '.join(fitting(2))}; for one language {', '.join(fitting(1))}.",
+    "format": f"{', '.join(FORMATS.ours(2))}; for one language {', '.join(FORMATS.ours(1))}.",
     "min_score": "Only segments that score at least this, from 0 to 1.",
     "accepted_only": "true: only what people have accepted.",
     "anonymise": "What becomes of personal data: off, replace or drop. If it is not given, what the job does.",
@@ -286,7 +274,7 @@ OPERATIONS = (
         example='{"pages": 2000}',
     ),
     Operation(
-        "GET", "/jobs/{id}/pairs", "List page pairs.", review.list_pairs, gives=shapes.ApiPairs,
+        "GET", "/jobs/{id}/pairs", "List page pairs.", review.list_pairs, gives=PairList,
         query={
             **_LANGUAGES,
             "text": "In an address or a title.",
@@ -355,7 +343,7 @@ OPERATIONS = (
         review.undo_last, gives=shapes.Undone,
     ),
     Operation(
-        "GET", "/jobs/{id}/segments", "List segments.", review.list_segments, gives=shapes.ApiSegments,
+        "GET", "/jobs/{id}/segments", "List segments.", review.list_segments, gives=SegmentRows,
         query={
             **_LANGUAGES,
             "least": "The lowest score.",

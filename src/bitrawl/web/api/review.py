@@ -14,6 +14,7 @@ from bitrawl.review import (
     HitList,
     JobReview,
     Judgement,
+    PairList,
     ReadPair,
     ReadSegment,
     ReviewOrder,
@@ -21,13 +22,24 @@ from bitrawl.review import (
     Sample,
     Saved,
     SegmentFilter,
+    SegmentOrder,
+    SegmentRows,
     SubjectKind,
 )
-from bitrawl.web import queries, review_actions
+from bitrawl.web import review_actions
 from bitrawl.web.api import shapes
 from bitrawl.web.commands import CommandError
+from bitrawl.web.fields import (
+    Fields,
+    language_pair,
+    one_of,
+    pair_filter,
+    rows_wanted,
+    search_query,
+    segment_filter,
+    whole,
+)
 from bitrawl.web.messages import message
-from bitrawl.web.queries import Fields, rows_wanted, segment_filter
 from bitrawl.web.review_actions import PROGRAM_PATIENCE, SEEDS, OpenReview, find_sample, open_review
 
 DRAWING_SECONDS = 900.0
@@ -41,27 +53,25 @@ async def _indexed(request: Request) -> JobReview:
     return (await open_review(request, PROGRAM_PATIENCE)).review
 
 
-async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
+async def list_pairs(request: Request, _body: Body) -> PairList:
     values = request.query_params
-    wanted = queries.pair_filter(values, **rows_wanted(values), strict=True)
-    page = await asyncio.to_thread((await _indexed(request)).lists.pairs, wanted)
-    return shapes.ApiPairs(page.pairs, page.total, page.partial)
+    wanted = pair_filter(values, **rows_wanted(values), strict=True)
+    return await asyncio.to_thread((await _indexed(request)).lists.pairs, wanted)
 
 
 async def read_pair(request: Request, _body: Body) -> ReadPair:
     return await review_actions.read_pair(await _indexed(request), request.path_params["key"])
 
 
-async def list_segments(request: Request, _body: Body) -> shapes.ApiSegments:
+async def list_segments(request: Request, _body: Body) -> SegmentRows:
     values = request.query_params
-    rows, wanted, order = rows_wanted(values), segment_filter(values), queries.segment_order(values)
-    review = await _indexed(request)
-    part = await asyncio.to_thread(review.segments.part, wanted, order, **rows)
-    return shapes.ApiSegments(part.segments, part.total)
+    rows, wanted = rows_wanted(values), segment_filter(values)
+    order = Fields(values).read_one("sort", one_of(SegmentOrder), SegmentOrder.WORST)
+    return await asyncio.to_thread((await _indexed(request)).segments.part, wanted, order, **rows)
 
 
 async def search(request: Request, _body: Body) -> HitList:
-    rows, query = rows_wanted(request.query_params), queries.search_query(request.query_params)
+    rows, query = rows_wanted(request.query_params), search_query(request.query_params)
     return await asyncio.to_thread((await _indexed(request)).search, query, **rows)
 
 
@@ -73,10 +83,9 @@ async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
 async def list_verdicts(request: Request, _body: Body) -> list[GivenVerdict]:
     fields = Fields(request.query_params)
     chosen = {name: fields.text(name) or None for name in ("key", "by")}
-    kind = fields.one_of("kind", ("", *SubjectKind), "")
-    fields.check()
+    kind = fields.read_one("kind", one_of(SubjectKind), None)
     rows, (_, review, _) = rows_wanted(request.query_params), await open_review(request)
-    return await review_actions.verdict_history(review, rows["limit"], rows["offset"], kind=kind or None, **chosen)
+    return await review_actions.verdict_history(review, rows["limit"], rows["offset"], kind=kind, **chosen)
 
 
 async def judge_many(request: Request, body: shapes.BulkVerdict) -> shapes.Judged:
@@ -84,8 +93,7 @@ async def judge_many(request: Request, body: shapes.BulkVerdict) -> shapes.Judge
         raise FieldError({"keys": "give either keys or a filter"})
     review, wanted, count = await _indexed(request), SegmentFilter(), None
     if body.filter is not None:
-        given = {name: str(value) for name, value in msgspec.structs.asdict(body.filter).items() if value is not None}
-        wanted, count = segment_filter(given), body.count
+        wanted, count = segment_filter(msgspec.structs.asdict(body.filter)), body.count
     return await review_actions.judge_all(review, body.verdict, wanted, keys=body.keys, count=count)
 
 
@@ -130,11 +138,10 @@ async def show_progress(request: Request, _body: Body) -> ReviewProgress:
 
 async def show_queue(request: Request, _body: Body) -> shapes.Queued:
     fields = Fields(request.query_params)
-    order = fields.one_of("order", ReviewOrder, ReviewOrder.UNCERTAIN)
-    seed, limit = fields.whole("seed", secrets.randbelow(SEEDS), 0, SEEDS), fields.whole("limit", 50, 0, MOST_KEYS)
-    languages = fields.languages()
+    order = fields.read("order", one_of(ReviewOrder), ReviewOrder.UNCERTAIN)
+    drawn = fields.read("seed", whole(0, SEEDS), secrets.randbelow(SEEDS) if order is ReviewOrder.RANDOM else 0)
+    limit, languages = fields.read("limit", whole(0, MOST_KEYS), 50), fields.read("languages", language_pair, None)
     fields.check()
-    drawn = seed if fields.text("seed") or order is ReviewOrder.RANDOM else 0
     queue = await asyncio.to_thread((await _indexed(request)).queue, order, drawn, languages)
     keys = tuple(key for key in queue.keys if key not in queue.judged)[:limit]
     return shapes.Queued(keys, len(queue.judged), queue.left, drawn)
@@ -153,7 +160,8 @@ async def list_samples(request: Request, _body: Body) -> list[Sample]:
 
 
 async def make_sample(request: Request, body: shapes.NewSample) -> shapes.ShownSample:
-    sample = await review_actions.draw_sample(request, await open_review(request), body, DRAWING_SECONDS)
+    opened, given = await open_review(request), msgspec.structs.asdict(body)
+    sample = await review_actions.draw_sample(request, opened, given, body.people, patience=DRAWING_SECONDS)
     if sample is None:
         raise CommandError(message("That took too long. Try with less."))
     return shapes.ShownSample(sample)

@@ -9,9 +9,10 @@ from bitrawl.endings import CrawlEnd, State
 from bitrawl.facts import Live
 from bitrawl.model import Verdict
 from bitrawl.reasons import Action
-from bitrawl.review import CorpusSelection, ListedPair, ListedSegment, Sample, SampleResults
+from bitrawl.review import CorpusSelection, Sample, SampleResults
 from bitrawl.strategies import Strategy
-from bitrawl.web.allowed import BOOTSTRAP, DISCOVERY, LIMITS, MINING, THRESHOLDS, Field, Share, Texts, text
+from bitrawl.web.allowed import BOOTSTRAP, DISCOVERY, LIMITS, MINING, THRESHOLDS, Field, Share, Texts
+from bitrawl.web.fields import text
 
 MOST_CHARACTERS = 1_000_000  # of one text
 MOST_ADDRESSES = 10_000  # of one request
@@ -88,14 +89,6 @@ class ApiJobFigures(ApiJob, frozen=True, kw_only=True):
     """A job with its figures now."""
 
     figures: Live
-
-
-class ApiPairs(msgspec.Struct, frozen=True):
-    """Some of the pairs of pages."""
-
-    pairs: tuple[ListedPair, ...]
-    total: int
-    partial: int  # of these: translated in part, so no page pairs in the figures of the job
 
 
 class ApiVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -196,13 +189,6 @@ class KeptThresholds(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     before: int  # units in all corpora
     units: int  # the same now
-
-
-class ApiSegments(msgspec.Struct, frozen=True):
-    """Some of the segments of a job."""
-
-    segments: tuple[ListedSegment, ...]
-    total: int
 
 
 class SegmentQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus import Anonymise, CorpusHeader, card_of, ready_formats
+from bitrawl.corpus import FORMATS, Anonymise, CorpusFolder, CorpusHeader
 from bitrawl.errors import BitrawlError
 from bitrawl.job import OpenedJob
 from bitrawl.web import corpus_files
@@ -29,7 +29,7 @@ async def show(request: Request) -> Response:
         return Response(status_code=304) if is_busy else load_again()
     fault = writing.fault(job.folder) if is_old else None
     review = job.review()
-    described = await asyncio.to_thread(review.lists.job)
+    described = await asyncio.to_thread(job.folder.job)
     langs, corpus = described.languages(), job.folder.corpus
     return rendered(
         request,
@@ -37,7 +37,7 @@ async def show(request: Request) -> Response:
         job=job,
         tab="/download",
         language_choices=_choices(words, await asyncio.to_thread(corpus_files.filled_corpora, job, langs)),
-        formats=[(name, name.upper()) for name in ready_formats(len(langs))],
+        formats=[(name, name.upper()) for name in FORMATS.ready(len(langs))],
         values={
             "min_score": "",
             "format": "tmx" if len(langs) > 1 else "text",
@@ -50,7 +50,7 @@ async def show(request: Request) -> Response:
         is_busy=is_busy,
         problem=message_of(fault) if fault else Message(""),
         has_report=job.folder.report.exists(),
-        card=card_of(corpus),
+        card=CorpusFolder(corpus).card,
     )
 
 

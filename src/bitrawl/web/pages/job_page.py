@@ -198,6 +198,7 @@ def _tiles(words: Words, job: ServedJob, figures: Live) -> list[tuple[str, str]]
     if job.kind in ("mine", "run"):
         tiles += [
             (words.number(sum(figures.pairs.values())), words.say("page pairs")),
+            *([(words.number(figures.partial), words.say("partly translated"))] if figures.partial else []),
             (words.number(figures.segments), words.say("segment pairs")),
             *([] if figures.fault else [(words.number(sum(figures.units.values())), words.say("in the corpus"))]),
         ]

@@ -20,6 +20,7 @@ from bitrawl.review import JobReview
 from bitrawl.show import Written, new_environment
 from bitrawl.version import PROJECT_PAGE, __version__
 from bitrawl.web.actions import Server, glance, server_of, words_of
+from bitrawl.web.fields import two_languages
 from bitrawl.web.messages import (
     ANSWERS,
     FLAGS,
@@ -34,7 +35,6 @@ from bitrawl.web.messages import (
     marked,
 )
 from bitrawl.web.operator_settings import User
-from bitrawl.web.queries import two_languages
 from bitrawl.web.review_actions import OpenReview
 from bitrawl.web.security import csrf_of
 
@@ -96,7 +96,7 @@ async def corpus_choices(words: Words, review: JobReview) -> list[tuple[str, str
 
 
 def corpus_names(words: Words, corpora: Iterable[tuple[str, Sequence[Language]]]) -> list[tuple[str, str]]:
-    """With the languages of each in words."""
+    """The names of corpora, each with its languages in words."""
     return [(name, " – ".join(map(words.language, languages)) or name) for name, languages in corpora]
 
 

@@ -17,11 +17,11 @@ from bitrawl.errors import FieldError
 from bitrawl.review import Hit, HitList, PairOrder, ReviewOrder, SubjectKind
 from bitrawl.web.actions import words_of
 from bitrawl.web.corpus_files import hits_file
+from bitrawl.web.fields import SORTS, offset_in, pair_filter, search_query, two_languages, whole_number
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import METHODS, Message, field_messages, marked
 from bitrawl.web.pages.rendering import corpus_choices, fragment, list_part, load_again, rendered
 from bitrawl.web.pages.segments import FILTERS, FilterForm, Shown, View, rows_response
-from bitrawl.web.queries import SORTS, offset_in, pair_filter, search_query, two_languages, whole_number
 from bitrawl.web.review_actions import (
     PAGE_PATIENCE,
     SEEDS,
@@ -56,9 +56,7 @@ async def pairs(request: Request) -> Response:
         methods=words.choices({"": marked("any"), **METHODS}),
         sorts=words.choices({name: label for name, (_, _, label) in SORTS.items()}),
         sort_links=_sort_links(request, values),
-        pairs=page.pairs,
-        page_pairs=page.page_pairs,
-        partial=page.partial,
+        listed=page,
         **list_part(request, values, offset, PAIRS, page.total),
     )
 
@@ -103,7 +101,7 @@ async def pair(request: Request) -> Response:
         of=opened,
         tab="/review" if review else "/pairs",
         review=review,
-        places=await review_parts(opened, "/review") if review else None,
+        places=await review_links(opened, "/review") if review else None,
         meanwhile=meanwhile,
         language_choices=await corpus_choices(words, opened.review) if review else [],
         pair=texts.pair,
@@ -219,12 +217,11 @@ async def review(request: Request) -> Response:
     key = at if at in queue.keys and at not in queue.judged else queue.following(after or at) or queue.following("")
     if key:
         return RedirectResponse(choice.pair_address(opened.job, key, after), 303)
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "review.html",
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/review"),
+        "/review",
         review=await choice.bar(opened, "", after),
         language_choices=await corpus_choices(words_of(request), opened.review),
     )
@@ -235,7 +232,7 @@ async def index_part(request: Request) -> Response:
     return load_again() if (await open_review(request, 0)).is_fresh else Response(status_code=304)
 
 
-class ReviewParts(NamedTuple):
+class ReviewLinks(NamedTuple):
     """The pages of a review, as links."""
 
     here: str  # the path of this one
@@ -243,11 +240,19 @@ class ReviewParts(NamedTuple):
     waiting: int  # samples that the reader has to judge
 
 
-async def review_parts(opened: OpenReview, here: str) -> ReviewParts:
+async def review_links(opened: OpenReview, here: str) -> ReviewLinks:
     conflicts = await asyncio.to_thread(opened.review.verdicts.conflict_count)
     samples = await asyncio.to_thread(opened.review.samples.listed)
     own = [person for sample in samples if (person := sample.person(opened.review.person))]
-    return ReviewParts(here, conflicts, sum(person.done_at is None for person in own))
+    return ReviewLinks(here, conflicts, sum(person.done_at is None for person in own))
+
+
+async def review_page(
+    request: Request, opened: OpenReview, template: str, here: str, status: int = 200, /, **values: Any
+) -> Response:
+    """A page of the review, with links to the others."""
+    places = await review_links(opened, here)
+    return rendered(request, template, status, of=opened, tab="/review", places=places, **values)
 
 
 class ReviewBar(NamedTuple):
@@ -285,12 +290,12 @@ class ReviewChoice(NamedTuple):
 
     @property
     def wanted(self) -> tuple[ReviewOrder, int, Any]:
-        """Of a queue: its order, its seed and its languages."""
+        """What the queue is asked for: order, seed and languages."""
         return self.order, self.seed, two_languages(self.languages)
 
     @property
     def fields(self) -> dict[str, str]:
-        """Of an address."""
+        """The fields of an address that make this choice again."""
         seed = str(self.seed) if self.order is ReviewOrder.RANDOM else ""
         named = {"order": str(self.order), "seed": seed, "languages": self.languages}
         return {name: value for name, value in named.items() if value}

@@ -15,17 +15,16 @@ from bitrawl.errors import FieldError
 from bitrawl.review import ReadPair, ReviewerAgreement, Sample, SampleResults
 from bitrawl.show import Range, ranges
 from bitrawl.web.actions import server_of, words_of
-from bitrawl.web.api.shapes import NewSample
 from bitrawl.web.commands import CommandError
 from bitrawl.web.corpus_files import bilingual_corpora
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import Message, RequestError, Words, field_messages, marked, message, message_of
-from bitrawl.web.pages.rendering import corpus_names, load_again, rendered
-from bitrawl.web.pages.review import review_parts
-from bitrawl.web.queries import Fields
+from bitrawl.web.pages.rendering import corpus_names, load_again
+from bitrawl.web.pages.review import review_page
 from bitrawl.web.review_actions import (
     MOST_UNITS,
     PAGE_PATIENCE,
+    USUAL_SIZE,
     OpenReview,
     draw_sample,
     end_sample,
@@ -37,7 +36,6 @@ from bitrawl.web.review_actions import (
 )
 from bitrawl.web.security import posted
 
-USUAL_SIZE = 100
 PATIENCE = 2.0  # seconds that a page waits for a sample: enough for most jobs
 NEIGHBOURS = 3  # before and after a unit, in its context
 MOST_DIFFERENCES = 200  # that are listed
@@ -56,29 +54,14 @@ async def draw(request: Request) -> Response:
     form, opened = await posted(request), await open_review(request)
     values = {name: str(value) for name, value in form.items() if name != "people"}
     people = [str(name) for name in form.getlist("people")]
+    if not people:
+        return await _page(request, opened, values, people, {"people": message("Choose at least one person.")})
     try:
         with suppress(CommandError):  # the page says why
-            await draw_sample(request, opened, form_sample(values, people), PATIENCE)
+            await draw_sample(request, opened, values, people, patience=PATIENCE)
     except FieldError as error:
         return await _page(request, opened, values, people, field_messages(error))
     return RedirectResponse(f"/jobs/{opened.job.id}/samples", 303)
-
-
-def form_sample(values: dict[str, str], people: list[str]) -> NewSample:
-    """From the fields of a form. Raises `FieldError`."""
-    fields = Fields(values)
-    sample = NewSample(
-        languages=fields.text("languages"),
-        size=fields.whole("size", 0, 1, MOST_UNITS),
-        people=people,
-        name=fields.text("name"),
-        min_score=fields.share("min_score", 0.0) if fields.text("min_score") else None,
-        by_band=fields.text("by_band") == "true",
-    )
-    if not people:
-        fields.mistakes["people"] = message("Choose at least one person.")
-    fields.check()
-    return sample
 
 
 async def _page(
@@ -86,13 +69,12 @@ async def _page(
 ) -> Response:
     (job, review, _), drawing = opened, server_of(request).drawing
     fault, headers = drawing.fault(job.folder), await bilingual_corpora(job)
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "samples.html",
+        "/samples",
         422 if errors else 200,
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/samples"),
         samples=await asyncio.to_thread(review.samples.listed),
         is_drawing=drawing.is_busy(job.folder),
         problem=message_of(fault) if fault else Message(""),
@@ -111,12 +93,11 @@ async def read(request: Request) -> Response:
     opened = await open_review(request)
     sample = await find_sample(request, opened.review)
     outcome = await asyncio.to_thread(opened.review.results, sample)
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "sample.html",
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/samples"),
+        "/samples",
         sample=sample,
         own=sample.person(request.state.user.name),
         may_end=may_end(request, opened.job, sample),
@@ -243,12 +224,11 @@ async def unit(request: Request) -> Response:
     left = await asyncio.to_thread(review.samples.left, sample, review.person)
     verdicts = (await asyncio.to_thread(review.samples.verdicts, sample))[review.person]
     pages = await asyncio.to_thread(review.lists.pair, shown.pair_key) if with_context else None
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "sample_unit.html",
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/samples"),
+        "/samples",
         sample=sample,
         unit=shown,
         verdict=verdicts.get(shown.key),

@@ -16,17 +16,18 @@ from bitrawl.review import (
     GivenVerdict,
     JobReview,
     ListedPair,
-    ListedSegment,
     ReadPair,
     ReadSegment,
     Saved,
     SegmentFilter,
     SegmentOrder,
+    SegmentRows,
 )
 from bitrawl.text.rewording import rewording
 from bitrawl.text.words import Span
 from bitrawl.web.actions import words_of
 from bitrawl.web.differences import Difference, differences
+from bitrawl.web.fields import offset_in, segment_filter, two_languages, whole_number
 from bitrawl.web.job_list import ServedJob
 from bitrawl.web.messages import (
     DIFFERENCES,
@@ -42,7 +43,6 @@ from bitrawl.web.messages import (
     message,
 )
 from bitrawl.web.pages.rendering import corpus_choices, fragment, list_part, moment, rendered
-from bitrawl.web.queries import offset_in, segment_filter, two_languages, whole_number
 from bitrawl.web.review_actions import (
     PAGE_PATIENCE,
     SegmentChange,
@@ -72,7 +72,7 @@ class View(NamedTuple):
         return cls(name if name in ("some", "list") else "pair", str(values.get("back", "")))
 
     def address(self, job: ServedJob, within: str, anchor: str = "") -> str:
-        """Of the page that shows them, and of one row there."""
+        """The address of the page that shows the rows, and of one row there."""
         fields = dict(parse_qsl(self.back))
         if self.name == "list" or not within:
             path = f"/jobs/{quote(job.id)}/segments"
@@ -263,11 +263,10 @@ async def segments(request: Request) -> Response:
     opened, words, values = await open_review(request, PAGE_PATIENCE), words_of(request), dict(request.query_params)
     review, offset, form = opened.review, offset_in(values), FilterForm.of(values)
     order = SegmentOrder(values["sort"]) if values.get("sort") in set(SegmentOrder) else SegmentOrder.WORST
-    listed, total = tuple[ListedSegment, ...](), 0
+    found = SegmentRows((), 0)
     if not form.errors:
         try:
-            part = await asyncio.to_thread(review.segments.part, form.wanted, order, offset, LISTED)
-            listed, total = part.segments, part.total
+            found = await asyncio.to_thread(review.segments.part, form.wanted, order, offset, LISTED)
         except FieldError as error:
             form = form._replace(errors=field_messages(error))
     corpora = await corpus_choices(words, review)
@@ -279,13 +278,13 @@ async def segments(request: Request) -> Response:
         of=opened,
         tab="/segments",
         review=None,
-        rows=await asyncio.to_thread(lambda: [shown.row(one.pair, one.segment) for one in listed]),
+        rows=await asyncio.to_thread(lambda: [shown.row(one.pair, one.segment) for one in found.segments]),
         language_choices=corpora,
         kept_fields=(),
         unfiltered=request.url.path,
         within="",
         batch=await asyncio.to_thread(review.verdicts.last_batch, review.person),
-        **list_part(request, values, offset, LISTED, total)
+        **list_part(request, values, offset, LISTED, found.total)
         | form.choices(words, form.wanted.languages or only, SEGMENT_ORDERS)
         | shown.values,
     )

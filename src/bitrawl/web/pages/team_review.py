@@ -13,10 +13,10 @@ from bitrawl.model import pair_key
 from bitrawl.review import GivenVerdict, JobReview, Judgement, SubjectKind
 from bitrawl.show import bars
 from bitrawl.web.actions import find_mining_job, server_of, words_of
+from bitrawl.web.fields import offset_in
 from bitrawl.web.job_list import ServedJob
-from bitrawl.web.pages.rendering import rendered, written
-from bitrawl.web.pages.review import review_parts
-from bitrawl.web.queries import offset_in
+from bitrawl.web.pages.rendering import written
+from bitrawl.web.pages.review import review_page
 from bitrawl.web.review_actions import (
     PAGE_PATIENCE,
     conflicts_of,
@@ -35,12 +35,11 @@ async def show_progress(request: Request) -> Response:
     opened, words = await open_review(request, PAGE_PATIENCE), words_of(request)
     progress = await asyncio.to_thread(opened.review.progress)
     job, users = opened.job, list(server_of(request).users)
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "progress.html",
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/progress"),
+        "/progress",
         progress=progress,
         days=bars(progress.days, written=written(words)) if len(progress.days) > 1 else None,
         others=[(user.name, job.is_open_to(user)) for user in users if not job.belongs_to(user)],
@@ -58,12 +57,11 @@ async def invite(request: Request) -> Response:
 async def show_conflicts(request: Request) -> Response:
     opened = await open_review(request)
     judgements = await conflicts_of(opened.review)
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "conflicts.html",
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/conflicts"),
+        "/conflicts",
         conflicts=await asyncio.to_thread(_conflicts, opened.job, opened.review, judgements),
     )
 
@@ -110,12 +108,11 @@ async def show_history(request: Request) -> Response:
     offset, by = offset_in(values), values.get("by", "")
     verdicts = await verdict_history(opened.review, ROWS + 1, offset, by=by or None)
     people = [person.name for person in (await asyncio.to_thread(opened.review.progress)).people]
-    return rendered(
+    return await review_page(
         request,
+        opened,
         "history.html",
-        of=opened,
-        tab="/review",
-        places=await review_parts(opened, "/history"),
+        "/history",
         verdicts_given=await asyncio.to_thread(_history, opened.job, opened.review, verdicts[:ROWS]),
         values=values,
         people=[(name, name) for name in sorted({*people, *([by] if by else [])})],

@@ -7,22 +7,22 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import msgspec
 from markupsafe import Markup
 from starlette.datastructures import FormData, QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus import Rule, RuleFacts
 from bitrawl.errors import FieldError, OutdatedError, RefusedError
 from bitrawl.mining import Flag, Thresholds
-from bitrawl.review import CorpusSelection, JobReview
+from bitrawl.review import CorpusSelection, JobReview, Rule, RuleFacts
 from bitrawl.show import histogram
 from bitrawl.web import allowed, threshold_choice
 from bitrawl.web.actions import server_of, words_of
+from bitrawl.web.fields import whole_number
 from bitrawl.web.messages import FLAGS, Message, Words, marked, message_of
 from bitrawl.web.pages.rendering import corpus_choices, fragment, rendered, written
-from bitrawl.web.queries import whole_number
 from bitrawl.web.review_actions import PAGE_PATIENCE, OpenReview, open_review
 from bitrawl.web.security import posted
 
@@ -83,7 +83,7 @@ class Chart(NamedTuple):
 
     @property
     def words(self) -> Iterator[tuple[str, int, list[int]]]:
-        """By language: now, and with each minimum score."""
+        """The number of words of each language: now, and with each minimum score."""
         facts = self.corpus.facts
         for side, language in enumerate(self.corpus.languages):
             yield language, facts.words[side], [words[side] for words in facts.words_by_score]
@@ -178,7 +178,7 @@ def _seen(review: JobReview, changed: Mapping[str, Any], languages: str, rule: R
 
 def _values(thresholds: Thresholds) -> dict[str, object]:
     """By field, as the form writes them."""
-    values = threshold_choice.by_field(thresholds)
+    values = msgspec.structs.asdict(threshold_choice.as_fields(thresholds))
     numbers = {name: f"{value:g}" for name, value in values.items() if isinstance(value, float)}
     return {**values, **numbers, "types": ", ".join(thresholds.types)}
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from bitrawl.corpus.sampling import Place
-from bitrawl.corpus.sampling import sampled as sampled_by
 from bitrawl.model import Segment, SegmentPair, TranslationUnit
+from bitrawl.review.results import Place
+from bitrawl.review.results import sampled as sampled_by
 from bitrawl.url import Url
 
 

@@ -1,78 +1,29 @@
 """What thresholds let into a corpus: units at every score, what each rule takes out, and which segment pairs show it.
 
-Everything is counted from one row of numbers for each segment pair, so that no text is read. A unit is what an export writes:
+Everything is counted from one row of numbers for each segment pair (`store/reading_index.py`), so that no text is read. A unit is what an export writes:
 nearly equal segment pairs are one (`merger.py`), and one that gets in is enough.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from math import inf
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bitrawl.corpus.anonymising import Anonymiser
-from bitrawl.corpus.formats import Anonymise
-from bitrawl.corpus.merger import keyed
-from bitrawl.mining import Flag, Measures, Rejection, SegmentKind, Thresholds, Truth, as_written, decided_by_people
-from bitrawl.model import Language, SegmentPair, Verdict, segment_key
+from bitrawl.corpus import Anonymise
+from bitrawl.mining import Flag, Measures, Rejection, SegmentKind, Thresholds, Truth, decided_by_people
+from bitrawl.model import Verdict
+from bitrawl.store.reading_index import LEFT_OUT, Rows, signed
 
 STEPS = 100
 """Units are counted with a minimum score of 0, of 1, and of all hundredths between them."""
-ROW = np.dtype([
-    ("near", "<i8"), ("public", "<i8"), ("key", "<i8"), ("score", "<f8"), ("coverage", "<f8"), ("length_ratio", "<f8"), ("language", "<f8"),
-    ("words_a", "<f4"), ("words_b", "<f4"), ("characters_a", "<i4"), ("characters_b", "<i4"), ("kind", "<i4"),
-])  # fmt: skip
-
-Rows = npt.NDArray[np.void]
 Numbers = npt.NDArray[np.int64]
 ScoredRow = tuple[float, int]
 """A score, and the number of a row that represents its unit."""
 _SAID = (None, Verdict.ACCEPT, Verdict.REJECT)  # by the numbers of the columns that hold verdicts
 _LET_IN = 2.0  # more than any score
-_LEFT_OUT = np.iinfo(np.int64).min  # in place of a key
 _OPEN, _IN, _OUT = range(3)  # whether thresholds decide, or people have decided
-
-
-def rows_of(
-    pairs: Iterable[SegmentPair], kind_number: Callable[[SegmentKind], int], languages: Sequence[Language] = ()
-) -> Rows:
-    """A row for each segment pair, in order. `kind_number` gives equal kinds the same number.
-
-    With their languages, a pair with personal data has two different keys: that of its texts, and that of placeholders in
-    their place, `public`, or `_LEFT_OUT`.
-    """
-    rows = []
-    written = list(map(as_written, listed := list(pairs)))
-    public = _public_keys(written, languages) if languages else {}
-    for number, (pair, (_, keys)) in enumerate(zip(listed, keyed(written), strict=True)):
-        measures, words = Measures.of(pair), (pair.scores.get(f"words_{side}", inf) for side in "ab")
-        key = signed(segment_key(pair.a.text, pair.b.text))
-        characters = len(pair.a.text), len(pair.b.text)
-        near = keys.near, public.get(number, keys.near)
-        rows.append((*near, key, *measures[:4], *words, *characters, kind_number(SegmentKind.of(pair))))
-    return np.array(rows, dtype=ROW)
-
-
-def _public_keys(pairs: Sequence[SegmentPair], languages: Sequence[Language]) -> dict[int, int]:
-    """By the number of a pair with personal data."""
-    hide = Anonymiser(Anonymise.REPLACE)
-    public = {number: hide.public(pair, languages) for number, pair in enumerate(pairs)}
-    left_out = {number: _LEFT_OUT for number, pair in public.items() if pair is None}
-    replaced = {number: pair for number, pair in public.items() if pair is not None and pair is not pairs[number]}
-    keys = zip(replaced, keyed(replaced.values()), strict=True)
-    return left_out | {number: keys.near for number, (_, keys) in keys}
-
-
-def signed(key: str) -> int:
-    """A key of 16 hexadecimal digits as a number of 64 bits."""
-    return int.from_bytes(bytes.fromhex(key), "big", signed=True)
-
-
-def written_key(number: int) -> str:
-    """The key that `signed` made that number of."""
-    return f"{number & (1 << 64) - 1:016x}"
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -123,7 +74,7 @@ class FoundSegments:
         if anonymise is Anonymise.DROP:
             is_out = is_out | (rows["public"] != rows["near"])
         if anonymise is Anonymise.REPLACE:
-            is_out = is_out | (rows["public"] == _LEFT_OUT)
+            is_out = is_out | (rows["public"] == LEFT_OUT)
         self._near = "public" if anonymise is Anonymise.REPLACE else "near"
         order = np.flatnonzero(~is_out)
         # What becomes one unit stands together, in the order of the export.

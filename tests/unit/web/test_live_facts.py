@@ -106,11 +106,10 @@ def test_two_looks_within_a_second_are_one(crawled: Crawled):
     assert crawled.look(0.6).pages > first.pages
 
 
-def test_a_look_counts_on_from_the_last_one(crawled: Crawled, monkeypatch: pytest.MonkeyPatch):
+def test_a_look_counts_on_from_the_last_one(crawled: Crawled):
     crawled.fetch(400)
     whole = crawled.look()
-    monkeypatch.setattr(live, "MOST_COUNTED", 90)
-    crawled.sampler = Sampler(lambda: crawled.now)
+    crawled.sampler = Sampler(lambda: crawled.now, most_counted=90)
     counted = [crawled.look().counted for _ in range(6)]
     assert counted == [90, 180, 270, 360, 400, 400]
     seen = crawled.look()
@@ -133,11 +132,11 @@ def test_the_harvest_curve_has_few_points_and_ends_with_the_totals(crawled: Craw
         assert sum(point.pages.values()) == sum(seq <= point.fetches for seq in order)
 
 
-def test_with_very_many_sites_the_totals_come_from_the_fetches(crawled: Crawled, monkeypatch: pytest.MonkeyPatch):
+def test_with_very_many_sites_the_totals_come_from_the_fetches(crawled: Crawled):
     for number in range(5):
         crawled.fetch(10, site=f"s{number}.test")
     summed = crawled.look()
-    monkeypatch.setattr(live, "MOST_SITES", 3)
+    crawled.sampler = Sampler(lambda: crawled.now, most_sites=3)
     counted = crawled.look()
     assert (counted.pages, counted.languages) == (summed.pages, summed.languages)
 
@@ -165,15 +164,14 @@ def test_what_the_job_is_doing_and_how_it_ended(crawled: Crawled):
     assert seen.faults == {"align: timeout": 1}
 
 
-def test_only_so_many_jobs_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(live, "REMEMBERED", 3)
+def test_only_so_many_jobs_are_remembered(tmp_path: Path):
     sampler = Sampler(lambda: NOW)
-    folders = [JobFolder(tmp_path / str(number)) for number in range(5)]
+    folders = [JobFolder(tmp_path / str(number)) for number in range(live.REMEMBERED + 2)]
     for folder in folders:
         sampler.sample(folder)
     assert list(sampler._looks) == [str(folder.path) for folder in folders[2:]]
-    sampler.forget(folders[4])
-    assert len(sampler._looks) == 2
+    sampler.forget(folders[-1])
+    assert len(sampler._looks) == live.REMEMBERED - 1
 
 
 @pytest.fixture

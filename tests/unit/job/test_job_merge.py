@@ -13,10 +13,8 @@ from typer.testing import CliRunner
 from bitrawl import config, files
 from bitrawl.cli import app
 from bitrawl.corpus import MergeFacts
-from bitrawl.corpus.merger import merged
 from bitrawl.endings import CrawlEnd, EndKind
 from bitrawl.errors import ConfigError, DiskFullError
-from bitrawl.job import exporting
 from bitrawl.job.exporting import corpus_units, write_corpus
 from bitrawl.job.job_merge import merge
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit
@@ -24,6 +22,7 @@ from bitrawl.reasons import Reason, Stage
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.stored_findings import Findings
 from bitrawl.url import Url
+from lab.bench.merge import merged
 
 ONE = [("Good morning", "Bonjour", 0.9), ("Tea", "Thé", 0.5), ("Tea", "Thé", 0.4)]
 TWO = [("Tea!", "Thé !", 0.8), ("Milk", "Lait", 0.7), ("Bad", "Mauvais", 0.1)]
@@ -160,7 +159,7 @@ def test_lines_are_in_the_order_of_their_sites_whichever_job_comes_first(jobs, t
 
 def test_shards_are_kept_while_the_job_stays_as_it_is(jobs, two, monkeypatch):
     jobs.merge(*two)
-    monkeypatch.setattr(exporting, "keyed", None)
+    monkeypatch.setattr("bitrawl.corpus.shards.keyed", None)
     jobs.merge(*two)
     monkeypatch.undo()
     jobs.job("two", {"b.org": [("Water", "Eau", 0.9)]})
@@ -339,7 +338,7 @@ def test_a_format_that_cannot_be_merged_is_refused(jobs, two, name):
 def test_xces_of_a_job_is_left_out_and_said_so(jobs):
     one = jobs.job("one", {"a.org": ONE}, export={"formats": ["xces", "tsv"]})
     facts = jobs.merge(one)
-    assert facts.notes == ["xces is left out: it has one file for each page. Each job has it."]
+    assert facts.notes == ["xces is left out: it has whole pages. Each job has it."]
     assert (jobs.out / "corpus" / "en-fr.tsv").exists()
 
 

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.corpus import Anonymise, Anonymiser, Rule
-from bitrawl.corpus.merger import merged
-from bitrawl.corpus.selection import FoundSegments, Selection, rows_of, said_number
+from bitrawl.corpus import Anonymise, Anonymiser
 from bitrawl.mining import Flag, SegmentKind, ThresholdFilter, Thresholds
 from bitrawl.model import Language, Segment, SegmentPair, TranslationUnit, Verdict, Verdicts, pair_key, segment_key
+from bitrawl.review.selection import FoundSegments, Rule, Selection, said_number
+from bitrawl.store.reading_index import rows_of
 from bitrawl.url import Url
+from lab.bench.merge import merged
 
 PAGES = [(Url.parse(f"http://s.test/en/{n}"), Url.parse(f"http://s.test/fr/{n}")) for n in range(2)]
 TEXTS = ["Tea", "tea!", "Tea time", "Bread\x01", " ", "Water", "Ask x@s.test", "ask y@s.test!"]
