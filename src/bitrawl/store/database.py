@@ -501,13 +501,11 @@ class Layout(NamedTuple):
 
 
 @contextmanager
-def reading(path: Path, layout: Layout) -> Iterator[sqlite3.Connection | None]:
-    """To read one moment of it. None if nothing was written yet."""
-    if not path.exists():
-        yield None
-        return
+def reading(path: Path, layout: Layout) -> Iterator[sqlite3.Connection]:
+    """To read one moment of it; of empty tables if nothing was written yet."""
     try:
-        with closing(sqlite3.connect(address(path), uri=True, timeout=_PATIENCE)) as connection:
+        where = address(path) if path.exists() else ":memory:"
+        with closing(sqlite3.connect(where, uri=True, timeout=_PATIENCE)) as connection:
             connection.isolation_level = None
             connection.execute("BEGIN")
             version = version_of(connection)
@@ -515,7 +513,12 @@ def reading(path: Path, layout: Layout) -> Iterator[sqlite3.Connection | None]:
                 raise _other_format(version, layout)
             if not version and not layout.derived and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 raise damaged(path, "its version is missing")
-            yield connection if version == layout.version else None
+            if version == layout.version:
+                yield connection
+                return
+        with closing(sqlite3.connect(":memory:")) as empty:
+            empty.executescript(layout.tables)
+            yield empty
     except sqlite3.Error as error:
         raise fault(path, error) from error
     except (ValueError, TypeError) as error:  # a word that nobody wrote

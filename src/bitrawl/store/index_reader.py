@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -143,10 +143,8 @@ class WordSearch(NamedTuple):
 @contextmanager
 def opened_index(path: Path) -> "Iterator[IndexReader]":
     """One moment of the index; an empty one if there is none yet."""
-    with reading(path, LAYOUT) as connection, closing(sqlite3.connect(":memory:")) as nothing:
-        if connection is None:
-            nothing.executescript(LAYOUT.tables)
-        yield IndexReader(connection or nothing)
+    with reading(path, LAYOUT) as connection:
+        yield IndexReader(connection)
 
 
 class IndexReader:

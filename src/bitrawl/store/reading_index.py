@@ -34,6 +34,7 @@ from bitrawl.store.database import (
     storable,
     structural_fault,
     transaction,
+    version_of,
 )
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.ledger_facts import FetchOrder, page_title
@@ -93,7 +94,7 @@ def check_index(path: Path) -> str:
     """What is wrong with it; empty if SQLite finds nothing."""
     try:
         with reading(path, LAYOUT) as database:
-            if database is None:
+            if version_of(database) != LAYOUT.version:
                 return "it has another format"
             database.execute("SELECT count(*) FROM words WHERE words MATCH 'a'").fetchone()
             return structural_fault(database)
@@ -197,7 +198,7 @@ def is_due(folder: Path) -> bool:
 def index_signature(path: Path) -> str:
     """What the ledger looked like when the last refresh began; empty if none was completed."""
     with reading(path, LAYOUT) as index:
-        row = index and index.execute("SELECT value FROM facts WHERE name = 'signature'").fetchone()
+        row = index.execute("SELECT value FROM facts WHERE name = 'signature'").fetchone()
         return str(row[0]) if row else ""
 
 

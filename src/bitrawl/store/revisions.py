@@ -83,8 +83,6 @@ class RevisionHistory:
     def standing(self, keys: Iterable[str] | None = None) -> list[GivenRevision]:
         """The revisions that hold, of any of these segments or of all."""
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                return []
             rows = database.execute(
                 f"SELECT {_FIELDS} FROM revised WHERE id IN (SELECT max(id) FROM revised WHERE undone_at IS NULL"
                 " GROUP BY keys) AND (?1 IS NULL OR EXISTS (SELECT 1 FROM json_each(keys) AS key"
@@ -97,13 +95,11 @@ class RevisionHistory:
         """All that were written, undone or not, the latest first."""
         with reading(self._path, LAYOUT) as database:
             statement = f"SELECT {_FIELDS} FROM revised ORDER BY id DESC LIMIT ?"
-            return [_given(row) for row in (database.execute(statement, (most,)) if database else ())]
+            return [_given(row) for row in database.execute(statement, (most,))]
 
     def check(self) -> None:
         """Raise `DamagedError` for revisions and comments that are not as they were written."""
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                return
             for table in ("revised", "comments"):
                 cursor = database.execute(f"SELECT * FROM {table}")
                 names = [column[0] for column in cursor.description]
@@ -128,8 +124,6 @@ class RevisionHistory:
     def comments(self, kind: SubjectKind, keys: Iterable[str]) -> dict[str, tuple[Comment, ...]]:
         """By key, the earliest first; those that were taken back are not included."""
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                return {}
             rows = database.execute(
                 f"SELECT {_COMMENT} FROM comments WHERE kind = ? AND undone_at IS NULL"
                 " AND key IN (SELECT value FROM json_each(?)) ORDER BY id",
@@ -145,7 +139,7 @@ class RevisionHistory:
         """The keys of what people have commented on."""
         with reading(self._path, LAYOUT) as database:
             statement = "SELECT DISTINCT key FROM comments WHERE kind = ? AND undone_at IS NULL"
-            return [key for (key,) in (database.execute(statement, (kind,)) if database else ())]
+            return [key for (key,) in database.execute(statement, (kind,))]
 
 
 def is_sound(table: str, row: Mapping[str, Any]) -> bool:

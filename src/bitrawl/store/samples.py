@@ -151,37 +151,35 @@ class Samples:
     def listed(self) -> list[Sample]:
         """The newest first."""
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                return []
             rows = database.execute(f"SELECT {_SAMPLE} FROM samples WHERE {_THERE} ORDER BY id DESC").fetchall()
             return [_sample(database, row) for row in rows]
 
     def blind_to(self, person: str) -> frozenset[int]:
         """The samples in which that person must not see what others said, because somebody is still judging."""
         with reading(self._path, LAYOUT) as database:
-            rows = database and database.execute(
+            rows = database.execute(
                 f"SELECT id FROM samples WHERE {_THERE} AND id IN (SELECT sample FROM sample_people WHERE person = ?)"
                 " AND id IN (SELECT sample FROM sample_people WHERE done_at IS NULL)",
                 (storable(person),),
             )
-            return frozenset(number for (number,) in rows or ())
+            return frozenset(number for (number,) in rows)
 
     def find(self, number: int) -> Sample | None:
         """None if there is none, or it was removed."""
         with reading(self._path, LAYOUT) as database:
             statement = f"SELECT {_SAMPLE} FROM samples WHERE id = ? AND {_THERE}"
-            row = database.execute(statement, (number,)).fetchone() if database else None
-            return _sample(database, row) if database and row else None
+            row = database.execute(statement, (number,)).fetchone()
+            return _sample(database, row) if row else None
 
     def units(self, sample: Sample) -> tuple[SampleUnit, ...]:
         with reading(self._path, LAYOUT) as database:
             statement = f"SELECT {_UNIT} FROM sample_units WHERE sample = ? ORDER BY place"
-            return tuple(SampleUnit(*row) for row in (database.execute(statement, (sample.id,)) if database else ()))
+            return tuple(SampleUnit(*row) for row in database.execute(statement, (sample.id,)))
 
     def unit(self, sample: Sample, place: int) -> SampleUnit | None:
         with reading(self._path, LAYOUT) as database:
             statement = f"SELECT {_UNIT} FROM sample_units WHERE sample = ? AND place = ?"
-            row = database.execute(statement, (sample.id, place)).fetchone() if database else None
+            row = database.execute(statement, (sample.id, place)).fetchone()
             return SampleUnit(*row) if row else None
 
     def verdicts(self, sample: Sample) -> dict[str, dict[str, Verdict]]:
@@ -189,7 +187,7 @@ class Samples:
         said: dict[str, dict[str, Verdict]] = {person.name: {} for person in sample.people}
         with reading(self._path, LAYOUT) as database:
             until = sample.through_at if sample.is_through else None
-            for person, key, verdict in database.execute(_SAID, (sample.id, until)) if database else ():
+            for person, key, verdict in database.execute(_SAID, (sample.id, until)):
                 said.setdefault(person, {})[key] = Verdict(verdict)
         return said
 
@@ -200,8 +198,7 @@ class Samples:
                 "SELECT place FROM sample_units WHERE sample = ?1 AND key NOT IN"
                 " (SELECT key FROM said WHERE sample = ?1 AND by = ?2 AND undone_at IS NULL) ORDER BY place"
             )
-            rows = database.execute(statement, (sample.id, person)) if database else ()
-            return tuple(place for (place,) in rows)
+            return tuple(place for (place,) in database.execute(statement, (sample.id, person)))
 
     def judge(self, sample: Sample, verdicts: Mapping[SampleUnit, Verdict | None], by: str, at: float) -> bool:
         """None takes a verdict back. False if this person does not judge the sample, or has finished."""

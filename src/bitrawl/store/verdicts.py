@@ -16,7 +16,7 @@ import msgspec
 
 from bitrawl.errors import StoreError
 from bitrawl.model import PagePair, Revision, SegmentPair, Verdict, Verdicts, pair_key, segment_key
-from bitrawl.store.database import Layout, reading, storable, structural_fault, writing
+from bitrawl.store.database import Layout, reading, storable, structural_fault, version_of, writing
 from bitrawl.store.seal import damaged
 from bitrawl.url import Url
 
@@ -253,14 +253,11 @@ class VerdictHistory:
     def last_batch(self, by: str) -> "Batch | None":
         """What that person said last, if it was about many things."""
         with reading(self._path, LAYOUT) as database:
-            row = (
-                database
-                and database.execute(
-                    "SELECT batch, verdict, count(*), at FROM said WHERE undone_at IS NULL AND batch > 0 AND batch ="
-                    " (SELECT batch FROM said WHERE by = ? AND undone_at IS NULL ORDER BY id DESC LIMIT 1) GROUP BY batch",
-                    (by,),
-                ).fetchone()
-            )
+            row = database.execute(
+                "SELECT batch, verdict, count(*), at FROM said WHERE undone_at IS NULL AND batch > 0 AND batch ="
+                " (SELECT batch FROM said WHERE by = ? AND undone_at IS NULL ORDER BY id DESC LIMIT 1) GROUP BY batch",
+                (by,),
+            ).fetchone()
             return Batch(row[0], Verdict(row[1]), *row[2:]) if row else None
 
     def _undo(
@@ -285,30 +282,22 @@ class VerdictHistory:
             return undone
 
     def standing(self) -> Verdicts:
-        """All that holds: verdicts on which nobody differs, and texts that were revised. Without a file this costs one look
-        at the folder.
-        """
+        """All that holds: verdicts on which nobody differs, and texts that were revised."""
         verdicts: dict[str, dict[str, Verdict]] = {SubjectKind.PAIR: {}, SubjectKind.SEGMENT: {}}
-        revisions: tuple[Revision, ...] = ()
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                self._check_not_empty()
-            else:
-                self._check(database)
-                statement = "SELECT kind, key, verdict FROM standing WHERE verdict <> ?"
-                for kind, key, verdict in database.execute(statement, (_CONFLICT,)):
-                    verdicts[kind][key] = Verdict(verdict)
-                revisions = tuple(
-                    msgspec.json.decode(f'{{"keys": {keys}, "texts": {texts}}}', type=Revision)
-                    for keys, texts in database.execute(LAST_REVISED)
-                )
+            self._check(database)
+            statement = "SELECT kind, key, verdict FROM standing WHERE verdict <> ?"
+            for kind, key, verdict in database.execute(statement, (_CONFLICT,)):
+                verdicts[kind][key] = Verdict(verdict)
+            revisions = tuple(
+                msgspec.json.decode(f'{{"keys": {keys}, "texts": {texts}}}', type=Revision)
+                for keys, texts in database.execute(LAST_REVISED)
+            )
         return Verdicts(verdicts[SubjectKind.PAIR], verdicts[SubjectKind.SEGMENT], revisions)
 
     def figures(self, days: int) -> VerdictFigures:
         """What people have said so far, and how many verdicts on each of the last so many days that had any."""
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                return VerdictFigures()
             standing = partial(_standing_counts, database)
             return VerdictFigures(
                 standing(SubjectKind.PAIR),
@@ -321,17 +310,12 @@ class VerdictHistory:
     def changes(self) -> int:
         """How often something was said, revised or taken back. What is made from it is new while this stays the same."""
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                return 0
             counts = "SELECT count(*) + count(undone_at) FROM"
             return sum(database.execute(f"{counts} {table}").fetchone()[0] for table in ("said", "revised"))
 
     def check(self) -> None:
         """Raise `DamagedError` for a file that is not as it was written; without a file there is nothing to check."""
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                self._check_not_empty()
-                return
             if wrong := structural_fault(database):
                 raise damaged(self._path, wrong)
             self._check(database)
@@ -342,7 +326,7 @@ class VerdictHistory:
         """What can be read of a damaged file, the earliest first; a row that was changed is left out."""
         readable: list[GivenVerdict] = []
         with suppress(StoreError), reading(self._path, LAYOUT) as database:
-            for row in database.execute(f"SELECT {_FIELDS} FROM said ORDER BY id") if database else ():
+            for row in database.execute(f"SELECT {_FIELDS} FROM said ORDER BY id"):
                 with suppress(StoreError, ValueError, TypeError):
                     given = _given(row)
                     _check_key(self._path, given.subject)
@@ -355,9 +339,9 @@ class VerdictHistory:
         for table in _other_tables():
             rows = tables.setdefault(table, [])
             with suppress(StoreError), reading(self._path, LAYOUT) as database:
-                cursor = database and database.execute(f"SELECT * FROM {table}")
-                names = [column[0] for column in cursor.description] if cursor else []
-                for row in cursor or ():
+                cursor = database.execute(f"SELECT * FROM {table}")
+                names = [column[0] for column in cursor.description]
+                for row in cursor:
                     values = dict(zip(names, row, strict=True))
                     if is_sound(table, values):
                         rows.append(values)
@@ -376,12 +360,10 @@ class VerdictHistory:
         with writing(self._path, LAYOUT) as database:
             _insert(database, given)
 
-    def _check_not_empty(self) -> None:
-        if self._path.exists() and not self._path.stat().st_size:
-            raise damaged(self._path, "it is empty")
-
     def _check(self, database: sqlite3.Connection) -> None:
         """What stands follows from what was said: if it does not, one of the two has changed since it was written."""
+        if not version_of(database) and self._path.exists() and not self._path.stat().st_size:
+            raise damaged(self._path, "it is empty")
         stands, follows = "SELECT kind, key, verdict, by, at FROM standing", _FOLLOWING.format(where="1")
         for these, those in ((stands, follows), (follows, stands)):
             if database.execute(f"{these} EXCEPT {those} LIMIT 1").fetchone():
@@ -393,8 +375,6 @@ class VerdictHistory:
     def of(self, kind: SubjectKind, keys: Iterable[str]) -> dict[str, Verdict]:
         """The verdicts that stand about those things; what nobody has judged, or people differ on, is not included."""
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                return {}
             rows = database.execute(
                 "SELECT key, verdict FROM standing"
                 " WHERE kind = ? AND verdict <> ? AND key IN (SELECT value FROM json_each(?))",
@@ -405,13 +385,11 @@ class VerdictHistory:
     def judgements(self, kind: SubjectKind, keys: Iterable[str]) -> dict[str, Judgement]:
         """Who says what about those things; what nobody has judged is not included."""
         with reading(self._path, LAYOUT) as database:
-            return {} if database is None else _judgements(database, kind, keys)
+            return _judgements(database, kind, keys)
 
     def conflicts(self, most: int) -> list[Judgement]:
         """Things that people differ on, the latest first."""
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                return []
             statement = "SELECT kind, key FROM standing WHERE verdict = ? ORDER BY at DESC, key LIMIT ?"
             rows = database.execute(statement, (_CONFLICT, most)).fetchall()
             by_kind = {kind: _judgements(database, kind, [row[1] for row in rows]) for kind in {row[0] for row in rows}}
@@ -420,21 +398,18 @@ class VerdictHistory:
     def conflict_count(self) -> int:
         with reading(self._path, LAYOUT) as database:
             statement = "SELECT count(*) FROM standing WHERE verdict = ?"
-            return database.execute(statement, (_CONFLICT,)).fetchone()[0] if database else 0
+            return database.execute(statement, (_CONFLICT,)).fetchone()[0]
 
     def judged(self, kind: SubjectKind) -> frozenset[str]:
         """The things that somebody has judged, whether people agree or not."""
         with reading(self._path, LAYOUT) as database:
-            rows = database and database.execute("SELECT key FROM standing WHERE kind = ?", (kind,))
-            return frozenset(key for (key,) in rows or ())
+            return frozenset(key for (key,) in database.execute("SELECT key FROM standing WHERE kind = ?", (kind,)))
 
     def keys(self, kind: SubjectKind, verdict: Verdict | None) -> list[str]:
         """The things of which that verdict stands, such as the rejected page pairs, the last judged first; with None, those
         that people differ on.
         """
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                return []
             rows = database.execute(
                 "SELECT key FROM standing WHERE kind = ? AND verdict = ? ORDER BY at DESC, key",
                 (kind, verdict or _CONFLICT),
@@ -452,8 +427,6 @@ class VerdictHistory:
     ) -> list[GivenVerdict]:
         """What was said, undone or not, the latest first; of all things or of one, by all people or by one."""
         with reading(self._path, LAYOUT) as database:
-            if database is None:
-                return []
             rows = database.execute(
                 f"SELECT {_FIELDS} FROM said WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR key = ?2)"
                 " AND (?3 IS NULL OR by = ?3) ORDER BY id DESC LIMIT ?4 OFFSET ?5",
