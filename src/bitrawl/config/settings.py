@@ -327,7 +327,7 @@ def with_lists(described: Mapping[str, Any]) -> dict[str, Any]:
     read = dict(described)
     for row in SETTINGS.values():
         table, _, name = row.key.rpartition(".")
-        tables = read.get(table) if table else read
+        tables: Any = read.get(table) if table else read
         text = tables.get(name) if isinstance(tables, Mapping) else None
         if isinstance(text, str) and get_origin(_plain(_field(row.key).type)[0]) is list:
             changed = {**tables, name: _read(row, text)}
